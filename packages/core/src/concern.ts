@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { applyHeaderChanges, factsOf } from './facts.ts';
+import { silentLoggers, type Loggers } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import type { Secrets } from './snapshot.ts';
+
+/** Calls the next handler, or with an error the error handler. */
+export type Next = (error?: unknown) => void;
+
+/**
+ * A middleware on `node:http` types. It is a *named* function, reads no body before the destination, and passes errors
+ * by `next(error)`. `upgrade` takes over protocol upgrades; `close` lets go of what it holds.
+ */
+export interface Handler {
+  (req: IncomingMessage, res: ServerResponse, next: Next): void;
+  upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  close?(): void | Promise<void>;
+}
+
+/** The order in which a request passes the concerns. The one place where it is said. */
+export const STAGES = [
+  'fault',
+  'cors',
+  'jwtBeforeExtAuth',
+  'extAuth',
+  'earlyTransformation',
+  'jwt',
+  'rbac',
+  'rateLimit',
+  'regularTransformation',
+  'headerManipulation',
+  'destination',
+] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** What a concern may use. It outlives reloads, so what must survive one (sessions, key sets, pools) is kept here. */
+export interface Context {
+  readonly log: Loggers;
+  readonly metrics: Metrics;
+  readonly secrets: Secrets;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** State that survives reloads: made at the first call of a key, given back at each later one. */
+  state<T>(key: string, create: () => T): T;
+}
+
+/**
+ * One policy of a route. `option` is the key under `options` whose block it takes. `compile` is pure and synchronous;
+ * it gives `undefined` where the block asks for nothing. A block that cannot be compiled throws: its routes answer 500.
+ */
+export interface Concern<Options = unknown> {
+  readonly name: string;
+  readonly option: string;
+  readonly stage: Stage;
+  compile(options: Options, context: Context): Handler | undefined;
+}
+
+/** Makes a context: silent, without secrets, on the system's clock, unless told otherwise. */
+export function createContext(parts: Partial<Omit<Context, 'state'>> = {}): Context {
+  const states = new Map<string, unknown>();
+  return {
+    log: parts.log ?? silentLoggers,
+    metrics: parts.metrics ?? createMetrics(),
+    secrets: parts.secrets ?? { get: () => undefined },
+    now: parts.now ?? Date.now,
+    state<T>(key: string, create: () => T): T {
+      if (!states.has(key)) states.set(key, create());
+      return states.get(key) as T;
+    },
+  };
+}
+
+/**
+ * Turns a concern into a middleware factory for a user's own server: what the concern recorded on the request's
+ * headers is applied to `req.headers` and `req.rawHeaders` before `next()`, and response headers by `res.setHeader`.
+ *
+ * @example
+ * export const rbac = asMiddleware(rbacConcern);
+ * app.use(rbac({ policies }));
+ */
+export function asMiddleware<Options>(concern: Concern<Options>): (options: Options, context?: Context) => Handler {
+  return (options, context = createContext()) => {
+    const handler = concern.compile(options, context);
+    if (!handler) return (_req, _res, next) => next();
+    const applied: Handler = (req, res, next) =>
+      handler(req, res, (error) => {
+        if (error === undefined) applyRecorded(req, res);
+        next(error);
+      });
+    Object.defineProperty(applied, 'name', { value: concern.name });
+    if (handler.upgrade) applied.upgrade = handler.upgrade.bind(handler);
+    if (handler.close) applied.close = handler.close.bind(handler);
+    return applied;
+  };
+}
+
+function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
+  const facts = factsOf(req);
+  const touched = new Set(facts.requestChanges.map((change) => change.name));
+  for (const name of touched) {
+    const value = facts.header(name);
+    if (value === undefined) delete req.headers[name];
+    else req.headers[name] = value;
+  }
+  if (touched.size > 0) req.rawHeaders = applyHeaderChanges(req.rawHeaders, facts.requestChanges);
+  facts.requestChanges.length = 0;
+  for (const change of facts.responseChanges) {
+    if (change.op === 'remove') res.removeHeader(change.name);
+    else if (change.op === 'set') res.setHeader(change.name, change.value);
+    else res.appendHeader(change.name, change.value);
+  }
+  facts.responseChanges.length = 0;
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A change to a message head, recorded by a concern and applied when the head is written. Names are lower case. */
+export type HeaderChange =
+  | { readonly op: 'set'; readonly name: string; readonly value: string }
+  | { readonly op: 'append'; readonly name: string; readonly value: string }
+  | { readonly op: 'remove'; readonly name: string };
+
+/** What the gateway knows of one request, shared by all concerns. */
+export interface Facts {
+  requestId: string;
+  /** The one canonical path (with query) that matching, policies and the upstream see. */
+  path: string;
+  /** Name of the matched route, empty before it is known. */
+  routeName: string;
+  /** Cluster name of the chosen upstream, empty when there is none. */
+  upstream: string;
+  /** Claims of verified tokens, by provider. */
+  readonly claims: Map<string, Readonly<Record<string, unknown>>>;
+  /** Dynamic metadata, by namespace. */
+  readonly metadata: Map<string, Record<string, unknown>>;
+  readonly requestChanges: HeaderChange[];
+  readonly responseChanges: HeaderChange[];
+  /** A request header as it will be after the recorded changes; several values joined with `, `. */
+  header(name: string): string | undefined;
+}
+
+const FACTS = Symbol('edge-gateway.facts');
+
+class RequestFacts implements Facts {
+  requestId = '';
+  path: string;
+  routeName = '';
+  upstream = '';
+  readonly claims = new Map<string, Readonly<Record<string, unknown>>>();
+  readonly metadata = new Map<string, Record<string, unknown>>();
+  readonly requestChanges: HeaderChange[] = [];
+  readonly responseChanges: HeaderChange[] = [];
+  readonly #request: IncomingMessage;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    this.path = request.url ?? '/';
+  }
+
+  header(name: string): string | undefined {
+    const lower = name.toLowerCase();
+    const written = this.#request.headers[lower];
+    let value = Array.isArray(written) ? written.join(', ') : written;
+    for (const change of this.requestChanges) {
+      if (change.name !== lower) continue;
+      if (change.op === 'remove') value = undefined;
+      else if (change.op === 'set' || value === undefined) value = change.value;
+      else value = `${value}, ${change.value}`;
+    }
+    return value;
+  }
+}
+
+/** The facts of a request; made at the first call, the same object from then on. */
+export function factsOf(request: IncomingMessage): Facts {
+  const carrier = request as IncomingMessage & { [FACTS]?: Facts };
+  return (carrier[FACTS] ??= new RequestFacts(request));
+}
+
+/** Applies header changes to a flat `[name, value, …]` list and gives the changed list; the input stays. */
+export function applyHeaderChanges(flat: readonly string[], changes: readonly HeaderChange[]): string[] {
+  let out = flat.slice();
+  for (const change of changes) {
+    if (change.op !== 'append') {
+      const kept: string[] = [];
+      for (let i = 0; i < out.length; i += 2) {
+        if (out[i]!.toLowerCase() !== change.name) kept.push(out[i]!, out[i + 1]!);
+      }
+      out = kept;
+    }
+    if (change.op !== 'remove') out.push(change.name, change.value);
+  }
+  return out;
+}

@@ -1,0 +1,67 @@
+export {
+  DEFAULT_NAMESPACE,
+  KIND_NAMES,
+  STATES,
+  clusterName,
+  keyOf,
+  type Kind,
+  type Metadata,
+  type Origin,
+  type Resource,
+  type ResourceKey,
+  type ResourceRef,
+  type ResourceStatus,
+  type State,
+  type StatusReport,
+} from './resource.ts';
+export {
+  STAGES,
+  asMiddleware,
+  createContext,
+  type Concern,
+  type Context,
+  type Handler,
+  type Next,
+  type Stage,
+} from './concern.ts';
+export { GatewayError, InvalidResourceError, type GatewayErrorOptions } from './errors.ts';
+export { applyHeaderChanges, factsOf, type Facts, type HeaderChange } from './facts.ts';
+export {
+  LOGGER_NAMES,
+  LOG_LEVELS,
+  createLoggers,
+  silentLoggers,
+  type LogLevel,
+  type Logger,
+  type LoggerName,
+  type Loggers,
+} from './logger.ts';
+export {
+  HISTOGRAM_BUCKETS,
+  createMetrics,
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+  type Stat,
+  type StatName,
+} from './metrics.ts';
+export { formatIssue, formatPath, type FieldPath, type Issue } from './parse/issue.ts';
+export type { Source, SourceChange, WrittenResource } from './source/source.ts';
+export {
+  secretText,
+  type Destination,
+  type Endpoint,
+  type Listener,
+  type Route,
+  type RouteAction,
+  type Secrets,
+  type SecretValue,
+  type Snapshot,
+  type SnapshotUpstream,
+  type TlsConfiguration,
+  type VirtualHost,
+} from './snapshot.ts';
+export type { ControlPlane, ControlPlaneOptions, ControlPlaneState } from './control-plane.ts';
+export type { StoredResource, StoreState } from './store.ts';
+export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';

@@ -1,0 +1,100 @@
+import { pino, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+
+/** Levels of the product, least to most severe. `panic` lies between error and fatal. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The named loggers that `GET /logging` lists. */
+export const LOGGER_NAMES = [
+  'admin',
+  'client',
+  'config',
+  'conn_handler',
+  'connection',
+  'ext_authz',
+  'filter',
+  'graphql',
+  'grpc',
+  'hc',
+  'health_checker',
+  'http',
+  'http2',
+  'init',
+  'jwt',
+  'main',
+  'misc',
+  'pool',
+  'rate_limit_quota',
+  'rbac',
+  'redis',
+  'router',
+  'runtime',
+  'secret',
+  'stats',
+  'tracing',
+  'upstream',
+  'websocket',
+] as const;
+export type LoggerName = (typeof LOGGER_NAMES)[number];
+
+/** What the code logs with: pino's `(object, message)` form. */
+export interface Logger {
+  debug(details: object, message: string): void;
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+  fatal(details: object, message: string): void;
+}
+
+/** The named loggers of one process, with their levels. */
+export interface Loggers {
+  get(name: LoggerName): Logger;
+  level(name: LoggerName): LogLevel | 'trace' | 'off';
+  /** One logger, or with no name all of them. */
+  setLevel(level: LogLevel | 'trace' | 'off', name?: LoggerName): void;
+}
+
+const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>> = {
+  trace: 'trace',
+  debug: 'debug',
+  info: 'info',
+  warn: 'warn',
+  error: 'error',
+  panic: 'fatal',
+  fatal: 'fatal',
+  off: 'silent',
+};
+
+/** Paths whose values never reach a log line. */
+const REDACTED = ['authorization', 'cookie', 'token', 'secret', 'password', 'code'].flatMap((key) => [key, `*.${key}`]);
+
+/**
+ * Makes the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output.
+ *
+ * @example
+ * const log = createLoggers({ level: 'warn' });
+ * log.get('router').warn({ route: 'a' }, 'no healthy upstream');
+ */
+export function createLoggers(options: { level?: LogLevel; destination?: DestinationStream } = {}): Loggers {
+  const root = pino(
+    { level: 'trace', base: null, redact: { paths: REDACTED, censor: '[redacted]' } },
+    options.destination ?? pino.destination(1),
+  );
+  const loggers = new Map<LoggerName, PinoLogger>();
+  const levels = new Map<LoggerName, LogLevel | 'trace' | 'off'>();
+  for (const name of LOGGER_NAMES) loggers.set(name, root.child({ logger: name }));
+  const setLevel = (level: LogLevel | 'trace' | 'off', name?: LoggerName): void => {
+    for (const each of name ? [name] : LOGGER_NAMES) {
+      levels.set(each, level);
+      loggers.get(each)!.level = PINO_LEVEL[level];
+    }
+  };
+  setLevel(options.level ?? 'info');
+  return { get: (name) => loggers.get(name)!, level: (name) => levels.get(name)!, setLevel };
+}
+
+const nothing = (): void => {};
+const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing };
+
+/** Loggers that say nothing: the default in library use. */
+export const silentLoggers: Loggers = { get: () => SILENT, level: () => 'off', setLevel: nothing };

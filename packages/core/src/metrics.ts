@@ -1,0 +1,147 @@
+import { Registry } from 'prom-client';
+
+/** A number that only grows. Hot code does `counter.value++`. */
+export interface Counter {
+  value: number;
+}
+
+/** A number that goes up and down. */
+export interface Gauge {
+  value: number;
+}
+
+/** A distribution in milliseconds. */
+export interface Histogram {
+  observe(milliseconds: number): void;
+  readonly count: number;
+  readonly sum: number;
+  /** Samples at or below each of {@link HISTOGRAM_BUCKETS}, cumulative, without the last (`+Inf`). */
+  readonly buckets: readonly number[];
+}
+
+/** Upper bounds in milliseconds. */
+export const HISTOGRAM_BUCKETS = [0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000] as const;
+
+/**
+ * A statistic by both its names: `path` as in `/stats` (`cluster.a_gw-system.upstream_rq_total`), `metric` and `labels`
+ * as in Prometheus (`envoy_cluster_upstream_rq_total{envoy_cluster_name="a_gw-system"}`).
+ */
+export interface StatName {
+  readonly path: string;
+  readonly metric: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export type Stat = { readonly name: StatName } & (
+  | { readonly type: 'counter'; readonly stat: Counter }
+  | { readonly type: 'gauge'; readonly stat: Gauge }
+  | { readonly type: 'histogram'; readonly stat: Histogram }
+);
+
+/** The statistics of one process. Asking twice for a path gives the same object. */
+export interface Metrics {
+  counter(name: StatName): Counter;
+  gauge(name: StatName): Gauge;
+  histogram(name: StatName): Histogram;
+  /** Forgets every statistic whose path starts with this, e.g. those of a removed upstream. */
+  remove(pathPrefix: string): void;
+  /** All of them, sorted by path. */
+  list(): readonly Stat[];
+  /** Prometheus' view of the same numbers. */
+  readonly registry: Registry;
+}
+
+function createHistogram(): Histogram {
+  const buckets = new Array<number>(HISTOGRAM_BUCKETS.length).fill(0);
+  const histogram = {
+    count: 0,
+    sum: 0,
+    buckets,
+    observe(milliseconds: number): void {
+      histogram.count++;
+      histogram.sum += milliseconds;
+      for (let i = HISTOGRAM_BUCKETS.length - 1; i >= 0 && milliseconds <= HISTOGRAM_BUCKETS[i]!; i--) buckets[i]!++;
+    },
+  };
+  return histogram;
+}
+
+interface Sample {
+  value: number;
+  labels: Record<string, string>;
+  metricName?: string;
+}
+
+function samplesOf({ name, type, stat }: Stat): Sample[] {
+  const labels = { ...name.labels };
+  if (type !== 'histogram') return [{ value: stat.value, labels }];
+  const bucket = (le: string, value: number): Sample => ({
+    value,
+    labels: { ...labels, le },
+    metricName: `${name.metric}_bucket`,
+  });
+  return [
+    ...HISTOGRAM_BUCKETS.map((bound, i) => bucket(String(bound), stat.buckets[i]!)),
+    bucket('+Inf', stat.count),
+    { value: stat.sum, labels, metricName: `${name.metric}_sum` },
+    { value: stat.count, labels, metricName: `${name.metric}_count` },
+  ];
+}
+
+/**
+ * Makes the statistics of one process. Counting costs one property write; Prometheus' text is made when it is asked for.
+ *
+ * @example
+ * const metrics = createMetrics();
+ * const total = metrics.counter({ path: 'http.http.downstream_rq_total', metric: 'envoy_http_downstream_rq_total' });
+ * total.value++;
+ */
+export function createMetrics(): Metrics {
+  const stats = new Map<string, Stat>();
+  const registry = new Registry();
+  const families = new Map<string, Set<Stat>>();
+
+  function register(stat: Stat): void {
+    stats.set(stat.name.path, stat);
+    const family = families.get(stat.name.metric) ?? new Set();
+    if (family.size === 0) {
+      families.set(stat.name.metric, family);
+      const get = async (): Promise<object> => ({
+        name: stat.name.metric,
+        help: stat.name.metric,
+        type: stat.type,
+        aggregator: 'sum',
+        values: [...family].flatMap(samplesOf),
+      });
+      registry.registerMetric({ name: stat.name.metric, get } as never);
+    }
+    family.add(stat);
+  }
+
+  function ask<S>(type: Stat['type'], name: StatName, create: () => S): S {
+    const known = stats.get(name.path);
+    if (known?.type === type) return known.stat as S;
+    const stat = create();
+    register({ name, type, stat } as unknown as Stat);
+    return stat;
+  }
+
+  return {
+    counter: (name) => ask('counter', name, () => ({ value: 0 })),
+    gauge: (name) => ask('gauge', name, () => ({ value: 0 })),
+    histogram: (name) => ask('histogram', name, createHistogram),
+    remove(pathPrefix) {
+      for (const [path, stat] of stats) {
+        if (!path.startsWith(pathPrefix)) continue;
+        stats.delete(path);
+        const family = families.get(stat.name.metric)!;
+        family.delete(stat);
+        if (family.size > 0) continue;
+        families.delete(stat.name.metric);
+        registry.removeSingleMetric(stat.name.metric);
+      }
+    },
+    list: () => [...stats.values()].sort((a, b) => (a.name.path < b.name.path ? -1 : 1)),
+    registry,
+  };
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Upstream } from '../upstream/upstream.ts';
+
+/** The request as it goes upstream, and what is to happen with the answer. */
+export interface ForwardHead {
+  readonly method: string;
+  /** Path and query, canonical and rewritten. */
+  readonly path: string;
+  /**
+   * Flat `[name, value, …]`, complete but for framing: `host`, forwarded headers and recorded changes are in it,
+   * hop-by-hop headers are not. The forwarder adds `content-length` or `transfer-encoding` itself.
+   */
+  readonly headers: readonly string[];
+  /** Limit of the whole upstream exchange in milliseconds; 0 is none. */
+  readonly timeoutMs: number;
+  /** Called once before the response head is written, with the flat headers without hop-by-hop ones; gives the list to write. */
+  onResponseHead(status: number, headers: string[]): string[];
+  /** Called exactly once, when nothing more will be written to the response by the forwarder. */
+  onDone(outcome: ForwardOutcome): void;
+}
+
+/** How an exchange ended. With `failure` nothing was written to the response, and the caller answers. */
+export interface ForwardOutcome {
+  readonly failure?: ForwardFailure;
+  /** True when the response head was sent but the body could not be finished: the connection was destroyed. */
+  readonly aborted?: boolean;
+  /** Envoy's response flag (`UF`, `UC`, `UT`, `UH`, `DC`, `UPE`), empty when all went well (reference: routing 5.6). */
+  readonly flags: string;
+  /** What to log; never shown to the client. */
+  readonly details?: string;
+  /** `address:port` of the endpoint, when one was chosen. */
+  readonly endpoint?: string;
+  /** Milliseconds from sending to the response head; -1 when none came. */
+  readonly upstreamMs: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
+
+export interface ForwardFailure {
+  /** 502 not HTTP, 503 refused, reset, or no endpoint, 504 too slow. */
+  readonly status: number;
+  /** `ERR_ROUTING_…`. */
+  readonly code: string;
+  /** Short plain text for the body. */
+  readonly message: string;
+}
+
+/** Sends one request to an endpoint of `upstream` and streams the answer back. */
+export type Forward = (req: IncomingMessage, res: ServerResponse, upstream: Upstream, head: ForwardHead) => void;

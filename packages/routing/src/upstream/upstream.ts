@@ -1,0 +1,27 @@
+import type { Duplex } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import type { Endpoint, SnapshotUpstream } from '@edge-gateway/core';
+
+/** One upstream with its endpoints, connection pools and statistics. Outlives reloads as long as its snapshot is the same. */
+export interface Upstream {
+  readonly name: string;
+  readonly snapshot: SnapshotUpstream;
+  /** The next endpoint by weighted round robin; `undefined` when there is none. */
+  pick(): Endpoint | undefined;
+}
+
+/** All upstreams of a data plane. */
+export interface Upstreams {
+  get(name: string): Upstream | undefined;
+  /** Takes the upstreams of a snapshot: keeps unchanged ones with their connections, lets removed ones finish and closes them. */
+  apply(upstreams: readonly SnapshotUpstream[]): void;
+  close(): Promise<void>;
+}
+
+/** Hands an upgrade (WebSocket) to an endpoint of an upstream. */
+export type ForwardUpgrade = (
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  to: { readonly upstream: Upstream; readonly path: string; readonly headers: readonly string[] },
+) => void;

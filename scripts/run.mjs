@@ -1,0 +1,56 @@
+// npm's scripts: sets up, builds, and runs the task on the repository's own Node.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setup } from './setup.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const bin = join(root, 'node_modules', '.bin');
+const [task, ...args] = process.argv.slice(2);
+
+/** What each task runs on Node, after the build. */
+const TASKS = {
+  build: [],
+  start: ['scripts/start.mjs'],
+  test: ['scripts/test.mjs'],
+  e2e: ['scripts/test.mjs', '--e2e'],
+  bench: ['--expose-gc', '--conditions=source', 'bench/main.ts'],
+  gateway: ['apps/gateway/dist/main.js'],
+  gatewayctl: ['packages/cli/dist/main.js'],
+};
+
+if (!Object.hasOwn(TASKS, task)) {
+  console.error(`run.mjs: unknown task ${task}; one of ${Object.keys(TASKS).join(', ')}`);
+  process.exit(2);
+}
+
+setup();
+
+const own = join(bin, process.platform === 'win32' ? 'node.cmd' : 'node');
+const node = existsSync(own) ? own : process.execPath;
+const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
+
+const [major, minor] = spawnSync(node, ['-p', 'process.versions.node'], { env })
+  .stdout.toString()
+  .split('.')
+  .map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  console.error(
+    `This machine has Node ${major}.${minor} and no pinned one exists for ${process.platform} ${process.arch}.`,
+  );
+  console.error('Install Node 22.18 or later and run the command again.');
+  process.exit(1);
+}
+
+const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], {
+  cwd: root,
+  env,
+  stdio: 'inherit',
+});
+if (built.status !== 0) process.exit(built.status ?? 1);
+if (TASKS[task].length === 0) process.exit(0);
+
+const child = spawn(node, [...TASKS[task], ...args], { cwd: root, env, stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
