@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PRODUCTS, RATINGS, REVIEWS, detailsOf, type Product } from './bookinfo-data.ts';
+import { startService, type Service } from './http-service.ts';
+
+/** What each path of the bookinfo API gives for one book. */
+const BY_BOOK: Readonly<Record<string, (product: Product) => unknown>> = {
+  '/api/v1/products/': (product) => product,
+  '/details/': detailsOf,
+  '/reviews/': (product) => ({ id: product.id, reviews: REVIEWS }),
+  '/ratings/': (product) => ({ id: product.id, ratings: RATINGS }),
+};
+
+/** The bookinfo services behind one port: `/api/v1/products[/{id}]`, `/details/{id}`, `/reviews/{id}`, `/ratings/{id}`. */
+export function startBookinfo(address: { host?: string; port?: number } = {}): Promise<Service> {
+  return startService('bookinfo', serveBookinfo, address);
+}
+
+function serveBookinfo(req: IncomingMessage, res: ServerResponse): void {
+  req.resume();
+  if (req.method !== 'GET' && req.method !== 'HEAD') return answer(res, 405, { error: 'only GET' });
+  const path = (req.url ?? '/').split('?', 1)[0]!;
+  if (path === '/api/v1/products') return answer(res, 200, PRODUCTS);
+  const prefix = Object.keys(BY_BOOK).find((each) => path.startsWith(each));
+  const product = prefix && PRODUCTS.find((each) => each.id === path.slice(prefix.length));
+  if (!prefix || !product) return answer(res, 404, { error: 'no such book' });
+  return answer(res, 200, BY_BOOK[prefix]!(product));
+}
+
+function answer(res: ServerResponse, status: number, body: unknown): void {
+  const text = `${JSON.stringify(body)}\n`;
+  res.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  res.end(text);
+}

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { startService, type Service } from './http-service.ts';
+
+/**
+ * The echo service: answers every request with what arrived, as JSON
+ * `{ service, method, path, headers, rawHeaders, body }`. `?status=418` chooses the status, `?delay=250` waits so many
+ * milliseconds (at most 60,000) before the answer.
+ */
+export function startEcho(address: { host?: string; port?: number; name?: string } = {}): Promise<Service> {
+  const name = address.name ?? 'echo';
+  return startService(name, (req, res) => void echo(name, req, res), address);
+}
+
+async function echo(service: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+  } catch {
+    res.destroy();
+    return;
+  }
+  const asked = new URL(req.url ?? '/', 'http://echo').searchParams;
+  const status = Number(asked.get('status'));
+  const delay = Math.min(Number(asked.get('delay')) || 0, 60_000);
+  if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+  const answer = {
+    service,
+    method: req.method,
+    path: req.url,
+    headers: req.headers,
+    rawHeaders: req.rawHeaders,
+    body: Buffer.concat(chunks).toString('utf8'),
+  };
+  res.writeHead(status >= 200 && status <= 599 ? status : 200, { 'content-type': 'application/json' });
+  res.end(`${JSON.stringify(answer, null, 2)}\n`);
+}

@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { startEcho, type Service } from '../src/index.ts';
+
+describe('the echo service', () => {
+  let service: Service;
+  before(async () => {
+    service = await startEcho({ name: 'mirror' });
+  });
+  after(() => service.close());
+
+  it('mirrors method, path, headers and body', async () => {
+    const response = await fetch(`http://127.0.0.1:${service.port}/a?b=c`, {
+      method: 'POST',
+      body: 'hello',
+      headers: { 'x-mine': 'yes' },
+    });
+    expect(response.status).to.equal(200);
+    const seen = (await response.json()) as Record<string, any>;
+    expect(seen).to.include({ service: 'mirror', method: 'POST', path: '/a?b=c', body: 'hello' });
+    expect(seen.headers['x-mine']).to.equal('yes');
+  });
+
+  it('answers with the status that was asked for, and 200 for one that is none', async () => {
+    expect((await fetch(`http://127.0.0.1:${service.port}/?status=418`)).status).to.equal(418);
+    expect((await fetch(`http://127.0.0.1:${service.port}/?status=99`)).status).to.equal(200);
+  });
+});
