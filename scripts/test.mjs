@@ -1,0 +1,60 @@
+// `npm test` (format, lint, types, tests with the docs' snippets) and `npm run test:e2e` (the long suites).
+// Ends with one line: N passed, N failed.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const e2e = process.argv.includes('--e2e');
+const only = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
+const totals = { passed: 0, failed: 0, skipped: 0 };
+
+/** Checks that are one command each. */
+const CHECKS = [
+  ['format', ['oxfmt', '--check']],
+  ['lint', ['oxlint', '--deny-warnings']],
+  ['types', ['tsc', '-p', 'tsconfig.test.json']],
+];
+
+function check(name, [command, ...args]) {
+  console.log(`\n> ${name}`);
+  const done = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  totals[done.status === 0 ? 'passed' : 'failed']++;
+}
+
+/** Runs mocha and reads its closing counts; a run that ends without them counts as one failure. */
+function mocha(args) {
+  return new Promise((resolve) => {
+    const child = spawn('mocha', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    let seen = '';
+    child.stdout.on('data', (chunk) => {
+      process.stdout.write(chunk);
+      seen = (seen + chunk).slice(-200_000);
+    });
+    child.on('close', (code) => {
+      const count = (word) => Number(seen.match(new RegExp(`^\\s+(\\d+) ${word}`, 'm'))?.[1] ?? 0);
+      totals.passed += count('passing');
+      totals.skipped += count('pending');
+      const failures = count('failing');
+      totals.failed += code === 0 ? 0 : Math.max(failures, 1);
+      resolve();
+    });
+  });
+}
+
+if (e2e) {
+  await mocha(['--no-config', '--extension', 'ts', '--node-option', 'conditions=source', '--timeout', '600000', ...(only.length ? only : ['{packages,apps}/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts'])]);
+} else if (only.length) {
+  await mocha(only);
+} else {
+  for (const [name, command] of CHECKS) check(name, command);
+  await mocha([]);
+}
+
+const skipped = totals.skipped ? `, ${totals.skipped} skipped` : '';
+const summary = `${totals.passed} passed, ${totals.failed} failed${skipped}`;
+mkdirSync(join(root, '.artifacts'), { recursive: true });
+writeFileSync(join(root, '.artifacts', 'summary.txt'), `${summary}\n`);
+console.log(`\n${summary}`);
+process.exit(totals.failed === 0 && totals.passed > 0 ? 0 : 1);
