@@ -1,0 +1,51 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { adminError } from './error-codes.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_HEADER_BYTES = 16_384;
+
+/** One admin port. `handler` may also be hosted by a server of your own. */
+export interface AdminServer {
+  readonly handler: RequestListener;
+  /**
+   * Listens; port 0 takes any free one, and `host` is 127.0.0.1 unless given. Gives what it listens on.
+   * Rejects with `ERR_ADMIN_LISTEN` when the address is taken or not ours.
+   */
+  listen(port: number, host?: string): Promise<{ port: number; host: string }>;
+  /** Stops listening and ends what is open. */
+  close(): Promise<void>;
+}
+
+/** Puts a handler on a server of its own, with short limits for head and request. */
+export function createAdminServer(handler: RequestListener, name: string): AdminServer {
+  const server = createServer(
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
+    handler,
+  );
+  return {
+    handler,
+    listen: (port, host = '127.0.0.1') =>
+      new Promise((resolve, reject) => {
+        const refuse = (cause: NodeJS.ErrnoException): void =>
+          reject(adminError('ERR_ADMIN_LISTEN', { message: `${name}: ${host}:${port} ${reasonOf(cause)}`, cause }));
+        server.once('error', refuse);
+        server.listen(port, host, () => {
+          server.off('error', refuse);
+          resolve({ port: (server.address() as AddressInfo).port, host });
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  if (error.code === 'EADDRINUSE') return 'is in use by another program';
+  if (error.code === 'EACCES') return 'needs more rights';
+  return `cannot be listened on (${error.code ?? 'unknown reason'})`;
+}

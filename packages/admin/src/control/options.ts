@@ -1,0 +1,35 @@
+import type { ControlPlaneState, Loggers, Metrics } from '@edge-gateway/core';
+
+/** Health of one part of the running gateway, for `gatewayctl check`. */
+export interface Component {
+  /** E.g. `control-plane`, `proxy`, `listener-::-8080`. */
+  readonly name: string;
+  readonly kind: 'control-plane' | 'proxy' | 'listener';
+  readonly state: 'ready' | 'starting' | 'draining' | 'failed';
+  /** Why it is not ready. */
+  readonly reason?: string;
+}
+
+/** One run of the translation, for `/zpages`. */
+export interface TranslationRecord {
+  readonly revision: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly resources: number;
+  readonly refused: number;
+}
+
+/** What the control-plane admin shows and may change. */
+export interface ControlAdminOptions {
+  /** The newest state; `undefined` before the first. */
+  state(): ControlPlaneState | undefined;
+  readonly loggers: Loggers;
+  readonly metrics: Metrics;
+  readonly version: string;
+  components(): readonly Component[];
+  /** The last translations, newest first, for `/zpages`. Default none. */
+  translations?(): readonly TranslationRecord[];
+  /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
+  readonly allowedHosts?: readonly string[];
+}

@@ -1,0 +1,9 @@
+import type { ControlPlaneState } from '@edge-gateway/core';
+
+/** What the developer admin shows. */
+export interface DeveloperAdminOptions {
+  /** The newest state; `undefined` before the first. */
+  state(): ControlPlaneState | undefined;
+  /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
+  readonly allowedHosts?: readonly string[];
+}

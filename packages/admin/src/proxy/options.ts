@@ -1,0 +1,44 @@
+import type { Context, Endpoint as UpstreamEndpoint, Snapshot } from '@edge-gateway/core';
+
+/** What `/ready` says; only `LIVE` is 200, the others are 503. */
+export type Readiness = 'LIVE' | 'PRE_INITIALIZING' | 'INITIALIZING' | 'DRAINING';
+
+/** An address the data plane listens on at this moment; `name` is that of the snapshot's listener. */
+export interface ListeningAddress {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Counters of one endpoint for `/clusters`, by name: `cx_active`, `rq_total`, …. */
+export type EndpointCounters = Readonly<Record<string, number>>;
+
+/** What the proxy admin shows and may change. What is left out (`quit`, `drain`, …) has no endpoint. */
+export interface ProxyAdminOptions {
+  readonly context: Pick<Context, 'log' | 'metrics' | 'secrets' | 'now'>;
+  /** The snapshot served; `undefined` before the first. */
+  snapshot(): Snapshot | undefined;
+  /** When the snapshot served came. */
+  lastUpdated(): Date;
+  listeners(): readonly ListeningAddress[];
+  readiness(): Readiness;
+  readonly info: {
+    readonly version: string;
+    /** Milliseconds since the epoch. */
+    readonly startedAt: number;
+    /** Shown by `/server_info`; keep secrets out. */
+    readonly commandLineOptions: Readonly<Record<string, unknown>>;
+  };
+  /** Ends the process gracefully: `/quitquitquit`. Called after the answer was sent. */
+  quit?(): void;
+  /** Stops taking connections: `/drain_listeners`; `graceful` lets those that are open finish their requests. */
+  drain?(how: { readonly graceful: boolean }): void | Promise<void>;
+  /** `false` makes `readiness()` say DRAINING, `true` takes it back: `/healthcheck/fail` and `/healthcheck/ok`. */
+  setHealthy?(healthy: boolean): void;
+  /** Opens log files again, after they were moved: `/reopen_logs`. */
+  reopenLogs?(): void | Promise<void>;
+  /** Counters of one endpoint of a cluster. Without it `/clusters` gives counters only for clusters of one endpoint. */
+  endpointCounters?(cluster: string, endpoint: UpstreamEndpoint): EndpointCounters | undefined;
+  /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
+  readonly allowedHosts?: readonly string[];
+}
