@@ -51,6 +51,7 @@ const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', '
 if (built.status !== 0) process.exit(built.status ?? 1);
 if (TASKS[task].length === 0) process.exit(0);
 
-const child = spawn(node, [...TASKS[task], ...args], { cwd: root, env, stdio: 'inherit' });
+const [script, ...options] = TASKS[task].toReversed();
+const child = spawn(node, [...options.toReversed(), join(root, script), ...args], { env, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const args = process.argv.slice(2);
-const ownResources = args.some((arg) => arg === '--config' || arg.startsWith('--config=')) || process.env.GATEWAY_CONFIG;
+const ownResources =
+  args.some((arg) => arg === '--config' || arg.startsWith('--config=')) || process.env.GATEWAY_CONFIG;
 const answersItself = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
 const isDemo = !ownResources && !answersItself;
 

@@ -44,7 +44,16 @@ function mocha(args) {
 }
 
 if (e2e) {
-  await mocha(['--no-config', '--extension', 'ts', '--node-option', 'conditions=source', '--timeout', '600000', ...(only.length ? only : ['{packages,apps}/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts'])]);
+  await mocha([
+    '--no-config',
+    '--extension',
+    'ts',
+    '--node-option',
+    'conditions=source',
+    '--timeout',
+    '600000',
+    ...(only.length ? only : ['{packages,apps}/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts']),
+  ]);
 } else if (only.length) {
   await mocha(only);
 } else {

@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect } from 'chai';
+import { applyDiff, fits, readPage, type Block } from './docs/page.ts';
+import { ROOT, Workspace, type Outcome } from './docs/workspace.ts';
+
+const PAGES = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
+
+function failure(block: Block, done: Outcome): string | undefined {
+  const wanted = Number(block.directives.get('exit') ?? 0);
+  if (done.code !== wanted) return `exit code ${done.code} instead of ${wanted}\n${done.output}${done.errors}`;
+  if (block.expected !== undefined && !fits(done.output, block.expected)) {
+    return `output:\n${done.output}${done.errors}\ninstead of:\n${block.expected}`;
+  }
+  return undefined;
+}
+
+async function runCommands(workspace: Workspace, block: Block): Promise<void> {
+  if (block.directives.has('background')) return workspace.start(block.text.trim());
+  const giveUp = Date.now() + 10_000;
+  for (;;) {
+    const failed = failure(block, await workspace.run(block.text));
+    if (failed === undefined) return;
+    if (!block.directives.has('until') || Date.now() > giveUp) throw new Error(failed);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function runBlock(workspace: Workspace, block: Block): Promise<void> {
+  const file = block.text.match(/^(?:#|\/\/) file: (\S+)\n/)?.[1];
+  const replaced = block.directives.get('replace');
+  if (replaced) workspace.write(replaced, applyDiff(workspace.read(replaced), block.text));
+  else if (file) workspace.write(file, block.text);
+  else if (block.language === 'sh') await runCommands(workspace, block);
+  else if (block.language === 'ts' || block.language === 'js')
+    throw new Error('a program needs a first line "// file: NAME"');
+}
+
+describe('the documentation', () => {
+  for (const page of PAGES) {
+    const blocks = readPage(join(ROOT, page)).filter((block) => !block.directives.has('not run'));
+    if (!blocks.some((block) => ['sh', 'ts', 'js', 'diff'].includes(block.language))) continue;
+
+    it(`${page} works as printed`, async function () {
+      this.timeout(180_000);
+      const workspace = new Workspace();
+      try {
+        for (const block of blocks) {
+          await runBlock(workspace, block).catch((error: Error) => {
+            throw new Error(`${relative(ROOT, join(ROOT, page))}:${block.line}: ${error.message}\n${block.text}`);
+          });
+        }
+      } finally {
+        await workspace.close();
+      }
+    });
+  }
+
+  it('compares outputs by what is printed, … being anything', () => {
+    expect(fits('a 1 b\n', 'a … b')).to.equal(true);
+    expect(fits('a 1 c\n', 'a … b')).to.equal(false);
+    expect(fits('one\ntwo\nthree', 'one\n…')).to.equal(true);
+    expect(fits('zero\none', 'one')).to.equal(false);
+  });
+});

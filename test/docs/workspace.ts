@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const READY = /Ctrl-C stops it|listening on/;
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** A folder that looks like a fresh clone, in which the commands of one page run. */
+export class Workspace {
+  readonly dir = mkdtempSync(join(tmpdir(), 'docs-'));
+  readonly #background: ChildProcess[] = [];
+
+  constructor() {
+    for (const name of readdirSync(ROOT)) {
+      if (!['.git', '.artifacts'].includes(name)) symlinkSync(join(ROOT, name), join(this.dir, name));
+    }
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.dir, file), 'utf8');
+  }
+
+  write(file: string, text: string): void {
+    mkdirSync(dirname(join(this.dir, file)), { recursive: true });
+    writeFileSync(join(this.dir, file), text);
+  }
+
+  run(command: string): Promise<Outcome> {
+    const child = this.#spawn(command);
+    let output = '';
+    let errors = '';
+    child.stdout!.on('data', (chunk) => (output += chunk));
+    child.stderr!.on('data', (chunk) => (errors += chunk));
+    return new Promise((resolve) => child.on('close', (code) => resolve({ code, output, errors })));
+  }
+
+  /** Starts a command that stays; resolves when it says that it is ready. */
+  start(command: string): Promise<void> {
+    const child = this.#spawn(command);
+    this.#background.push(child);
+    let seen = '';
+    return new Promise((resolve, reject) => {
+      const look = (chunk: Buffer): void => {
+        seen += chunk;
+        if (READY.test(seen)) resolve();
+      };
+      child.stdout!.on('data', look);
+      child.stderr!.on('data', look);
+      child.on('close', (code) => reject(new Error(`${command} ended with ${code} before it was ready:\n${seen}`)));
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.#background.toReversed()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const gone = new Promise((resolve) => child.once('close', resolve));
+      process.kill(-child.pid!, 'SIGTERM');
+      await gone;
+    }
+    rmSync(this.dir, { recursive: true });
+  }
+
+  #spawn(command: string): ChildProcess {
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      PATH: `${join(ROOT, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
+      NO_COLOR: '1',
+    };
+    delete env.NODE_OPTIONS;
+    return spawn('bash', ['-euo', 'pipefail', '-c', command], {
+      cwd: this.dir,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+}
