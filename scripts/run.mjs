@@ -7,17 +7,18 @@ import { setup } from './setup.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, 'node_modules', '.bin');
-const [task, ...args] = process.argv.slice(2);
+const [task, ...given] = process.argv.slice(2);
 
-/** What each task runs on Node, after the build. */
+/** What each task runs after the build, and with which flags of Node. */
 const TASKS = {
-  build: [],
-  start: ['scripts/start.mjs'],
-  test: ['scripts/test.mjs'],
-  e2e: ['scripts/test.mjs', '--e2e'],
-  bench: ['--expose-gc', '--conditions=source', 'bench/main.ts'],
-  gateway: ['apps/gateway/dist/main.js'],
-  gatewayctl: ['packages/cli/dist/main.js'],
+  build: undefined,
+  start: { script: 'scripts/start.mjs' },
+  test: { script: 'scripts/test.mjs' },
+  e2e: { script: 'scripts/test.mjs', args: ['--e2e'] },
+  bench: { script: 'bench/main.ts', flags: ['--expose-gc', '--conditions=source'] },
+  docs: { script: 'scripts/docs.ts', flags: ['--conditions=source'] },
+  gateway: { script: 'apps/gateway/dist/main.js' },
+  gatewayctl: { script: 'packages/cli/dist/main.js' },
 };
 
 if (!Object.hasOwn(TASKS, task)) {
@@ -49,9 +50,9 @@ const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', '
   stdio: 'inherit',
 });
 if (built.status !== 0) process.exit(built.status ?? 1);
-if (TASKS[task].length === 0) process.exit(0);
+if (!TASKS[task]) process.exit(0);
 
-const [script, ...options] = TASKS[task].toReversed();
-const child = spawn(node, [...options.toReversed(), join(root, script), ...args], { env, stdio: 'inherit' });
+const { script, flags = [], args = [] } = TASKS[task];
+const child = spawn(node, [...flags, join(root, script), ...args, ...given], { env, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));

@@ -43,23 +43,12 @@ function mocha(args) {
   });
 }
 
-if (e2e) {
-  await mocha([
-    '--no-config',
-    '--extension',
-    'ts',
-    '--node-option',
-    'conditions=source',
-    '--timeout',
-    '600000',
-    ...(only.length ? only : ['{packages,apps}/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts']),
-  ]);
-} else if (only.length) {
-  await mocha(only);
-} else {
-  for (const [name, command] of CHECKS) check(name, command);
-  await mocha([]);
-}
+const suites = (ending) =>
+  ['packages', 'apps'].map((dir) => `${dir}/*/test/**/*.${ending}`).concat(`test/**/*.${ending}`);
+
+if (!e2e && only.length === 0) for (const [name, command] of CHECKS) check(name, command);
+if (e2e) await mocha(['--timeout', '600000', ...(only.length ? only : suites('e2e.ts'))]);
+else await mocha(only.length ? only : suites('test.ts'));
 
 const skipped = totals.skipped ? `, ${totals.skipped} skipped` : '';
 const summary = `${totals.passed} passed, ${totals.failed} failed${skipped}`;
