@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Endpoint } from '@edge-gateway/core';
 import type { Upstream } from '../upstream/upstream.ts';
 
-/** The request as it goes upstream, and what is to happen with the answer. */
+/** The request as it goes upstream, and what is to happen with the answer. Call its methods as methods: they use `this`. */
 export interface ForwardHead {
   readonly method: string;
   /** Path and query, canonical and rewritten. */
@@ -11,6 +12,8 @@ export interface ForwardHead {
    * hop-by-hop headers are not. The forwarder adds `content-length` or `transfer-encoding` itself.
    */
   readonly headers: readonly string[];
+  /** The endpoint to use when the caller had to pick it already (its name stands in `host`); else `upstream.pick()`. */
+  readonly endpoint?: Endpoint;
   /** Limit of the whole upstream exchange in milliseconds; 0 is none. */
   readonly timeoutMs: number;
   /** Called once before the response head is written, with the flat headers without hop-by-hop ones; gives the list to write. */
