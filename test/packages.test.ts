@@ -28,7 +28,7 @@ describe('the published packages', function () {
       await run('npx', [...PNPM, 'pack', '--out', tarball], { cwd: pkgDir });
 
       const bytes = readFileSync(tarball);
-      const { messages } = await publint({ pkgDir, strict: true, pack: { tarball: new Uint8Array(bytes).buffer } });
+      const { messages } = await publint({ strict: true, pack: { tarball: new Uint8Array(bytes).buffer } });
       expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).to.deep.equal([]);
 
       const types = await run('attw', [tarball, '--profile', 'esm-only', '--no-color'], { cwd: ROOT }).catch(

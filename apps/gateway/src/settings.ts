@@ -42,7 +42,9 @@ function oneWorker(text: string): number {
 function role(text: string): Role {
   if (text === 'all') return text;
   if (ROLES.includes(text as Role)) {
-    throw new InvalidArgumentError(`the role ${text} needs planes in separate processes, which this version does not have.`);
+    throw new InvalidArgumentError(
+      `the role ${text} needs planes in separate processes, which this version does not have.`,
+    );
   }
   throw new InvalidArgumentError(`the roles are ${ROLES.join(', ')}.`);
 }
@@ -63,13 +65,31 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
     .addOption(portOption('--https-port', 'GATEWAY_HTTPS_PORT', 8443, 'TLS port of the default gateway'))
     .addOption(portOption('--admin-port', 'GATEWAY_ADMIN_PORT', 19_000, 'proxy admin'))
     .addOption(portOption('--stats-port', 'GATEWAY_STATS_PORT', 9091, 'control-plane diagnostics'))
-    .addOption(portOption('--dev-admin-port', 'GATEWAY_DEV_ADMIN_PORT', 10_010, 'deprecated developer API (Settings devMode)'))
-    .addOption(new Option('--admin-address <address>', 'where the admin ports listen').env('GATEWAY_ADMIN_ADDRESS').default('127.0.0.1'))
-    .addOption(new Option('--workers <n>', 'processes that serve').env('GATEWAY_WORKERS').default(1).argParser(oneWorker))
-    .addOption(new Option('--proxy-name <name>', 'the proxy to serve as').env('GATEWAY_PROXY_NAME').default('gateway-proxy'))
-    .addOption(new Option('--log-level <level>', 'least severe level that is logged').env('LOG_LEVEL').choices(LOG_LEVELS).default('info'))
     .addOption(
-      new Option('--drain-seconds <s>', 'time for requests under way after SIGTERM').env('GATEWAY_DRAIN_SECONDS').default(30).argParser(seconds),
+      portOption('--dev-admin-port', 'GATEWAY_DEV_ADMIN_PORT', 10_010, 'deprecated developer API (Settings devMode)'),
+    )
+    .addOption(
+      new Option('--admin-address <address>', 'where the admin ports listen')
+        .env('GATEWAY_ADMIN_ADDRESS')
+        .default('127.0.0.1'),
+    )
+    .addOption(
+      new Option('--workers <n>', 'processes that serve').env('GATEWAY_WORKERS').default(1).argParser(oneWorker),
+    )
+    .addOption(
+      new Option('--proxy-name <name>', 'the proxy to serve as').env('GATEWAY_PROXY_NAME').default('gateway-proxy'),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least severe level that is logged')
+        .env('LOG_LEVEL')
+        .choices(LOG_LEVELS)
+        .default('info'),
+    )
+    .addOption(
+      new Option('--drain-seconds <s>', 'time for requests under way after SIGTERM')
+        .env('GATEWAY_DRAIN_SECONDS')
+        .default(30)
+        .argParser(seconds),
     )
     .action(async (_role: Role, options: GatewaySettings) => run(options));
 }

@@ -1,0 +1,79 @@
+import type { Component, Readiness } from '@edge-gateway/admin';
+import type { Context, Snapshot } from '@edge-gateway/core';
+import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
+import { CONCERNS } from './concerns.ts';
+
+/** Router and listeners of one proxy, kept at the newest snapshot. */
+export interface DataPlane {
+  readonly listeners: Listeners;
+  readonly snapshot: Snapshot;
+  readonly lastUpdated: Date;
+  readonly readiness: Readiness;
+  /** Takes a snapshot. Requests under way finish on the one before. */
+  apply(snapshot: Snapshot): Promise<readonly ListenResult[]>;
+  setHealthy(healthy: boolean): void;
+  components(): readonly Component[];
+  /** Not ready any more, no new connections, until what is under way is done or the limit is over. */
+  drain(limitMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes the data plane of the proxy with this name; it listens nowhere before the first snapshot. */
+export function createDataPlane(context: Context, proxy: string): DataPlane {
+  const router = createRouter({ concerns: CONCERNS, context });
+  const listeners = createListeners({ router, context });
+  let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [] };
+  let lastUpdated = new Date(context.now());
+  let failures = new Map<string, string>();
+  let applying: Promise<readonly ListenResult[]> = Promise.resolve([]);
+  let healthy = true;
+  let started = false;
+  let draining = false;
+
+  async function listenTo(next: Snapshot): Promise<readonly ListenResult[]> {
+    const results = await listeners.apply(next);
+    failures = new Map(results.flatMap(({ name, error }) => (error ? [[name, error.message]] : [])));
+    started = true;
+    return results;
+  }
+
+  function apply(next: Snapshot): Promise<readonly ListenResult[]> {
+    router.apply(next);
+    snapshot = next;
+    lastUpdated = new Date(context.now());
+    applying = applying.catch(() => []).then(() => (next === snapshot ? listenTo(next) : []));
+    return applying;
+  }
+
+  return {
+    listeners,
+    get snapshot() {
+      return snapshot;
+    },
+    get lastUpdated() {
+      return lastUpdated;
+    },
+    get readiness() {
+      if (draining || !healthy) return 'DRAINING';
+      return started ? 'LIVE' : 'PRE_INITIALIZING';
+    },
+    apply,
+    setHealthy: (value) => {
+      healthy = value;
+    },
+    components: () =>
+      snapshot.listeners.map(({ name }): Component => {
+        const reason = failures.get(name);
+        return { name, kind: 'listener', state: reason ? 'failed' : 'ready', ...(reason && { reason }) };
+      }),
+    async drain(limitMs) {
+      draining = true;
+      await applying.catch(() => {});
+      await listeners.drain(limitMs);
+    },
+    async close() {
+      await listeners.close();
+      await router.close();
+    },
+  };
+}
