@@ -1,0 +1,57 @@
+/** Every error code of this package, with the status it is answered with. Codes are never renamed or reused. */
+export const ERROR_CODES = {
+  ERR_ROUTING_BAD_BODY: { status: 400, message: 'the request body is not framed as HTTP/1.1 demands' },
+  ERR_ROUTING_BAD_FRAMING: {
+    status: 400,
+    message: 'the length of the request body is not said, or said in more than one way',
+  },
+  ERR_ROUTING_BAD_HEADER: { status: 400, message: 'a request header is not written as HTTP/1.1 demands' },
+  ERR_ROUTING_BAD_HOST: {
+    status: 400,
+    message: 'the request needs one Host header with a host name and an optional port',
+  },
+  ERR_ROUTING_BAD_METHOD: { status: 400, message: 'the request method is not known' },
+  ERR_ROUTING_BAD_REQUEST: { status: 400, message: 'the request is not written as HTTP/1.1 demands' },
+  ERR_ROUTING_BAD_TARGET: {
+    status: 400,
+    message: 'the request target is not an absolute path or a matching absolute URI',
+  },
+  ERR_ROUTING_BAD_TRAILER: { status: 400, message: 'a trailer field is not allowed after a request body' },
+  ERR_ROUTING_BAD_UPGRADE: { status: 400, message: 'the WebSocket handshake is not valid' },
+  ERR_ROUTING_BODY_CONSUMED: {
+    status: 500,
+    message: 'the request body was read before the forward middleware and cannot be sent again',
+  },
+  ERR_ROUTING_BODY_TOO_LARGE: { status: 413, message: 'the request body is larger than allowed' },
+  ERR_ROUTING_CERTIFICATE: { status: 500, message: 'the certificate of a listener cannot be used' },
+  ERR_ROUTING_CHUNK_EXTENSION: { status: 413, message: 'a chunk extension is larger than allowed' },
+  ERR_ROUTING_DUPLICATE_HEADER: { status: 400, message: 'a request header that may appear once appears twice' },
+  ERR_ROUTING_EXPECTATION: { status: 417, message: 'the expectation of the request is not known' },
+  ERR_ROUTING_FORWARD_OPTIONS: { status: 500, message: 'the options of the forward middleware are wrong' },
+  ERR_ROUTING_FORWARD_REQUEST: { status: 500, message: 'the request cannot be sent upstream as it is' },
+  ERR_ROUTING_HANDLER: { status: 500, message: 'the request could not be answered' },
+  ERR_ROUTING_HEAD_TOO_LARGE: { status: 431, message: 'the request head is larger than allowed' },
+  ERR_ROUTING_HTTP10: { status: 426, message: 'HTTP/1.0 is not served here' },
+  ERR_ROUTING_LISTEN: { status: 500, message: 'an address cannot be listened on' },
+  ERR_ROUTING_METHOD_NOT_ALLOWED: { status: 405, message: 'the request method is not allowed' },
+  ERR_ROUTING_MISDIRECTED: { status: 421, message: 'the host is not served on this connection' },
+  ERR_ROUTING_NO_ENDPOINT: { status: 503, message: 'no healthy upstream' },
+  ERR_ROUTING_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  ERR_ROUTING_STREAM_TIMEOUT: { status: 504, message: 'stream timeout' },
+  ERR_ROUTING_TARGET_TOO_LONG: { status: 414, message: 'the request target is longer than allowed' },
+  ERR_ROUTING_TOO_MANY_HEADERS: { status: 431, message: 'the request has more headers than allowed' },
+  ERR_ROUTING_TRANSFER_ENCODING: { status: 501, message: 'the transfer encoding is not known' },
+  ERR_ROUTING_UNDERSCORE: { status: 400, message: 'header names with underscores are refused here' },
+  ERR_ROUTING_UPGRADE_VERSION: { status: 426, message: 'only version 13 of the WebSocket protocol is served' },
+  ERR_ROUTING_UPSTREAM_CONNECT: { status: 503, message: 'upstream connect error' },
+  ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT: { status: 504, message: 'upstream connect timeout' },
+  ERR_ROUTING_UPSTREAM_OVERFLOW: { status: 503, message: 'upstream overflow' },
+  ERR_ROUTING_UPSTREAM_PROTOCOL: { status: 502, message: 'upstream protocol error' },
+  ERR_ROUTING_UPSTREAM_RESET: { status: 503, message: 'upstream disconnected before response headers' },
+  ERR_ROUTING_UPSTREAM_TIMEOUT: { status: 504, message: 'upstream request timeout' },
+  ERR_ROUTING_UPSTREAM_TLS: { status: 503, message: 'the TLS configuration of the upstream cannot be used' },
+  ERR_ROUTING_VERSION: { status: 505, message: 'the HTTP version is not served' },
+} as const;
+
+/** One of the keys of {@link ERROR_CODES}. */
+export type RoutingErrorCode = keyof typeof ERROR_CODES;
