@@ -1,0 +1,95 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+interface Ready {
+  readonly listeners: readonly { readonly name: string; readonly port: number; readonly protocol: string }[];
+  readonly adminPort: number;
+  readonly statsPort: number;
+}
+
+/** The program as a process of its own, with a directory of resources that a test writes to. */
+export class GatewayProcess {
+  readonly dir = mkdtempSync(join(tmpdir(), 'gateway-'));
+  child!: ChildProcess;
+  ready!: Ready;
+  output = '';
+  errors = '';
+
+  write(file: string, text: string): void {
+    const path = join(this.dir, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.tmp`, text);
+    renameSync(`${path}.tmp`, path);
+  }
+
+  /** Starts it on free ports; resolves when it says that it is ready, rejects with what it printed when it ends before. */
+  async start(...flags: string[]): Promise<this> {
+    const ports = [
+      '--http-port',
+      '0',
+      '--https-port',
+      '0',
+      '--admin-port',
+      '0',
+      '--stats-port',
+      '0',
+      '--dev-admin-port',
+      '0',
+    ];
+    const args = ['--conditions=source', MAIN, '--config', this.dir, ...ports, ...flags];
+    this.child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.child.stdout!.on('data', (chunk) => (this.output += chunk));
+    this.child.stderr!.on('data', (chunk) => (this.errors += chunk));
+    await new Promise<void>((resolve, reject) => {
+      this.child.on('message', (message: { ready: Ready }) => {
+        this.ready = message.ready;
+        resolve();
+      });
+      this.child.on('close', (code) => reject(new Error(`ended with ${code} before it was ready:\n${this.errors}`)));
+    });
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.ready.listeners.find(({ protocol }) => protocol === 'http')!.port}`;
+  }
+
+  get admin(): string {
+    return `http://127.0.0.1:${this.ready.adminPort}`;
+  }
+
+  get stats(): string {
+    return `http://127.0.0.1:${this.ready.statsPort}`;
+  }
+
+  /** Resolves with the exit code. */
+  ended(): Promise<number | null> {
+    if (this.child.exitCode !== null) return Promise.resolve(this.child.exitCode);
+    return new Promise((resolve) => this.child.once('close', (code) => resolve(code)));
+  }
+
+  async close(): Promise<void> {
+    if (this.child?.pid && this.child.exitCode === null && this.child.signalCode === null) {
+      const gone = this.ended();
+      this.child.kill('SIGKILL');
+      await gone;
+    }
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Waits until `check` gives something true; fails with the last thing it gave after ten seconds. */
+export async function until<T>(check: () => Promise<T> | T, what: string): Promise<T> {
+  const giveUp = Date.now() + 10_000;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > giveUp) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

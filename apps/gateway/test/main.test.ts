@@ -1,0 +1,181 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { startEcho, type Service } from '@edge-gateway/demo';
+import { GatewayProcess, until } from './gateway-process.ts';
+
+const direct = (name: string, domain: string, body: string): string => `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: ${name} }
+spec:
+  virtualHost:
+    domains: ['${domain}']
+    routes:
+      - name: ${name}
+        matchers: [{ prefix: / }]
+        directResponseAction: { status: 200, body: ${body} }
+`;
+
+const toEcho = (port: number): string => `
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: echo }
+spec:
+  virtualHost:
+    domains: [echo.test, 'echo.test:*']
+    routes:
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: echo } } }
+`;
+
+describe('edge-gateway', function () {
+  this.timeout(60_000);
+  let gateway: GatewayProcess;
+  let echo: Service;
+  beforeEach(async () => {
+    gateway = new GatewayProcess();
+    echo = await startEcho();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await echo.close();
+  });
+
+  const get = async (path: string, host?: string): Promise<{ status: number; text: string }> => {
+    const response = await fetch(`${gateway.url}${path}`, host ? { headers: { 'x-host': host } } : {});
+    return { status: response.status, text: await response.text() };
+  };
+
+  it('serves resources from files and follows every change', async () => {
+    gateway.write('a.yaml', direct('a', '*', 'one'));
+    await gateway.start();
+    expect(await get('/')).to.deep.equal({ status: 200, text: 'one' });
+    gateway.write('a.yaml', direct('a', '*', 'two'));
+    await until(async () => (await get('/')).text === 'two', 'the changed body is served');
+  });
+
+  it('keeps the last good version of a resource that becomes bad, and says what is wrong with it', async () => {
+    gateway.write('a.yaml', direct('a', '*', 'good'));
+    await gateway.start();
+    gateway.write('a.yaml', direct('a', '*', 'bad').replace('directResponseAction', 'directRespnseAction'));
+    await until(() => gateway.errors.includes('directRespnseAction'), 'the log names the misspelt key');
+    expect(gateway.errors).to.match(/a\.yaml:\d+:\d+/);
+    expect((await get('/')).text).to.equal('good');
+    const input = (await (await fetch(`${gateway.stats}/snapshots/input`)).json()) as { data: any[] };
+    const status = input.data.find(({ kind }) => kind === 'VirtualService').status.statuses['gw-system'];
+    expect(status).to.include({ state: 'Rejected', reportedBy: 'gw' });
+  });
+
+  it('serves the good ones beside a bad one from the start', async () => {
+    gateway.write('good.yaml', direct('good', '*', 'good'));
+    gateway.write(
+      'bad.yaml',
+      'apiVersion: gateway.vendor.io/v1\nkind: VirtualService\nmetadata: { name: bad }\nspec: { virtualHos: {} }\n',
+    );
+    gateway.write('worse.yaml', '\t: [');
+    await gateway.start();
+    expect((await get('/')).text).to.equal('good');
+  });
+
+  it('is ready, and after SIGTERM finishes what is under way, takes nothing new and ends with 0', async () => {
+    gateway.write('echo.yaml', toEcho(echo.port).replace("[echo.test, 'echo.test:*']", "['*']"));
+    await gateway.start();
+    expect(await (await fetch(`${gateway.admin}/ready`)).text()).to.match(/^LIVE/);
+    const slow = fetch(`${gateway.url}/slow?delay=400`);
+    await until(
+      async () =>
+        (await (await fetch(`${gateway.admin}/stats?filter=downstream_rq_active`)).text()).match(
+          /http\.http\.downstream_rq_active: 1/,
+        ),
+      'the request is under way',
+    );
+    gateway.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 503, 'not ready any more');
+    const answer = await slow;
+    expect(answer.status).to.equal(200);
+    await answer.text();
+    expect(await gateway.ended()).to.equal(0);
+  });
+
+  it('stops at once at a second SIGTERM', async () => {
+    gateway.write('echo.yaml', toEcho(echo.port).replace("[echo.test, 'echo.test:*']", "['*']"));
+    await gateway.start();
+    const slow = fetch(`${gateway.url}/slow?delay=60000`).catch((error: Error) => error);
+    await until(
+      async () =>
+        (await (await fetch(`${gateway.admin}/stats?filter=downstream_rq_active`)).text()).includes('active: 1'),
+      'the request is under way',
+    );
+    gateway.child.kill('SIGTERM');
+    await until(() => gateway.child.kill('SIGTERM') && gateway.child.exitCode !== null, 'the process ended');
+    expect(gateway.child.exitCode).to.equal(143);
+    expect(await slow).to.be.instanceOf(Error);
+  });
+
+  it('says which port is taken, and ends with 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    try {
+      const failure = await gateway.start('--stats-port', String(port)).catch((error: Error) => error);
+      expect(failure).to.be.instanceOf(Error);
+      expect((failure as Error).message)
+        .to.include('ended with 1')
+        .and.to.include(`${port}`);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('says which directory does not exist, and which flag is wrong', async () => {
+    const failure = (await gateway.start('--config', `${gateway.dir}/nothing`).catch((error: Error) => error)) as Error;
+    expect(failure.message).to.include('ended with 1').and.to.include('there is no such directory');
+    const wrong = (await gateway.start('--http-port', 'eighty').catch((error: Error) => error)) as Error;
+    expect(wrong.message).to.include('a port is 0 to 65535');
+    const role = (await gateway.start('nothing').catch((error: Error) => error)) as Error;
+    expect(role.message).to.include('the roles are all, control-plane, proxy');
+  });
+
+  it('opens the developer API for as long as the Settings ask for it', async () => {
+    gateway.write('a.yaml', direct('a', '*', 'one'));
+    await gateway.start();
+    gateway.write(
+      'settings.yaml',
+      'apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: { name: default }\nspec: { devMode: true }\n',
+    );
+    await until(() => gateway.errors.includes('developer API is open'), 'the developer API opens');
+    const port = Number(gateway.errors.match(/"port":(\d+),"msg":"the developer API is open/)![1]);
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    expect(await answer.text()).to.include('Developer API');
+    gateway.write(
+      'settings.yaml',
+      'apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: { name: default }\nspec: {}\n',
+    );
+    await until(
+      () =>
+        fetch(`http://127.0.0.1:${port}/`).then(
+          () => false,
+          () => true,
+        ),
+      'the developer API closes',
+    );
+  });
+
+  it('writes one JSON line a request to standard output, and nothing else', async () => {
+    gateway.write('a.yaml', direct('a', '*', 'one'));
+    await gateway.start();
+    await get('/some/path?x=1');
+    await until(() => gateway.output.includes('\n'), 'an access-log line');
+    const lines = gateway.output.trim().split('\n');
+    expect(lines).to.have.length(1);
+    const line = JSON.parse(lines[0]!);
+    expect(JSON.stringify(line)).to.include('/some/path');
+    expect(Object.values(line)).to.include(200);
+  });
+});
