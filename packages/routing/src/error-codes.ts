@@ -1,5 +1,6 @@
 /** Every error code of this package, with the status it is answered with. Codes are never renamed or reused. */
 export const ERROR_CODES = {
+  ERR_ROUTING_BACKSLASH: { status: 400, message: 'the path must not hold a backslash' },
   ERR_ROUTING_BAD_BODY: { status: 400, message: 'the request body is not framed as HTTP/1.1 demands' },
   ERR_ROUTING_BAD_FRAMING: {
     status: 400,
@@ -11,6 +12,11 @@ export const ERROR_CODES = {
     message: 'the request needs one Host header with a host name and an optional port',
   },
   ERR_ROUTING_BAD_METHOD: { status: 400, message: 'the request method is not known' },
+  ERR_ROUTING_BAD_PATH: { status: 400, message: 'the path holds a character that is not allowed in a URL' },
+  ERR_ROUTING_BAD_PERCENT: {
+    status: 400,
+    message: 'the path holds a percent sign that begins no valid escape',
+  },
   ERR_ROUTING_BAD_REQUEST: { status: 400, message: 'the request is not written as HTTP/1.1 demands' },
   ERR_ROUTING_BAD_TARGET: {
     status: 400,
@@ -18,6 +24,7 @@ export const ERROR_CODES = {
   },
   ERR_ROUTING_BAD_TRAILER: { status: 400, message: 'a trailer field is not allowed after a request body' },
   ERR_ROUTING_BAD_UPGRADE: { status: 400, message: 'the WebSocket handshake is not valid' },
+  ERR_ROUTING_BAD_UTF8: { status: 400, message: 'the path is not valid UTF-8' },
   ERR_ROUTING_BODY_CONSUMED: {
     status: 500,
     message: 'the request body was read before the forward middleware and cannot be sent again',
@@ -25,10 +32,14 @@ export const ERROR_CODES = {
   ERR_ROUTING_BODY_TOO_LARGE: { status: 413, message: 'the request body is larger than allowed' },
   ERR_ROUTING_CERTIFICATE: { status: 500, message: 'the certificate of a listener cannot be used' },
   ERR_ROUTING_CHUNK_EXTENSION: { status: 413, message: 'a chunk extension is larger than allowed' },
+  ERR_ROUTING_DOT_SEGMENT: { status: 400, message: 'the path must not hold dot segments' },
+  ERR_ROUTING_DOUBLE_SLASH: { status: 400, message: 'the path must not begin with two slashes' },
   ERR_ROUTING_DUPLICATE_HEADER: { status: 400, message: 'a request header that may appear once appears twice' },
+  ERR_ROUTING_ESCAPED_SLASH: { status: 400, message: 'the path must not hold escaped slashes' },
   ERR_ROUTING_EXPECTATION: { status: 417, message: 'the expectation of the request is not known' },
   ERR_ROUTING_FORWARD_OPTIONS: { status: 500, message: 'the options of the forward middleware are wrong' },
   ERR_ROUTING_FORWARD_REQUEST: { status: 500, message: 'the request cannot be sent upstream as it is' },
+  ERR_ROUTING_FRAGMENT: { status: 400, message: 'the request target must not hold a fragment' },
   ERR_ROUTING_HANDLER: { status: 500, message: 'the request could not be answered' },
   ERR_ROUTING_HEAD_TOO_LARGE: { status: 431, message: 'the request head is larger than allowed' },
   ERR_ROUTING_HTTP10: { status: 426, message: 'HTTP/1.0 is not served here' },
@@ -36,12 +47,15 @@ export const ERROR_CODES = {
   ERR_ROUTING_METHOD_NOT_ALLOWED: { status: 405, message: 'the request method is not allowed' },
   ERR_ROUTING_MISDIRECTED: { status: 421, message: 'the host is not served on this connection' },
   ERR_ROUTING_NO_ENDPOINT: { status: 503, message: 'no healthy upstream' },
+  ERR_ROUTING_OPTION: { status: 500, message: 'an option of a route cannot be used' },
   ERR_ROUTING_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  ERR_ROUTING_ROUTE: { status: 500, message: 'this route is misconfigured' },
   ERR_ROUTING_STREAM_TIMEOUT: { status: 504, message: 'stream timeout' },
   ERR_ROUTING_TARGET_TOO_LONG: { status: 414, message: 'the request target is longer than allowed' },
   ERR_ROUTING_TOO_MANY_HEADERS: { status: 431, message: 'the request has more headers than allowed' },
   ERR_ROUTING_TRANSFER_ENCODING: { status: 501, message: 'the transfer encoding is not known' },
   ERR_ROUTING_UNDERSCORE: { status: 400, message: 'header names with underscores are refused here' },
+  ERR_ROUTING_UPGRADE: { status: 403, message: 'this upgrade is not allowed here' },
   ERR_ROUTING_UPGRADE_VERSION: { status: 426, message: 'only version 13 of the WebSocket protocol is served' },
   ERR_ROUTING_UPSTREAM_CONNECT: { status: 503, message: 'upstream connect error' },
   ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT: { status: 504, message: 'upstream connect timeout' },
