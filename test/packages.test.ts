@@ -31,10 +31,9 @@ describe('the published packages', function () {
       const { messages } = await publint({ strict: true, pack: { tarball: new Uint8Array(bytes).buffer } });
       expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).to.deep.equal([]);
 
-      const types = await run('attw', [tarball, '--profile', 'esm-only', '--no-color'], { cwd: ROOT }).catch(
-        (error: Error & { stdout?: string }) => ({ stdout: `${error.stdout ?? error.message}` }),
+      await run('attw', [tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'], { cwd: ROOT }).catch(
+        (error: Error & { stdout?: string }) => expect.fail(`attw: ${error.stdout ?? error.message}`),
       );
-      expect(types.stdout).to.include('No problems found');
     });
 
     it(`${dir}: packs its licence and read-me, and neither tests nor build state`, async () => {
