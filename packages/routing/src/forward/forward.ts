@@ -35,7 +35,9 @@ export interface ForwardOutcome {
   readonly endpoint?: string;
   /** Milliseconds from sending to the response head; -1 when none came. */
   readonly upstreamMs: number;
+  /** Bytes of the body that went to the client. */
   readonly bytesSent: number;
+  /** Bytes of the body that came from the client. */
   readonly bytesReceived: number;
 }
 

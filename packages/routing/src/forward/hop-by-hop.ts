@@ -1,0 +1,36 @@
+/**
+ * Whether a header speaks only of this connection (RFC 9110 7.6.1). `name` may be in any case. Trailers are dropped by
+ * the forwarder, so `trailer` is one too; `content-length` is not: it belongs to the framing, which the forwarder does itself.
+ */
+export function isHopByHop(name: string): boolean {
+  switch (name.length) {
+    case 2:
+      return name.toLowerCase() === 'te';
+    case 7: {
+      const lower = name.toLowerCase();
+      return lower === 'upgrade' || lower === 'trailer';
+    }
+    case 10: {
+      const lower = name.toLowerCase();
+      return lower === 'connection' || lower === 'keep-alive';
+    }
+    case 16:
+      return name.toLowerCase() === 'proxy-connection';
+    case 17:
+      return name.toLowerCase() === 'transfer-encoding';
+    case 18:
+      return name.toLowerCase() === 'proxy-authenticate';
+    case 19:
+      return name.toLowerCase() === 'proxy-authorization';
+    default:
+      return false;
+  }
+}
+
+/** The names in a `Connection` header, lower case. */
+export function namedByConnection(value: string): string[] {
+  return value
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
+}

@@ -1,0 +1,102 @@
+import type { Context, Endpoint, SnapshotUpstream } from '@edge-gateway/core';
+import { ConnectionPool } from './pool.ts';
+import { createRoundRobin } from './round-robin.ts';
+import { connectionSettings, type ConnectionSettings } from './settings.ts';
+import { createClusterStats, type ClusterStats } from './stats.ts';
+import { createUpstreamTls, readTlsMaterial, type TlsMaterial, type UpstreamTls } from './tls.ts';
+import type { Upstream } from './upstream.ts';
+
+/** An {@link Upstream} with what the forwarder needs of it: TLS, connections, statistics. */
+export class Cluster implements Upstream {
+  readonly name: string;
+  readonly snapshot: SnapshotUpstream;
+  readonly stats: ClusterStats;
+  readonly #context: Context;
+  readonly #settings: ConnectionSettings;
+  readonly #next: () => Endpoint | undefined;
+  #material: TlsMaterial | undefined;
+  #tls: UpstreamTls | undefined;
+  #unusable: string | undefined;
+  #pools = new Map<Endpoint, ConnectionPool>();
+  readonly #closing = new Set<Promise<void>>();
+  #closed = false;
+
+  constructor(snapshot: SnapshotUpstream, context: Context) {
+    this.name = snapshot.name;
+    this.snapshot = snapshot;
+    this.stats = createClusterStats(context.metrics, snapshot.name);
+    this.#context = context;
+    this.#settings = connectionSettings(snapshot);
+    this.#next = createRoundRobin(snapshot.endpoints);
+    this.refresh();
+  }
+
+  get tls(): UpstreamTls | undefined {
+    return this.#tls;
+  }
+
+  get settings(): ConnectionSettings {
+    return this.#settings;
+  }
+
+  /** Why no endpoint can be used although there are some, e.g. a missing certificate. */
+  get unusable(): string | undefined {
+    return this.#unusable;
+  }
+
+  pick(): Endpoint | undefined {
+    return this.#unusable === undefined ? this.#next() : undefined;
+  }
+
+  /** The connections to one of its endpoints. */
+  pool(endpoint: Endpoint): ConnectionPool {
+    let pool = this.#pools.get(endpoint);
+    if (!pool) {
+      pool = new ConnectionPool({ endpoint, settings: this.#settings, stats: this.stats, tls: this.#tls });
+      this.#pools.set(endpoint, pool);
+      if (this.#closed) this.#retire(pool);
+    }
+    return pool;
+  }
+
+  /** Reads the certificates again. When they changed, new connections use the new ones and the others finish. */
+  refresh(): void {
+    if (this.snapshot.tls) this.#refreshTls();
+    const { endpoints } = this.snapshot;
+    this.stats.membershipTotal.value = endpoints.length;
+    this.stats.membershipHealthy.value = this.#unusable === undefined ? endpoints.length : 0;
+  }
+
+  /** Resolves when the last exchange is over and its connection closed. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const pool of this.#pools.values()) this.#retire(pool);
+    await Promise.all(this.#closing);
+  }
+
+  #refreshTls(): void {
+    try {
+      const material = readTlsMaterial(this.snapshot, this.#context.secrets);
+      if (this.#tls && this.#material && sameMaterial(material, this.#material)) return;
+      this.#tls = createUpstreamTls(this.snapshot, material);
+      this.#material = material;
+      this.#unusable = undefined;
+    } catch (error) {
+      this.#tls = undefined;
+      this.#unusable = (error as Error).message;
+      this.#context.log.get('upstream').error({ upstream: this.name, error }, 'upstream cannot be used');
+    }
+    const pools = [...this.#pools.values()];
+    this.#pools = new Map();
+    for (const pool of pools) this.#retire(pool);
+  }
+
+  #retire(pool: ConnectionPool): void {
+    const closing: Promise<void> = pool.close().then(() => void this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}
+
+function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.ca === b.ca && a.cert === b.cert && a.key === b.key;
+}

@@ -1,0 +1,49 @@
+import type { SnapshotUpstream } from '@edge-gateway/core';
+
+/** Longest time for connecting, the TLS handshake included, in milliseconds. */
+export const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
+/** How long an unused connection is kept, in milliseconds. */
+export const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
+/** Most connections to one endpoint. */
+export const DEFAULT_MAX_CONNECTIONS = 1024;
+/** Most requests that wait for a connection to one endpoint. */
+export const DEFAULT_MAX_PENDING = 1024;
+/** Longest delay a timer of Node takes. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** Bounds of the connections to one endpoint. */
+export interface ConnectionSettings {
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly maxPending: number;
+  /** 0 is no limit. */
+  readonly maxRequestsPerConnection: number;
+}
+
+/** Reads the bounds from the spec of an upstream. An idle timeout of `0s` is none. */
+export function connectionSettings({ spec }: SnapshotUpstream): ConnectionSettings {
+  const connection = spec.connectionConfig;
+  const idle = connection?.commonHttpProtocolOptions?.idleTimeout;
+  return {
+    connectTimeoutMs: milliseconds(connection?.connectTimeout, DEFAULT_CONNECT_TIMEOUT_MS),
+    idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
+    maxConnections: spec.circuitBreakers?.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+    maxPending: spec.circuitBreakers?.maxPendingRequests ?? DEFAULT_MAX_PENDING,
+    maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
+  };
+}
+
+function milliseconds(duration: string | undefined, otherwise: number): number {
+  if (duration === undefined) return otherwise;
+  const value = Math.ceil(parseDuration(duration));
+  return value === 0 ? MAX_DELAY_MS : Math.min(value, MAX_DELAY_MS);
+}
+
+const UNITS: Readonly<Record<string, number>> = { us: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 };
+
+function parseDuration(text: string): number {
+  let sum = 0;
+  for (const [, count, unit] of text.matchAll(/([\d.]+)(us|ms|s|m|h)/g)) sum += Number(count) * UNITS[unit!]!;
+  return sum;
+}

@@ -1,0 +1,47 @@
+import type { Context, SnapshotUpstream } from '@edge-gateway/core';
+import { Cluster } from './cluster.ts';
+import { statsPrefix } from './stats.ts';
+import type { Upstreams } from './upstream.ts';
+
+/**
+ * Makes the upstreams of a data plane, at first none. Certificates are read through `context.secrets` at each `apply`;
+ * where one changed, new connections use it. An upstream whose certificates are missing or broken has no endpoint
+ * to pick: its requests are answered with 503, never sent unverified. `close` resolves when the last exchange is over.
+ *
+ * @example
+ * const upstreams = createUpstreams(context);
+ * upstreams.apply(snapshot.upstreams);
+ * forward(req, res, upstreams.get('api_gw-system')!, head);
+ */
+export function createUpstreams(context: Context): Upstreams {
+  let clusters = new Map<string, Cluster>();
+  const closing = new Set<Promise<void>>();
+
+  function retire(cluster: Cluster): void {
+    const done: Promise<void> = cluster.close().then(() => void closing.delete(done));
+    closing.add(done);
+  }
+
+  return {
+    get: (name) => clusters.get(name),
+    apply(upstreams: readonly SnapshotUpstream[]) {
+      const before = clusters;
+      clusters = new Map();
+      for (const snapshot of upstreams) {
+        const known = before.get(snapshot.name);
+        if (known?.snapshot === snapshot) known.refresh();
+        clusters.set(snapshot.name, known?.snapshot === snapshot ? known : new Cluster(snapshot, context));
+      }
+      for (const [name, cluster] of before) {
+        if (clusters.get(name) === cluster) continue;
+        if (!clusters.has(name)) context.metrics.remove(statsPrefix(name));
+        retire(cluster);
+      }
+    },
+    async close() {
+      for (const cluster of clusters.values()) retire(cluster);
+      clusters = new Map();
+      await Promise.all(closing);
+    },
+  };
+}
