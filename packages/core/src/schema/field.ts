@@ -1,71 +1,130 @@
-import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox';
+import { Type, type Static, type TSchema, type TUnsafe } from 'typebox';
+
+export type { Static } from 'typebox';
 
 /**
  * How far a field is supported: `yes` works; `notYet` is accepted with a Warning that names it; `refused` is a security
- * field that does not work yet, so that a resource using it is Rejected.
+ * field that does not work yet, so that a resource using it is Rejected. What lies below an unsupported field is too.
  */
 export type Support = 'yes' | 'notYet' | 'refused';
 
-/** What a field says beside its type. `description` gives unit, bound and default. */
-export type FieldOptions = {
-  readonly description?: string;
+/** What a field says beside its type and its description. */
+export interface FieldOptions {
   readonly default?: unknown;
   readonly 'x-support'?: Support;
-};
+}
 
 /** Mixed into the options of a field that is not supported yet. */
 export const notYet = { 'x-support': 'notYet' } as const;
 /** Mixed into the options of a security field that is not supported yet. */
 export const refused = { 'x-support': 'refused' } as const;
 
-/** Members of which one object may set only one; with `required` it must set one. */
+/** Members of which one object may set only one; with `required` it must set one, else `message` is the problem. */
 export interface OneOf {
   readonly members: readonly string[];
   readonly required?: boolean;
+  readonly message?: string;
 }
 
-type AllOptional<P extends TProperties> = { [K in keyof P]: TOptional<P[K]> };
+/** What a block says beside its fields: all of it is checked by name, after the schema. */
+export interface BlockOptions<K extends string = string> {
+  readonly oneOf?: readonly OneOf[];
+  readonly required?: readonly K[];
+}
 
-/** An object whose fields are all optional and all known. `required` and `oneOf` are checked after the schema, by name. */
-export function block<P extends TProperties>(
+/** Bounds of a number, both included. */
+export interface Bounds {
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+type Fields = Readonly<Record<string, TSchema>>;
+type Block<P extends Fields> = { readonly [K in keyof P]?: Static<P[K]> };
+
+function field<T>(schema: object, description: string | undefined, options: object = {}): TUnsafe<T> {
+  return Type.Unsafe<T>({ ...schema, ...options, ...(description !== undefined && { description }) });
+}
+
+/** An object whose fields are all optional and all known. */
+export function block<const P extends Fields>(
   properties: P,
-  options: FieldOptions & { oneOf?: readonly OneOf[]; required?: readonly (keyof P & string)[] } = {},
-): TObject<AllOptional<P>> {
-  const { oneOf, required, ...rest } = options;
-  const optional = Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, Type.Optional(schema)]));
-  return Type.Object(optional as AllOptional<P>, {
-    ...rest,
+  { oneOf, required }: BlockOptions<keyof P & string> = {},
+): TUnsafe<Block<P>> {
+  return Type.Unsafe<Block<P>>({
+    type: 'object',
+    properties,
     ...(oneOf && { 'x-oneof': oneOf }),
     ...(required && { 'x-required': required }),
     additionalProperties: false,
-  }) as unknown as TObject<AllOptional<P>>;
+  });
+}
+
+/**
+ * Gives a block the name it is shared under, and the interface that stands for it in types.
+ *
+ * @example
+ * const fields = block({ path: text('Exact path.') });
+ * export interface HealthCheck extends Static<typeof fields> {}
+ * export const HealthCheck = named<HealthCheck>('HealthCheck', fields);
+ */
+export function named<T>(title: string, fields: TUnsafe<unknown>): TUnsafe<T> {
+  return field<T>(fields, undefined, { title });
+}
+
+/** The named block that encloses this place: how a block contains itself. */
+export const self = (title: string): TUnsafe<unknown> => Type.Unsafe<unknown>({ 'x-ref': title });
+
+/** A field that holds another schema, with what this place says of it. */
+export const of = <T>(schema: TUnsafe<T>, description: string, options?: FieldOptions): TUnsafe<T> =>
+  field<T>(schema, description, options);
+
+/** What numbers an enum's names have: from 0 unless `first` says otherwise. */
+export interface EnumOptions extends FieldOptions {
+  readonly first?: number;
 }
 
 /** An enum by name or number; a resource that was read always has the name. */
 export function enumeration<const N extends readonly string[]>(
   names: N,
-  options: FieldOptions = {},
+  description?: string,
+  { first = 0, ...options }: EnumOptions = {},
 ): TUnsafe<N[number]> {
-  return Type.Unsafe<N[number]>({ ...options, enum: [...names, ...names.map((_, i) => i)], 'x-enum-names': names });
+  const numbers = names.map((_, i) => i + first);
+  return field<N[number]>({ enum: [...names, ...numbers], 'x-enum-names': names }, description, options);
 }
 
 /** A duration such as `5s`, `0.25s`, `1h`; see `parseDuration`. */
-export const duration = (options: FieldOptions = {}) => Type.String({ ...options, 'x-format': 'duration' });
+export const duration = (description?: string, options?: FieldOptions) =>
+  field<string>({ type: 'string', 'x-format': 'duration' }, description, options);
 /** An RE2 regular expression; compiled when the resource is read. */
-export const regex = (options: FieldOptions = {}) => Type.String({ ...options, 'x-format': 'regex' });
-export const text = (options: FieldOptions = {}) => Type.String({ ...options });
-export const bool = (options: FieldOptions = {}) => Type.Boolean({ ...options });
-export const int = (options: FieldOptions & { minimum?: number; maximum?: number } = {}) =>
-  Type.Integer({ ...options });
-export const float = (options: FieldOptions & { minimum?: number; maximum?: number } = {}) =>
-  Type.Number({ ...options });
-export const list = <T extends TSchema>(items: T, options: FieldOptions = {}) => Type.Array(items, { ...options });
-export const map = <T extends TSchema>(values: T, options: FieldOptions = {}) =>
-  Type.Record(Type.String(), values, { ...options });
+export const regex = (description?: string, options?: FieldOptions) =>
+  field<string>({ type: 'string', 'x-format': 'regex' }, description, options);
+export const text = (description?: string, options?: FieldOptions) =>
+  field<string>({ type: 'string' }, description, options);
+export const bool = (description?: string, options?: FieldOptions) =>
+  field<boolean>({ type: 'boolean' }, description, options);
+export const int = (description?: string, options?: FieldOptions & Bounds) =>
+  field<number>({ type: 'integer' }, description, options);
+export const float = (description?: string, options?: FieldOptions & Bounds) =>
+  field<number>({ type: 'number' }, description, options);
+export const list = <T>(items: TUnsafe<T>, description?: string, options?: FieldOptions) =>
+  field<readonly T[]>({ type: 'array', items }, description, options);
+export const map = <T>(values: TUnsafe<T>, description?: string, options?: FieldOptions) =>
+  field<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values }, description, options);
 /** Any JSON value: free-form settings that are handed on. */
-export const anything = (options: FieldOptions = {}) => Type.Unsafe<unknown>({ ...options });
+export const anything = (description?: string, options?: FieldOptions) => field<unknown>({}, description, options);
 /** An object with no fields, e.g. `random: {}`. */
-export const empty = (options: FieldOptions = {}) => block({}, options);
-/** `{name, namespace}`; where the namespace may be left out, the description says which one is meant. */
-export const ref = (options: FieldOptions = {}) => block({ name: text(), namespace: text() }, options);
-export type Ref = Static<ReturnType<typeof ref>>;
+export const empty = (description?: string, options?: FieldOptions) =>
+  field<Block<{}>>(block({}), description, options);
+
+const refFields = block({
+  name: text('Name of the resource.'),
+  namespace: text(
+    'Its namespace. Where it may be left out, the field that holds the reference says which one is meant.',
+  ),
+});
+/** Names a resource; the namespace may be missing where a default is said. */
+export interface Ref extends Static<typeof refFields> {}
+export const Ref = named<Ref>('Ref', refFields);
+/** A field that names another resource. */
+export const ref = (description?: string, options?: FieldOptions) => field<Ref>(Ref, description, options);

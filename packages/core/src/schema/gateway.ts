@@ -1,0 +1,134 @@
+import { MultiDestination, DestinationSpec } from './destination.ts';
+import { block, bool, empty, int, list, map, named, notYet, of, ref, text, type Static } from './field.ts';
+import { HttpListenerOptions, ListenerOptions, RouteConfigOptions, TcpListenerOptions } from './gateway-options.ts';
+import { HttpConnectionManagerSettings } from './http-connection-manager.ts';
+import { LabelExpression } from './matcher.ts';
+import { SslConfig } from './ssl-config.ts';
+
+const httpGateway = block({
+  virtualServices: list(ref(), 'Virtual services by name; only heeded without expressions and selector.'),
+  virtualServiceSelector: map(text(), 'Labels that a virtual service has to carry.'),
+  virtualServiceExpressions: of(
+    block({ expressions: list(LabelExpression, 'All have to hold.') }),
+    'Expressions that the labels of a virtual service have to fulfil; win over the selector.',
+  ),
+  virtualServiceNamespaces: list(text(), 'Namespaces that selectors search; `*` is all. Empty: all.'),
+  options: of(HttpListenerOptions, 'HTTP options.'),
+});
+/** Serves HTTP. Nothing chosen: all virtual services. */
+export interface HttpGateway extends Static<typeof httpGateway> {}
+export const HttpGateway = named<HttpGateway>('HttpGateway', httpGateway);
+
+const tcpDestination = block(
+  {
+    single: of(DestinationSpec, 'One destination.'),
+    multi: of(MultiDestination, 'Several weighted destinations.'),
+    upstreamGroup: ref('An UpstreamGroup.'),
+    forwardSniClusterName: empty('The server name asked for names the cluster.'),
+  },
+  { oneOf: [{ members: ['single', 'multi', 'upstreamGroup', 'forwardSniClusterName'] }] },
+);
+const tcpHost = block({
+  name: text('Name in logs and statistics.'),
+  sslConfig: of(SslConfig, 'TLS towards clients, and the server names this host is for.'),
+  destination: of(tcpDestination, 'Where connections go.'),
+});
+/** Where TCP connections of one listener go. */
+export interface TcpHost extends Static<typeof tcpHost> {}
+export const TcpHost = named<TcpHost>('TcpHost', tcpHost);
+
+const tcpGateway = block({
+  tcpHosts: list(TcpHost, 'The hosts.'),
+  options: of(TcpListenerOptions, 'TCP options.'),
+});
+/** Serves TCP. */
+export interface TcpGateway extends Static<typeof tcpGateway> {}
+export const TcpGateway = named<TcpGateway>('TcpGateway', tcpGateway);
+
+const matcher = block({
+  sslConfig: of(SslConfig, 'TLS, and the server names asked for.'),
+  sourcePrefixRanges: list(
+    block({
+      addressPrefix: text('First address.'),
+      prefixLen: int('Length of the prefix in bits.', { minimum: 0, maximum: 128 }),
+    }),
+    'Addresses that clients connect from.',
+  ),
+  passthroughCipherSuites: list(text(), 'Cipher suites that are handed on without ending TLS.'),
+});
+/** Which connections an inner gateway takes. */
+export interface ConnectionMatcher extends Static<typeof matcher> {}
+export const ConnectionMatcher = named<ConnectionMatcher>('ConnectionMatcher', matcher);
+
+const delegated = {
+  ref: ref('One gateway.'),
+  selector: of(
+    block({
+      labels: map(text(), 'Labels it has to carry.'),
+      namespaces: list(text(), 'Namespaces that are searched; `*` is all.'),
+      expressions: list(LabelExpression, 'Expressions its labels have to fulfil.'),
+    }),
+    'All that fit.',
+  ),
+} as const;
+const hybridGateway = block({
+  matchedGateways: list(
+    block(
+      {
+        matcher: of(ConnectionMatcher, 'Connections it takes.'),
+        httpGateway: of(HttpGateway, 'Serves HTTP.'),
+        tcpGateway: of(TcpGateway, 'Serves TCP.'),
+      },
+      { oneOf: [{ members: ['httpGateway', 'tcpGateway'] }] },
+    ),
+    'Inner gateways; win over delegated ones.',
+  ),
+  delegatedHttpGateways: of(
+    block({
+      ...delegated,
+      preventChildOverrides: bool('The settings here win over those of the gateways chosen.', { default: false }),
+      httpConnectionManagerSettings: of(HttpConnectionManagerSettings, 'Settings of the gateways chosen.'),
+      sslConfig: of(SslConfig, 'TLS of the gateways chosen.'),
+    }),
+    'MatchableHttpGateways that belong to it.',
+  ),
+  delegatedTcpGateways: of(block(delegated), 'MatchableTcpGateways that belong to it.'),
+});
+
+const fields = block(
+  {
+    bindAddress: text('Address to listen on.', { default: '::' }),
+    bindPort: int('Port to listen on.', { minimum: 0, maximum: 65535 }),
+    ssl: bool('Serves virtual services with `sslConfig`; false serves those without.', { default: false }),
+    proxyNames: list(text(), 'Proxies that listen.', { default: ['gateway-proxy'] }),
+    options: of(ListenerOptions, 'Options of the listener.'),
+    routeOptions: of(RouteConfigOptions, 'Options of all its routes.'),
+    useProxyProto: bool('Deprecated; reads the PROXY header. See `options.proxyProtocol`.', {
+      default: false,
+      ...notYet,
+    }),
+    httpGateway: of(HttpGateway, 'Serves HTTP.'),
+    tcpGateway: of(TcpGateway, 'Serves TCP.', notYet),
+    hybridGateway: of(hybridGateway, 'Several gateways on one port, by TLS and client address.', notYet),
+  },
+  { oneOf: [{ members: ['httpGateway', 'tcpGateway', 'hybridGateway'] }] },
+);
+/** `spec` of a Gateway. */
+export interface GatewaySpec extends Static<typeof fields> {}
+export const GatewaySpec = named<GatewaySpec>('GatewaySpec', fields);
+
+const matchableHttp = block({
+  matcher: of(ConnectionMatcher, 'Connections it takes.', notYet),
+  httpGateway: of(HttpGateway, 'Serves HTTP.', notYet),
+});
+/** `spec` of a MatchableHttpGateway. */
+export interface MatchableHttpGatewaySpec extends Static<typeof matchableHttp> {}
+export const MatchableHttpGatewaySpec = named<MatchableHttpGatewaySpec>('MatchableHttpGatewaySpec', matchableHttp);
+
+const matchableTcp = block({
+  matcher: of(ConnectionMatcher, 'Connections it takes.', notYet),
+  tcpGateway: of(TcpGateway, 'Serves TCP.', notYet),
+});
+/** `spec` of a MatchableTcpGateway. */
+export interface MatchableTcpGatewaySpec extends Static<typeof matchableTcp> {}
+export const MatchableTcpGatewaySpec = named<MatchableTcpGatewaySpec>('MatchableTcpGatewaySpec', matchableTcp);

@@ -1,0 +1,168 @@
+import { Cors } from './cors.ts';
+import { Dlp } from './dlp.ts';
+import { ExtAuthExtension } from './extauth.ts';
+import { ExtProcRoute } from './ext-proc.ts';
+import {
+  anything,
+  block,
+  bool,
+  duration,
+  enumeration,
+  list,
+  map,
+  named,
+  notYet,
+  of,
+  refused,
+  regex,
+  text,
+  type Static,
+} from './field.ts';
+import { HeaderManipulation } from './header-manipulation.ts';
+import { JwtProviders, JwtRoute, JwtStaged, JwtStagedRoute } from './jwt.ts';
+import { RateLimitBasic, RateLimitConfigRefs, RateLimitRoute, RateLimitVhost } from './rate-limit.ts';
+import { Rbac } from './rbac.ts';
+import { RegexRewrite } from './regex-rewrite.ts';
+import { Retries } from './retries.ts';
+import { BufferPerRoute, Csrf, Faults, LbHash, RouteTracing, Shadowing, Upgrade } from './small-options.ts';
+import { StagedTransformations, Transformations } from './transformations.ts';
+import { Waf } from './waf.ts';
+
+const everywhere = {
+  headerManipulation: of(HeaderManipulation, 'Headers to add and remove; the levels add up.'),
+  stagedTransformations: of(StagedTransformations, 'Changes of requests and responses by stage.', notYet),
+  transformations: of(Transformations, 'Deprecated form of `stagedTransformations`.', notYet),
+  extensions: anything('Free-form settings for extensions.', notYet),
+  extauth: of(ExtAuthExtension, 'Who is asked whether a request may pass. Unset: as one level up.', refused),
+  bufferPerRoute: of(BufferPerRoute, 'Buffering of requests here.', notYet),
+  csrf: of(Csrf, 'Refuses changing requests from foreign origins.', refused),
+} as const;
+
+const policies = {
+  retries: of(Retries, 'When a request is tried again.', notYet),
+  cors: of(Cors, 'Which other origins may call.', notYet),
+  ratelimitBasic: of(RateLimitBasic, 'Limits for known and unknown users.', refused),
+  rateLimitConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs, in the place of the Settings.', refused),
+  rateLimitEarlyConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs before auth.', refused),
+  rateLimitRegularConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs after auth.', refused),
+  rbac: of(Rbac, 'Who may do what.', refused),
+  waf: of(Waf, 'Web application firewall.', refused),
+  dlp: of(Dlp, 'Masks sensitive values.', refused),
+  extProc: of(ExtProcRoute, 'External processing here.', notYet),
+  extProcEarly: of(ExtProcRoute, 'Early external processing here.', notYet),
+  extProcLate: of(ExtProcRoute, 'Late external processing here.', notYet),
+} as const;
+
+const RATE_LIMIT_PAIRS = [
+  { members: ['ratelimit', 'rateLimitConfigs'] },
+  { members: ['ratelimitEarly', 'rateLimitEarlyConfigs'] },
+  { members: ['ratelimitRegular', 'rateLimitRegularConfigs'] },
+] as const;
+
+const pathRegex = block({
+  pattern: of(
+    block({ regex: regex('RE2 expression for the path.'), googleRe2: anything('Limits of the expression.') }),
+    'What to look for in the path, without the query.',
+  ),
+  substitution: text('The host; `\\1` stands for the first group.'),
+});
+
+const route = block(
+  {
+    timeout: duration('Longest time for the whole upstream request; `0s` is no limit. 504 afterwards.', {
+      default: '15s',
+    }),
+    idleTimeout: duration('Longest silence on the stream. Default: the stream idle timeout of the listener.', notYet),
+    maxStreamDuration: of(
+      block({
+        maxStreamDuration: duration('Longest life of the stream.'),
+        grpcTimeoutHeaderMax: duration('Upper bound of the header `grpc-timeout`.'),
+        grpcTimeoutHeaderOffset: duration('Taken off the header `grpc-timeout`.'),
+      }),
+      'Longest life of a stream.',
+      notYet,
+    ),
+    prefixRewrite: text(
+      'Replaces the matched prefix, or the whole exact path; the query stays. Empty is the same as unset.',
+    ),
+    regexRewrite: of(RegexRewrite, 'Rewrites the path without the query; not together with `prefixRewrite`.', notYet),
+    hostRewrite: text('Host that the upstream gets.'),
+    autoHostRewrite: bool('The upstream gets the DNS name of the endpoint as host.', { default: false }),
+    hostRewriteHeader: text('Request header with the host that the upstream gets.', notYet),
+    hostRewritePathRegex: of(pathRegex, 'Makes the host from the path.', notYet),
+    appendXForwardedHost: bool(
+      'Keeps the host of the client in `x-forwarded-host` when it is rewritten. Default: Settings `gw.istioOptions.appendXForwardedHost`.',
+      { default: true },
+    ),
+    faults: of(Faults, 'Faults made on purpose.', notYet),
+    shadowing: of(Shadowing, 'Sends a copy of requests to another upstream.', notYet),
+    lbHash: of(LbHash, 'What ring hash and maglev choose the endpoint by.', notYet),
+    upgrades: list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
+    tracing: of(RouteTracing, 'Tracing of this route.', notYet),
+    envoyMetadata: map(anything(), 'Metadata of the route, by namespace.', notYet),
+    ratelimit: of(RateLimitRoute, 'Rate limits, in the place of the Settings.', refused),
+    ratelimitEarly: of(RateLimitRoute, 'Rate limits before auth.', refused),
+    ratelimitRegular: of(RateLimitRoute, 'Rate limits after auth.', refused),
+    jwt: of(JwtRoute, 'Deprecated; exempts the route from `jwt` of the virtual host.', refused),
+    jwtStaged: of(JwtStagedRoute, 'Exempts the route, by stage.', refused),
+    jwtProvidersStaged: of(JwtStaged, 'Own providers of the route, by stage; the route needs a name.', refused),
+    ai: anything('Settings for language model routes.', notYet),
+    ...everywhere,
+    ...policies,
+  },
+  {
+    oneOf: [
+      { members: ['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'] },
+      ...RATE_LIMIT_PAIRS,
+      { members: ['jwt', 'jwtStaged', 'jwtProvidersStaged'] },
+    ],
+  },
+);
+/** Options of a route. A delegated route's own keys win over those of its parent. */
+export interface RouteOptions extends Static<typeof route> {}
+export const RouteOptions = named<RouteOptions>('RouteOptions', route);
+
+const virtualCluster = block(
+  {
+    name: text('Name in the statistics.'),
+    pattern: text('RE2 expression for the whole path.'),
+    method: text('HTTP method. Unset: any.'),
+  },
+  { required: ['name', 'pattern'] },
+);
+const virtualHost = block(
+  {
+    stats: of(
+      block({ virtualClusters: list(virtualCluster, 'Groups of requests that are counted.') }),
+      'Additional statistics.',
+      notYet,
+    ),
+    includeRequestAttemptCount: bool('Sends `x-envoy-attempt-count` to the upstream.', { default: false, ...notYet }),
+    includeAttemptCountInResponse: bool('Sends `x-envoy-attempt-count` to the client.', { default: false, ...notYet }),
+    corsPolicyMergeSettings: of(
+      block({
+        exposeHeaders: enumeration(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.', {
+          default: 'DEFAULT',
+        }),
+      }),
+      'How `cors` of virtual host and route are merged.',
+      notYet,
+    ),
+    ratelimit: of(RateLimitVhost, 'Rate limits, in the place of the Settings.', refused),
+    ratelimitEarly: of(RateLimitVhost, 'Rate limits before auth.', refused),
+    ratelimitRegular: of(RateLimitVhost, 'Rate limits after auth.', refused),
+    jwt: of(JwtProviders, 'Deprecated; the same as `jwtStaged.afterExtAuth`.', refused),
+    jwtStaged: of(JwtStaged, 'Tokens that requests have to carry, by stage.', refused),
+    ...everywhere,
+    ...policies,
+  },
+  { oneOf: [...RATE_LIMIT_PAIRS, { members: ['jwt', 'jwtStaged'] }] },
+);
+/** Options of a virtual host. */
+export interface VirtualHostOptions extends Static<typeof virtualHost> {}
+export const VirtualHostOptions = named<VirtualHostOptions>('VirtualHostOptions', virtualHost);
+
+const weighted = block(everywhere);
+/** Options of one weighted destination. */
+export interface WeightedDestinationOptions extends Static<typeof weighted> {}
+export const WeightedDestinationOptions = named<WeightedDestinationOptions>('WeightedDestinationOptions', weighted);

@@ -1,0 +1,12 @@
+import { block, int, list, named, type Static } from './field.ts';
+import { RouteSpec } from './route.ts';
+
+const fields = block({
+  routes: list(RouteSpec, 'The routes; the first that fits is taken.'),
+  weight: int('Order among the tables that one selector finds; lower comes first, negative is allowed.', {
+    default: 0,
+  }),
+});
+/** `spec` of a RouteTable. */
+export interface RouteTableSpec extends Static<typeof fields> {}
+export const RouteTableSpec = named<RouteTableSpec>('RouteTableSpec', fields);

@@ -1,0 +1,166 @@
+import { ExtAuthServer } from './extauth.ts';
+import { ExtProc } from './ext-proc.ts';
+import {
+  anything,
+  block,
+  bool,
+  duration,
+  enumeration,
+  float,
+  int,
+  list,
+  map,
+  named,
+  notYet,
+  of,
+  refused,
+  text,
+  type Static,
+} from './field.ts';
+import { RateLimitRules, RateLimitServer } from './rate-limit.ts';
+import { ArtifactSources, ConfigSources, SecretOptions, SecretSources } from './settings-sources.ts';
+import { ConsulDiscovery, ConsulSettings } from './settings-consul.ts';
+import { GatewaySettings, GwSettings } from './settings-gateway.ts';
+import { SslParameters } from './ssl-config.ts';
+
+const discovery = block({
+  fdsMode: enumeration(['BLACKLIST', 'WHITELIST', 'DISABLED'], 'Which upstreams are asked for their functions.', {
+    default: 'BLACKLIST',
+  }),
+  udsOptions: of(
+    block({
+      enabled: bool('Makes upstreams of Services.', { default: true }),
+      watchLabels: map(text(), 'Labels a Service has to carry. Empty: all.'),
+    }),
+    'Discovery of upstreams.',
+  ),
+  fdsOptions: of(
+    block({ graphqlEnabled: bool('Makes GraphQLApis of what is found.', { default: true }) }),
+    'Discovery of functions.',
+  ),
+});
+const observability = block({
+  grafanaIntegration: of(
+    block({
+      defaultDashboardFolderId: int('Folder of new dashboards.', { minimum: 0 }),
+      dashboardPrefix: text('Begin of dashboard names, at most 20 characters.'),
+      extraMetricQueryParameters: text('Added to metric queries.'),
+    }),
+    'Dashboards.',
+  ),
+  configStatusMetricLabels: map(
+    block({ labelToPath: map(text(), 'JSON path of the value by label.') }),
+    'Gauges of resource states, by `Kind.version.group`.',
+  ),
+});
+
+const fields = block(
+  {
+    discoveryNamespace: text('Namespace that discovery and translation write to.', { default: 'gw-system' }),
+    watchNamespaces: list(text(), 'Namespaces that are read; the write namespace always is. Empty: all.', notYet),
+    watchNamespaceSelectors: list(
+      block({
+        matchLabels: map(text(), 'Labels a namespace has to carry.'),
+        matchExpressions: list(
+          block({
+            key: text('Label key.'),
+            operator: text('`In`, `NotIn`, `Exists` or `DoesNotExist`.'),
+            values: list(text(), 'Values to compare with.'),
+          }),
+          'Expressions its labels have to fulfil.',
+        ),
+      }),
+      'Namespaces that are read, by label; only heeded without `watchNamespaces`.',
+      notYet,
+    ),
+    ...ConfigSources,
+    ...SecretSources,
+    secretOptions: of(SecretOptions, 'Several sources of secrets; wins over the single ones.', notYet),
+    ...ArtifactSources,
+    refreshRate: duration('Time between reads of a source that cannot be watched.', { default: '60s', ...notYet }),
+    kubernetes: of(
+      block({
+        rateLimits: of(
+          block({
+            QPS: float('Calls a second.', { minimum: 0, default: 50 }),
+            burst: int('Calls at once.', { minimum: 0, default: 100 }),
+          }),
+          'Limits of calls.',
+        ),
+      }),
+      'Client of the Kubernetes API.',
+      notYet,
+    ),
+    devMode: bool('Deprecated; serves the developer API on port 10010.', { default: false }),
+    linkerd: bool('Adds the header `l5d-dst-override` for Kubernetes upstreams.', { default: false, ...notYet }),
+    knative: anything('Deprecated; serves Knative ingresses.', notYet),
+    ipV4Only: bool('Listens on IPv4 only.', { default: false, ...notYet }),
+    discovery: of(discovery, 'What is found without being written.', notYet),
+    consul: of(ConsulSettings, 'Connection to Consul.', notYet),
+    consulDiscovery: of(ConsulDiscovery, 'Upstreams from Consul.', notYet),
+    extensions: of(block({ configs: map(anything(), 'Settings by extension.') }), 'Settings of extensions.', notYet),
+    observabilityOptions: of(observability, 'Dashboards and metrics.', notYet),
+    upstreamOptions: of(
+      block({
+        sslParameters: of(SslParameters, 'TLS parameters of upstreams that have none.'),
+        globalAnnotations: map(text(), 'Annotations of discovered upstreams.'),
+      }),
+      'Defaults of upstreams.',
+      notYet,
+    ),
+    rbac: of(
+      block({ requireRbac: bool('Virtual hosts without `rbac` deny everything.', { default: false }) }),
+      'Access control.',
+      refused,
+    ),
+    ratelimit: of(RateLimitRules, 'Rules of the rate limit server.', refused),
+    ratelimitServer: of(RateLimitServer, 'The rate limit server.', refused),
+    extauth: of(ExtAuthServer, 'The auth server.', refused),
+    namedExtauth: map(ExtAuthServer, 'More auth servers, by name.', refused),
+    cachingServer: anything('The response cache.', notYet),
+    extProc: of(ExtProc, 'External processing.', notYet),
+    extProcEarly: of(ExtProc, 'Early external processing.', notYet),
+    extProcLate: of(ExtProc, 'Late external processing.', notYet),
+    consoleOptions: of(
+      block({
+        readOnly: bool('The console changes nothing.', { default: true }),
+        apiExplorerEnabled: bool('The console shows the explorer.', { default: true }),
+      }),
+      'The console.',
+      notYet,
+    ),
+    graphqlOptions: of(
+      block({
+        schemaChangeValidationOptions: of(
+          block({
+            rejectBreakingChanges: bool('Refuses changes that break clients.', { default: false }),
+            processingRules: list(
+              enumeration([
+                'RULE_DANGEROUS_TO_BREAKING',
+                'RULE_DEPRECATED_FIELD_REMOVAL_DANGEROUS',
+                'RULE_IGNORE_DESCRIPTION_CHANGES',
+                'RULE_IGNORE_UNREACHABLE',
+              ]),
+              'How changes are judged.',
+            ),
+          }),
+          'Checks of changed schemas.',
+        ),
+      }),
+      'GraphQL.',
+      notYet,
+    ),
+    gateway: of(GatewaySettings, 'Gateways and validation.'),
+    gw: of(GwSettings, 'The control plane.'),
+  },
+  {
+    oneOf: [
+      { members: Object.keys(ConfigSources) },
+      { members: Object.keys(SecretSources) },
+      { members: Object.keys(ArtifactSources) },
+    ],
+  },
+);
+/** `spec` of Settings. */
+export interface SettingsSpec extends Static<typeof fields> {}
+export const SettingsSpec = named<SettingsSpec>('SettingsSpec', fields);

@@ -1,0 +1,162 @@
+import {
+  anything,
+  block,
+  bool,
+  empty,
+  enumeration,
+  int,
+  list,
+  map,
+  named,
+  notYet,
+  of,
+  regex,
+  text,
+  type Static,
+} from './field.ts';
+import { HeaderMatcher, Matcher } from './matcher.ts';
+
+const template = of(block({ text: text('The template.') }), 'A template in the Jinja-like template language.');
+
+const extractor = block(
+  {
+    header: text('Header to read; only its first value.'),
+    body: empty('Reads the body.'),
+    regex: regex('RE2 expression; what it has to match depends on `mode`.'),
+    subgroup: int('Group that is taken; 0 is the whole match.', { minimum: 0, default: 0 }),
+    mode: enumeration(
+      ['EXTRACT', 'SINGLE_REPLACE', 'REPLACE_ALL'],
+      'Takes a group, replaces it, or replaces every match.',
+      {
+        default: 'EXTRACT',
+      },
+    ),
+    replacementText: text('What is put in place; needed by both replace modes, an error with `EXTRACT`.'),
+  },
+  { oneOf: [{ members: ['header', 'body'] }] },
+);
+const mergeKeys = block({
+  jsonKeys: map(
+    block({
+      tmpl: template,
+      overrideEmpty: bool('Writes empty results too.', { default: false }),
+    }),
+    'Template by path of the key it fills.',
+  ),
+});
+const templateFields = block(
+  {
+    parseBodyBehavior: enumeration(['ParseAsJson', 'DontParse'], 'Whether the body is read as JSON.', {
+      default: 'ParseAsJson',
+    }),
+    ignoreErrorOnParse: bool('False answers 400 to a body that is not JSON.', { default: false }),
+    extractors: map(extractor, 'Values taken from headers or the body, by name.'),
+    headers: map(template, 'Template by header; replaces all values, and an empty result removes the header.'),
+    headersToAppend: list(
+      block({ key: text('Header name.'), value: template }),
+      'Headers added to those that are there; an empty result adds nothing.',
+    ),
+    headersToRemove: list(text(), 'Headers to remove.'),
+    body: of(template, 'Template of the new body.'),
+    passthrough: empty('Leaves the body alone and does not hold it back.'),
+    mergeExtractorsToBody: empty('Writes the extracted values into the JSON body; dots in names nest.'),
+    mergeJsonKeys: of(mergeKeys, 'Writes the results of templates into the JSON body.', notYet),
+    dynamicMetadataValues: list(
+      block({
+        metadataNamespace: text('Namespace of the value.', { default: 'io.vendor.transformation' }),
+        key: text('Name of the value.'),
+        value: template,
+        jsonToProto: bool('The result is JSON and is kept as structure.', { default: false }),
+      }),
+      'Values for later concerns and the access log.',
+    ),
+    advancedTemplates: bool('Paths are written `a/b`, and extracted values are read with `extraction`.', {
+      default: false,
+    }),
+    escapeCharacters: bool('Keeps JSON escapes when strings are put in. Default: the enclosing block, then Settings.'),
+    spanTransformer: of(
+      block({ name: of(template, 'Template of the name.') }),
+      'Renames the trace span; requests only.',
+    ),
+  },
+  { oneOf: [{ members: ['body', 'passthrough', 'mergeExtractorsToBody', 'mergeJsonKeys'] }] },
+);
+/** Changes a message by templates. */
+export interface TransformationTemplate extends Static<typeof templateFields> {}
+export const TransformationTemplate = named<TransformationTemplate>('TransformationTemplate', templateFields);
+
+const transformation = block(
+  {
+    transformationTemplate: of(TransformationTemplate, 'Changes headers and body by templates.'),
+    headerBodyTransform: of(
+      block({ addRequestMetadata: bool('Adds query, method and path of a request.', { default: false }) }),
+      'Wraps headers and body into one JSON body.',
+    ),
+    xsltTransformation: of(
+      block({
+        xslt: text('The stylesheet.'),
+        setContentType: text('New content type; empty keeps the old one.'),
+        nonXmlTransform: bool('The input is not XML and is handed over as text.', { default: false }),
+      }),
+      'Changes the body by an XSLT stylesheet.',
+      notYet,
+    ),
+    logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false }),
+  },
+  { oneOf: [{ members: ['transformationTemplate', 'headerBodyTransform', 'xsltTransformation'] }] },
+);
+/** One change of a message. */
+export interface Transformation extends Static<typeof transformation> {}
+export const Transformation = named<Transformation>('Transformation', transformation);
+
+const stage = block({
+  requestTransforms: list(
+    block({
+      matcher: of(Matcher, 'Requests it is for; unset: all. Its `caseSensitive` is not heeded.'),
+      clearRouteCache: bool('Chooses the route again after the change.', { default: false }),
+      requestTransformation: of(Transformation, 'Change of the request.'),
+      responseTransformation: of(Transformation, 'Change of the response to it.'),
+    }),
+    'The first that fits is the only one used.',
+  ),
+  responseTransforms: list(
+    block({
+      matchers: list(HeaderMatcher, 'Conditions on response headers; all have to hold.'),
+      responseCodeDetails: text('Code details the response has to have.'),
+      responseTransformation: of(Transformation, 'Change of the response.'),
+    }),
+    'Asked when the chosen request entry has no response change; the first that fits is used.',
+  ),
+});
+/** The changes of one stage. */
+export interface TransformationStage extends Static<typeof stage> {}
+export const TransformationStage = named<TransformationStage>('TransformationStage', stage);
+
+const staged = block({
+  early: of(TransformationStage, 'Before login and access control.'),
+  regular: of(TransformationStage, 'After access control.'),
+  postRouting: of(TransformationStage, 'After the upstream is chosen.'),
+  inheritTransformation: bool('Adds the early and regular lists of the parent after the own ones.', { default: false }),
+  logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false }),
+  escapeCharacters: bool('Default for the templates below. Default: Settings `gw.transformationEscapeCharacters`.'),
+});
+/** Changes of requests and responses by stage. The most specific level that has any replaces the others. */
+export interface StagedTransformations extends Static<typeof staged> {}
+export const StagedTransformations = named<StagedTransformations>('StagedTransformations', staged);
+
+const single = block({
+  requestTransformation: of(Transformation, 'Change of the request.'),
+  clearRouteCache: bool('Chooses the route again after the change.', { default: false }),
+  responseTransformation: of(Transformation, 'Change of the response.'),
+});
+/** Deprecated form; not heeded when `stagedTransformations.regular` is there. */
+export interface Transformations extends Static<typeof single> {}
+export const Transformations = named<Transformations>('Transformations', single);
+
+/** Parameters of a function call: which header or path segment a value comes from. */
+const parameters = block({
+  headers: map(text(), 'Value pattern by header, e.g. `{id}`.'),
+  path: anything('Pattern of the path that values are taken from.'),
+});
+export interface FunctionParameters extends Static<typeof parameters> {}
+export const FunctionParameters = named<FunctionParameters>('FunctionParameters', parameters);
