@@ -47,6 +47,7 @@ export {
   type StatName,
 } from './metrics.ts';
 export { formatIssue, formatPath, type FieldPath, type Issue } from './parse/issue.ts';
+export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
 export {
   secretText,

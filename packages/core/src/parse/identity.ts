@@ -1,0 +1,38 @@
+import { DEFAULT_NAMESPACE } from '../resource.ts';
+
+/** Which resource a document says it is. */
+export interface Identity {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Lines of a broken document that are looked at. */
+const MAX_LINES = 200;
+
+/**
+ * Reads kind, namespace and name out of a YAML or JSON document that cannot be read as a whole, so that what is wrong
+ * with it is filed under its resource. `undefined` when it does not show them plainly.
+ */
+export function peekIdentity(text: string): Identity | undefined {
+  let kind: string | undefined;
+  let indent = 0;
+  const metadata = new Map<string, string>();
+  for (const line of text.slice(0, 65_536).split('\n', MAX_LINES)) {
+    const [, spaces, key, value] = /^( *)"?(kind|metadata|name|namespace|[\w-]+)"?:[ ]*(.*?)[ ,\r]*$/.exec(line) ?? [];
+    if (spaces === undefined || key === undefined) continue;
+    if (indent > 0 && spaces.length < indent) indent = 0;
+    if (key === 'kind' && spaces.length <= 2) kind ??= unquote(value!);
+    else if (key === 'metadata' && spaces.length <= 2) indent = spaces.length + 1;
+    else if (indent > 0) {
+      if (metadata.size === 0) indent = spaces.length;
+      if (spaces.length === indent && !metadata.has(key)) metadata.set(key, unquote(value!));
+    }
+  }
+  const name = metadata.get('name');
+  return kind && name ? { kind, namespace: metadata.get('namespace') ?? DEFAULT_NAMESPACE, name } : undefined;
+}
+
+function unquote(value: string): string {
+  return value.replace(/^(["'])(.*?)\1.*$/, '$2').replace(/ +#.*$/, '');
+}

@@ -1,0 +1,118 @@
+import type { WrittenResource } from '../source/source.ts';
+import type { FieldPath, Issue } from './issue.ts';
+import { parseJson, parseYaml, placesOf, type ParsedDocument } from './document.ts';
+import { peekIdentity, type Identity } from './identity.ts';
+import { findPlace, type Place } from './place.ts';
+import { createSourceText, decodeSource, type Problem, type SourceText } from './source-text.ts';
+import { splitDocuments, type Span } from './split-documents.ts';
+
+export interface ParseOptions {
+  /** Larger input is refused unread. Default 16 MiB. */
+  readonly maxFileBytes?: number;
+}
+
+/**
+ * Reads the documents of a unit: JSON when its name ends in `.json`, else YAML 1.2 with any number of documents.
+ * Never throws: what is wrong with a document is in its `issues`, and costs only that document. The items of a `List`
+ * come as resources of their own. Issues: see `parse/issue-codes.ts`.
+ *
+ * @example
+ * for (const { origin, value, issues } of parseDocuments('kind: Upstream', 'a.yaml')) console.log(origin, value, issues);
+ */
+export function parseDocuments(
+  input: string | Uint8Array,
+  unit: string,
+  options: ParseOptions = {},
+): WrittenResource[] {
+  const { source, problem } = decodeSource(input, unit, options.maxFileBytes);
+  if (problem) return [unreadable(source, problem)];
+  const json = unit.endsWith('.json');
+  const spans = json ? [{ start: 0, end: source.text.length }] : splitDocuments(source.text);
+  const written: WrittenResource[] = [];
+  for (const span of spans) {
+    const parsed = json ? parseJson(source, span) : parseYaml(source, span);
+    if (!parsed.empty) written.push(...resourcesOf(source, span, parsed));
+  }
+  if (written.length > 0) return written;
+  if (source.text.trim() !== '') return [nothingBut(source)];
+  return [unreadable(source, { code: 'EMPTY_FILE', offset: 0, message: 'the file is empty' })];
+}
+
+/** A unit that cannot be read at all: one document with one problem. */
+export function unreadableUnit(unit: string, problem: Problem): WrittenResource {
+  return unreadable(createSourceText(unit, ''), problem);
+}
+
+function unreadable(source: SourceText, problem: Problem): WrittenResource {
+  return withoutPlaces(source, [toIssue(source, problem)]);
+}
+
+function nothingBut(source: SourceText): WrittenResource {
+  const problem = { code: 'NO_DOCUMENT', offset: 0, message: 'the file holds no resource' };
+  return withoutPlaces(source, [{ ...toIssue(source, problem), severity: 'warning' }]);
+}
+
+function withoutPlaces(source: SourceText, issues: readonly Issue[]): WrittenResource {
+  const origin = source.originAt(0);
+  return { unit: source.unit, origin, value: undefined, issues, locate: () => issues[0]?.origin ?? origin };
+}
+
+function resourcesOf(source: SourceText, span: Span, parsed: ParsedDocument): WrittenResource[] {
+  if (parsed.problems.length > 0) {
+    const identity = peekIdentity(source.text.slice(span.start, span.end));
+    return [brokenResource(source, parsed, identity)];
+  }
+  let root: Place | undefined;
+  const place = (path: FieldPath): Place | undefined => {
+    root ??= placesOf(source, span);
+    return root && findPlace(root, path);
+  };
+  const resource = (value: unknown, at: FieldPath, offset: number): WrittenResource => {
+    const origin = source.originAt(offset);
+    const issues = isObject(value) ? [] : [notAnObject(source, offset, value)];
+    const locate: WrittenResource['locate'] = (path, on = 'key') => {
+      if (path.length === 0) return origin;
+      const found = place([...at, ...path]);
+      return found ? source.originAt(span.start + (on === 'key' ? found.keyOffset : found.offset)) : origin;
+    };
+    return { unit: source.unit, origin, value: issues.length > 0 ? undefined : value, issues, locate };
+  };
+  const items = itemsOf(parsed.value);
+  if (!items) return [resource(parsed.value, [], parsed.offset)];
+  return items.map((item, i) => {
+    const found = place(['items', i]);
+    return resource(item, ['items', i], found ? span.start + found.offset : parsed.offset);
+  });
+}
+
+function brokenResource(
+  source: SourceText,
+  { offset, problems }: ParsedDocument,
+  identity: Identity | undefined,
+): WrittenResource {
+  const origin = source.originAt(offset);
+  const known = identity?.kind.endsWith('List') ? undefined : identity;
+  const issues = problems.map((problem) => ({ ...toIssue(source, problem), ...known }));
+  return { unit: source.unit, origin, value: undefined, issues, locate: () => origin };
+}
+
+function toIssue(source: SourceText, { code, offset, message, hint }: Problem): Issue {
+  const origin = source.originAt(offset);
+  return { code, severity: 'error', origin, path: [], message, ...(hint !== undefined && { hint }) };
+}
+
+function notAnObject(source: SourceText, offset: number, value: unknown): Issue {
+  const is = Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`;
+  const hint = 'apiVersion, kind, metadata and spec';
+  return toIssue(source, { code: 'NOT_AN_OBJECT', offset, message: `a resource is an object, this is ${is}`, hint });
+}
+
+/** The items of a Kubernetes list: `kind: List`, or the `…List` of one kind. */
+function itemsOf(value: unknown): readonly unknown[] | undefined {
+  if (!isObject(value) || typeof value['kind'] !== 'string' || !value['kind'].endsWith('List')) return undefined;
+  return Array.isArray(value['items']) ? value['items'] : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,84 @@
+import { isUtf8 } from 'node:buffer';
+import type { Origin } from '../resource.ts';
+import type { Issue } from './issue.ts';
+
+/** The whole text of one unit, and the way from an offset in it to a line and a column. */
+export interface SourceText {
+  readonly unit: string;
+  readonly text: string;
+  originAt(offset: number): Origin;
+}
+
+/** What one problem of a text is made of before it is filed under a document. */
+export type Problem = Pick<Issue, 'code' | 'message' | 'hint'> & { readonly offset: number };
+
+/** Default limit of the size of one file: 16 MiB. */
+export const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+export function createSourceText(unit: string, text: string): SourceText {
+  let lineStarts: number[] | undefined;
+  return {
+    unit,
+    text,
+    originAt(offset) {
+      lineStarts ??= findLineStarts(text);
+      const line = lineOf(lineStarts, offset);
+      return { file: unit, line: line + 1, column: offset - lineStarts[line]! + 1 };
+    },
+  };
+}
+
+function findLineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function lineOf(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle]! <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Reads bytes as UTF-8 within a size; gives the one problem that costs the whole unit, if there is one. */
+export function decodeSource(
+  input: string | Uint8Array,
+  unit: string,
+  maxBytes = MAX_FILE_BYTES,
+): { readonly source: SourceText; readonly problem?: Problem } {
+  const bytes = typeof input === 'string' ? input.length : input.byteLength;
+  if (bytes > maxBytes) return { source: createSourceText(unit, ''), problem: tooLarge(bytes, maxBytes) };
+  if (typeof input === 'string') return { source: createSourceText(unit, input) };
+  const buffer = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  const source = createSourceText(unit, buffer.toString('utf8'));
+  return isUtf8(buffer) ? { source } : { source, problem: notUtf8(buffer, source.text) };
+}
+
+/** What is said of a file above the limit. */
+export function tooLarge(bytes: number, maxBytes: number): Problem {
+  const message = `the file has ${bytes} bytes`;
+  return { code: 'FILE_TOO_LARGE', offset: 0, message, hint: `at most ${maxBytes}` };
+}
+
+function notUtf8(buffer: Buffer, text: string): Problem {
+  const offset = firstReplaced(buffer, text);
+  return { code: 'INVALID_UTF8', offset, message: 'the file is not UTF-8 from here on', hint: 'save it as UTF-8' };
+}
+
+/** The first U+FFFD that decoding put in place of wrong bytes, other than one that is written. */
+function firstReplaced(buffer: Buffer, text: string): number {
+  let bytes = 0;
+  let from = 0;
+  for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', from)) {
+    bytes += Buffer.byteLength(text.slice(from, at));
+    if (buffer[bytes] !== 0xef || buffer[bytes + 1] !== 0xbf || buffer[bytes + 2] !== 0xbd) return at;
+    bytes += 3;
+    from = at + 1;
+  }
+  return 0;
+}
