@@ -23,8 +23,8 @@ export function readResponseHead(raw: readonly Buffer[], status: number): Respon
   let length: string | undefined;
   let coding: string | undefined;
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.latin1Slice();
-    const value = raw[i + 1]!.latin1Slice();
+    const name = raw[i]!.toString('latin1');
+    const value = raw[i + 1]!.toString('latin1');
     if (!TOKEN.test(name)) throw new Error('a header name is not a token');
     if (FORBIDDEN.test(value)) throw new Error(`the value of ${name} has a control character`);
     if (name.length === 14 && name.toLowerCase() === 'content-length') {

@@ -101,7 +101,7 @@ export class ConnectionPool {
     this.#closing = true;
     return new Promise((resolve) => {
       this.#whenEmpty = resolve;
-      for (const connection of [...this.#idle]) this.remove(connection);
+      while (this.#idle.length > 0) this.remove(this.#idle.at(-1)!);
       if (this.#connections.size === 0) resolve();
     });
   }
