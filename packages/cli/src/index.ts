@@ -1,1 +1,12 @@
-export {};
+export { CLIENT_VERSION } from './client-version.ts';
+export {
+  DEFAULT_PROXY_ADMIN,
+  DEFAULT_SERVER,
+  createConnection,
+  type Connection,
+  type ConnectionOptions,
+} from './connection.ts';
+export { ERROR_CODES, type CliErrorCode } from './error-codes.ts';
+export type { Io } from './io.ts';
+export { createProgram } from './program.ts';
+export { run } from './run.ts';

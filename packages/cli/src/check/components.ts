@@ -1,0 +1,59 @@
+import { items, text } from '../objects.ts';
+import type { Check, CheckInput, RunningComponent } from './check.ts';
+
+/** Reads the answer of `GET /components`: a list, or an object with one as `data` or `components`. */
+export function readComponents(answer: unknown): RunningComponent[] {
+  const list = [answer, ...['data', 'components'].map((key) => items(answer, key))].find(
+    (one): one is unknown[] => Array.isArray(one) && one.length > 0,
+  );
+  return (list ?? []).map((one) => ({
+    name: text(one, 'name'),
+    kind: text(one, 'kind'),
+    state: text(one, 'state') || text(one, 'status'),
+    reason: text(one, 'reason'),
+  }));
+}
+
+function problems(components: readonly RunningComponent[], noun: string): string[] {
+  return components
+    .filter(({ state }) => state !== 'ready' && state !== 'OK')
+    .map(
+      ({ name, kind, state, reason }) => `${noun} ${name} (${kind}) is ${state || 'unknown'}${reason && `: ${reason}`}`,
+    );
+}
+
+const isListener = (component: RunningComponent) => component.kind === 'listener';
+
+/** The parts a gateway consists of: its control plane and its proxies. */
+export const deployments: Check = {
+  name: 'Deployments',
+  excludedBy: 'deployments',
+  run({ components, note }: CheckInput) {
+    if (components === undefined) {
+      note(
+        'Warning: the gateway does not tell its components (GET /components); Deployments and Pods were not checked',
+      );
+      return [];
+    }
+    const parts = components.filter((one) => !isListener(one));
+    return parts.length === 0 ? ['No running control plane or proxy was found'] : problems(parts, 'Component');
+  },
+};
+
+/** What runs inside those parts: every listener that should be open. */
+export const pods: Check = {
+  name: 'Pods',
+  excludedBy: 'pods',
+  run({ components, podSelector, note }: CheckInput) {
+    if (components === undefined) return [];
+    const all = podSelector === 'gw';
+    const chosen = components.filter(
+      ({ name, kind }) => all || name === podSelector || kind === podSelector || name.includes(podSelector),
+    );
+    if (chosen.length === 0) {
+      note(`Warning: The provided label selector (${podSelector}) applies to no pods`);
+      return [];
+    }
+    return problems(all ? chosen.filter(isListener) : chosen, 'Listener');
+  },
+};

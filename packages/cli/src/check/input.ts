@@ -1,0 +1,60 @@
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import type { Connection } from '../connection.ts';
+import { cliError } from '../error-codes.ts';
+import { items, type StatusObject } from '../objects.ts';
+import { readSnapshot, withStatuses } from '../read-objects.ts';
+import type { CheckInput, RunningComponent } from './check.ts';
+import { readComponents } from './components.ts';
+
+/** What the flags of `check` ask for. */
+export interface CheckFlags {
+  readonly namespace: string;
+  readonly resourceNamespaces: readonly string[];
+  readonly exclude: readonly string[];
+  readonly podSelector: string;
+  readonly readOnly: boolean;
+}
+
+/** Reads all that the checks look at. A gateway that does not answer is an error; a missing list of components is not. */
+export async function readInput(
+  connection: Connection,
+  flags: CheckFlags,
+  note: (message: string) => void,
+): Promise<CheckInput> {
+  const input = await readSnapshot(connection, 'input');
+  const proxies = withStatuses(await readSnapshot(connection, 'proxies'), input);
+  const everything = input.filter(({ kind }) => kind !== 'Proxy');
+  const namespaces = namespacesOf(everything, flags);
+  const inScope = ({ metadata }: StatusObject) => namespaces === undefined || namespaces.has(metadata.namespace);
+  return {
+    objects: everything.filter(inScope),
+    everything,
+    proxies,
+    components: await componentsOf(connection, flags),
+    connection,
+    readOnly: flags.readOnly,
+    podSelector: flags.podSelector,
+    excluded: new Set(flags.exclude),
+    note,
+  };
+}
+
+/** The namespaces to check; `undefined` is all. Those asked for are cut down to those that are watched. */
+function namespacesOf(objects: readonly StatusObject[], flags: CheckFlags): ReadonlySet<string> | undefined {
+  const settings = objects.find(({ kind, metadata }) => kind === 'Settings' && metadata.name === 'default');
+  const watched = items(settings?.spec, 'watchNamespaces').map(String).filter(Boolean);
+  if (flags.resourceNamespaces.length === 0) return watched.length > 0 ? new Set(watched) : undefined;
+  const asked = flags.resourceNamespaces.filter((name) => watched.length === 0 || watched.includes(name));
+  if (asked.length > 0) return new Set(asked);
+  const text = `No namespaces specified are currently being watched (defaulting to '${flags.namespace}' namespace)`;
+  throw cliError('ERR_CLI_NAMESPACE', text);
+}
+
+async function componentsOf(connection: Connection, flags: CheckFlags): Promise<RunningComponent[] | undefined> {
+  if (flags.namespace !== DEFAULT_NAMESPACE) return [];
+  try {
+    return readComponents(await connection.control('/components'));
+  } catch {
+    return undefined;
+  }
+}

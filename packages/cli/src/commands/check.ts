@@ -1,0 +1,80 @@
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import type { Command } from 'commander';
+import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
+import { readInput, type CheckFlags } from '../check/input.ts';
+import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
+import { cliError } from '../error-codes.ts';
+import { gatewayOf } from '../gateway.ts';
+import { examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import { printable } from '../printable.ts';
+import { didYouMean } from '../suggest.ts';
+import { createTerminal, type Terminal } from '../terminal.ts';
+
+const collect = (value: string, before: readonly string[]): string[] => [
+  ...before,
+  ...value
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean),
+];
+
+/** `check`: is everything of the running gateway in order? */
+export function addCheck(program: Command, io: Io): void {
+  const command = program
+    .command('check')
+    .description('Check a running gateway: its components, and the status of every resource.')
+    .option('-x, --exclude <names>', `leave out some of: ${EXCLUDABLE.join(', ')}`, collect, [])
+    .option('-n, --namespace <namespace>', 'namespace of the gateway', DEFAULT_NAMESPACE)
+    .option('-r, --resource-namespaces <names>', 'only resources of these namespaces', collect, [])
+    .option('-p, --pod-selector <label>', 'components to look at for Pods', 'gw')
+    .option('--read-only', 'do not ask the proxy itself', false)
+    .option('-o, --output <format>', 'table or json; json exits 0 even with errors', 'table');
+  command.addHelpText(
+    'after',
+    examples([
+      ['gatewayctl check', 'exit status 1 when something is wrong'],
+      ['gatewayctl check -x pods,secrets -o json', 'without two checks, as JSON'],
+    ]),
+  );
+  command.action(async () => {
+    const flags = command.opts<CheckFlags & { output: string }>();
+    refuseWrongFlags(flags);
+    await check(io, command, flags);
+  });
+}
+
+function refuseWrongFlags({ exclude, output }: CheckFlags & { output: string }): void {
+  if (output !== 'table' && output !== 'json') {
+    throw cliError('ERR_CLI_USAGE', 'Invalid output type. Only table (default) and json are supported.');
+  }
+  const unknown = exclude.find((name) => !EXCLUDABLE.includes(name));
+  if (unknown === undefined) return;
+  throw cliError('ERR_CLI_USAGE', `--exclude does not know '${unknown}'${didYouMean(unknown, EXCLUDABLE)}`);
+}
+
+async function check(io: Io, command: Command, flags: CheckFlags & { output: string }): Promise<void> {
+  const terminal = createTerminal(io);
+  const asTable = flags.output === 'table';
+  const messages: string[] = [];
+  const note = (message: string) => messages.push(message);
+  const read = () => readInput(gatewayOf(io, command), flags, note);
+  const input = asTable ? await terminal.progress('Asking the gateway', read) : await read();
+  const results: CheckResult[] = [];
+  for (const each of CHECKS.filter(({ excludedBy }) => !flags.exclude.includes(excludedBy))) {
+    if (asTable) terminal.write(`Checking ${each.name}... `);
+    const from = messages.length;
+    const result = { name: each.name, problems: await each.run(input) };
+    results.push(result);
+    if (asTable) printResult(terminal, result, messages.slice(from));
+  }
+  if (!asTable) return terminal.out(jsonReport(results, messages));
+  if (results.some(({ problems }) => problems.length > 0)) throw cliError('ERR_CLI_CHECK_FAILED', errorTree(results));
+  terminal.out(terminal.colors.green('No problems detected.'));
+}
+
+function printResult({ out, colors }: Terminal, result: CheckResult, notes: readonly string[]): void {
+  const paint = result.problems.length === 0 ? colors.green : colors.red;
+  out(paint(statusOf(result)));
+  for (const note of notes) out(colors.yellow(printable(note)));
+}

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import type { Io } from '../io.ts';
+import { items } from '../objects.ts';
+import { renderTables, yamlDocuments } from '../output.ts';
+import { readObjects } from '../read-objects.ts';
+import { redact } from '../redact.ts';
+import { routeTables } from '../rows/routes.ts';
+import { select, withGetFlags, type GetFlags } from '../selection.ts';
+import { createTerminal } from '../terminal.ts';
+import { VIEWS } from '../views.ts';
+
+const VIEW = VIEWS.find((view) => view.kind === 'VirtualService')!;
+
+/** `get virtualservice route [virtual service]`: its routes, one table per kind of action. */
+export function addGetRoute(parent: Command, io: Io): void {
+  const command = withGetFlags(parent.command('route'), 'the routes of virtual services').aliases(['routes', 'r']);
+  command.action(async (name: string | undefined) => {
+    const flags: GetFlags = command.optsWithGlobals();
+    const all = await readObjects(io, command, 'VirtualService');
+    const found = select(all, VIEW, { ...flags, name: name ?? flags.name });
+    const { out } = createTerminal(io);
+    const { output } = flags;
+    if (output === 'table' || output === 'wide') {
+      for (const { metadata, spec } of found) {
+        const tables = routeTables(spec, metadata.namespace);
+        const titled = tables.map((table) => ({ ...table, title: `${metadata.name}: ${table.title}` }));
+        if (titled.length > 0) out(renderTables(titled, output));
+      }
+      return;
+    }
+    const routes = redact(found.flatMap(({ spec }) => items(spec, 'virtualHost', 'routes')));
+    if (output === 'json') out(JSON.stringify(routes, undefined, 2));
+    else if (output === 'name')
+      out(routes.map((route, i) => String((route as { name?: string }).name ?? i + 1)).join('\n'));
+    else out(yamlDocuments(routes));
+  });
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { asGroup, examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import type { StatusObject } from '../objects.ts';
+import { renderObjects, renderTables, type Output } from '../output.ts';
+import { readObjects } from '../read-objects.ts';
+import { select, withGetFlags, type GetFlags } from '../selection.ts';
+import { createTerminal } from '../terminal.ts';
+import { VIEWS, type View } from '../views.ts';
+import { addGetRoute } from './get-route.ts';
+
+/** `get`: the resources with their status, from a running gateway or a directory. */
+export function addGet(program: Command, io: Io): void {
+  const get = asGroup(program.command('get').alias('g').description('Show resources and their status.'));
+  get.addHelpText(
+    'after',
+    examples([
+      ['gatewayctl get virtualservices', 'all of the namespace gw-system'],
+      ['gatewayctl get upstream echo -o yaml', 'one, as YAML'],
+      ['gatewayctl get vs -A --config ./resources', 'of a directory, without a gateway'],
+    ]),
+  );
+  for (const view of VIEWS) {
+    const command = withGetFlags(get.command(view.command), view.plural).aliases(view.aliases);
+    if (view.kind === 'Proxy') {
+      command.option('--edge', 'only those made from Gateway resources');
+      command.option('--kube', 'only those made from Kubernetes Gateway API resources');
+    }
+    command.action(async (name: string | undefined) => {
+      const flags: GetFlags = command.optsWithGlobals();
+      const all = await readObjects(io, command, view.kind);
+      const found = select(all, view, { ...flags, name: name ?? flags.name });
+      print(io, { found, all, view, output: flags.output });
+    });
+    if (view.kind === 'VirtualService') addGetRoute(command, io);
+  }
+}
+
+interface Shown {
+  readonly found: readonly StatusObject[];
+  readonly all: readonly StatusObject[];
+  readonly view: View;
+  readonly output: Output;
+}
+
+function print(io: Io, { found, all, view, output }: Shown): void {
+  const terminal = createTerminal(io);
+  if (output === 'table' || output === 'wide') terminal.out(renderTables(view.tables(found, all), output));
+  else if (found.length > 0 || output === 'json') terminal.out(renderObjects(found, output));
+  if (found.length > 0) return;
+  const elsewhere = [
+    ...new Set(all.filter(({ kind }) => kind === view.kind).map(({ metadata }) => metadata.namespace)),
+  ];
+  const hint = elsewhere.length > 0 ? `; there are some in: ${elsewhere.sort().join(', ')} (-n or -A)` : '';
+  terminal.err(`No ${view.plural} here${hint}.`);
+}

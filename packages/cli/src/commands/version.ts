@@ -1,0 +1,81 @@
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { Option, type Command } from 'commander';
+import { stringify } from 'yaml';
+import { CLIENT_VERSION } from '../client-version.ts';
+import type { Connection } from '../connection.ts';
+import { cliError } from '../error-codes.ts';
+import { gatewayOf } from '../gateway.ts';
+import { examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import { text } from '../objects.ts';
+import { renderTable } from '../table.ts';
+import { createTerminal } from '../terminal.ts';
+
+/** `version`: of this program and of the running gateway. */
+export function addVersion(program: Command, io: Io): void {
+  const command = program
+    .command('version')
+    .alias('v')
+    .description('Print the version of gatewayctl and of the running gateway.')
+    .option('-n, --namespace <namespace>', 'namespace of the gateway', DEFAULT_NAMESPACE)
+    .addOption(new Option('-o, --output <format>', 'what to print').choices(['json', 'yaml', 'table']).default('json'));
+  command.addHelpText('after', examples([['gatewayctl version -o table', 'as a table']]));
+  command.action(async () => {
+    const { namespace, output } = command.opts<{ namespace: string; output: string }>();
+    if (namespace === '') throw cliError('ERR_CLI_USAGE', 'the namespace may not be empty');
+    const server = await serverVersion(gatewayOf(io, command));
+    print(io, { server, namespace, output });
+    if (server !== undefined) warnWhenDifferent(io, server);
+  });
+}
+
+/** The version of the running proxy; `undefined` when none answers. */
+async function serverVersion(connection: Connection): Promise<string | undefined> {
+  try {
+    const info: unknown = JSON.parse(await connection.proxy('/server_info'));
+    const version = text(info, 'version');
+    return /\d+\.\d+\.\d+[\w.+-]*/.exec(version)?.[0] ?? (version || undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+const NO_SERVER = 'Server: version undefined, could not find any version of gw running';
+const CONTAINER = 'edge-gateway';
+
+interface Versions {
+  readonly server: string | undefined;
+  readonly namespace: string;
+  readonly output: string;
+}
+
+function print(io: Io, { server, namespace, output }: Versions): void {
+  const { out, err } = createTerminal(io);
+  if (output === 'table') {
+    out(`Client version: ${CLIENT_VERSION}`);
+    if (server === undefined) return out(NO_SERVER);
+    const columns = ['Namespace', 'Deployment-Type', 'Containers'];
+    return out(
+      `Server version:\n${renderTable({ columns, rows: [[namespace, 'Gateway', `${CONTAINER}: ${server}`]] })}`,
+    );
+  }
+  if (server === undefined) err(NO_SERVER);
+  const container = { Tag: server, Name: CONTAINER, Registry: '', OssTag: '' };
+  const versions = {
+    client: { version: CLIENT_VERSION },
+    ...(server !== undefined && {
+      server: [{ type: 'Gateway', enterprise: false, kubernetes: { containers: [container], namespace } }],
+    }),
+  };
+  out(output === 'json' ? JSON.stringify(versions, undefined, 2) : stringify(versions));
+}
+
+/** Says on standard error that client and server differ by a minor version or more. */
+function warnWhenDifferent(io: Io, server: string): void {
+  const minor = (version: string) => version.split('.').slice(0, 2).join('.');
+  if (minor(server) === minor(CLIENT_VERSION)) return;
+  const { err, colors } = createTerminal(io);
+  const line = '-'.repeat(72);
+  const text = `gatewayctl is ${CLIENT_VERSION}, the gateway is ${server}; use the gatewayctl of the gateway's version:`;
+  err(colors.yellow(`${line}\n${text}\n  npx @edge-gateway/cli@${server}\n${line}`));
+}

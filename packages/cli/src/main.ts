@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+import { run } from './run.ts';
+
+/** A reader that went away (`gatewayctl get vs | head -1`) is no error of ours. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
+
+process.exitCode = await run(
+  {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    isTTY: process.stdout.isTTY && process.stderr.isTTY,
+    cwd: process.cwd(),
+  },
+  process.argv.slice(2),
+);

@@ -1,0 +1,58 @@
+/** A resource as the control plane shows it: shaped as in Kubernetes, with its status. */
+export interface StatusObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels?: Readonly<Record<string, unknown>>;
+  };
+  readonly spec: unknown;
+  readonly status?: unknown;
+}
+
+/** Takes from a list of anything what has the shape of a resource. */
+export function toStatusObjects(data: unknown): StatusObject[] {
+  return items(data).flatMap((item) => {
+    const [kind, name] = [text(item, 'kind'), text(item, 'metadata', 'name')];
+    if (!kind || !name) return [];
+    const metadata = { ...(dig(item, 'metadata') as object), name, namespace: text(item, 'metadata', 'namespace') };
+    return [
+      { ...(item as object), apiVersion: text(item, 'apiVersion'), kind, metadata, spec: dig(item, 'spec') ?? {} },
+    ];
+  });
+}
+
+/** The value at a path of keys; `undefined` when a step is missing. */
+export function dig(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<string | number, unknown>)[key];
+  }
+  return at;
+}
+
+/** The list at a path; empty when there is none. */
+export function items(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const found = dig(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** The keys and values of the object at a path; empty when there is none. */
+export function entries(value: unknown, ...path: readonly (string | number)[]): [string, unknown][] {
+  const found = dig(value, ...path);
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? Object.entries(found) : [];
+}
+
+/** The text or number at a path as text; empty when there is none. */
+export function text(value: unknown, ...path: readonly (string | number)[]): string {
+  const found = dig(value, ...path);
+  return typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean' ? String(found) : '';
+}
+
+/** The reference at a path; one without namespace means `namespace`. `undefined` when there is none. */
+export function refAt(value: unknown, namespace: string, ...path: readonly string[]) {
+  const name = text(value, ...path, 'name');
+  return name ? { name, namespace: text(value, ...path, 'namespace') || namespace } : undefined;
+}

@@ -1,0 +1,67 @@
+import { Option } from 'commander';
+import { stringify } from 'yaml';
+import { dig, entries, text, type StatusObject } from './objects.ts';
+import { redact } from './redact.ts';
+import type { TitledTable } from './rows/routes.ts';
+import { readState } from './status.ts';
+import { renderTable } from './table.ts';
+
+/** The forms in which resources can be printed. */
+export const OUTPUTS = ['table', 'wide', 'yaml', 'json', 'kube-yaml', 'name'] as const;
+export type Output = (typeof OUTPUTS)[number];
+
+/** The `-o` flag of the commands that print resources. */
+export function outputOption(): Option {
+  return new Option('-o, --output <format>', 'what to print').choices(OUTPUTS).default('table');
+}
+
+/** Renders resources in any form but the two tables. Secret values are left out. */
+export function renderObjects(objects: readonly StatusObject[], output: Exclude<Output, 'table' | 'wide'>): string {
+  const shown = redact(objects);
+  if (output === 'json') return JSON.stringify(shown, undefined, 2);
+  if (output === 'yaml') return yamlDocuments(shown);
+  if (output === 'kube-yaml') return yamlDocuments(shown.map(toKube));
+  return shown.map(nameOf).join('\n');
+}
+
+/** Renders tables one after the other, each under its title. */
+export function renderTables(tables: readonly TitledTable[], output: 'table' | 'wide'): string {
+  const width = output === 'wide' ? Infinity : undefined;
+  return tables.map((table) => `${table.title && `${table.title}\n`}${renderTable(table, width)}`).join('\n');
+}
+
+/** YAML documents, `---` between them. */
+export function yamlDocuments(values: readonly unknown[]): string {
+  return values.map((value) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+}
+
+function nameOf(object: StatusObject): string {
+  const group = object.apiVersion.includes('/') ? `.${object.apiVersion.split('/', 1)[0]}` : '';
+  return `${object.kind.toLowerCase()}${group}/${object.metadata.name}`;
+}
+
+/** What can be applied to a cluster: the four known parts, states by name. */
+function toKube(object: StatusObject): unknown {
+  const { name, namespace, labels } = object.metadata;
+  const annotations = dig(object.metadata, 'annotations');
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: { name, namespace, ...(labels && { labels }), ...(annotations ? { annotations } : {}) },
+    spec: object.spec,
+    ...(object.status ? { status: { statuses: statesByName(dig(object.status, 'statuses')) } } : {}),
+  };
+}
+
+function statesByName(statuses: unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    entries(statuses).map(([controller, report]) => {
+      const inner = dig(report, 'subresourceStatuses');
+      const state = text(report, 'state') === '' ? {} : { state: readState(dig(report, 'state')) };
+      return [
+        controller,
+        { ...(report as object), ...state, ...(inner ? { subresourceStatuses: statesByName(inner) } : {}) },
+      ];
+    }),
+  );
+}

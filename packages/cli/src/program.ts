@@ -1,0 +1,54 @@
+import { Command, Option } from 'commander';
+import { addCheck } from './commands/check.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addGet } from './commands/get.ts';
+import { addProxy } from './commands/proxy.ts';
+import { addVersion } from './commands/version.ts';
+import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './connection.ts';
+import type { Io } from './io.ts';
+import { examples } from './help.ts';
+import { wantsColors } from './terminal.ts';
+import { CLIENT_VERSION } from './client-version.ts';
+
+/**
+ * The whole command tree, ready for `parseAsync(argv, { from: 'user' })`. It throws instead of ending the process;
+ * `run` turns what it throws into one line and an exit status.
+ */
+export function createProgram(io: Io): Command {
+  const program = new Command('gatewayctl')
+    .description('Looks into a gateway: what it serves, why, and what a change would do.')
+    .version(CLIENT_VERSION, '-V, --version', 'print the version of gatewayctl')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help of a command')
+    .configureHelp({ showGlobalOptions: true, styleTitle: (title) => `\u001b[1m${title}\u001b[22m` })
+    .configureOutput(outputOf(io))
+    .exitOverride()
+    .addOption(
+      new Option('--server <url>', 'control plane of the gateway (env GATEWAYCTL_SERVER)').default(
+        io.env['GATEWAYCTL_SERVER'] || DEFAULT_SERVER,
+      ),
+    )
+    .addOption(
+      new Option('--proxy-admin <url>', 'admin of its proxy (env GATEWAYCTL_PROXY_ADMIN)').default(
+        io.env['GATEWAYCTL_PROXY_ADMIN'] || DEFAULT_PROXY_ADMIN,
+      ),
+    );
+  for (const add of [addCheck, addGet, addProxy, addVersion, addCompletion]) {
+    add(program, io);
+  }
+  return program.addHelpText('after', examples([['gatewayctl check', 'is everything in order?']]));
+}
+
+function outputOf(io: Io) {
+  const width = () => (io.isTTY ? ((io.stdout as { columns?: number }).columns ?? 100) : 100);
+  return {
+    writeOut: (text: string) => void io.stdout.write(text),
+    writeErr: (text: string) => void io.stderr.write(text),
+    /** Errors are printed once, by `run`. */
+    outputError: () => {},
+    getOutHelpWidth: width,
+    getErrHelpWidth: width,
+    getOutHasColors: () => wantsColors(io),
+    getErrHasColors: () => wantsColors(io),
+  };
+}

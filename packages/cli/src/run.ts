@@ -1,0 +1,52 @@
+import { GatewayError } from '@edge-gateway/core';
+import { CommanderError } from 'commander';
+import { runPlugin } from './plugin.ts';
+import type { Io } from './io.ts';
+import { printable } from './printable.ts';
+import { createProgram } from './program.ts';
+import { wantsColors } from './terminal.ts';
+
+/**
+ * Runs one call of gatewayctl and gives its exit status: 0 done, 1 the work failed or a check did not pass, 2 the call
+ * was wrong. Errors are one `Error: …` line on standard error.
+ *
+ * @param argv The words after the program's name.
+ * @example
+ * process.exitCode = await run(processIo(), process.argv.slice(2));
+ */
+export async function run(io: Io, argv: readonly string[]): Promise<number> {
+  try {
+    const program = createProgram(io);
+    const plugin = await runPlugin(io, program, argv);
+    if (plugin !== undefined) return plugin;
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    return report(io, error);
+  }
+}
+
+const QUIET = new Set(['gatewayctl.exit', 'commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+function report(io: Io, error: unknown): number {
+  if (error instanceof CommanderError) {
+    if (QUIET.has(error.code)) return error.exitCode;
+    printError(
+      io,
+      error.message.replace(/^error: /, '').replaceAll(/\n\(Did you mean (.+)\?\)/g, ' (did you mean $1?)'),
+    );
+    return 2;
+  }
+  if (error instanceof GatewayError) {
+    printError(io, error.message);
+    return error.code.startsWith('ERR_CLI_') ? error.status : 1;
+  }
+  printError(io, (error as Error)?.message ?? String(error));
+  return 1;
+}
+
+function printError(io: Io, message: string): void {
+  const label = wantsColors(io) ? '\u001b[31mError:\u001b[39m' : 'Error:';
+  io.stderr.write(`${label} ${printable(message)}\n`);
+}

@@ -1,0 +1,53 @@
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { Option, type Command } from 'commander';
+import { cliError } from './error-codes.ts';
+import type { StatusObject } from './objects.ts';
+import { outputOption, type Output } from './output.ts';
+import { didYouMean } from './suggest.ts';
+import type { View } from './views.ts';
+
+/** The flags that every `get` command has. */
+export interface GetFlags {
+  readonly name?: string;
+  readonly namespace: string;
+  readonly allNamespaces?: boolean;
+  readonly output: Output;
+  readonly config?: string;
+  readonly edge?: boolean;
+  readonly kube?: boolean;
+}
+
+/** Gives a command the name, the description and the flags of `get`. */
+export function withGetFlags(command: Command, plural: string): Command {
+  return command
+    .description(`Show ${plural}.`)
+    .argument('[name]', 'only the one of this name')
+    .addOption(new Option('--name <name>', 'the same as the argument'))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace to look in').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-A, --all-namespaces', 'look in every namespace'))
+    .addOption(outputOption())
+    .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
+}
+
+/** The resources of a view that the flags ask for; a name that is not there is an error with a suggestion. */
+export function select(all: readonly StatusObject[], view: View, flags: GetFlags): StatusObject[] {
+  const inScope = all.filter(({ metadata }) => flags.allNamespaces || metadata.namespace === flags.namespace);
+  const ofKind = inScope.filter((object) => object.kind === view.kind);
+  if (flags.name !== undefined) {
+    const named = ofKind.filter(({ metadata }) => metadata.name === flags.name);
+    if (named.length > 0) return named;
+    const names = ofKind.map(({ metadata }) => metadata.name);
+    const where = flags.allNamespaces ? '' : ` in namespace ${flags.namespace}`;
+    throw cliError(
+      'ERR_CLI_NOT_FOUND',
+      `${view.command} "${flags.name}" not found${where}${didYouMean(flags.name, names)}`,
+    );
+  }
+  if (inScope.length === 0 && flags.namespace !== DEFAULT_NAMESPACE) {
+    const known = [...new Set(all.map(({ metadata }) => metadata.namespace))];
+    const text = `namespace "${flags.namespace}" holds no resources${didYouMean(flags.namespace, known)}; choose another with -n`;
+    throw cliError('ERR_CLI_NAMESPACE', text);
+  }
+  const origin = flags.edge ? 'gw-gateway' : flags.kube ? 'gw-kube-gateway-api' : undefined;
+  return origin ? ofKind.filter(({ metadata }) => metadata.labels?.['created_by'] === origin) : ofKind;
+}
