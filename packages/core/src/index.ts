@@ -24,6 +24,7 @@ export {
   type Next,
   type Stage,
 } from './concern.ts';
+export { parseDuration } from './duration.ts';
 export { GatewayError, InvalidResourceError, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange } from './facts.ts';
 export {
@@ -48,6 +49,7 @@ export {
 } from './metrics.ts';
 export { formatIssue, formatPath, type FieldPath, type Issue } from './parse/issue.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
+export { RegexError, compileRegex, type Regex } from './regex.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
 export {
   secretText,

@@ -1,0 +1,31 @@
+import { bool, block, map, named, text, type Static } from './field.ts';
+
+/** Secret types with a meaning of their own; every other one is accepted as it is. */
+export const SECRET_TYPES = [
+  'Opaque',
+  'extauth.vendor.io/accountcredentials',
+  'extauth.vendor.io/apikey',
+  'extauth.vendor.io/oauth',
+  'gw.vendor.io.EncryptionKeySecret',
+  'gw.vendor.io/header',
+  'kubernetes.io/tls',
+] as const;
+
+const fields = block({
+  type: text('What the secret is for, e.g. `kubernetes.io/tls`, `extauth.vendor.io/oauth`.', { default: 'Opaque' }),
+  data: map(text(), 'Values as base64, by key.'),
+  stringData: map(text(), 'Values as text, by key; win over `data`.'),
+  immutable: bool('Accepted without effect.', { default: false }),
+});
+/** A Secret beside its metadata. After reading, `stringData` is folded into `data`. */
+export interface SecretSpec extends Static<typeof fields> {}
+export const SecretSpec = named<SecretSpec>('SecretSpec', fields);
+
+const configMap = block({
+  data: map(text(), 'Values as text, by key.'),
+  binaryData: map(text(), 'Values as base64, by key.'),
+  immutable: bool('Accepted without effect.', { default: false }),
+});
+/** A ConfigMap beside its metadata. */
+export interface ConfigMapSpec extends Static<typeof configMap> {}
+export const ConfigMapSpec = named<ConfigMapSpec>('ConfigMapSpec', configMap);
