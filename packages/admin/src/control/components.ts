@@ -1,0 +1,9 @@
+import { compactJson } from '../answer.ts';
+import type { ControlEndpointFactory } from './endpoint.ts';
+
+/** `/components`: the parts of the running gateway with their state, as a list. */
+export const components: ControlEndpointFactory = (options) => ({
+  paths: ['/components'],
+  help: 'health of the parts of the gateway',
+  get: () => compactJson(options.components()),
+});

@@ -1,0 +1,22 @@
+import { formatIssue, keyOf, type ControlPlaneState, type Issue, type Kind } from '@edge-gateway/core';
+import type { ControlEndpointFactory } from './endpoint.ts';
+import { kubernetesObjects } from './kubernetes-object.ts';
+import { snapshotAnswer } from './snapshot-answer.ts';
+
+/** `/snapshots/input`: every resource with its status; documents that are no resource are errors. */
+export const snapshotsInput: ControlEndpointFactory = ({ state }) => ({
+  paths: ['/snapshots/input'],
+  help: 'the resources read, with status',
+  get: () =>
+    snapshotAnswer(state(), (current) => ({ data: kubernetesObjects(current), errors: unfiledProblems(current) })),
+});
+
+/** Problems that no status shows: those of documents without kind or name. */
+function unfiledProblems({ issues, statuses, resources }: ControlPlaneState): string[] {
+  const isFiled = ({ kind, namespace, name }: Issue): boolean => {
+    if (!kind || !name) return false;
+    const key = keyOf(kind as Kind, { name, namespace: namespace ?? '' });
+    return statuses.has(key) || resources.has(key);
+  };
+  return issues.filter((issue) => issue.severity === 'error' && !isFiled(issue)).map(formatIssue);
+}

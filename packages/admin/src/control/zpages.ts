@@ -1,0 +1,29 @@
+import type { Request } from 'express';
+import { compactJson } from '../answer.ts';
+import { page } from '../page.ts';
+import type { ControlEndpointFactory } from './endpoint.ts';
+import type { TranslationRecord } from './options.ts';
+
+/** `/zpages`: the last translations, as a page, or as JSON with `?format=json`. */
+export const zpages: ControlEndpointFactory = ({ translations }) => ({
+  paths: ['/zpages'],
+  help: 'the last translations; ?format=json',
+  get: (req) => {
+    const records = translations?.() ?? [];
+    if (wantsJson(req)) return compactJson({ translations: records });
+    return { type: 'html', body: page('Translations', records.length > 0 ? table(records) : '<p>None so far.</p>') };
+  },
+});
+
+function wantsJson(req: Request): boolean {
+  return new URLSearchParams(req.url.split('?', 2)[1] ?? '').get('format') === 'json';
+}
+
+function table(records: readonly TranslationRecord[]): string {
+  const rows = records.map(({ revision, at, durationMs, resources, refused }) => {
+    const cells = [revision, new Date(at).toISOString(), durationMs.toFixed(1), resources, refused];
+    return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  });
+  const names = ['revision', 'at', 'milliseconds', 'resources', 'refused'].map((name) => `<th>${name}</th>`).join('');
+  return `<table>\n<tr>${names}</tr>\n${rows.join('\n')}\n</table>`;
+}

@@ -1,0 +1,9 @@
+import type { RequestHandler } from 'express';
+import { send } from '../answer.ts';
+import { page } from '../page.ts';
+
+const LINKS = `<p>Deprecated: use <code>/snapshots</code> of the control-plane port.</p>
+<ul><li><a href="/xds">/xds</a>: what each data plane gets</li><li><a href="/api">/api</a>: the resources in use</li></ul>`;
+
+/** `/`: the links. */
+export const home: RequestHandler = (_req, res) => send(res, { type: 'html', body: page('Developer API', LINKS) });

@@ -1,0 +1,47 @@
+import type { X509Certificate } from 'node:crypto';
+import { certificatesOf } from './certificates.ts';
+import { json, type EndpointFactory } from './endpoint.ts';
+
+const DAY_MS = 86_400_000;
+const SAN_KINDS: Readonly<Record<string, string>> = {
+  DNS: 'dns',
+  'IP Address': 'ip_address',
+  URI: 'uri',
+  email: 'email',
+};
+
+/** `/certs`: the certificates in use, without any key. */
+export const certs: EndpointFactory = ({ context, snapshot }) => ({
+  paths: ['/certs'],
+  help: 'certificates in use',
+  answer: () => {
+    const certificates = certificatesOf(snapshot(), context.secrets).map(({ ref, chain, ca }) => {
+      const describe = (certificate: X509Certificate): object => ({
+        path: `secret ${ref.namespace}.${ref.name}`,
+        ...detailsOf(certificate, context.now()),
+      });
+      return { ca_cert: ca.map(describe), cert_chain: chain.map(describe) };
+    });
+    return json({ certificates });
+  },
+});
+
+function detailsOf(certificate: X509Certificate, now: number): object {
+  const { validFromDate, validToDate } = certificate;
+  const days = Math.max(0, Math.floor((validToDate.getTime() - now) / DAY_MS));
+  return {
+    serial_number: certificate.serialNumber.toLowerCase(),
+    subject_alt_names: alternativeNames(certificate.subjectAltName),
+    days_until_expiration: String(days),
+    valid_from: validFromDate.toISOString(),
+    expiration_time: validToDate.toISOString(),
+  };
+}
+
+/** Node gives `DNS:a.example, IP Address:127.0.0.1`; names with a comma in them come quoted. */
+function alternativeNames(text = ''): object[] {
+  return [...text.matchAll(/([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g)].flatMap(([, kind = '', name = '']) => {
+    const key = SAN_KINDS[kind];
+    return key ? [{ [key]: name }] : [];
+  });
+}

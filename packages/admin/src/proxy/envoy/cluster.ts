@@ -1,0 +1,70 @@
+import { isIP } from 'node:net';
+import { secretText, type ResourceRef, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
+import { circuitBreakers } from './circuit-breakers.ts';
+import { message, protoDuration, socketAddress, typed, type Message } from './json.ts';
+import { upstreamTls } from './tls.ts';
+
+const DEFAULT_CONNECT_TIMEOUT = '5s';
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
+/** An upstream as Cluster. */
+export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
+  const { name, spec, endpoints } = upstream;
+  const { connectionConfig: connection, circuitBreakers: limits } = spec;
+  const byName = endpoints.some(({ address }) => isIP(address) === 0);
+  return typed('envoy.config.cluster.v3.Cluster', {
+    name,
+    type: byName ? 'STRICT_DNS' : 'STATIC',
+    connect_timeout: protoDuration(connection?.connectTimeout ?? DEFAULT_CONNECT_TIMEOUT),
+    per_connection_buffer_limit_bytes: connection?.perConnectionBufferLimitBytes,
+    load_assignment: loadAssignment(upstream),
+    circuit_breakers: limits && circuitBreakers(upstream),
+    dns_lookup_family: byName ? 'V4_ONLY' : undefined,
+    typed_extension_protocol_options: protocolOptions(spec),
+    transport_socket: upstreamTls(upstream, hasCa(upstream, secrets)),
+  });
+}
+
+/** The endpoints of an upstream as ClusterLoadAssignment, without its type. */
+export function loadAssignment({ name, endpoints }: SnapshotUpstream): Message {
+  const lbEndpoints = endpoints.map(({ address, port, weight }) => ({
+    endpoint: { address: socketAddress(address, port), hostname: address },
+    load_balancing_weight: weight,
+  }));
+  return { cluster_name: name, endpoints: lbEndpoints.length > 0 ? [{ lb_endpoints: lbEndpoints }] : [] };
+}
+
+/** The endpoints as `/config_dump?include_eds` lists them. */
+export function endpointConfig(upstream: SnapshotUpstream): Message {
+  const { name, endpoints } = upstream;
+  const lbEndpoints = endpoints.map(({ address, port, weight }) => ({
+    endpoint: { address: socketAddress(address, port), health_check_config: {}, hostname: address },
+    health_status: 'HEALTHY',
+    metadata: {},
+    load_balancing_weight: weight,
+  }));
+  return typed('envoy.config.endpoint.v3.ClusterLoadAssignment', {
+    cluster_name: name,
+    endpoints: lbEndpoints.length > 0 ? [{ locality: {}, lb_endpoints: lbEndpoints }] : [],
+    policy: { overprovisioning_factor: 140 },
+  });
+}
+
+function protocolOptions({ connectionConfig }: SnapshotUpstream['spec']): Message | undefined {
+  const { commonHttpProtocolOptions: http, maxRequestsPerConnection } = connectionConfig ?? {};
+  const common = message({
+    idle_timeout: protoDuration(http?.idleTimeout),
+    max_headers_count: http?.maxHeadersCount,
+    max_stream_duration: protoDuration(http?.maxStreamDuration),
+    headers_with_underscores_action: http?.headersWithUnderscoresAction,
+    max_requests_per_connection: maxRequestsPerConnection,
+  });
+  if (Object.keys(common).length === 0) return undefined;
+  const explicit = { explicit_http_config: { http_protocol_options: {} } };
+  return { [HTTP_OPTIONS]: typed(HTTP_OPTIONS, { common_http_protocol_options: common, ...explicit }) };
+}
+
+function hasCa({ spec: { sslConfig } }: SnapshotUpstream, secrets: Secrets): boolean {
+  if (sslConfig?.sslFiles?.rootCa) return true;
+  return Boolean(sslConfig?.secretRef && secretText(secrets.get(sslConfig.secretRef as ResourceRef), 'ca.crt'));
+}

@@ -1,0 +1,71 @@
+import type { Destination, Route, RouteAction, Secrets } from '@edge-gateway/core';
+import { headerMutations } from './headers.ts';
+import { message, protoDuration, type Message } from './json.ts';
+
+type Forward = Extract<RouteAction, { type: 'forward' }>;
+type Redirect = Extract<RouteAction, { type: 'redirect' }>['redirect'];
+
+/** The timeout of a route that sets none. */
+const DEFAULT_TIMEOUT = '15s';
+
+/** What a route does: one of `route`, `redirect`, `direct_response`. */
+export function routeAction(route: Route, secrets: Secrets): Message {
+  const { action } = route;
+  if (action.type === 'forward') return { route: forward(action, route, secrets) };
+  if (action.type === 'redirect') return { redirect: redirect(action.redirect) };
+  const { status, body } = action;
+  return { direct_response: message({ status, body: body ? { inline_string: body } : undefined }) };
+}
+
+function forward({ destinations }: Forward, { options }: Route, secrets: Secrets): Message {
+  const { hostRewrite, autoHostRewrite, hostRewriteHeader, prefixRewrite, regexRewrite } = options;
+  const rewritesHost = Boolean(hostRewrite || autoHostRewrite || hostRewriteHeader);
+  return message({
+    ...target(destinations, secrets),
+    timeout: protoDuration(options.timeout ?? DEFAULT_TIMEOUT),
+    idle_timeout: protoDuration(options.idleTimeout),
+    prefix_rewrite: prefixRewrite || undefined,
+    regex_rewrite: regexRewriteOf(regexRewrite),
+    host_rewrite_literal: hostRewrite || undefined,
+    auto_host_rewrite: autoHostRewrite || undefined,
+    host_rewrite_header: hostRewriteHeader || undefined,
+    append_x_forwarded_host: rewritesHost ? options.appendXForwardedHost : undefined,
+    upgrade_configs: upgrades(options.upgrades),
+    cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
+  });
+}
+
+function target(destinations: readonly Destination[], secrets: Secrets): Message {
+  const [only] = destinations;
+  if (only && destinations.length === 1 && !only.options.headerManipulation) return { cluster: only.upstream };
+  const clusters = destinations.map(({ upstream, weight, options }) => ({
+    name: upstream,
+    weight,
+    ...headerMutations(options.headerManipulation, secrets),
+  }));
+  return { weighted_clusters: { clusters } };
+}
+
+function upgrades(list: Route['options']['upgrades'] = []): Message[] {
+  return list.flatMap(({ websocket, connect }) => [
+    ...(websocket ? [{ upgrade_type: 'websocket', enabled: websocket.enabled ?? true }] : []),
+    ...(connect ? [{ upgrade_type: 'CONNECT', enabled: connect.enabled ?? true }] : []),
+  ]);
+}
+
+function redirect({ pathRedirect, prefixRewrite, regexRewrite, ...rest }: Redirect): Message {
+  return message({
+    https_redirect: rest.httpsRedirect || undefined,
+    host_redirect: rest.hostRedirect,
+    port_redirect: rest.portRedirect || undefined,
+    path_redirect: pathRedirect,
+    prefix_rewrite: prefixRewrite,
+    regex_rewrite: regexRewriteOf(regexRewrite),
+    response_code: rest.responseCode ?? 'MOVED_PERMANENTLY',
+    strip_query: rest.stripQuery || undefined,
+  });
+}
+
+function regexRewriteOf(rewrite: Redirect['regexRewrite']): Message | undefined {
+  return rewrite && { pattern: { regex: rewrite.pattern?.regex ?? '' }, substitution: rewrite.substitution ?? '' };
+}

@@ -1,0 +1,58 @@
+import type { Listener, Route, Secrets, VirtualHost } from '@edge-gateway/core';
+import { headerMutations } from './headers.ts';
+import { message, typed, type Message } from './json.ts';
+import { routeMatch } from './match.ts';
+import { routeAction } from './route-action.ts';
+
+/** Namespace of the metadata that says where a route is written, and what is broken in it. */
+const METADATA = 'io.edge-gateway';
+
+/** `<listener>-routes`. */
+export function routeConfigName(listener: Listener): string {
+  return `${listener.name}-routes`;
+}
+
+/** The routes of a listener as RouteConfiguration. */
+export function routeConfiguration(listener: Listener, secrets: Secrets): Message {
+  const { maxDirectResponseBodySizeBytes, mostSpecificHeaderMutationsWins } = listener.routeOptions;
+  return typed('envoy.config.route.v3.RouteConfiguration', {
+    name: routeConfigName(listener),
+    virtual_hosts: listener.virtualHosts.map((host) => virtualHost(host, secrets)),
+    max_direct_response_body_size_bytes: maxDirectResponseBodySizeBytes,
+    most_specific_header_mutations_wins: mostSpecificHeaderMutationsWins,
+  });
+}
+
+function virtualHost({ name, domains, options, routes }: VirtualHost, secrets: Secrets): Message {
+  return message({
+    name,
+    domains,
+    routes: routes.flatMap((route) => routesOf(route, secrets)),
+    ...headerMutations(options.headerManipulation, secrets),
+  });
+}
+
+/** One for each matcher. */
+function routesOf(route: Route, secrets: Secrets): Message[] {
+  const common = message({
+    ...routeAction(route, secrets),
+    metadata: { filter_metadata: { [METADATA]: metadata(route) } },
+    ...headerMutations(route.options.headerManipulation, secrets),
+  });
+  return route.matchers.map((matcher, i) => ({
+    name: `${route.name}-matcher-${i}`,
+    match: routeMatch(matcher),
+    ...common,
+  }));
+}
+
+function metadata({ action, logName, source }: Route): Message {
+  const destinations = action.type === 'forward' ? action.destinations : [];
+  const broken = destinations.flatMap(({ upstream, broken }) => (broken ? [{ cluster: upstream, ...broken }] : []));
+  return message({
+    source: `${source.kind} ${source.namespace}.${source.name}`,
+    log_name: logName || undefined,
+    replaced: action.type === 'replacement' || undefined,
+    broken,
+  });
+}

@@ -1,0 +1,60 @@
+import type { Answer } from '../answer.ts';
+import { LOGGER_NAMES, type LoggerName } from '@edge-gateway/core';
+import { PROXY_LEVELS, parseLevel, proxyLevelName, type SettableLevel } from '../levels.ts';
+import type { EndpointFactory } from './endpoint.ts';
+
+const USAGE = `usage: /logging?level=<level> sets every logger
+usage: /logging?<name>=<level> sets one logger
+usage: /logging?paths=<name>:<level>,<name>:<level>,... sets several loggers
+levels: ${PROXY_LEVELS.join(' ')}
+`;
+
+interface Setting {
+  readonly name?: LoggerName;
+  readonly level: SettableLevel;
+}
+
+/** `/logging`: lists the loggers; with parameters sets their levels, all of them or none. */
+export const logging: EndpointFactory = ({ context: { log } }) => ({
+  paths: ['/logging'],
+  help: 'lists the loggers with their levels, and sets levels by POST',
+  parameters: [
+    { name: 'level', help: 'level for every logger', values: PROXY_LEVELS },
+    { name: 'paths', help: 'levels of several loggers, <name>:<level>,...' },
+  ],
+  changes: (parameters) => parameters.size > 0,
+  answer: (parameters) => {
+    const settings = settingsOf(parameters);
+    if (typeof settings === 'string') return refuse(settings);
+    for (const { name, level } of settings) log.setLevel(level, name);
+    if (settings.length > 0) log.get('admin').info({ settings }, 'log levels set');
+    const lines = LOGGER_NAMES.map((name) => `  ${name}: ${proxyLevelName(log.level(name))}\n`);
+    return { body: `active loggers:\n${lines.join('')}\n` };
+  },
+});
+
+/** What is asked for, or what is wrong with it. */
+function settingsOf(parameters: URLSearchParams): Setting[] | string {
+  const settings: Setting[] = [];
+  for (const [name, value] of parameters) {
+    const pairs = name === 'paths' ? value.split(',').map((pair) => pair.split(':')) : [[name, value]];
+    for (const pair of pairs) {
+      const setting = settingOf(pair, name === 'level');
+      if (typeof setting === 'string') return setting;
+      settings.push(setting);
+    }
+  }
+  return settings;
+}
+
+function settingOf([name = '', value = '', ...rest]: readonly string[], forAll: boolean): Setting | string {
+  const known = LOGGER_NAMES.find((each) => each === name);
+  const level = parseLevel(value);
+  if (!forAll && !known) return 'unknown logger name';
+  if (!level || rest.length > 0) return 'unknown logger level';
+  return forAll ? { level } : { name: known!, level };
+}
+
+function refuse(what: string): Answer {
+  return { status: 400, body: `error: ${what}\n\n${USAGE}` };
+}

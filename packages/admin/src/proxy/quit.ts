@@ -1,0 +1,10 @@
+import { OK, always, type EndpointFactory } from './endpoint.ts';
+
+/** `/quitquitquit`: ends the process once the answer is sent. */
+export const quitQuitQuit: EndpointFactory = ({ quit }) =>
+  quit && {
+    paths: ['/quitquitquit'],
+    help: 'ends the process',
+    changes: always,
+    answer: () => ({ ...OK, after: quit }),
+  };

@@ -1,0 +1,12 @@
+import { OK, always, type EndpointFactory } from './endpoint.ts';
+
+/** `/reset_counters`: sets every counter to 0; gauges and histograms stay. */
+export const resetCounters: EndpointFactory = ({ context }) => ({
+  paths: ['/reset_counters'],
+  help: 'sets every counter to 0',
+  changes: always,
+  answer: () => {
+    for (const { type, stat } of context.metrics.list()) if (type === 'counter') stat.value = 0;
+    return OK;
+  },
+});

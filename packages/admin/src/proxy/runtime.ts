@@ -1,0 +1,8 @@
+import { json, type EndpointFactory } from './endpoint.ts';
+
+/** `/runtime`: there are no runtime layers, and the lists say so. */
+export const runtime: EndpointFactory = () => ({
+  paths: ['/runtime'],
+  help: 'runtime values (there are none)',
+  answer: () => json({ entries: {}, layers: [] }),
+});

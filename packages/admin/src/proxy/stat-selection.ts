@@ -1,0 +1,57 @@
+import { compileRegex, type Metrics, type Stat } from '@edge-gateway/core';
+import { adminError } from '../error-codes.ts';
+import { isOn, type Parameter } from './endpoint.ts';
+
+const TYPES = {
+  All: undefined,
+  Counters: 'counter',
+  Gauges: 'gauge',
+  Histograms: 'histogram',
+  TextReadouts: 'text',
+} as const;
+
+/** The parameters that say which statistics are meant. */
+export const SELECTION_PARAMETERS: readonly Parameter[] = [
+  { name: 'filter', help: 'only names in which this RE2 expression is found' },
+  { name: 'usedonly', help: 'only those that counted something', flag: true },
+  { name: 'type', help: 'only those of a type', values: Object.keys(TYPES) },
+];
+
+/** The statistics asked for, sorted by path. Throws `ERR_ADMIN_BAD_PARAMETER`. */
+export function selectStats(metrics: Metrics, parameters: URLSearchParams): Stat[] {
+  const matches = statFilter(parameters);
+  const type = typeOf(parameters.get('type'));
+  const usedOnly = isOn(parameters, 'usedonly');
+  return metrics
+    .list()
+    .filter((stat) => (!type || stat.type === type) && (!usedOnly || isUsed(stat)) && matches(stat.name.path));
+}
+
+/** The test of `filter`; everything passes without one. Throws `ERR_ADMIN_BAD_PARAMETER`. */
+export function statFilter(parameters: URLSearchParams): (name: string) => boolean {
+  const pattern = parameters.get('filter');
+  if (!pattern) return () => true;
+  const regex = readRegex(pattern);
+  return (name) => regex.test(name);
+}
+
+/** Compiles an RE2 expression of a query. Throws `ERR_ADMIN_BAD_PARAMETER`. */
+export function readRegex(pattern: string): ReturnType<typeof compileRegex> {
+  try {
+    return compileRegex(pattern);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'it cannot be compiled';
+    throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `Invalid re2 regex: ${reason}`, cause });
+  }
+}
+
+function typeOf(name: string | null): string | undefined {
+  if (!name) return undefined;
+  const known = Object.entries(TYPES).find(([type]) => type.toLowerCase() === name.toLowerCase());
+  if (known) return known[1];
+  throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `invalid type, one of ${Object.keys(TYPES).join(', ')}` });
+}
+
+function isUsed({ type, stat }: Stat): boolean {
+  return type === 'histogram' ? stat.count > 0 : stat.value !== 0;
+}

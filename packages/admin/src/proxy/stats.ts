@@ -1,0 +1,80 @@
+import type { Answer } from '../answer.ts';
+import { HISTOGRAM_BUCKETS, type Histogram, type Stat } from '@edge-gateway/core';
+import { adminError } from '../error-codes.ts';
+import { json, type EndpointFactory } from './endpoint.ts';
+import { QUANTILES, disjoint, quantile } from './quantiles.ts';
+import { refreshServerStats } from './server-stats.ts';
+import { SELECTION_PARAMETERS, selectStats } from './stat-selection.ts';
+import { renderPrometheus } from './stats-prometheus.ts';
+
+type HistogramStat = Extract<Stat, { type: 'histogram' }>;
+type PlainStat = Exclude<Stat, HistogramStat>;
+
+const FORMATS = ['text', 'json', 'prometheus'] as const;
+const BUCKET_FORMS = ['summary', 'cumulative', 'disjoint'] as const;
+
+/** `/stats`: counters and gauges sorted by name, then histograms. */
+export const stats: EndpointFactory = (options) => ({
+  paths: ['/stats'],
+  help: 'statistics',
+  parameters: [
+    ...SELECTION_PARAMETERS,
+    { name: 'format', help: 'how to print', values: FORMATS },
+    { name: 'histogram_buckets', help: 'how to print histograms as text', values: BUCKET_FORMS },
+  ],
+  answer: (parameters) => {
+    const format = oneOf(FORMATS, parameters.get('format'), 'format');
+    const form = oneOf(BUCKET_FORMS, parameters.get('histogram_buckets'), 'histogram_buckets');
+    refreshServerStats(options);
+    if (format === 'prometheus') return renderPrometheus(options.context.metrics, parameters);
+    const selected = selectStats(options.context.metrics, parameters);
+    const histograms = selected.filter((stat) => stat.type === 'histogram');
+    const plain = selected.filter((stat) => stat.type !== 'histogram');
+    return format === 'json' ? asJson(plain, histograms) : asText(plain, histograms, form);
+  },
+});
+
+function oneOf<const T extends readonly string[]>(values: T, value: string | null, name: string): T[number] {
+  if (!value) return values[0]!;
+  if (values.includes(value)) return value;
+  throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `usage: /stats?${name}=(${values.join('|')})` });
+}
+
+function asText(plain: PlainStat[], histograms: HistogramStat[], form: (typeof BUCKET_FORMS)[number]): Answer {
+  const lines = plain.map(({ name, stat }) => `${name.path}: ${stat.value}\n`);
+  const print = form === 'summary' ? summary : form === 'cumulative' ? cumulativeBuckets : disjointBuckets;
+  return { body: [...lines, ...histograms.map(({ name, stat }) => `${name.path}: ${print(stat)}\n`)].join('') };
+}
+
+/** The first of each pair is of the last interval, which is not kept: `nan`. */
+function summary(histogram: Histogram): string {
+  if (histogram.count === 0) return 'No recorded values';
+  return QUANTILES.map((percent) => `P${percent}(nan,${quantile(histogram, percent)})`).join(' ');
+}
+
+function cumulativeBuckets(histogram: Histogram): string {
+  return [...histogram.buckets, histogram.count].map(bucket).join(' ');
+}
+
+function disjointBuckets(histogram: Histogram): string {
+  return disjoint(histogram).map(bucket).join(' ');
+}
+
+function bucket(count: number, i: number): string {
+  return `B${HISTOGRAM_BUCKETS[i] ?? 'inf'}(nan,${count})`;
+}
+
+function asJson(plain: PlainStat[], histograms: HistogramStat[]): Answer {
+  const list: object[] = plain.map(({ name, stat }) => ({ name: name.path, value: stat.value }));
+  if (histograms.length > 0) list.push({ histograms: histogramsAsJson(histograms) });
+  return json({ stats: list });
+}
+
+function histogramsAsJson(histograms: HistogramStat[]): object {
+  const values = (stat: Histogram): object[] =>
+    QUANTILES.map((percent) => ({ interval: null, cumulative: quantile(stat, percent) ?? null }));
+  return {
+    supported_quantiles: QUANTILES,
+    computed_quantiles: histograms.map(({ name, stat }) => ({ name: name.path, values: values(stat) })),
+  };
+}
