@@ -21,6 +21,11 @@ export interface Facts {
   readonly metadata: Map<string, Record<string, unknown>>;
   readonly requestChanges: HeaderChange[];
   readonly responseChanges: HeaderChange[];
+  /**
+   * The request headers as the gateway took them in, flat with lower-case names: cleaned of hop-by-hop headers and of
+   * forged ones. `undefined` in a user's own server, where those of the request count.
+   */
+  headers: readonly string[] | undefined;
   /** A request header as it will be after the recorded changes; several values joined with `, `. */
   header(name: string): string | undefined;
 }
@@ -36,6 +41,7 @@ class RequestFacts implements Facts {
   readonly metadata = new Map<string, Record<string, unknown>>();
   readonly requestChanges: HeaderChange[] = [];
   readonly responseChanges: HeaderChange[] = [];
+  headers: readonly string[] | undefined = undefined;
   readonly #request: IncomingMessage;
 
   constructor(request: IncomingMessage) {
@@ -45,8 +51,7 @@ class RequestFacts implements Facts {
 
   header(name: string): string | undefined {
     const lower = name.toLowerCase();
-    const written = this.#request.headers[lower];
-    let value = Array.isArray(written) ? written.join(', ') : written;
+    let value = this.headers ? joined(this.headers, lower) : this.#written(lower);
     for (const change of this.requestChanges) {
       if (change.name !== lower) continue;
       if (change.op === 'remove') value = undefined;
@@ -55,6 +60,19 @@ class RequestFacts implements Facts {
     }
     return value;
   }
+
+  #written(lower: string): string | undefined {
+    const written = this.#request.headers[lower];
+    return Array.isArray(written) ? written.join(', ') : written;
+  }
+}
+
+function joined(flat: readonly string[], lower: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < flat.length; i += 2) {
+    if (flat[i] === lower) value = value === undefined ? flat[i + 1]! : `${value}, ${flat[i + 1]!}`;
+  }
+  return value;
 }
 
 /** The facts of a request; made at the first call, the same object from then on. */
