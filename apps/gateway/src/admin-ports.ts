@@ -5,7 +5,8 @@ import {
   type AdminServer,
   type Component,
 } from '@edge-gateway/admin';
-import { keyOf, type Context, type ControlPlane, type ControlPlaneState, type SettingsSpec } from '@edge-gateway/core';
+import { keyOf, type Context, type ControlPlane, type ControlPlaneState } from '@edge-gateway/core';
+import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { DataPlane } from './data-plane.ts';
 import type { GatewaySettings } from './settings.ts';
 import { VERSION } from './version.ts';

@@ -4,6 +4,7 @@ import { applyHeaderChanges, factsOf } from './facts.ts';
 import { silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Secrets } from './snapshot.ts';
+import type { CallUpstream } from './upstream-call.ts';
 
 /** Calls the next handler, or with an error the error handler. */
 export type Next = (error?: unknown) => void;
@@ -41,6 +42,8 @@ export interface Context {
   readonly secrets: Secrets;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Asks an upstream through the data plane's connections; missing where there is no data plane. */
+  readonly callUpstream?: CallUpstream;
   /** State that survives reloads: made at the first call of a key, given back at each later one. */
   state<T>(key: string, create: () => T): T;
 }
@@ -53,6 +56,11 @@ export interface Concern<Options = unknown> {
   readonly name: string;
   readonly option: string;
   readonly stage: Stage;
+  /**
+   * Which block holds, from the options of the levels, least specific first: virtual host, route, weighted destination.
+   * Default: the block under `option` of the most specific level that has one.
+   */
+  pick?(levels: readonly object[]): Options | undefined;
   compile(options: Options, context: Context): Handler | undefined;
 }
 
@@ -64,6 +72,7 @@ export function createContext(parts: Partial<Omit<Context, 'state'>> = {}): Cont
     metrics: parts.metrics ?? createMetrics(),
     secrets: parts.secrets ?? { get: () => undefined },
     now: parts.now ?? Date.now,
+    ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
     state<T>(key: string, create: () => T): T {
       if (!states.has(key)) states.set(key, create());
       return states.get(key) as T;

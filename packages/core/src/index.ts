@@ -68,3 +68,4 @@ export {
 export type { ControlPlane, ControlPlaneOptions, ControlPlaneState } from './control-plane.ts';
 export type { StoredResource, StoreState } from './store.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
+export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';

@@ -1,0 +1,29 @@
+import type { ResourceRef } from './resource.ts';
+
+/** A small exchange with an upstream, wholly in memory. */
+export interface UpstreamCall {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Flat `[name, value, …]`; `host` defaults to the endpoint's address. */
+  readonly headers?: readonly string[];
+  readonly body?: string | Uint8Array;
+  /** Milliseconds for all of it. */
+  readonly timeoutMs: number;
+  /** A longer answer is refused. */
+  readonly maxBodyBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface UpstreamAnswer {
+  readonly status: number;
+  /** By lower-case name; repeated ones joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/**
+ * Asks an upstream through its connection pools, load balancing and TLS. Rejects with a `GatewayError` whose status is 503
+ * when it cannot be reached, 504 when it is too slow, 502 when its answer is not HTTP or too large.
+ */
+export type CallUpstream = (upstream: ResourceRef, call: UpstreamCall) => Promise<UpstreamAnswer>;
