@@ -1,0 +1,108 @@
+import { compileRegex } from '@edge-gateway/core';
+import type { RbacPolicy } from '@edge-gateway/core/schema';
+import { claimAt, type Claims } from './claims.ts';
+
+/** What a decision is about. */
+export interface AccessRequest {
+  readonly method: string;
+  /** Canonical, with or without query. */
+  readonly path: string;
+  /** Verified claims by JWT provider. */
+  readonly claims: ReadonlyMap<string, Claims>;
+}
+
+/** Who got in by which policy, or why nobody did: the policy that came closest and what it lacked. */
+export type Decision =
+  | { readonly allowed: true; readonly policy: string }
+  | { readonly allowed: false; readonly closest?: string; readonly reason: string };
+
+interface Miss {
+  /** More is closer: 0 the path or method, 1 a token, 2 its claims. */
+  readonly progress: number;
+  readonly reason: string;
+}
+
+/** A policy made ready: gives `undefined` when it lets a request in, else what it lacked. */
+type CompiledPolicy = (request: AccessRequest) => Miss | undefined;
+
+/** Makes policies ready. Throws for a regular expression that does not compile. */
+export function compilePolicies(policies: Readonly<Record<string, RbacPolicy>>): (request: AccessRequest) => Decision {
+  const compiled = Object.entries(policies).map(([name, policy]) => ({ name, check: compilePolicy(policy) }));
+  return (request) => {
+    let closest: { name: string; miss: Miss } | undefined;
+    for (const { name, check } of compiled) {
+      const miss = check(request);
+      if (!miss) return { allowed: true, policy: name };
+      if (!closest || miss.progress > closest.miss.progress) closest = { name, miss };
+    }
+    if (!closest) return { allowed: false, reason: 'there is no policy' };
+    return { allowed: false, closest: closest.name, reason: closest.miss.reason };
+  };
+}
+
+function compilePolicy(policy: RbacPolicy): CompiledPolicy {
+  const permits = compilePermissions(policy.permissions);
+  const principals = (policy.principals ?? []).map((each) =>
+    compilePrincipal(each.jwtPrincipal ?? {}, policy.nestedClaimDelimiter ?? ''),
+  );
+  return (request) => {
+    const refused = permits(request);
+    if (refused || principals.length === 0) return refused;
+    let closest: Miss | undefined;
+    for (const principal of principals) {
+      const miss = principal(request);
+      if (!miss) return undefined;
+      if (!closest || miss.progress > closest.progress) closest = miss;
+    }
+    return closest;
+  };
+}
+
+function compilePermissions({
+  pathPrefix = '',
+  methods = [],
+}: NonNullable<RbacPolicy['permissions']> = {}): CompiledPolicy {
+  const allowed = new Set(methods);
+  return ({ method, path }) => {
+    if (!path.startsWith(pathPrefix)) return { progress: 0, reason: `the path does not begin with ${pathPrefix}` };
+    if (allowed.size > 0 && !allowed.has(method))
+      return { progress: 0, reason: `the method is not ${methods.join(' or ')}` };
+    return undefined;
+  };
+}
+
+type Principal = NonNullable<NonNullable<NonNullable<RbacPolicy['principals']>[number]>['jwtPrincipal']>;
+
+function compilePrincipal(
+  { claims = {}, provider = '', matcher = 'EXACT_STRING' }: Principal,
+  delimiter: string,
+): CompiledPolicy {
+  const wanted = Object.entries(claims).map(([claim, value]) => ({
+    claim,
+    matches: compileMatcher(matcher, String(value)),
+  }));
+  const lacks = (found: Claims): string | undefined =>
+    wanted.find(({ claim, matches }) => !matches(claimAt(found, claim, delimiter)))?.claim;
+  return ({ claims: byProvider }) => {
+    const candidates =
+      provider === '' ? [...byProvider.values()] : [byProvider.get(provider)].filter((each) => each !== undefined);
+    if (candidates.length === 0)
+      return {
+        progress: 1,
+        reason: provider === '' ? 'there is no verified token' : `there is no token of provider ${provider}`,
+      };
+    const lacking = candidates.map(lacks);
+    if (lacking.includes(undefined)) return undefined;
+    return { progress: 2, reason: `the claim ${lacking[0]} does not have the value that is asked for` };
+  };
+}
+
+function compileMatcher(matcher: NonNullable<Principal['matcher']>, wanted: string): (value: unknown) => boolean {
+  if (matcher === 'BOOLEAN') return (value) => typeof value === 'boolean' && String(value) === wanted;
+  if (matcher === 'LIST_CONTAINS') return (value) => Array.isArray(value) && value.includes(wanted);
+  if (matcher === 'REGEX_MATCH') {
+    const pattern = compileRegex(wanted);
+    return (value) => typeof value === 'string' && pattern.fullMatch(value);
+  }
+  return (value) => typeof value === 'string' && value === wanted;
+}

@@ -1,0 +1,52 @@
+import { GatewayError, type Context } from '@edge-gateway/core';
+import type { JwtProvider } from '@edge-gateway/core/schema';
+import { FETCH_TIMEOUT_MS } from './key-source.ts';
+
+/** A key set larger than this is refused. */
+export const MAX_KEY_SET_BYTES = 524_288;
+
+type RemoteJwks = NonNullable<NonNullable<JwtProvider['jwks']>['remote']>;
+
+/**
+ * Fetches the key set of a provider: through the upstream it names when the context reaches upstreams, else straight
+ * from its URL, which then has to be HTTPS or loopback.
+ */
+export function fetchKeysOf(remote: RemoteJwks, context: Context): () => Promise<string> {
+  const url = new URL(remote.url ?? '');
+  const { name, namespace } = remote.upstreamRef ?? {};
+  const call = context.callUpstream;
+  if (name !== undefined && namespace !== undefined && call) {
+    const request = {
+      method: 'GET',
+      path: `${url.pathname}${url.search}`,
+      headers: ['host', url.host, 'accept', 'application/json'],
+      timeoutMs: FETCH_TIMEOUT_MS,
+      maxBodyBytes: MAX_KEY_SET_BYTES,
+    };
+    return async () => {
+      const answer = await call({ name, namespace }, request);
+      if (answer.status !== 200) throw unreachable(`the key set's server answered ${answer.status}`);
+      return answer.body.toString('utf8');
+    };
+  }
+  return () => fetchDirectly(url);
+}
+
+async function fetchDirectly(url: URL): Promise<string> {
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol !== 'https:' && !isLoopback) throw unreachable('a key set has to come over HTTPS');
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  if (response.status !== 200) throw unreachable(`the key set's server answered ${response.status}`);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_KEY_SET_BYTES) throw unreachable('the key set is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function unreachable(message: string): GatewayError {
+  return new GatewayError(message, { code: 'ERR_RBAC_KEYS_UNREACHABLE', status: 401 });
+}

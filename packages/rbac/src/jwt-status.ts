@@ -1,0 +1,44 @@
+/**
+ * What a token can fail with: the text is the body of the answer (reference: security 2.3), `code` its ordinal for
+ * `attachFailedStatusToMetadata`.
+ */
+export const JWT_STATUS = {
+  missing: { code: 1, text: 'Jwt is missing' },
+  notYetValid: { code: 2, text: 'Jwt not yet valid' },
+  expired: { code: 3, text: 'Jwt is expired' },
+  badForm: { code: 4, text: 'Jwt is not in the form of Header.Payload.Signature with two dots and 3 sections' },
+  headerBase64: { code: 5, text: 'Jwt header is an invalid Base64url encoded' },
+  headerJson: { code: 6, text: 'Jwt header is an invalid JSON' },
+  headerAlg: { code: 7, text: 'Jwt header [alg] field is required and must be a string' },
+  algNotSupported: { code: 8, text: 'Jwt header [alg] is not supported' },
+  headerKid: { code: 9, text: 'Jwt header [kid] field is not a string' },
+  payloadBase64: { code: 10, text: 'Jwt payload is an invalid Base64url encoded' },
+  payloadJson: { code: 12, text: 'Jwt payload is an invalid JSON' },
+  issNotString: { code: 13, text: 'Jwt payload [iss] field is not a string' },
+  subNotString: { code: 14, text: 'Jwt payload [sub] field is not a string' },
+  iatNotInteger: { code: 15, text: 'Jwt payload [iat] field is not an integer' },
+  iatNotPositive: { code: 16, text: 'Jwt payload [iat] field is not a positive 64 bit integer' },
+  nbfNotInteger: { code: 17, text: 'Jwt payload [nbf] field is not an integer' },
+  nbfNotPositive: { code: 18, text: 'Jwt payload [nbf] field is not a positive 64 bit integer' },
+  expNotInteger: { code: 19, text: 'Jwt payload [exp] field is not an integer' },
+  expNotPositive: { code: 20, text: 'Jwt payload [exp] field is not a positive 64 bit integer' },
+  jtiNotString: { code: 21, text: 'Jwt payload [jti] field is not a string' },
+  audNotStrings: { code: 22, text: 'Jwt payload [aud] field is not a string or string list' },
+  signatureBase64: { code: 23, text: 'Jwt signature is an invalid Base64url encoded' },
+  verificationFails: { code: 26, text: 'Jwt verification fails' },
+  audienceNotAllowed: { code: 25, text: 'Audiences in Jwt are not allowed' },
+  unknownIssuer: { code: 27, text: 'Jwt issuer is not configured' },
+  noKey: { code: 28, text: "Jwks doesn't have key to match kid or alg from Jwt" },
+  keysUnreachable: { code: 29, text: 'Jwks remote fetch is failed' },
+  keysInvalidJson: { code: 30, text: 'Jwks is an invalid JSON' },
+  keysMissing: { code: 31, text: 'Jwks does not have [keys] field' },
+  keysNone: { code: 32, text: "Jwks doesn't have any valid public key" },
+} as const satisfies Record<string, { code: number; text: string }>;
+
+/** Name of a way in which a token fails. */
+export type JwtFailure = keyof typeof JWT_STATUS;
+
+/** 403 for an audience that is not allowed, 401 for everything else. */
+export function httpStatusOf(failure: JwtFailure): 401 | 403 {
+  return failure === 'audienceNotAllowed' ? 403 : 401;
+}

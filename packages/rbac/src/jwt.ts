@@ -1,0 +1,187 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  asMiddleware,
+  factsOf,
+  GatewayError,
+  type Concern,
+  type Context,
+  type Facts,
+  type Handler,
+} from '@edge-gateway/core';
+import type { JwtProviders } from '@edge-gateway/core/schema';
+import { httpStatusOf, JWT_STATUS, type JwtFailure } from './jwt-status.ts';
+import { createProvider, type Provider } from './provider.ts';
+import { jwtBlockOf } from './jwt-levels.ts';
+import type { Token } from './token.ts';
+
+/** Namespace of the dynamic metadata that verified payloads are put under. */
+export const JWT_METADATA = 'envoy.filters.http.jwt_authn';
+
+interface Verdict {
+  readonly provider: Provider;
+  readonly outcome: Token | JwtFailure;
+}
+
+/**
+ * Verifies tokens. With several providers one of them has to accept; all tokens that a request carries for that
+ * provider have to be good. A good token is remembered, so that the next request with it costs a look-up.
+ */
+function compileJwt(block: JwtProviders, context: Context): Handler | undefined {
+  const providers = Object.entries(block.providers ?? {}).map(([name, spec]) => createProvider(name, spec, context));
+  if (providers.length === 0) return undefined;
+  const policy = block.allowMissingOrFailedJwt
+    ? 'ALLOW_MISSING_OR_FAILED'
+    : (block.validationPolicy ?? 'REQUIRE_VALID');
+  const claimHeaders = new Set(providers.flatMap((provider) => provider.claimHeaders));
+  const stats = statsOf(context);
+  const log = context.log.get('jwt');
+
+  function conclude(req: IncomingMessage, verdicts: readonly Verdict[]): GatewayError | undefined {
+    const facts = factsOf(req);
+    removeClientCopies(req, facts, claimHeaders);
+    const good = verdicts.find(({ outcome }) => typeof outcome !== 'string');
+    if (good) {
+      stats.allowed.value++;
+      acceptToken(good.provider, good.outcome as Token, facts);
+      return undefined;
+    }
+    const failure = worst(verdicts);
+    attachFailures(verdicts, facts);
+    if (policy === 'ALLOW_MISSING_OR_FAILED' || (policy === 'ALLOW_MISSING' && failure === 'missing')) {
+      stats.allowed.value++;
+      return undefined;
+    }
+    stats.denied.value++;
+    log.info({ requestId: facts.requestId, reason: failure }, 'token refused');
+    return refusal(failure, req);
+  }
+
+  return function jwt(req, _res, next) {
+    const facts = factsOf(req);
+    const found = providers.map((provider) => ({ provider, tokens: provider.tokens(req, facts) }));
+    const known = found.map(({ provider, tokens }) => ({ provider, outcome: judgeNow(provider, tokens) }));
+    if (known.every((verdict): verdict is Verdict => verdict.outcome !== undefined)) return next(conclude(req, known));
+    const judging = found.map(async ({ provider, tokens }, i) => ({
+      provider,
+      outcome: known[i]!.outcome ?? (await judge(provider, tokens)),
+    }));
+    Promise.all(judging)
+      .then((verdicts) => conclude(req, verdicts))
+      .then(next, next);
+  };
+}
+
+/** The verdict on all tokens of a provider when each is known without waiting. */
+function judgeNow(provider: Provider, tokens: readonly string[]): Token | JwtFailure | undefined {
+  if (tokens.length === 0) return 'missing';
+  let last: Token | JwtFailure | undefined;
+  for (const text of tokens) {
+    last = provider.verdictNow(text);
+    if (last === undefined || typeof last === 'string') return last;
+  }
+  return last;
+}
+
+async function judge(provider: Provider, tokens: readonly string[]): Promise<Token | JwtFailure> {
+  let first: Token | undefined;
+  for (const text of tokens) {
+    const outcome = provider.verdictNow(text) ?? (await provider.verdict(text));
+    if (typeof outcome === 'string') return outcome;
+    first ??= outcome;
+  }
+  return first ?? 'missing';
+}
+
+/** What to tell when no provider accepts: the verdict of the one that the token was meant for, if any. */
+function worst(verdicts: readonly Verdict[]): JwtFailure {
+  const failures = verdicts.map(({ outcome }) => outcome as JwtFailure);
+  return (
+    failures.find((failure) => failure !== 'missing' && failure !== 'unknownIssuer') ??
+    failures.find((failure) => failure !== 'missing') ??
+    'missing'
+  );
+}
+
+function acceptToken(provider: Provider, token: Token, facts: Facts): void {
+  provider.accept(token.payload, facts);
+  metadataOf(facts)[provider.name] = token.payload;
+}
+
+function attachFailures(verdicts: readonly Verdict[], facts: Facts): void {
+  for (const { provider, outcome } of verdicts) {
+    if (provider.failureKey === '' || typeof outcome !== 'string') continue;
+    const { code, text } = JWT_STATUS[outcome];
+    metadataOf(facts)[provider.failureKey] = { code, message: text };
+  }
+}
+
+function metadataOf(facts: Facts): Record<string, unknown> {
+  const known = facts.metadata.get(JWT_METADATA);
+  if (known) return known;
+  const made: Record<string, unknown> = {};
+  facts.metadata.set(JWT_METADATA, made);
+  return made;
+}
+
+/** Nobody but a token may fill a claim header: whatever the client sent under its name, in any spelling, goes. */
+function removeClientCopies(req: IncomingMessage, facts: Facts, claimHeaders: ReadonlySet<string>): void {
+  if (claimHeaders.size === 0) return;
+  for (const name of Object.keys(req.headers)) {
+    if (claimHeaders.has(name.replaceAll('_', '-'))) facts.requestChanges.push({ op: 'remove', name });
+  }
+}
+
+function refusal(failure: JwtFailure, req: IncomingMessage): GatewayError {
+  const { text } = JWT_STATUS[failure];
+  const status = httpStatusOf(failure);
+  const scheme = factsOf(req).header('x-forwarded-proto') ?? ('encrypted' in req.socket ? 'https' : 'http');
+  const realm = `${scheme}://${req.headers.host ?? ''}${withoutQuotes(req.url ?? '/')}`;
+  const reason = failure === 'missing' ? '' : ', error="invalid_token"';
+  return new GatewayError(text, {
+    code: failure === 'audienceNotAllowed' ? 'ERR_RBAC_JWT_AUDIENCE' : 'ERR_RBAC_JWT',
+    status,
+    headers: { 'www-authenticate': `Bearer realm="${realm}"${reason}`, 'content-type': 'text/plain' },
+  });
+}
+
+/** A path as it may stand in a quoted string; query values are left out, since one may be the token itself. */
+function withoutQuotes(url: string): string {
+  return url.split('?', 1)[0]!.replaceAll(/["\\]/g, (character) => encodeURIComponent(character));
+}
+
+function statsOf({ metrics }: Context) {
+  const counter = (what: string) =>
+    metrics.counter({
+      path: `http.http.jwt_authn.${what}`,
+      metric: `envoy_http_jwt_authn_${what}`,
+      labels: { envoy_http_conn_manager_prefix: 'http' },
+    });
+  return { allowed: counter('allowed'), denied: counter('denied') };
+}
+
+/** Tokens that are checked before external auth: `jwtStaged.beforeExtAuth`. */
+export const jwtBeforeExtAuthConcern: Concern<JwtProviders> = {
+  name: 'jwtBeforeExtAuth',
+  option: 'jwtStaged',
+  stage: 'jwtBeforeExtAuth',
+  pick: (levels) => jwtBlockOf(levels, 'beforeExtAuth'),
+  compile: compileJwt,
+};
+
+/** Tokens that are checked after external auth: `jwt`, or `jwtStaged.afterExtAuth`. */
+export const jwtConcern: Concern<JwtProviders> = {
+  name: 'jwt',
+  option: 'jwtStaged',
+  stage: 'jwt',
+  pick: (levels) => jwtBlockOf(levels, 'afterExtAuth'),
+  compile: compileJwt,
+};
+
+/**
+ * Verifies JSON Web Tokens (RFC 7519) in your own server. Errors go to `next`: `ERR_RBAC_JWT` 401,
+ * `ERR_RBAC_JWT_AUDIENCE` 403, with `WWW-Authenticate` in `error.headers` (RFC 6750 §3).
+ *
+ * @example
+ * app.use(jwt({ providers: { main: { issuer: 'https://id.example.com', jwks: { local: { key } } } } }));
+ */
+export const jwt = asMiddleware(jwtConcern);

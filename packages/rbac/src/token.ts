@@ -1,0 +1,103 @@
+import type { JwtFailure } from './jwt-status.ts';
+import { parseStrictObject } from './strict-json.ts';
+
+/** Signature algorithms that are accepted, with the key type each needs. */
+export const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {
+  ES256: { kty: 'EC', crv: 'P-256' },
+  ES384: { kty: 'EC', crv: 'P-384' },
+  ES512: { kty: 'EC', crv: 'P-521' },
+  HS256: { kty: 'oct' },
+  HS384: { kty: 'oct' },
+  HS512: { kty: 'oct' },
+  RS256: { kty: 'RSA' },
+  RS384: { kty: 'RSA' },
+  RS512: { kty: 'RSA' },
+  PS256: { kty: 'RSA' },
+  PS384: { kty: 'RSA' },
+  PS512: { kty: 'RSA' },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+};
+
+/** A larger token is refused unread. */
+export const MAX_TOKEN_BYTES = 16_384;
+/** Tokens of these types say something else than who their bearer is. */
+const OTHER_TYPES = new Set(['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'oauth-authz-req+jwt']);
+
+/** A token taken apart and checked for form; its signature is not verified yet. */
+export interface Token {
+  readonly text: string;
+  readonly alg: string;
+  readonly kid: string | undefined;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly iss: string | undefined;
+  readonly audiences: readonly string[];
+  /** Seconds since the epoch. */
+  readonly exp: number | undefined;
+  readonly nbf: number | undefined;
+}
+
+/** Takes a compact JWS apart (RFC 7515 §7.1), strictly: one way to write it, one way to read it. */
+export function parseToken(text: string): Token | JwtFailure {
+  if (text.length > MAX_TOKEN_BYTES) return 'badForm';
+  const sections = text.split('.');
+  if (sections.length !== 3 || sections.some((section) => section === '')) return 'badForm';
+  const head = decode(sections[0]!);
+  if (head === undefined) return 'headerBase64';
+  const header = parseStrictObject(head);
+  if (!header) return 'headerJson';
+  const headerFailure = checkHeader(header);
+  if (headerFailure) return headerFailure;
+  const body = decode(sections[1]!);
+  if (body === undefined) return 'payloadBase64';
+  const payload = parseStrictObject(body);
+  if (!payload) return 'payloadJson';
+  const payloadFailure = checkPayload(payload);
+  if (payloadFailure) return payloadFailure;
+  if (decode(sections[2]!) === undefined) return 'signatureBase64';
+  const aud = payload['aud'] as string | string[] | undefined;
+  return {
+    text,
+    alg: header['alg'] as string,
+    kid: header['kid'] as string | undefined,
+    payload,
+    iss: payload['iss'] as string | undefined,
+    audiences: aud === undefined ? [] : Array.isArray(aud) ? aud : [aud],
+    exp: payload['exp'] as number | undefined,
+    nbf: payload['nbf'] as number | undefined,
+  };
+}
+
+/** Base64url without padding and with zero bits at its end, the one canonical form; `undefined` for any other. */
+function decode(section: string): string | undefined {
+  const bytes = Buffer.from(section, 'base64url');
+  return bytes.toString('base64url') === section ? bytes.toString('utf8') : undefined;
+}
+
+function checkHeader(header: Readonly<Record<string, unknown>>): JwtFailure | undefined {
+  const { alg, kid, typ } = header;
+  if (typeof alg !== 'string') return 'headerAlg';
+  if (!Object.hasOwn(ALGORITHMS, alg)) return 'algNotSupported';
+  if (kid !== undefined && typeof kid !== 'string') return 'headerKid';
+  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) return 'verificationFails';
+  if (typeof typ === 'string' && OTHER_TYPES.has(typ.toLowerCase().replace(/^application\//, '')))
+    return 'verificationFails';
+  return undefined;
+}
+
+function checkPayload(payload: Readonly<Record<string, unknown>>): JwtFailure | undefined {
+  for (const name of ['iss', 'sub', 'jti'] as const) {
+    if (payload[name] !== undefined && typeof payload[name] !== 'string') return `${name}NotString`;
+  }
+  for (const name of ['exp', 'nbf', 'iat'] as const) {
+    const value = payload[name];
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !Number.isInteger(value)) return `${name}NotInteger`;
+    if (value < 0 || value > 2 ** 63) return `${name}NotPositive`;
+  }
+  const aud = payload['aud'];
+  const isAudience =
+    aud === undefined ||
+    typeof aud === 'string' ||
+    (Array.isArray(aud) && aud.every((each) => typeof each === 'string'));
+  return isAudience ? undefined : 'audNotStrings';
+}
