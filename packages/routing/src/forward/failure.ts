@@ -47,7 +47,9 @@ export function isDisconnect(error: Error): boolean {
 }
 
 function isProtocolError(error: Error, code: string): boolean {
-  if (error instanceof UpstreamProtocolError || error.name === 'HTTPParserError') return true;
+  if (error instanceof UpstreamProtocolError || error.name === 'HTTPParserError' || code.startsWith('HPE_')) {
+    return true;
+  }
   // undici gives both the code of a closed connection.
   if (code === 'UND_ERR_SOCKET') return error.message === 'bad response' || error.message === 'bad upgrade';
   return (

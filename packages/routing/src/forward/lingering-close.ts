@@ -16,7 +16,8 @@ export function lingerOnClose(res: ServerResponse): void {
   socket.destroySoon = () => linger(socket);
 }
 
-function linger(socket: Socket): void {
+/** Ends our side of a connection, and closes it when the client has ended its own, or after two seconds. */
+export function linger(socket: Socket): void {
   socket.end();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer));

@@ -1,4 +1,4 @@
-import type { SnapshotUpstream } from '@edge-gateway/core';
+import { parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
 
 /** Longest time for connecting, the TLS handshake included, in milliseconds. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
@@ -38,12 +38,4 @@ function milliseconds(duration: string | undefined, otherwise: number): number {
   if (duration === undefined) return otherwise;
   const value = Math.ceil(parseDuration(duration));
   return value === 0 ? MAX_DELAY_MS : Math.min(value, MAX_DELAY_MS);
-}
-
-const UNITS: Readonly<Record<string, number>> = { us: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 };
-
-function parseDuration(text: string): number {
-  let sum = 0;
-  for (const [, count, unit] of text.matchAll(/([\d.]+)(us|ms|s|m|h)/g)) sum += Number(count) * UNITS[unit!]!;
-  return sum;
 }

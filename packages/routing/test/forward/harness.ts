@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect, createServer as createNetServer, type AddressInfo, type Socket } from 'node:net';
+import {
+  connect,
+  createServer as createNetServer,
+  type AddressInfo,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
 import { createContext, type Context, type SnapshotUpstream } from '@edge-gateway/core';
 import { forward } from '../../src/forward/undici.ts';
 import type { ForwardHead, ForwardOutcome } from '../../src/forward/forward.ts';
@@ -27,13 +33,9 @@ export async function until(condition: () => boolean, what = 'condition'): Promi
   }
 }
 
-export async function listen(server: {
-  listen: Server['listen'];
-  address(): unknown;
-  close(): unknown;
-}): Promise<number> {
+export async function listen(server: NetServer): Promise<number> {
   server.listen(0, '127.0.0.1');
-  await once(server as Server, 'listening');
+  await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
 

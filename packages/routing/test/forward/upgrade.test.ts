@@ -1,0 +1,294 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { WebSocket, WebSocketServer } from 'ws';
+import { createContext, type Context, type SnapshotUpstream } from '@edge-gateway/core';
+import { forwardUpgrade } from '../../src/forward/upgrade.ts';
+import type { UpgradeOutcome } from '../../src/upstream/upstream.ts';
+import { createUpstreams } from '../../src/upstream/upstreams.ts';
+import { closeAll, listen, rawClient, rawUpstream, snapshotOf, until, whenDone } from './harness.ts';
+import { certificates, secretsOf } from '../upstream/certificates.ts';
+
+interface UpgradeGateway {
+  readonly port: number;
+  readonly url: string;
+  readonly outcomes: UpgradeOutcome[];
+  readonly sockets: Set<Socket>;
+}
+
+async function upgradeGateway(
+  upstream: SnapshotUpstream,
+  { context = createContext(), headers = [] as string[] }: { context?: Context; headers?: string[] } = {},
+): Promise<UpgradeGateway> {
+  const upstreams = createUpstreams(context);
+  upstreams.apply([upstream]);
+  const outcomes: UpgradeOutcome[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer();
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));
+  server.on('upgrade', (req, socket, head) => {
+    const dropped = new Set(['connection', 'upgrade', 'expect']);
+    const kept = req.rawHeaders.filter((_, i) => !dropped.has(req.rawHeaders[i - (i % 2)]!.toLowerCase()));
+    forwardUpgrade(req, socket, head, {
+      upstream: upstreams.get(upstream.name)!,
+      path: `/rewritten${req.url}`,
+      headers: [...kept, ...headers],
+      onDone: (outcome) => void outcomes.push(outcome),
+    });
+  });
+  const port = await listen(server);
+  whenDone(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await upstreams.close();
+  });
+  return { port, url: `ws://127.0.0.1:${port}`, outcomes, sockets };
+}
+
+interface Echo {
+  readonly port: number;
+  readonly requests: IncomingMessage[];
+  readonly clients: Set<WebSocket>;
+}
+
+async function echoServer(server: Server = createServer()): Promise<Echo> {
+  const requests: IncomingMessage[] = [];
+  const sockets = new WebSocketServer({ server, handleProtocols: (offered) => [...offered].at(-1)! });
+  sockets.on('connection', (socket, req) => {
+    requests.push(req);
+    socket.on('error', () => {});
+    socket.on('message', (data, binary) => {
+      const text = binary ? '' : String(data);
+      if (text.startsWith('close ')) socket.close(Number(text.slice(6)), 'as you wish');
+      else socket.send(data, { binary });
+    });
+  });
+  const port = await listen(server);
+  whenDone(() => {
+    for (const socket of sockets.clients) socket.terminate();
+    server.close();
+  });
+  return { port, requests, clients: sockets.clients };
+}
+
+async function open(url: string, protocols: string[] = [], headers: Record<string, string> = {}): Promise<WebSocket> {
+  const socket = new WebSocket(url, protocols, { headers, perMessageDeflate: false });
+  socket.on('error', () => {});
+  await once(socket, 'open');
+  return socket;
+}
+
+const HANDSHAKE =
+  'GET /a HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+
+describe('forwardUpgrade', () => {
+  afterEach(closeAll);
+
+  it('echoes text and binary messages both ways', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port));
+    const socket = await open(`${gw.url}/chat?x=1`);
+    socket.send('hello');
+    expect(String((await once(socket, 'message'))[0])).to.equal('hello');
+    socket.send(Buffer.from([0, 255, 1]));
+    expect((await once(socket, 'message'))[0]).to.deep.equal(Buffer.from([0, 255, 1]));
+    socket.close();
+    await until(() => gw.outcomes.length === 1);
+    expect(gw.outcomes[0]).to.include({ status: 101, flags: '', endpoint: `127.0.0.1:${echo.port}` });
+    expect(gw.outcomes[0]!.bytesSent).to.be.greaterThan(100);
+  });
+
+  it('sends the path and the headers it is given', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port), { headers: ['x-twice', 'a', 'x-twice', 'b'] });
+    await open(`${gw.url}/chat?x=1`, [], { 'x-own': 'yes' });
+    const [req] = echo.requests;
+    expect(req!.url).to.equal('/rewritten/chat?x=1');
+    expect(req!.headers).to.include({ 'x-own': 'yes', 'x-twice': 'a, b', connection: 'Upgrade', upgrade: 'websocket' });
+    expect(req!.headers.host).to.equal(`127.0.0.1:${gw.port}`);
+  });
+
+  it('negotiates the sub-protocol end to end', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port));
+    const socket = await open(gw.url, ['one', 'two']);
+    expect(socket.protocol).to.equal('two');
+  });
+
+  it('passes a message of 8 MiB', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port));
+    const socket = await open(gw.url);
+    const big = Buffer.alloc(8 * 1024 * 1024, 'x');
+    socket.send(big);
+    expect(((await once(socket, 'message'))[0] as Buffer).equals(big)).to.equal(true);
+  });
+
+  it('passes close codes from the upstream', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port));
+    const socket = await open(gw.url);
+    socket.send('close 4321');
+    const [code, reason] = await once(socket, 'close');
+    expect([code, String(reason)]).to.deep.equal([4321, 'as you wish']);
+  });
+
+  it('passes close codes from the client', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port));
+    const socket = await open(gw.url);
+    const closed = once([...echo.clients][0]!, 'close');
+    socket.close(4001, 'enough');
+    const [code, reason] = await closed;
+    expect([code, String(reason)]).to.deep.equal([4001, 'enough']);
+  });
+
+  it('relays a refusal of the upstream whole', async () => {
+    const upstream = createServer((_req, res) => void res.end());
+    upstream.on('upgrade', (_req, socket) =>
+      socket.end(
+        'HTTP/1.1 403 Forbidden\r\nx-why: no\r\ncontent-length: 9\r\nx-hop: 1\r\nconnection: x-hop\r\n\r\nforbidden',
+      ),
+    );
+    const port = await listen(upstream);
+    whenDone(() => upstream.close());
+    const gw = await upgradeGateway(snapshotOf(port));
+    const { text } = await rawClient(gw.port, HANDSHAKE);
+    expect(text)
+      .to.match(/^HTTP\/1.1 403 Forbidden\r\n/)
+      .and.contain('x-why: no');
+    expect(text).to.not.contain('x-hop: 1');
+    expect(text.endsWith('\r\n\r\nforbidden')).to.equal(true);
+    await until(() => gw.outcomes.length === 1);
+    expect(gw.outcomes[0]).to.include({ status: 403 });
+  });
+
+  it('answers 503 when the upstream is down', async () => {
+    const upstream = createServer();
+    const port = await listen(upstream);
+    upstream.close();
+    const gw = await upgradeGateway(snapshotOf(port));
+    const { text } = await rawClient(gw.port, HANDSHAKE);
+    expect(text).to.match(/^HTTP\/1.1 503 Service Unavailable\r\n/);
+    await until(() => gw.outcomes.length === 1);
+    expect(gw.outcomes[0]).to.include({ status: 503, flags: 'UF' });
+  });
+
+  it('answers 503 when there is no endpoint', async () => {
+    const gw = await upgradeGateway(snapshotOf(1, { endpoints: [] }));
+    const { text } = await rawClient(gw.port, HANDSHAKE);
+    expect(text)
+      .to.match(/^HTTP\/1.1 503 /)
+      .and.contain('no healthy upstream');
+  });
+
+  it('answers 503 when the upstream resets the handshake', async () => {
+    const upstream = await rawUpstream((socket) => socket.resetAndDestroy());
+    const gw = await upgradeGateway(snapshotOf(upstream.port));
+    const { text } = await rawClient(gw.port, HANDSHAKE);
+    expect(text).to.match(/^HTTP\/1.1 503 /);
+  });
+
+  for (const [name, bad] of Object.entries({
+    'no HTTP': 'SSH-2.0-OpenSSH\r\n\r\n',
+    'status 099': 'HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n',
+    'status 999': 'HTTP/1.1 999 High\r\ncontent-length: 0\r\n\r\n',
+    'a NUL in a header': 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nx: \0\r\n\r\n',
+    'two content-lengths': 'HTTP/1.1 403 No\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+  })) {
+    it(`answers 502 when the upstream answers the handshake with ${name}`, async () => {
+      const upstream = await rawUpstream((socket) => socket.write(bad));
+      const gw = await upgradeGateway(snapshotOf(upstream.port));
+      const { text } = await rawClient(gw.port, HANDSHAKE);
+      expect(text).to.match(/^HTTP\/1.1 502 /);
+      expect(upstream.sockets.size).to.equal(0);
+    });
+  }
+
+  it('gives up the upstream when the client leaves before the answer', async () => {
+    const upstream = await rawUpstream(() => {});
+    const gw = await upgradeGateway(snapshotOf(upstream.port));
+    const client = connect(gw.port, '127.0.0.1');
+    client.write(HANDSHAKE);
+    await until(() => upstream.requests.length === 1);
+    client.destroy();
+    await until(() => upstream.sockets.size === 0);
+    await until(() => gw.outcomes.length === 1);
+    expect(gw.outcomes[0]).to.include({ status: 0, flags: 'DC' });
+  });
+
+  it('closes the upstream when the client disappears', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port));
+    const socket = await open(gw.url);
+    socket.terminate();
+    await until(() => echo.clients.size === 0);
+  });
+
+  it('closes the client when the upstream disappears', async () => {
+    const echo = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(echo.port));
+    const socket = await open(gw.url);
+    const closed = once(socket, 'close');
+    for (const client of echo.clients) client.terminate();
+    const [code] = await closed;
+    expect(code).to.equal(1006);
+    await until(() => gw.sockets.size === 0);
+  });
+
+  it('holds the upstream back while the client reads slowly, and loses nothing', async () => {
+    let sent = 0;
+    const chunk = Buffer.alloc(64 * 1024, 'z');
+    const total = 64 * 1024 * 1024;
+    const upstream = await rawUpstream((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      const pump = (): void => {
+        while (sent < total) {
+          sent += chunk.length;
+          if (!socket.write(chunk)) return void socket.once('drain', pump);
+        }
+        socket.end();
+      };
+      pump();
+    });
+    const gw = await upgradeGateway(snapshotOf(upstream.port));
+    const client = connect(gw.port, '127.0.0.1');
+    client.pause().write(HANDSHAKE);
+    await until(() => sent > 0);
+    let before = -1;
+    await until(() => {
+      const still = sent === before;
+      before = sent;
+      return still;
+    });
+    expect(sent).to.be.lessThan(total / 2);
+    let received = 0;
+    client.on('data', (data) => (received += data.length)).resume();
+    await once(client, 'end');
+    client.end();
+    expect(received).to.be.greaterThan(total);
+    expect(sent).to.equal(total);
+  });
+
+  it('speaks TLS with an upstream that does, and verifies it', async () => {
+    const { ca, server } = certificates();
+    const echo = await echoServer(createHttpsServer({ cert: server.cert, key: server.key }) as unknown as Server);
+    const upstream = snapshotOf(echo.port, {
+      tls: true,
+      endpoints: [{ address: '127.0.0.1', port: echo.port, weight: 1, sni: 'api.example.com' }],
+      spec: { sslConfig: { secretRef: { name: 'tls' } } },
+    });
+    const good = await upgradeGateway(upstream, {
+      context: createContext({ secrets: secretsOf({ tls: { 'ca.crt': ca } }) }),
+    });
+    const socket = await open(good.url);
+    socket.send('over TLS');
+    expect(String((await once(socket, 'message'))[0])).to.equal('over TLS');
+    const bad = await upgradeGateway({ ...upstream, spec: {} });
+    expect((await rawClient(bad.port, HANDSHAKE)).text).to.match(/^HTTP\/1.1 503 /);
+    await until(() => bad.outcomes.length === 1);
+    expect(bad.outcomes[0]!.details).to.contain('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+});
