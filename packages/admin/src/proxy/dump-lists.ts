@@ -20,7 +20,7 @@ function stampOf({ snapshot, lastUpdated }: ProxyAdminOptions): Stamp {
 
 /** How this process was started. */
 export function bootstrapDump({ info, snapshot }: ProxyAdminOptions): DumpPart {
-  const bootstrap = { node: nodeOf(snapshot()?.proxy), stats_config: {} };
+  const bootstrap = { node: nodeOf(snapshot()?.proxy) };
   const last_updated = new Date(info.startedAt).toISOString();
   return dumpPart({ type: 'BootstrapConfigDump', elementTypes: {}, fields: { bootstrap, last_updated } });
 }

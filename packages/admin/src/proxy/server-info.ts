@@ -1,3 +1,4 @@
+import { redact } from '../redact.ts';
 import { json, type EndpointFactory } from './endpoint.ts';
 import { nodeKey } from '../node-key.ts';
 
@@ -13,7 +14,7 @@ export const serverInfo: EndpointFactory = ({ context, info, readiness, snapshot
       uptime_current_epoch: uptime,
       uptime_all_epochs: uptime,
       hot_restart_version: 'disabled',
-      command_line_options: info.commandLineOptions,
+      command_line_options: redact(info.commandLineOptions),
       node: nodeOf(snapshot()?.proxy),
     });
   },

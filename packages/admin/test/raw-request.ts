@@ -1,0 +1,15 @@
+import { connect } from 'node:net';
+
+/** Sends bytes to a local port and gives everything that comes back until the other side closes. */
+export function rawRequest(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => (answer += chunk));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNRESET' ? resolve(answer) : reject(error),
+    );
+    socket.on('close', () => resolve(answer));
+  });
+}
