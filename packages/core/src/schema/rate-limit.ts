@@ -11,6 +11,7 @@ import {
   notYet,
   of,
   ref,
+  refused,
   regex,
   self,
   text,
@@ -232,6 +233,7 @@ const spec = block({
       rateLimits: list(RateLimitActions, 'Descriptors that requests are counted under.'),
     }),
     'Rules and descriptors in one.',
+    refused,
   ),
 });
 /** `spec` of a RateLimitConfig: a policy that stands for itself. */

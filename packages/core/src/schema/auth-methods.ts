@@ -1,0 +1,196 @@
+import {
+  anything,
+  block,
+  bool,
+  duration,
+  empty,
+  enumeration,
+  int,
+  list,
+  map,
+  named,
+  of,
+  ref,
+  text,
+  type Static,
+} from './field.ts';
+import { Oauth2, OidcShort } from './oauth2.ts';
+import { PassThroughAuth } from './pass-through-auth.ts';
+import { RedisOptions } from './session.ts';
+
+const users = map(
+  block({
+    salt: text('Salt.'),
+    hashedPassword: text('Hash of password and salt.'),
+  }),
+  'Salt and hash by user.',
+);
+const basic = block(
+  {
+    realm: text('Realm of the challenge.', { default: '' }),
+    apr: of(block({ users }), 'Users with APR1 hashes.'),
+    encryption: of(
+      block(
+        { apr: empty('APR1 hashes.'), sha1: empty('SHA-1 of password and salt, as hex digits.') },
+        { oneOf: [{ members: ['apr', 'sha1'] }] },
+      ),
+      'Hash of `userList`.',
+    ),
+    userList: of(block({ users }), 'Users with hashes of `encryption`.'),
+  },
+  { oneOf: [{ members: ['apr', 'encryption'] }, { members: ['apr', 'userList'] }] },
+);
+/** User name and password. */
+export interface BasicAuth extends Static<typeof basic> {}
+export const BasicAuth = named<BasicAuth>('BasicAuth', basic);
+
+const metadataEntry = map(
+  block({
+    name: text('Metadata entry of the key.'),
+    required: bool('A key without the entry is refused.', { default: false }),
+  }),
+  'Metadata entry by request header that it is sent in.',
+);
+const labelSelector = map(text(), 'Labels that the Secret of a key has to carry.');
+const apiKeySecretRefs = list(ref(), 'Secrets with keys.');
+const aerospike = block(
+  {
+    hostname: text('Host of the database.'),
+    namespace: text('Namespace in it.', { default: 'vendor-namespace' }),
+    set: text('Set in it.', { default: 'apikeys' }),
+    port: int('Port.', { minimum: 0, maximum: 65535, default: 3000 }),
+    batchSize: int('Keys read at once.', { minimum: 0, default: 5000 }),
+    labelSelector,
+    nodeTlsName: text('Server name for TLS.'),
+    certPath: text('File with the client certificate.'),
+    keyPath: text('File with its key.'),
+    rootCaPath: text('File with root certificates.'),
+    allowInsecure: bool('Does not check the certificate.', { default: false }),
+    tlsVersion: text('Oldest TLS version.', { default: '1.3' }),
+    tlsCurveGroups: list(anything(), 'Curves.'),
+    commitAll: int('Writes to all replicas.'),
+    commitMaster: int('Writes to the master.'),
+    readModeSc: anything('Reads in strong consistency.'),
+    readModeAp: anything('Reads in availability mode.'),
+  },
+  { oneOf: [{ members: ['commitAll', 'commitMaster'] }] },
+);
+const apiKey = block(
+  {
+    headerName: text('Request header with the key.', { default: 'api-key' }),
+    k8sSecretApikeyStorage: of(block({ labelSelector, apiKeySecretRefs }), 'Keys in Secrets.'),
+    aerospikeApikeyStorage: of(aerospike, 'Deprecated; keys in a database.'),
+    labelSelector,
+    apiKeySecretRefs,
+    headersFromMetadataEntry: metadataEntry,
+    headersFromMetadata: metadataEntry,
+    skipMetadataValidation: bool('Takes metadata that is no valid header.', { default: false }),
+    hmac: of(
+      block({
+        algorithm: enumeration(['HMAC_SHA256'], 'Algorithm.', { default: 'HMAC_SHA256' }),
+        sharedSecretRef: ref('Secret with the shared secret.'),
+      }),
+      'Stored keys are HMAC digests.',
+    ),
+    digest: of(
+      block({ algorithm: enumeration(['SHA256'], 'Algorithm.', { default: 'SHA256' }) }),
+      'Stored keys are digests.',
+    ),
+    match: of(
+      block({ headers: list(block({ name: text('Header and data key.') }), 'Headers that have to equal data keys.') }),
+      'More that has to fit; only with `digest`.',
+    ),
+  },
+  { oneOf: [{ members: ['k8sSecretApikeyStorage', 'aerospikeApikeyStorage'] }, { members: ['hmac', 'digest'] }] },
+);
+/** A key in a request header. */
+export interface ApiKeyAuth extends Static<typeof apiKey> {}
+export const ApiKeyAuth = named<ApiKeyAuth>('ApiKeyAuth', apiKey);
+
+const hmac = block({
+  secretRefs: of(block({ secretRefs: list(ref(), 'Secrets with user name and password.') }), 'Who may sign.'),
+  parametersInHeaders: empty('The signature is in headers.'),
+});
+const opaOptions = of(
+  block({
+    fastInputConversion: bool('Hands over scalars, maps and lists of strings only.', { default: false }),
+    returnDecisionReason: bool('Deprecated; keeps the reason as metadata.', { default: false }),
+  }),
+  'Options.',
+);
+const opa = block(
+  {
+    modules: list(ref(), 'ConfigMaps with Rego modules.'),
+    query: text('Query whose result has to be true.'),
+    options: opaOptions,
+  },
+  { required: ['query'] },
+);
+const opaServer = block(
+  {
+    package: text('Package of the rule.'),
+    ruleName: text('Rule, with slashes for parts of it.'),
+    serverAddr: text('Address of the server, `host:port`.', { default: 'http://localhost:8181' }),
+    options: opaOptions,
+  },
+  { required: ['package'] },
+);
+const ldap = block(
+  {
+    address: text('Address of the server, `host:port` or `ldap://host:port`.'),
+    userDnTemplate: text('Name of a user entry, with one `%s` for the user.'),
+    membershipAttributeName: text('Attribute with the groups.', { default: 'memberOf' }),
+    allowedGroups: list(text(), 'Groups of which the user needs one.'),
+    searchFilter: text('Filter of the search.', { default: '(uid=*)' }),
+    disableGroupChecking: bool('Does not look at groups.', { default: false }),
+    pool: of(
+      block({
+        maxSize: int('Most connections kept.', { minimum: 0, default: 5 }),
+        initialSize: int('Connections made at the start.', { minimum: 0, default: 2 }),
+      }),
+      'Connections.',
+    ),
+    groupLookupSettings: of(
+      block({
+        checkGroupsWithServiceAccount: bool('Looks for groups with a service account.', { default: false }),
+        credentialsSecretRef: ref('Secret of the service account.'),
+      }),
+      'How groups are looked for.',
+    ),
+  },
+  { required: ['address'] },
+);
+const portal = block(
+  {
+    url: text('Address of the portal.'),
+    apiKeyHeader: text('Header with the key.'),
+    redisOptions: of(RedisOptions, 'Cache.'),
+    cacheDuration: duration('How long answers are kept.', { default: '60s' }),
+    requestTimeout: duration('Longest time for an answer.', { default: '200ms' }),
+  },
+  { required: ['url'] },
+);
+const plugin = block({
+  name: text('Name.'),
+  pluginFileName: text('File. Default: the name and `.so`.'),
+  exportedSymbolName: text('Symbol. Default: the name.'),
+  config: anything('Settings.'),
+});
+
+/** The methods of an auth step, of which it has one. */
+export const AUTH_METHODS = {
+  basicAuth: of(BasicAuth, 'User name and password.'),
+  oauth2: of(Oauth2, 'Login at a provider, or its access tokens.'),
+  apiKeyAuth: of(ApiKeyAuth, 'A key in a request header.'),
+  hmacAuth: of(hmac, 'Signed requests.'),
+  jwt: empty('True when a token was verified before.'),
+  opaAuth: of(opa, 'Rego rules.'),
+  opaServerAuth: of(opaServer, 'An Open Policy Agent server.'),
+  ldap: of(ldap, 'Users and groups of an LDAP server.'),
+  passThroughAuth: of(PassThroughAuth, 'An own server decides.'),
+  portalAuth: of(portal, 'Keys and tokens of a developer portal.'),
+  oauth: of(OidcShort, 'Deprecated; login at a provider.'),
+  pluginAuth: of(plugin, 'Deprecated; a plugin decides.'),
+} as const;
+/** Names of the methods. */
+export const AUTH_METHOD_NAMES = Object.keys(AUTH_METHODS);

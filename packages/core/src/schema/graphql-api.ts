@@ -1,0 +1,146 @@
+import { anything, block, bool, duration, int, list, map, named, notYet, of, ref, text, type Static } from './field.ts';
+
+const rest = block({
+  upstreamRef: ref('Upstream that is asked.'),
+  request: of(
+    block({
+      headers: map(text(), 'Template by header, with `:method` and `:path`.'),
+      queryParams: map(text(), 'Template by query parameter.'),
+      body: anything('Body; every text in it may be a template.'),
+    }),
+    'The request.',
+  ),
+  response: of(
+    block({
+      resultRoot: text('Path to the part of the response that is used.'),
+      setters: map(text(), 'Template by field, on `$body`.'),
+    }),
+    'What is made of the response.',
+  ),
+  timeout: duration('Longest time. Default: the connect timeout of the upstream, else 1s.'),
+  spanName: text('Name of the span.'),
+});
+const grpc = block({
+  upstreamRef: ref('Upstream that is asked.'),
+  requestTransform: of(
+    block({
+      outgoingMessageJson: anything('The message; every text in it may be a template.'),
+      serviceName: text('Full name of the service.'),
+      methodName: text('Method.'),
+      requestMetadata: map(text(), 'Template by metadata key.'),
+    }),
+    'The call.',
+  ),
+  timeout: duration('Longest time. Default: the connect timeout of the upstream, else 1s.'),
+  spanName: text('Name of the span.'),
+});
+const mock = block(
+  {
+    syncResponse: anything('Answers this.'),
+    asyncResponse: of(
+      block({ response: anything('What is answered.'), delay: duration('How long it takes.') }),
+      'Answers this after a while.',
+    ),
+    errorResponse: text('Answers with this error.'),
+  },
+  { oneOf: [{ members: ['syncResponse', 'asyncResponse', 'errorResponse'] }] },
+);
+const resolution = block(
+  {
+    restResolver: of(rest, 'Asks a REST service.'),
+    grpcResolver: of(grpc, 'Calls a gRPC service.'),
+    mockResolver: of(mock, 'Answers without asking.'),
+    statPrefix: text('Prefix of the statistics. Default: the name.'),
+  },
+  { oneOf: [{ members: ['restResolver', 'grpcResolver', 'mockResolver'] }] },
+);
+/** How a field gets its value. */
+export interface Resolution extends Static<typeof resolution> {}
+export const Resolution = named<Resolution>('Resolution', resolution);
+
+const executor = block(
+  {
+    local: of(
+      block({
+        resolutions: map(Resolution, 'Resolutions by the name in `@resolve`.'),
+        enableIntrospection: bool('Answers questions about the schema.', { default: false }),
+        options: of(block({ maxDepth: int('Deepest field; 0 is no limit.', { minimum: 0, default: 0 }) }), 'Limits.'),
+      }),
+      'Runs queries here.',
+    ),
+    remote: of(
+      block({
+        upstreamRef: ref('Upstream with the server.'),
+        headers: map(text(), 'Header values, with templates.'),
+        queryParams: map(text(), 'Query parameters, with templates.'),
+        spanName: text('Name of the span.'),
+      }),
+      'Hands queries to a GraphQL server.',
+    ),
+  },
+  { oneOf: [{ members: ['local', 'remote'] }] },
+);
+const registry = block(
+  {
+    protoDescriptor: text('File with a descriptor set.'),
+    protoDescriptorBin: text('Descriptor set as base64.'),
+    protoRefsList: of(
+      block({ configMapRefs: list(ref(), 'ConfigMaps; each value is a descriptor set as base64.') }),
+      'Descriptor sets in ConfigMaps.',
+    ),
+  },
+  { oneOf: [{ members: ['protoDescriptor', 'protoDescriptorBin', 'protoRefsList'] }] },
+);
+const executable = block({
+  schemaDefinition: text('Schema definition language, with `@resolve` and `@cacheControl`.'),
+  executor: of(executor, 'Who runs queries.'),
+  grpcDescriptorRegistry: of(registry, 'Descriptors of gRPC services.'),
+});
+const stitched = block({
+  subschemas: list(
+    block({
+      name: text('Name of a GraphQLApi.'),
+      namespace: text('Its namespace.'),
+      typeMerge: map(
+        block({
+          selectionSet: text('Key fields, e.g. `{ id }`.'),
+          queryName: text('Root field that gives the whole type.'),
+          args: map(text(), 'Path in the object by argument.'),
+        }),
+        'How types of other APIs are completed here, by type.',
+      ),
+    }),
+    'The APIs that are joined.',
+  ),
+});
+
+const fields = block(
+  {
+    executableSchema: of(executable, 'An API of its own.', notYet),
+    stitchedSchema: of(stitched, 'An API joined from others.', notYet),
+    statPrefix: text('Prefix of the statistics. Default: `<namespace>_<name>`.', notYet),
+    persistedQueryCacheConfig: of(
+      block({ cacheSize: int('Most queries kept.', { minimum: 0, default: 1000 }) }),
+      'Queries that clients name by their hash.',
+      notYet,
+    ),
+    allowedQueryHashes: list(text(), 'SHA-256 of the only queries that run. Empty: all.', notYet),
+    options: of(
+      block({ logSensitiveInfo: bool('Logs requests and responses at level debug.', { default: false }) }),
+      'Options.',
+      notYet,
+    ),
+  },
+  {
+    oneOf: [
+      {
+        members: ['executableSchema', 'stitchedSchema'],
+        required: true,
+        message: 'a GraphQLApi must set executableSchema or stitchedSchema',
+      },
+    ],
+  },
+);
+/** `spec` of a GraphQLApi. */
+export interface GraphQLApiSpec extends Static<typeof fields> {}
+export const GraphQLApiSpec = named<GraphQLApiSpec>('GraphQLApiSpec', fields);

@@ -1,0 +1,231 @@
+import {
+  block,
+  bool,
+  duration,
+  empty,
+  enumeration,
+  int,
+  list,
+  map,
+  named,
+  of,
+  ref,
+  text,
+  type Static,
+} from './field.ts';
+import { ClaimToHeader } from './jwt.ts';
+import { RedisOptions, UserSession } from './session.ts';
+
+const names = (description: string) => list(text(), description);
+const clientSecretRef = ref('Secret with `client-secret`.');
+const disableClientSecret = bool('There is no client secret.', { default: false });
+const authEndpointQueryParams = map(text(), 'Parameters added to the authorize URL.');
+const tokenEndpointQueryParams = map(text(), 'Parameters added to the token request.');
+const dynamicMetadataFromClaims = map(text(), 'Claim by metadata key.');
+const providerKind = {
+  azure: of(
+    block({
+      clientId: text('Client id for group claims.'),
+      tenantId: text('Tenant.'),
+      clientSecret: ref('Secret with `client-secret`.'),
+      claimsCachingOptions: of(RedisOptions, 'Cache of group claims.'),
+    }),
+    'Looks long lists of groups up at Microsoft Entra.',
+  ),
+  default: empty('Nothing beyond the standard.'),
+} as const;
+
+const authentication = block(
+  {
+    clientSecret: of(block({ clientSecretRef, disableClientSecret }), 'With a client secret.'),
+    privateKeyJwt: of(
+      block(
+        {
+          signingKeyRef: ref('Secret with the private key.'),
+          validFor: duration('Lifetime of an assertion.', { default: '5s' }),
+        },
+        { required: ['signingKeyRef'] },
+      ),
+      'With a signed assertion.',
+    ),
+  },
+  { oneOf: [{ members: ['clientSecret', 'privateKeyJwt'] }] },
+);
+const discovery = block({
+  authEndpoint: text('Authorize endpoint.'),
+  tokenEndpoint: text('Token endpoint.'),
+  jwksUri: text('Key set.'),
+  revocationEndpoint: text('Revocation endpoint.'),
+  endSessionEndpoint: text('Logout endpoint.'),
+  scopes: names('Scopes.'),
+  responseTypes: names('Response types.'),
+  subjects: names('Subject types.'),
+  idTokenAlgs: names('Algorithms of id tokens.'),
+  authMethods: names('Client authentication methods.'),
+  claims: names('Claims.'),
+});
+const claims = (description: string) =>
+  of(block({ claimsToHeaders: list(ClaimToHeader, 'Claims to copy into request headers.') }), description);
+
+const oidc = block(
+  {
+    clientId: text('Client id.'),
+    clientAuthentication: of(authentication, 'How the client identifies itself at the token endpoint.'),
+    clientSecretRef,
+    disableClientSecret,
+    issuerUrl: text('Issuer; `.well-known/openid-configuration` is read below it.'),
+    discoveryOverride: of(discovery, 'What is used instead of what the provider says.'),
+    discoveryPollInterval: duration('Time between reads of what the provider says.', { default: '30m' }),
+    jwksCacheRefreshPolicy: of(
+      block(
+        {
+          never: empty('Refuses.'),
+          always: empty('Reads the key set each time.'),
+          maxIdpReqPerPollingInterval: int('Reads it so often in one poll interval.', { minimum: 0 }),
+        },
+        { oneOf: [{ members: ['never', 'always', 'maxIdpReqPerPollingInterval'] }] },
+      ),
+      'What an unknown key id leads to. Default: `never`.',
+    ),
+    appUrl: text('Address of this application, for the redirect.'),
+    callbackPath: text('Path the provider sends users back to; needs a route.'),
+    parseCallbackPathAsRegex: bool('The callback path is a regular expression.', { default: false }),
+    logoutPath: text('Path that logs out. Unset: none.'),
+    afterLogoutUrl: text('Where users go after it. Default: `appUrl`.'),
+    frontChannelLogout: of(block({ path: text('Path.') }), 'Path that the provider calls to log out.'),
+    endSessionProperties: of(
+      block({
+        methodType: enumeration(['GetMethod', 'PostMethod'], 'Method.', { default: 'GetMethod' }),
+      }),
+      'How the logout endpoint is called.',
+    ),
+    scopes: names('Scopes beside `openid`.'),
+    authEndpointQueryParams,
+    tokenEndpointQueryParams,
+    autoMapFromMetadata: of(
+      block({ namespace: text('Metadata namespace.', { default: 'vendor_authconfig_oidc' }) }),
+      'Takes parameters from metadata.',
+    ),
+    session: of(UserSession, 'Where logins are kept. Default: in cookies.'),
+    headers: of(
+      block({
+        idTokenHeader: text('Header with the id token.'),
+        accessTokenHeader: text('Header with the access token.'),
+        useBearerSchemaForAuthorization: bool('Puts `Bearer ` before the access token.', { default: false }),
+      }),
+      'Tokens that the upstream gets.',
+    ),
+    identityToken: claims('What is taken from the id token.'),
+    accessToken: claims('What is taken from the access token.'),
+    dynamicMetadataFromClaims,
+    ...providerKind,
+    sessionIdHeaderName: text('Deprecated; see `session.redis.headerName`.'),
+  },
+  {
+    required: ['clientId', 'issuerUrl', 'appUrl', 'callbackPath'],
+    oneOf: [
+      { members: ['azure', 'default'] },
+      { members: ['clientAuthentication', 'clientSecretRef'] },
+      { members: ['clientAuthentication', 'disableClientSecret'] },
+    ],
+  },
+);
+/** Login by OpenID Connect. */
+export interface OidcAuthorizationCode extends Static<typeof oidc> {}
+export const OidcAuthorizationCode = named<OidcAuthorizationCode>('OidcAuthorizationCode', oidc);
+
+const plain = block(
+  {
+    clientId: text('Client id.'),
+    clientSecretRef,
+    disableClientSecret,
+    appUrl: text('Address of this application, for the redirect.'),
+    callbackPath: text('Path the provider sends users back to; needs a route.'),
+    authEndpoint: text('Authorize endpoint.'),
+    tokenEndpoint: text('Token endpoint.'),
+    revocationEndpoint: text('Revocation endpoint.'),
+    scopes: names('Scopes.'),
+    session: of(UserSession, 'Where logins are kept. Default: in cookies.'),
+    logoutPath: text('Path that logs out. Unset: none.'),
+    afterLogoutUrl: text('Where users go after it. Default: `appUrl`.'),
+    authEndpointQueryParams,
+    tokenEndpointQueryParams,
+  },
+  { required: ['clientId', 'appUrl', 'callbackPath', 'authEndpoint', 'tokenEndpoint'] },
+);
+/** Login by plain OAuth 2. */
+export interface PlainOauth2 extends Static<typeof plain> {}
+export const PlainOauth2 = named<PlainOauth2>('PlainOauth2', plain);
+
+const validation = block(
+  {
+    introspection: of(
+      block(
+        {
+          introspectionUrl: text('Endpoint.'),
+          clientId: text('Client id.'),
+          clientSecretRef,
+          disableClientSecret,
+          userIdAttributeName: text('Attribute with the user.'),
+        },
+        { required: ['introspectionUrl'] },
+      ),
+      'Asks the provider for each token.',
+    ),
+    introspectionUrl: text('Deprecated; endpoint without client authentication.'),
+    jwt: of(
+      block({
+        remoteJwks: of(
+          block({
+            url: text('Address of the key set.'),
+            refreshInterval: duration('Time between reads.', { default: '5m' }),
+          }),
+          'Keys fetched over HTTP.',
+        ),
+        localJwks: of(block({ inlineString: text('The key set.') }), 'Keys written here.'),
+        issuer: text('Has to equal the claim `iss`. Empty: not checked.'),
+        audiences: names('Of which the claim `aud` has to name one. Empty: not checked.'),
+      }),
+      'Checks tokens by their signature.',
+    ),
+    userinfoUrl: text('Endpoint that is asked for the user.'),
+    cacheTimeout: duration('How long answers are kept; `0s` does not keep them.', { default: '10m' }),
+    requiredScopes: of(block({ scope: names('All are needed.') }), 'Scopes that a token has to have.'),
+    dynamicMetadataFromClaims,
+    claimsToHeaders: list(ClaimToHeader, 'Claims to copy into request headers.'),
+    ...providerKind,
+  },
+  { oneOf: [{ members: ['introspection', 'introspectionUrl', 'jwt'] }, { members: ['azure', 'default'] }] },
+);
+/** Checks access tokens. */
+export interface AccessTokenValidation extends Static<typeof validation> {}
+export const AccessTokenValidation = named<AccessTokenValidation>('AccessTokenValidation', validation);
+
+const MODES = ['oidcAuthorizationCode', 'oauth2', 'accessTokenValidation'] as const;
+const fields = block(
+  {
+    oidcAuthorizationCode: of(OidcAuthorizationCode, 'Login by OpenID Connect.'),
+    oauth2: of(PlainOauth2, 'Login by plain OAuth 2.'),
+    accessTokenValidation: of(AccessTokenValidation, 'Checks access tokens.'),
+  },
+  { oneOf: [{ members: MODES }] },
+);
+/** Login at a provider, or its access tokens. */
+export interface Oauth2 extends Static<typeof fields> {}
+export const Oauth2 = named<Oauth2>('Oauth2', fields);
+
+const short = block(
+  {
+    clientId: text('Client id.'),
+    clientSecretRef,
+    issuerUrl: text('Issuer.'),
+    appUrl: text('Address of this application, for the redirect.'),
+    callbackPath: text('Path the provider sends users back to.'),
+    scopes: names('Scopes beside `openid`.'),
+    authEndpointQueryParams,
+  },
+  { required: ['appUrl'] },
+);
+/** Deprecated form of a login by OpenID Connect. */
+export interface OidcShort extends Static<typeof short> {}
+export const OidcShort = named<OidcShort>('OidcShort', short);

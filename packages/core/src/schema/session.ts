@@ -1,0 +1,59 @@
+import { block, bool, duration, enumeration, int, named, of, ref, text, type Static } from './field.ts';
+
+const redis = block({
+  host: text('Address, `host:port` or `unix://path`.'),
+  db: int('Number of the database.', { minimum: 0, default: 0 }),
+  poolSize: int('Connections. Default: 10 for each processor.', { minimum: 0 }),
+  socketType: enumeration(['TCP', 'TLS'], 'Plain or TLS.', { default: 'TCP' }),
+  tlsCertMountPath: text('Directory with certificates.'),
+});
+/** Connection to Redis. */
+export interface RedisOptions extends Static<typeof redis> {}
+export const RedisOptions = named<RedisOptions>('RedisOptions', redis);
+
+const targetDomain = text('Requests whose host does not belong to this domain are refused.');
+const fields = block(
+  {
+    failOnFetchFailure: bool('Refuses when the store is away; false begins a new login.', { default: false }),
+    cookieOptions: of(
+      block({
+        maxAge: int('Lifetime in seconds; 0 ends with the browser.', { minimum: 0, default: 2592000 }),
+        notSecure: bool('Leaves `Secure` out.', { default: false }),
+        httpOnly: bool('Hides the cookie from scripts.', { default: true }),
+        path: text('Path; empty leaves it out.', { default: '/' }),
+        sameSite: enumeration(
+          ['DefaultMode', 'LaxMode', 'StrictMode', 'NoneMode'],
+          'When other sites make the browser send it.',
+          { default: 'LaxMode' },
+        ),
+        domain: text('Domain. Default: the host.'),
+      }),
+      'Attributes of cookies.',
+    ),
+    cookie: of(
+      block({
+        allowRefreshing: bool('Renews tokens that have ended.', { default: false }),
+        keyPrefix: text('Begin of cookie names.'),
+        targetDomain,
+      }),
+      'Tokens are kept in cookies.',
+    ),
+    redis: of(
+      block({
+        options: of(RedisOptions, 'Connection.'),
+        cookieName: text('Name of the session cookie.', { default: '__session' }),
+        keyPrefix: text('Begin of keys in Redis.'),
+        allowRefreshing: bool('Renews tokens that have ended.', { default: true }),
+        preExpiryBuffer: duration('Time before their end at which tokens are renewed.', { default: '2s' }),
+        headerName: text('Header that tells the provider the session id.'),
+        targetDomain,
+      }),
+      'Tokens are kept in Redis.',
+    ),
+    cipherConfig: of(block({ keyRef: ref('Secret with a key of 32 bytes.') }), 'Encrypts cookie values.'),
+  },
+  { oneOf: [{ members: ['cookie', 'redis'] }] },
+);
+/** Where logins are kept. Unset: in cookies. */
+export interface UserSession extends Static<typeof fields> {}
+export const UserSession = named<UserSession>('UserSession', fields);
