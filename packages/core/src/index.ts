@@ -69,3 +69,4 @@ export type { ControlPlane, ControlPlaneOptions, ControlPlaneState } from './con
 export type { StoredResource, StoreState } from './store.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';
+export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';

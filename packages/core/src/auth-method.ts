@@ -1,0 +1,68 @@
+import type { Context } from './concern.ts';
+import type { HeaderChange } from './facts.ts';
+
+/** What an auth method sees of a request. It never sees the request itself, so that any server can ask it. */
+export interface AuthRequest {
+  readonly requestId: string;
+  /** Upper case. */
+  readonly method: string;
+  readonly scheme: 'http' | 'https';
+  /** As in `Host`. */
+  readonly host: string;
+  /** Canonical path with query. */
+  readonly path: string;
+  /** A request header after the recorded changes; several values joined with `, ` (cookies with `; `). */
+  header(name: string): string | undefined;
+  /** All request headers as flat `[name, value, …]`, names in lower case. */
+  headers(): readonly string[];
+  /** The peer's address without port. */
+  readonly clientAddress: string;
+  /** The body, where the settings ask for it (`requestBody`). */
+  readonly body?: Buffer;
+  /** Passed along the chain: what earlier methods found out (reference: security 1.1). */
+  readonly state: Readonly<Record<string, unknown>>;
+  /** Dynamic metadata by namespace. */
+  readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+}
+
+/** Let in. What is granted goes to the upstream request, to the client's response, and along the chain. */
+export interface AuthAllowed {
+  readonly allowed: true;
+  readonly requestChanges?: readonly HeaderChange[];
+  readonly responseChanges?: readonly HeaderChange[];
+  /** Who it is, for `userIdHeader`. */
+  readonly userId?: string;
+  readonly state?: Readonly<Record<string, unknown>>;
+  /** Put under `envoy.filters.http.ext_authz` → name of the config. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Refused: the answer of the client. `redirect` marks one that sends it to log in. */
+export interface AuthDenied {
+  readonly allowed: false;
+  readonly status: number;
+  /** Flat `[name, value, …]`. */
+  readonly headers?: readonly string[];
+  readonly body?: string;
+  readonly redirect?: boolean;
+  /** For the log, never for the client. */
+  readonly reason: string;
+}
+
+export type AuthDecision = AuthAllowed | AuthDenied;
+
+/** One way to authenticate, made ready. It keeps nothing of a request. */
+export interface AuthMethod {
+  authorize(request: AuthRequest): AuthDecision | Promise<AuthDecision>;
+  close?(): void | Promise<void>;
+}
+
+/**
+ * Makes a method from its block in an AuthConfig. `type` is the path of that block, e.g. `oauth2.oidcAuthorizationCode`.
+ * `create` is synchronous, makes no call and throws a `GatewayError` for a block that cannot be used; `id` names the
+ * AuthConfig and step, so that what outlives a reload is found again.
+ */
+export interface AuthMethodKind<Spec = unknown> {
+  readonly type: string;
+  create(spec: Spec, scope: { readonly id: string; readonly context: Context }): AuthMethod;
+}
