@@ -17,6 +17,8 @@ export interface Issue {
   readonly path: FieldPath;
   readonly message: string;
   readonly hint?: string;
+  /** Name of the route that has the problem, when it has one. */
+  readonly route?: string;
 }
 
 /** `spec.virtualHost.routes[0].matchers`: a path as people write it. */

@@ -1,0 +1,53 @@
+import type { FieldPath } from '../parse/issue.ts';
+import type { GatewaySpec, HttpGateway } from '../schema/gateway.ts';
+import type { HttpConnectionManagerSettings } from '../schema/http-connection-manager.ts';
+import { expressionProblem } from './label-expression.ts';
+import { within, type Finding } from './finding.ts';
+import { headerNameProblem } from './header-manipulation.ts';
+
+const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
+
+/** Problems of a Gateway. */
+export function checkGateway(spec: GatewaySpec, at: FieldPath): Finding[] {
+  const findings = within(spec.httpGateway, [...at, 'httpGateway'], checkHttpGateway);
+  if (!TYPES.some((type) => spec[type])) {
+    findings.push({ code: 'INVALID_GATEWAY', path: at, message: 'the gateway has no type', hint: TYPES.join(', ') });
+  }
+  if (spec.bindPort === undefined) {
+    findings.push({ code: 'INVALID_GATEWAY', path: at, message: 'the gateway has no port', hint: 'bindPort' });
+  }
+  const { hybridGateway: hybrid } = spec;
+  if (hybrid && !hybrid.matchedGateways?.length && !hybrid.delegatedHttpGateways && !hybrid.delegatedTcpGateways) {
+    const message = 'the hybrid gateway has no gateway inside';
+    findings.push({ code: 'INVALID_GATEWAY', path: [...at, 'hybridGateway'], message });
+  }
+  return findings;
+}
+
+/** Problems of an HTTP gateway. */
+export function checkHttpGateway({ virtualServiceExpressions, options }: HttpGateway, at: FieldPath): Finding[] {
+  const expressions = virtualServiceExpressions?.expressions ?? [];
+  const findings = expressions.flatMap((expression, i): Finding[] => {
+    const message = expressionProblem(expression);
+    const path = [...at, 'virtualServiceExpressions', 'expressions', i];
+    return message ? [{ code: 'INVALID_GATEWAY', path, message }] : [];
+  });
+  const settings = options?.httpConnectionManagerSettings;
+  const path = [...at, 'options', 'httpConnectionManagerSettings'];
+  return [...findings, ...within(settings, path, checkConnectionManager)];
+}
+
+function checkConnectionManager(settings: HttpConnectionManagerSettings, at: FieldPath): Finding[] {
+  const findings: Finding[] = [];
+  const { headersToAdd = [], headersToRemove = [] } = settings.earlyHeaderManipulation ?? {};
+  const names = [...headersToAdd.map(({ header }) => header?.key ?? ''), ...headersToRemove];
+  for (const name of names) {
+    const message = headerNameProblem(name);
+    if (message) findings.push({ code: 'INVALID_HEADER', path: [...at, 'earlyHeaderManipulation'], message });
+  }
+  if (settings.tracing?.openCensusConfig !== undefined) {
+    const path = [...at, 'tracing', 'openCensusConfig'];
+    findings.push({ code: 'INVALID_GATEWAY', path, message: 'openCensusConfig is not supported' });
+  }
+  return findings;
+}

@@ -1,0 +1,38 @@
+import type { Kind, Resource } from '../resource.ts';
+import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/gateway.ts';
+import type { RouteOptionSpec } from '../schema/route-option.ts';
+import type { RouteTableSpec } from '../schema/route-table.ts';
+import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
+import type { UpstreamSpec } from '../schema/upstream.ts';
+import type { VirtualHostOptionSpec } from '../schema/virtual-host-option.ts';
+import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
+import type { Finding } from './finding.ts';
+import { checkGateway, checkHttpGateway } from './gateway.ts';
+import { checkRouteOptions } from './route-options.ts';
+import { checkRouteTable } from './route-table.ts';
+import { checkUpstreamGroup } from './upstream-group.ts';
+import { checkUpstream } from './upstream.ts';
+import { checkVirtualHostOptions } from './virtual-host-options.ts';
+import { checkVirtualService } from './virtual-service.ts';
+
+const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
+  Gateway: (spec: GatewaySpec) => checkGateway(spec, ['spec']),
+  MatchableHttpGateway: ({ httpGateway }: MatchableHttpGatewaySpec) =>
+    httpGateway ? checkHttpGateway(httpGateway, ['spec', 'httpGateway']) : [],
+  RouteOption: ({ options }: RouteOptionSpec) => (options ? checkRouteOptions(options, ['spec', 'options']) : []),
+  RouteTable: (spec: RouteTableSpec) => checkRouteTable(spec, ['spec']),
+  Upstream: (spec: UpstreamSpec) => checkUpstream(spec, ['spec']),
+  UpstreamGroup: (spec: UpstreamGroupSpec) => checkUpstreamGroup(spec, ['spec']),
+  VirtualHostOption: ({ options }: VirtualHostOptionSpec) =>
+    options ? checkVirtualHostOptions(options, ['spec', 'options']) : [],
+  VirtualService: (spec: VirtualServiceSpec) => checkVirtualService(spec, ['spec']),
+};
+
+/**
+ * What a schema cannot say about one resource that fits it. Each finding refuses the resource.
+ * Needs no other resource: what lies between resources is found when they are translated.
+ */
+export function checkSemantics(resource: Resource): readonly Finding[] {
+  const check = CHECKS[resource.kind];
+  return check ? check((resource.spec ?? {}) as never) : [];
+}

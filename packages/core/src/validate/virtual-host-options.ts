@@ -1,0 +1,15 @@
+import type { FieldPath } from '../parse/issue.ts';
+import type { VirtualHostOptions } from '../schema/route-options.ts';
+import { checkCors } from './cors.ts';
+import { within, type Finding } from './finding.ts';
+import { checkHeaderManipulation } from './header-manipulation.ts';
+import { checkRetries } from './retries.ts';
+
+/** Problems of the options of one virtual host. */
+export function checkVirtualHostOptions(options: VirtualHostOptions, at: FieldPath): Finding[] {
+  return [
+    ...within(options.headerManipulation, [...at, 'headerManipulation'], checkHeaderManipulation),
+    ...within(options.cors, [...at, 'cors'], checkCors),
+    ...within(options.retries, [...at, 'retries'], checkRetries),
+  ];
+}
