@@ -67,6 +67,7 @@ export {
 } from './snapshot.ts';
 export type { ControlPlane, ControlPlaneOptions, ControlPlaneState } from './control-plane.ts';
 export type { StoredResource, StoreState } from './store.ts';
+export { translate } from './translate/translate.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';
 export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';

@@ -78,7 +78,7 @@ export type RouteAction =
   | { readonly type: 'redirect'; readonly redirect: RedirectAction }
   | { readonly type: 'direct'; readonly status: number; readonly body: string }
   /** The replacement of a route whose reference is broken (Settings `invalidConfigPolicy`). */
-  | { readonly type: 'replacement'; readonly status: number; readonly body: string };
+  | { readonly type: 'replacement'; readonly status: number; readonly body: string; readonly reason?: string };
 
 /** One weighted destination; `weight` is 1 for a single one. A share of 0 is never chosen. */
 export interface Destination {

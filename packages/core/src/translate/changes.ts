@@ -1,0 +1,49 @@
+import type { Kind, ResourceKey } from '../resource.ts';
+import type { StoreState } from '../store.ts';
+import type { Touched } from './world.ts';
+
+/** What differs between two states. */
+export interface Changes {
+  /** Resources added, removed or changed. */
+  readonly keys: ReadonlySet<ResourceKey>;
+  /** Kinds of them. */
+  readonly kinds: ReadonlySet<Kind>;
+  /** Kinds of which a resource was added or removed. */
+  readonly members: ReadonlySet<Kind>;
+}
+
+export function changesBetween(before: StoreState['stored'], now: StoreState['stored']): Changes {
+  const keys = new Set<ResourceKey>();
+  const kinds = new Set<Kind>();
+  const members = new Set<Kind>();
+  let kept = 0;
+  for (const [key, stored] of now) {
+    const known = before.get(key);
+    if (known) kept++;
+    if (known === stored) continue;
+    keys.add(key);
+    kinds.add(kindOf(key));
+    if (!known) members.add(kindOf(key));
+  }
+  if (kept < before.size) {
+    for (const key of before.keys()) {
+      if (now.has(key)) continue;
+      keys.add(key);
+      kinds.add(kindOf(key));
+      members.add(kindOf(key));
+    }
+  }
+  return { keys, kinds, members };
+}
+
+/** True when something that a build read is among the keys. */
+export function isAffected(touched: Touched, keys: ReadonlySet<ResourceKey>, tablesChanged: boolean): boolean {
+  if (touched.everyTable && tablesChanged) return true;
+  if (keys.size === 0) return false;
+  for (const key of touched.keys) if (keys.has(key)) return true;
+  return false;
+}
+
+export function kindOf(key: ResourceKey): Kind {
+  return key.slice(0, key.indexOf('/')) as Kind;
+}

@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto';
+
+const texts = new WeakMap<object, string>();
+const digests = new WeakMap<object, string>();
+
+/** JSON with sorted keys: equal texts, equal content. Remembered per object, so only for frozen ones. */
+export function contentOf(value: object): string {
+  const known = texts.get(value);
+  if (known !== undefined) return known;
+  const text = write(value);
+  texts.set(value, text);
+  return text;
+}
+
+/** A short digest of the content, remembered per object. */
+export function digestOf(value: object): string {
+  const known = digests.get(value);
+  if (known !== undefined) return known;
+  const digest = digestText(write(value));
+  digests.set(value, digest);
+  return digest;
+}
+
+/** 20 characters that differ when the text does. */
+export function digestText(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 20);
+}
+
+function write(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  const record = value as Readonly<Record<string, unknown>>;
+  const parts: string[] = [];
+  for (const key of Object.keys(record).sort()) {
+    if (record[key] !== undefined) parts.push(`${JSON.stringify(key)}:${write(record[key])}`);
+  }
+  return `{${parts.join(',')}}`;
+}

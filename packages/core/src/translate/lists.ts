@@ -1,0 +1,34 @@
+import type { Kind } from '../resource.ts';
+import type { StoredResource, StoreState } from '../store.ts';
+import { kindOf, type Changes } from './changes.ts';
+
+export type Lists = ReadonlyMap<Kind, readonly StoredResource[]>;
+
+/** The stored resources of each kind, sorted by key. Lists of kinds without a change are those of `before`. */
+export function listsOf(stored: StoreState['stored'], before: Lists | undefined, changes: Changes | undefined): Lists {
+  if (!before || !changes || changes.members.size > 0) return grouped(stored, before, changes);
+  const lists = new Map(before);
+  for (const kind of changes.kinds) {
+    lists.set(
+      kind,
+      before.get(kind)!.map((old) => (changes.keys.has(old.key) ? stored.get(old.key)! : old)),
+    );
+  }
+  return lists;
+}
+
+function grouped(stored: StoreState['stored'], before: Lists | undefined, changes: Changes | undefined): Lists {
+  const lists = new Map<Kind, StoredResource[]>();
+  for (const one of stored.values()) {
+    const kind = kindOf(one.key);
+    const list = lists.get(kind);
+    if (list) list.push(one);
+    else lists.set(kind, [one]);
+  }
+  for (const [kind, list] of lists) {
+    const same = before && changes && !changes.kinds.has(kind) ? before.get(kind) : undefined;
+    if (same) lists.set(kind, same as StoredResource[]);
+    else list.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+  return lists;
+}

@@ -1,0 +1,31 @@
+import type { Kind, ResourceKey } from '../resource.ts';
+import type { SnapshotUpstream } from '../snapshot.ts';
+import type { StoredResource, StoreState } from '../store.ts';
+import type { ListenerBuild } from './listeners.ts';
+import type { TranslationSettings } from './settings.ts';
+import type { StatusEntry } from './statuses.ts';
+import type { Translation } from './translation.ts';
+import type { UpstreamTable } from './upstreams.ts';
+
+/** What a translation leaves behind so that the next one makes only what changed. It never changes a result. */
+export interface Memory {
+  readonly stored: StoreState['stored'];
+  readonly settings: TranslationSettings;
+  readonly lists: ReadonlyMap<Kind, readonly StoredResource[]>;
+  readonly upstreams: UpstreamTable;
+  readonly served: readonly SnapshotUpstream[];
+  /** By proxy and gateway. */
+  readonly listeners: ReadonlyMap<string, ListenerBuild>;
+  readonly statuses: ReadonlyMap<ResourceKey, StatusEntry>;
+}
+
+const memories = new WeakMap<Translation, Memory>();
+
+export function remember(translation: Translation, memory: Memory): Translation {
+  memories.set(translation, memory);
+  return translation;
+}
+
+export function recall(translation: Translation | undefined): Memory | undefined {
+  return translation && memories.get(translation);
+}

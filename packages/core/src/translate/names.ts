@@ -1,0 +1,43 @@
+import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource.ts';
+
+/** `<namespace>.<name>`: how messages and virtual hosts name a resource. */
+export function dotted(ref: ResourceRef): string {
+  return `${ref.namespace}.${ref.name}`;
+}
+
+/**
+ * `listener-<bindAddress>-<bindPort>`. Port 0 stands for any free port, so that several listeners may have it: there the
+ * gateway's name keeps them apart.
+ */
+export function listenerName(bindAddress: string, bindPort: number, gateway: ResourceRef): string {
+  const name = `listener-${bindAddress}-${bindPort}`;
+  if (bindPort !== 0) return name;
+  return `${name}-${gateway.namespace === DEFAULT_NAMESPACE ? gateway.name : dotted(gateway)}`;
+}
+
+/** `<virtual host>-route-<i>[-<route name>]`. */
+export function routeName(virtualHost: string, index: number, name: string | undefined): string {
+  return `${virtualHost}-route-${index}${name ? `-${name}` : ''}`;
+}
+
+/** Key of a proxy in `subresourceStatuses`. */
+export function subresourceKey(proxy: string, namespace: string): string {
+  return `*v1.Proxy.${proxy}_${namespace}`;
+}
+
+/** What names a route on the way from a virtual service to a leaf: its own name, or its place. */
+export interface LogNameStep {
+  readonly table?: ResourceRef;
+  readonly name: string | undefined;
+  readonly index: number;
+}
+
+/** `vs:<owner>_route:<name or <unnamed-i>>[_rt:<ns>_<table>_route:<name>…]`; empty when no step is named. */
+export function logName(owner: string, steps: readonly LogNameStep[]): string {
+  if (!steps.some((step) => step.name)) return '';
+  const parts = steps.map(({ table, name, index }) => {
+    const route = `route:${name || `<unnamed-${index}>`}`;
+    return table ? `rt:${table.namespace}_${table.name}_${route}` : route;
+  });
+  return `vs:${owner}_${parts.join('_')}`;
+}

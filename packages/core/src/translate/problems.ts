@@ -1,0 +1,55 @@
+import { keyOf, type ResourceKey } from '../resource.ts';
+import type { ListenerBuild } from './listeners.ts';
+import { NO_PROBLEMS, Report, type Problems } from './report.ts';
+
+/** What the listeners found about one resource, and the proxies it has a part in. */
+export interface FoundProblems {
+  readonly problems: Problems[];
+  readonly proxies: string[];
+}
+
+/** Problems by gateway, virtual service and route table, in the order of the listeners. */
+export function collectProblems(listeners: Iterable<ListenerBuild>): ReadonlyMap<ResourceKey, FoundProblems> {
+  const found = new Map<ResourceKey, FoundProblems>();
+  const add = (key: ResourceKey, problems: Problems, proxy: string) => {
+    const known = found.get(key);
+    if (!known) found.set(key, { problems: problems === NO_PROBLEMS ? [] : [problems], proxies: [proxy] });
+    else {
+      if (problems !== NO_PROBLEMS) known.problems.push(problems);
+      if (!known.proxies.includes(proxy)) known.proxies.push(proxy);
+    }
+  };
+  for (const { gateway, proxy, problems, services, builds } of listeners) {
+    add(keyOf('Gateway', gateway.ref), problems, proxy);
+    for (const [key, own] of services) add(key, own, proxy);
+    for (const { tables } of builds.values()) {
+      for (const [key, own] of tables) add(key, own, proxy);
+    }
+  }
+  return found;
+}
+
+/** All that a proxy carries: the problems of its listeners and of the virtual services on them. */
+export function proxyProblems(proxy: string, listeners: Iterable<ListenerBuild>): readonly Problems[] {
+  const all: Problems[] = [];
+  for (const listener of listeners) {
+    if (listener.proxy !== proxy) continue;
+    if (listener.problems !== NO_PROBLEMS) all.push(listener.problems);
+    for (const [key, problems] of listener.services) {
+      if (problems !== NO_PROBLEMS) all.push(named(problems, listener.builds.get(key)!.virtualHost.name));
+    }
+  }
+  return all;
+}
+
+const prefixed = new WeakMap<Problems, { readonly name: string; readonly problems: Problems }>();
+
+function named(problems: Problems, name: string): Problems {
+  const known = prefixed.get(problems);
+  if (known?.name === name) return known.problems;
+  const report = new Report();
+  report.add(problems, `${name}: `);
+  const made = report.problems();
+  prefixed.set(problems, { name, problems: made });
+  return made;
+}

@@ -1,0 +1,88 @@
+import type { ResourceRef } from '../resource.ts';
+import type { HeaderManipulation } from '../schema/header-manipulation.ts';
+import type { Matcher } from '../schema/matcher.ts';
+import type { RouteOptions } from '../schema/route-options.ts';
+import { compileRegex } from '../regex.ts';
+import type { RouteAction } from '../snapshot.ts';
+import { dotted } from './names.ts';
+import type { Reader } from './world.ts';
+
+/** Options that make no sense where nothing is forwarded. */
+const NOT_ON_REDIRECTS = ['shadowing', 'lbHash', 'cors'] as const;
+const HEADER_SECRET_TYPES = new Set(['gw.vendor.io/header', 'Opaque']);
+
+/** A route with everything merged in, to be judged. */
+export interface JudgedRoute {
+  readonly matchers: readonly Matcher[];
+  readonly options: RouteOptions;
+  readonly action: RouteAction;
+}
+
+/** What is wrong with a merged route that could not be seen in the one resource it is written in. */
+export function routeProblems({ matchers, options, action }: JudgedRoute, namespace: string, reader: Reader): string[] {
+  const blocks = action.type === 'forward' ? action.destinations.map((one) => one.options.headerManipulation) : [];
+  return [
+    ...redirectProblems(options, action),
+    ...[options.headerManipulation, ...blocks].flatMap((block) => headerProblems(block, namespace, reader)),
+    ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize),
+  ];
+}
+
+/** Problems of the secrets whose entries become headers. */
+export function headerProblems(block: HeaderManipulation | undefined, namespace: string, reader: Reader): string[] {
+  return (block?.requestHeadersToAdd ?? []).flatMap(({ headerSecretRef: ref }) => {
+    if (!ref) return [];
+    return secretProblem({ name: ref.name ?? '', namespace: ref.namespace || namespace }, reader);
+  });
+}
+
+function secretProblem(ref: ResourceRef, reader: Reader): string[] {
+  const found = reader.find<{ type?: string }>('Secret', ref);
+  if (found.state === 'missing') return [`header secret ${dotted(ref)} not found`];
+  if (found.state === 'refused') return [`header secret ${dotted(ref)} is refused: ${found.cause}`];
+  const type = found.resource.spec.type ?? 'Opaque';
+  return HEADER_SECRET_TYPES.has(type)
+    ? []
+    : [`secret ${dotted(ref)} is of type ${type}, headers need gw.vendor.io/header or Opaque`];
+}
+
+function redirectProblems(options: RouteOptions, action: RouteAction): string[] {
+  if (action.type !== 'redirect') return [];
+  return NOT_ON_REDIRECTS.filter((key) => options[key] !== undefined).map(
+    (key) => `${key} cannot be used on a redirect`,
+  );
+}
+
+interface SizedRegex {
+  readonly pattern: string;
+  readonly maxProgramSize?: number;
+}
+
+function regexesOf(matchers: readonly Matcher[], options: RouteOptions, action: RouteAction): SizedRegex[] {
+  const found: SizedRegex[] = [];
+  for (const { regex, headers = [], queryParameters = [] } of matchers) {
+    if (regex !== undefined) found.push({ pattern: regex });
+    for (const condition of [...headers, ...queryParameters]) {
+      if (condition.regex && condition.value) found.push({ pattern: condition.value });
+    }
+  }
+  const rewrites = [options.regexRewrite, action.type === 'redirect' ? action.redirect.regexRewrite : undefined];
+  for (const rewrite of rewrites) {
+    const { regex, googleRe2 } = rewrite?.pattern ?? {};
+    if (regex !== undefined) found.push({ pattern: regex, maxProgramSize: googleRe2?.maxProgramSize });
+  }
+  const host = options.hostRewritePathRegex?.pattern?.regex;
+  if (host !== undefined) found.push({ pattern: host });
+  return found;
+}
+
+function regexProblems(regexes: readonly SizedRegex[], limit: number): string[] {
+  return regexes.flatMap(({ pattern, maxProgramSize = limit }) => {
+    try {
+      compileRegex(pattern, { maxProgramSize });
+      return [];
+    } catch (error) {
+      return [`regex '${pattern}': ${error instanceof Error ? error.message : String(error)}`];
+    }
+  });
+}

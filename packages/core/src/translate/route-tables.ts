@@ -1,0 +1,90 @@
+import type { Resource, ResourceRef } from '../resource.ts';
+import type { DelegateAction, RouteTableSelector } from '../schema/route.ts';
+import type { RouteTableSpec } from '../schema/route-table.ts';
+import { expressionProblem, hasLabels, satisfies, type Labels } from '../validate/label-expression.ts';
+import { dotted } from './names.ts';
+import type { Report } from './report.ts';
+import { causeOf, type Reader } from './world.ts';
+
+/** A route table that a delegating route leads to. */
+export interface SelectedTable {
+  readonly ref: ResourceRef;
+  readonly spec: RouteTableSpec;
+}
+
+/** Who delegates: default namespace, and whose problems they are. */
+export interface Delegator {
+  readonly ref: ResourceRef;
+  readonly report: Report;
+}
+
+/** The usable tables that an action leads to, sorted by namespace and name. What is missing becomes a warning. */
+export function selectTables(action: DelegateAction, from: Delegator, reader: Reader): readonly SelectedTable[] {
+  const { name = action.ref?.name, namespace } = action;
+  if (name)
+    return referenced({ name, namespace: namespace || action.ref?.namespace || from.ref.namespace }, from, reader);
+  if (action.selector) return selected(action.selector, from, reader);
+  from.report.warn('a delegating route names neither a route table nor a selector');
+  return [];
+}
+
+function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly SelectedTable[] {
+  const found = reader.find<RouteTableSpec>('RouteTable', ref);
+  if (found.state === 'missing') from.report.warn(`route table ${dotted(ref)} not found`);
+  else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause));
+  else if (found.stale) from.report.warn(staleMessage(ref, found.stale));
+  return found.state === 'usable' ? [{ ref, spec: found.resource.spec }] : [];
+}
+
+function selected(selector: RouteTableSelector, from: Delegator, reader: Reader): readonly SelectedTable[] {
+  const problem = selectorProblem(selector);
+  if (problem) {
+    from.report.warn(problem);
+    return [];
+  }
+  const tables: SelectedTable[] = [];
+  for (const stored of reader.tables()) {
+    const resource = stored.resource as Resource<RouteTableSpec> | undefined;
+    if (!resource || !fits(resource, selector, from.ref.namespace)) continue;
+    const { name, namespace } = resource.metadata;
+    if (stored.stale) from.report.warn(staleMessage({ name, namespace }, causeOf(stored)));
+    tables.push({ ref: { name, namespace }, spec: resource.spec });
+  }
+  if (tables.length === 0) from.report.warn(`the selector ${selectorText(selector)} finds no route table`);
+  return tables;
+}
+
+function selectorProblem({ labels, expressions }: RouteTableSelector): string | undefined {
+  if (labels && Object.keys(labels).length > 0 && expressions && expressions.length > 0) {
+    return 'a route table selector may have labels or expressions, not both';
+  }
+  return expressions?.map(expressionProblem).find((problem) => problem !== undefined);
+}
+
+function fits(
+  { metadata }: Resource,
+  { namespaces = [], labels = {}, expressions = [] }: RouteTableSelector,
+  own: string,
+) {
+  const searched = namespaces.length > 0 ? namespaces : [own];
+  if (!searched.includes('*') && !searched.includes(metadata.namespace)) return false;
+  const carried: Labels = metadata.labels ?? {};
+  return hasLabels(carried, labels) && expressions.every((expression) => satisfies(carried, expression));
+}
+
+function refusedMessage(ref: ResourceRef, cause: string): string {
+  return `route table ${dotted(ref)} is refused, its routes are missing: ${cause}`;
+}
+
+function staleMessage(ref: ResourceRef, cause: string): string {
+  return `route table ${dotted(ref)} serves its last valid version: ${cause}`;
+}
+
+function selectorText({ namespaces = [], labels = {}, expressions = [] }: RouteTableSelector): string {
+  const parts = [
+    namespaces.length > 0 && `namespaces ${namespaces.join(', ')}`,
+    ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+    ...expressions.map(({ key, operator = 'Equals', values = [] }) => `${key} ${operator} ${values.join(', ')}`.trim()),
+  ];
+  return `{ ${parts.filter(Boolean).join('; ')} }`;
+}

@@ -1,0 +1,79 @@
+import { DEFAULT_NAMESPACE, type Resource } from '../resource.ts';
+import type { SettingsSpec } from '../schema/settings.ts';
+import type { StoreState } from '../store.ts';
+import { find } from './world.ts';
+
+/** Name of the Settings that count; they lie in the default namespace. */
+export const SETTINGS_NAME = 'default';
+/** Code of the replacement response unless `invalidRouteResponseCode` says otherwise. */
+export const REPLACEMENT_STATUS = 404;
+/** Body of the replacement response unless `invalidRouteResponseBody` says otherwise. */
+export const REPLACEMENT_BODY =
+  'The gateway has invalid configuration for this route. Administrators should run `gatewayctl check` to find and fix it.';
+/** Largest size of a compiled regular expression, in instructions, unless `gw.regexMaxProgramSize` says otherwise. */
+export const REGEX_MAX_PROGRAM_SIZE = 1024;
+
+/** What translation takes from Settings, with all defaults filled in. */
+export interface TranslationSettings {
+  /** Where Gateways are read from and Proxies are written to. */
+  readonly writeNamespace: string;
+  readonly readGatewaysFromAllNamespaces: boolean;
+  readonly translateEmptyGateways: boolean;
+  readonly isolateVirtualHosts: boolean;
+  /** Default of `sslConfig.oneWayTls`; `undefined` leaves it as it is. */
+  readonly oneWayTls: boolean | undefined;
+  /** Default of `appendXForwardedHost`; `undefined` leaves it as it is. */
+  readonly appendXForwardedHost: boolean | undefined;
+  readonly warnShortCircuits: boolean;
+  readonly warnMissingTlsSecret: boolean;
+  readonly regexMaxProgramSize: number;
+  readonly invalidRoutes: InvalidRoutes;
+}
+
+/** How a route with a broken reference answers. */
+export interface InvalidRoutes {
+  /** True only when `replaceInvalidRoutes` is written: then errors of a route cost the route and not the virtual host. */
+  readonly demoteErrors: boolean;
+  readonly status: number;
+  readonly body: string;
+}
+
+const cache = new WeakMap<Resource, TranslationSettings>();
+const DEFAULTS = settingsOf({});
+
+/** The settings in use. The same object as long as the resource is the same. */
+export function readSettings(stored: StoreState['stored']): TranslationSettings {
+  const found = find<SettingsSpec>(stored, 'Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
+  if (found.state !== 'usable') return DEFAULTS;
+  const known = cache.get(found.resource);
+  if (known) return known;
+  const settings = settingsOf(found.resource.spec);
+  cache.set(found.resource, settings);
+  return settings;
+}
+
+function settingsOf({ discoveryNamespace, gateway = {}, gw = {} }: SettingsSpec): TranslationSettings {
+  return Object.freeze({
+    writeNamespace: discoveryNamespace || DEFAULT_NAMESPACE,
+    readGatewaysFromAllNamespaces: gateway.readGatewaysFromAllNamespaces ?? false,
+    translateEmptyGateways: gateway.translateEmptyGateways ?? false,
+    isolateVirtualHosts: gateway.isolateVirtualHostsBySslConfig ?? false,
+    oneWayTls: gateway.virtualServiceOptions?.oneWayTls,
+    appendXForwardedHost: gw.istioOptions?.appendXForwardedHost,
+    warnShortCircuits: gateway.validation?.warnRouteShortCircuiting ?? false,
+    warnMissingTlsSecret: gateway.validation?.warnMissingTlsSecret ?? true,
+    regexMaxProgramSize: gw.regexMaxProgramSize || REGEX_MAX_PROGRAM_SIZE,
+    invalidRoutes: invalidRoutes(gw.invalidConfigPolicy),
+  });
+}
+
+type InvalidConfigPolicy = NonNullable<NonNullable<SettingsSpec['gw']>['invalidConfigPolicy']>;
+
+function invalidRoutes(policy: InvalidConfigPolicy = {}): InvalidRoutes {
+  if (policy.replaceInvalidRoutes === false) return { demoteErrors: false, status: 503, body: 'no healthy upstream' };
+  return {
+    demoteErrors: policy.replaceInvalidRoutes === true,
+    status: policy.invalidRouteResponseCode || REPLACEMENT_STATUS,
+    body: policy.invalidRouteResponseBody || REPLACEMENT_BODY,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Listener, Snapshot, SnapshotUpstream } from '../snapshot.ts';
+import { digestOf, digestText } from './content.ts';
+import type { ListenerBuild } from './listeners.ts';
+import { sameList } from './tls.ts';
+
+/** The snapshot of one proxy; the one of before when it has the same parts. */
+export function snapshotOf(
+  proxy: string,
+  builds: readonly ListenerBuild[],
+  upstreams: readonly SnapshotUpstream[],
+  before: Snapshot | undefined,
+): Snapshot {
+  const listeners = sameList(listenersOf(builds), before?.listeners);
+  if (before && before.listeners === listeners && before.upstreams === upstreams) return before;
+  const version = digestText([proxy, ...listeners.map(listenerDigest), '', ...upstreams.map(digestOf)].join(' '));
+  return Object.freeze({ proxy, version, listeners, upstreams });
+}
+
+/** Sorted by name. A frozen listener gives way where a new one has its port by now. */
+function listenersOf(builds: readonly ListenerBuild[]): readonly Listener[] {
+  const ports = new Set(builds.flatMap(({ listener, frozen }) => (listener && !frozen ? [listener.bindPort] : [])));
+  return builds
+    .flatMap(({ listener, frozen }) => {
+      if (!listener || (frozen && listener.bindPort !== 0 && ports.has(listener.bindPort))) return [];
+      return [listener];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const digests = new WeakMap<Listener, string>();
+
+function listenerDigest(listener: Listener): string {
+  const known = digests.get(listener);
+  if (known !== undefined) return known;
+  const { virtualHosts, ...head } = listener;
+  const digest = digestText([digestOf(head), ...virtualHosts.map(digestOf)].join(' '));
+  digests.set(listener, digest);
+  return digest;
+}

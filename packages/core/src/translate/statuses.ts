@@ -1,0 +1,92 @@
+import {
+  DEFAULT_NAMESPACE,
+  type ResourceKey,
+  type ResourceStatus,
+  type State,
+  type StatusReport,
+} from '../resource.ts';
+import type { Issue } from '../parse/issue.ts';
+import type { StoredResource } from '../store.ts';
+import { isSemantic } from '../validate/finding.ts';
+import { kindOf } from './changes.ts';
+import type { Problems } from './report.ts';
+import { reasonOf } from './reasons.ts';
+
+/** Who reports, for all kinds. */
+export const REPORTED_BY = 'gw';
+/** Longest reason, in characters; a longer one is cut. */
+export const MAX_REASON = 2048;
+
+/** What is known of one resource when its status is written. */
+export interface StatusInput {
+  readonly stored: StoredResource | undefined;
+  readonly problems: readonly Problems[];
+  /** By subresource key. */
+  readonly subresources: readonly (readonly [string, StatusReport])[];
+}
+
+/** Remembers statuses, so that one that does not change stays the same object. */
+export interface StatusEntry extends StatusInput {
+  readonly status: ResourceStatus;
+}
+
+/** The status of one resource, taken over from `before` where nothing changed. */
+export function statusEntry(key: ResourceKey, input: StatusInput, before: StatusEntry | undefined): StatusEntry {
+  if (before && sameInput(input, before)) return before;
+  const report = reportOf(key, input);
+  const status = wrap(report);
+  const same = before && JSON.stringify(before.status) === JSON.stringify(status);
+  return { ...input, status: same ? before.status : status };
+}
+
+function sameInput(now: StatusInput, before: StatusInput): boolean {
+  return (
+    now.stored === before.stored &&
+    now.problems.length === before.problems.length &&
+    now.problems.every((problems, i) => problems === before.problems[i]) &&
+    now.subresources.length === before.subresources.length &&
+    now.subresources.every(([name, report], i) => {
+      const [otherName, other] = before.subresources[i]!;
+      return name === otherName && report === other;
+    })
+  );
+}
+
+function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusInput): StatusReport {
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  for (const issue of stored?.issues ?? []) {
+    (isHeavy(issue, key) ? errors : warnings).push(reasonOf(issue, stored));
+  }
+  for (const one of problems) {
+    errors.push(...one.errors);
+    warnings.push(...one.warnings);
+  }
+  const report = stateReport([...new Set(errors)], [...new Set(warnings)]);
+  return subresources.length > 0
+    ? Object.freeze({ ...report, subresourceStatuses: Object.freeze(Object.fromEntries(subresources)) })
+    : report;
+}
+
+/** What an upstream cannot work with is a warning; what nobody can read is an error there as well. */
+function isHeavy({ severity, code }: Issue, key: ResourceKey): boolean {
+  return severity === 'error' && !(kindOf(key) === 'Upstream' && isSemantic(code));
+}
+
+/** Errors make Rejected, warnings alone make Warning. */
+export function stateReport(errors: readonly string[], warnings: readonly string[]): StatusReport {
+  const state: State = errors.length > 0 ? 'Rejected' : warnings.length > 0 ? 'Warning' : 'Accepted';
+  if (state === 'Accepted') return ACCEPTED;
+  const lines = [...errors, ...(warnings.length > 0 ? [['warning: ', ...warnings].join('\n  ')] : [])];
+  return Object.freeze({ state, reason: cut(lines.join('\n')), reportedBy: REPORTED_BY });
+}
+
+const ACCEPTED: StatusReport = Object.freeze({ state: 'Accepted', reportedBy: REPORTED_BY });
+
+function cut(reason: string): string {
+  return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON - 1)}…` : reason;
+}
+
+function wrap(report: StatusReport): ResourceStatus {
+  return Object.freeze({ statuses: Object.freeze({ [DEFAULT_NAMESPACE]: report }) });
+}

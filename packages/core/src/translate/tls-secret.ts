@@ -1,0 +1,87 @@
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import type { Resource, ResourceRef } from '../resource.ts';
+import type { SecretSpec } from '../schema/secret.ts';
+import { dotted } from './names.ts';
+import type { Found } from './world.ts';
+
+const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);
+
+/** What stands in a TLS secret; a problem is said where it is. */
+export interface TlsSecret {
+  readonly hasCertificate: boolean;
+  readonly hasRootCa: boolean;
+  readonly problem?: string;
+}
+
+/** What is wrong with a reference to a TLS secret. A missing secret may come later, so that it can be a mere warning. */
+export interface TlsSecretProblem {
+  readonly missing: boolean;
+  readonly message: string;
+}
+
+const checked = new WeakMap<Resource, TlsSecret>();
+
+/** Reads and checks a TLS secret: types, PEM, and that the key belongs to the certificate. */
+export function readTlsSecret(found: Found<SecretSpec>, ref: ResourceRef): TlsSecret | TlsSecretProblem {
+  if (found.state === 'missing') return { missing: true, message: `SSL secret not found: no secret ${dotted(ref)}` };
+  if (found.state === 'refused') return bad(`SSL secret ${dotted(ref)} is refused: ${found.cause}`);
+  const secret = checked.get(found.resource) ?? check(found.resource.spec);
+  checked.set(found.resource, secret);
+  return secret.problem ? bad(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
+}
+
+export function isProblem(secret: TlsSecret | TlsSecretProblem): secret is TlsSecretProblem {
+  return 'message' in secret;
+}
+
+function bad(message: string): TlsSecretProblem {
+  return { missing: false, message };
+}
+
+function check(spec: SecretSpec): TlsSecret {
+  const type = spec.type ?? 'Opaque';
+  const [certificate, key, rootCa] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => entry(spec, name));
+  const secret = { hasCertificate: !!certificate || !!key, hasRootCa: !!rootCa };
+  const fail = (problem: string): TlsSecret => ({ ...secret, problem });
+  if (!TLS_TYPES.has(type)) return fail(`a secret of type ${type} holds no certificate`);
+  if (!certificate && !key && !rootCa) return fail('no certificate information found');
+  if (!!certificate !== !!key)
+    return fail(`no certificate information found: ${certificate ? 'tls.key' : 'tls.crt'} is missing`);
+  try {
+    if (certificate && key && !pairs(certificate, key)) return fail('tls.key does not belong to tls.crt');
+    if (rootCa) certificates(rootCa, 'ca.crt');
+  } catch (error) {
+    return fail(error instanceof MalformedPem ? error.message : 'tls.key holds no readable private key');
+  }
+  return secret;
+}
+
+/** PEM that does not parse; the message never has the content. */
+class MalformedPem extends Error {
+  readonly entry: string;
+
+  constructor(entry: string) {
+    super(`${entry} holds no readable PEM certificate`);
+    this.entry = entry;
+  }
+}
+
+function pairs(certificate: string, key: string): boolean {
+  const [leaf] = certificates(certificate, 'tls.crt');
+  return leaf!.checkPrivateKey(createPrivateKey(key));
+}
+
+function certificates(pem: string, name: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
+  if (!blocks) throw new MalformedPem(name);
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch {
+    throw new MalformedPem(name);
+  }
+}
+
+function entry({ data = {}, stringData = {} }: SecretSpec, name: string): string | undefined {
+  if (stringData[name]) return stringData[name];
+  return data[name] ? Buffer.from(data[name], 'base64').toString('utf8') : undefined;
+}

@@ -1,0 +1,149 @@
+import { keyOf, type ResourceKey } from '../resource.ts';
+import type { Snapshot, SnapshotUpstream } from '../snapshot.ts';
+import { changesBetween, isAffected, type Changes } from './changes.ts';
+import { contestedPorts, usedGateways, type UsedGateway } from './gateways.ts';
+import { buildListener, type ListenerBuild } from './listeners.ts';
+import { listsOf } from './lists.ts';
+import { recall, remember, type Memory } from './memory.ts';
+import { proxyResource } from './proxy-resource.ts';
+import { readSettings } from './settings.ts';
+import { snapshotOf } from './snapshots.ts';
+import { statusesOf } from './status-table.ts';
+import { sameList } from './tls.ts';
+import type { Translate, Translation } from './translation.ts';
+import { upstreamEntry, type UpstreamEntry, type UpstreamTable } from './upstreams.ts';
+import type { World } from './world.ts';
+
+/**
+ * Resources → what each proxy serves, and the status of every resource. Pure: see {@link Translate}. With `previous`,
+ * refused parts keep their last good version, and only what a change touches is made again.
+ *
+ * @example
+ * const first = translate(store.state, {});
+ * const second = translate(store.state, {}, first); // the same objects where nothing changed
+ */
+export const translate: Translate = (state, options, previous) => {
+  const memory = recall(previous);
+  const changes = memory && changesBetween(memory.stored, state.stored);
+  const lists = listsOf(state.stored, memory?.lists, changes);
+  const upstreams = upstreamTable(state.stored, lists.get('Upstream') ?? [], memory, changes);
+  const settings = readSettings(state.stored);
+  const world: World = { stored: state.stored, settings, upstreams, list: (kind) => lists.get(kind) ?? [] };
+  const outdated = outdatedBy(world, memory, changes);
+  const gateways = usedGateways(world.list('Gateway'), settings, options.defaultGateways);
+  const listeners = buildListeners(gateways, { world, memory, previous, outdated });
+  const served = servedUpstreams(upstreams, memory);
+  const snapshots = snapshotsOf(gateways, listeners, served, previous);
+  const proxies = [...snapshots.values()]
+    .filter((snapshot) => snapshot.listeners.length > 0)
+    .map((snapshot) => proxyOf(snapshot, settings.writeNamespace, previous));
+  const statuses = statusesOf({ world, listeners, proxies }, memory);
+  const translation: Translation = Object.freeze({
+    proxies: sameList(proxies, previous?.proxies),
+    snapshots,
+    statuses: new Map(Array.from(statuses, ([key, { status }]) => [key, status])),
+  });
+  return remember(translation, { stored: state.stored, settings, lists, upstreams, served, listeners, statuses });
+};
+
+function upstreamTable(
+  stored: World['stored'],
+  list: readonly UpstreamEntry['stored'][],
+  memory: Memory | undefined,
+  changes: Changes | undefined,
+): UpstreamTable {
+  if (memory && changes && !changes.kinds.has('Upstream') && !changes.kinds.has('Secret')) return memory.upstreams;
+  const table = new Map<ResourceKey, UpstreamEntry>();
+  for (const one of list) table.set(one.key, upstreamEntry(one, stored, memory?.upstreams.get(one.key)));
+  return table;
+}
+
+function servedUpstreams(table: UpstreamTable, memory: Memory | undefined): readonly SnapshotUpstream[] {
+  if (memory?.upstreams === table) return memory.served;
+  const served = [...table.values()].flatMap(({ upstream }) => upstream ?? []);
+  return sameList(
+    served.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    memory?.served,
+  );
+}
+
+/** Tells which builds of before cannot be taken over. */
+function outdatedBy(world: World, memory: Memory | undefined, changes: Changes | undefined) {
+  const keys = new Set<ResourceKey>();
+  const all = !memory || !changes || memory.settings !== world.settings;
+  for (const key of changes?.keys ?? [])
+    if (!key.startsWith('Upstream/') && !key.startsWith('VirtualService/')) keys.add(key);
+  for (const key of changedUpstreams(world.upstreams, memory?.upstreams)) keys.add(key);
+  const tables = changes?.kinds.has('RouteTable') ?? true;
+  return ({ touched }: { touched: Parameters<typeof isAffected>[0] }) => all || isAffected(touched, keys, tables);
+}
+
+/** Upstreams that references to them have to be looked at again for: come, gone, or usable in another way. */
+function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined): ResourceKey[] {
+  if (!before || before === now) return [];
+  const changed: ResourceKey[] = [];
+  for (const [key, entry] of now) {
+    const old = before.get(key);
+    if (old !== entry && (!old || old.broken !== entry.broken || old.warning !== entry.warning)) changed.push(key);
+  }
+  for (const key of before.keys()) if (!now.has(key)) changed.push(key);
+  return changed;
+}
+
+interface ListenersContext {
+  readonly world: World;
+  readonly memory: Memory | undefined;
+  readonly previous: Translation | undefined;
+  readonly outdated: ReturnType<typeof outdatedBy>;
+}
+
+function buildListeners(
+  gateways: readonly UsedGateway[],
+  context: ListenersContext,
+): ReadonlyMap<string, ListenerBuild> {
+  const listeners = new Map<string, ListenerBuild>();
+  for (const [proxy, members] of byProxy(gateways)) {
+    const contested = contestedPorts(members);
+    const served = context.previous?.snapshots.get(proxy)?.listeners;
+    for (const gateway of members) {
+      const { name, namespace } = gateway.ref;
+      const key = `${proxy} ${keyOf('Gateway', gateway.ref)}`;
+      const previous = served?.find((one) => one.gateway.name === name && one.gateway.namespace === namespace);
+      const before = context.memory?.listeners.get(key);
+      const { world, outdated } = context;
+      listeners.set(
+        key,
+        buildListener(gateway, { world, proxy, contested: contested.get(gateway), previous, before, outdated }),
+      );
+    }
+  }
+  return listeners;
+}
+
+/** Gateways by the proxies they are for, sorted by name. */
+function byProxy(gateways: readonly UsedGateway[]): ReadonlyMap<string, readonly UsedGateway[]> {
+  const names = [...new Set(gateways.flatMap(({ proxies }) => proxies))].sort();
+  return new Map(names.map((name) => [name, gateways.filter(({ proxies }) => proxies.includes(name))]));
+}
+
+function snapshotsOf(
+  gateways: readonly UsedGateway[],
+  listeners: ReadonlyMap<string, ListenerBuild>,
+  upstreams: readonly SnapshotUpstream[],
+  previous: Translation | undefined,
+): ReadonlyMap<string, Snapshot> {
+  const builds = [...listeners.values()];
+  return new Map(
+    Array.from(byProxy(gateways).keys(), (proxy) => {
+      const own = builds.filter((build) => build.proxy === proxy);
+      return [proxy, snapshotOf(proxy, own, upstreams, previous?.snapshots.get(proxy))] as const;
+    }),
+  );
+}
+
+function proxyOf(snapshot: Snapshot, namespace: string, previous: Translation | undefined) {
+  const before = previous?.snapshots.get(snapshot.proxy);
+  const known = before?.listeners === snapshot.listeners;
+  const old = previous?.proxies.find(({ metadata }) => metadata.name === snapshot.proxy);
+  return known && old?.metadata.namespace === namespace ? old : proxyResource(snapshot, namespace);
+}

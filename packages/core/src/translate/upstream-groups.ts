@@ -1,0 +1,23 @@
+import { keyOf, type Resource } from '../resource.ts';
+import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
+import type { StoredResource } from '../store.ts';
+import { dotted } from './names.ts';
+import { NO_PROBLEMS, Report, type Problems } from './report.ts';
+import type { World } from './world.ts';
+
+/** Problems of an upstream group: unlike on a route, an upstream that is missing is an error here. */
+export function groupProblems({ resource }: StoredResource, world: World): readonly Problems[] {
+  if (!resource) return [];
+  const { spec, metadata } = resource as Resource<UpstreamGroupSpec>;
+  const report = new Report();
+  for (const { destination } of spec.destinations ?? []) {
+    const written = destination?.upstream;
+    if (!written) continue;
+    const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
+    const entry = world.upstreams.get(keyOf('Upstream', ref));
+    if (!entry) report.error(`*v1.Upstream { ${dotted(ref)} } not found`);
+    else if (entry.broken) report.warn(entry.broken);
+  }
+  const problems = report.problems();
+  return problems === NO_PROBLEMS ? [] : [problems];
+}

@@ -1,0 +1,110 @@
+import { clusterName, type Resource, type ResourceKey } from '../resource.ts';
+import type { UpstreamSpec } from '../schema/upstream.ts';
+import type { SecretSpec } from '../schema/secret.ts';
+import type { SnapshotUpstream } from '../snapshot.ts';
+import type { StoredResource, StoreState } from '../store.ts';
+import { dotted } from './names.ts';
+import { Report, type Problems } from './report.ts';
+import { isProblem, readTlsSecret } from './tls-secret.ts';
+import { causeOf, find } from './world.ts';
+
+/** What translation knows of one upstream. */
+export interface UpstreamEntry {
+  readonly stored: StoredResource;
+  /** Absent when it cannot be served. */
+  readonly upstream?: SnapshotUpstream;
+  readonly problems: Problems;
+  /** Why references to it are broken. */
+  readonly broken?: string;
+  /** What references to it are warned of. */
+  readonly warning?: string;
+}
+
+export type UpstreamTable = ReadonlyMap<ResourceKey, UpstreamEntry>;
+
+const parts = new WeakMap<Resource, SnapshotUpstream>();
+
+/** Takes over the entry of `before` where nothing changed. */
+export function upstreamEntry(
+  stored: StoredResource,
+  all: StoreState['stored'],
+  before: UpstreamEntry | undefined,
+): UpstreamEntry {
+  const usesSecret = !!(stored.resource as Resource<UpstreamSpec> | undefined)?.spec.sslConfig?.secretRef;
+  if (before && before.stored === stored && !usesSecret) return before;
+  const entry = entryOf(stored, all);
+  const same = before?.stored === stored && before.broken === entry.broken && before.warning === entry.warning;
+  return same ? before : entry;
+}
+
+function entryOf(stored: StoredResource, all: StoreState['stored']): UpstreamEntry {
+  const resource = stored.resource as Resource<UpstreamSpec> | undefined;
+  const report = new Report();
+  const name = `*v1.Upstream { ${dotted(refOf(stored))} }`;
+  if (!resource) return { stored, problems: report.problems(), broken: `${name} is refused: ${causeOf(stored)}` };
+  const problem = tlsProblem(resource, all);
+  if (problem) {
+    // Without its secret the connection would be open or unverified, so that the upstream is not served at all.
+    report.warn(problem);
+    return { stored, problems: report.problems(), broken: `${name} cannot be served: ${problem}` };
+  }
+  const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
+  return { stored, upstream: upstreamOf(resource), problems: report.problems(), warning };
+}
+
+function refOf({ key }: StoredResource) {
+  const [, namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
+function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: StoreState['stored']): string | undefined {
+  const written = spec.sslConfig?.secretRef;
+  if (!written) return undefined;
+  const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
+  const secret = readTlsSecret(find<SecretSpec>(all, 'Secret', ref), ref);
+  if (isProblem(secret)) return secret.message;
+  const needsCa = (spec.sslConfig?.verifySubjectAltName?.length ?? 0) > 0;
+  return needsCa && !secret.hasRootCa
+    ? `verifySubjectAltName needs a root CA, secret ${dotted(ref)} has none`
+    : undefined;
+}
+
+function upstreamOf(resource: Resource<UpstreamSpec>): SnapshotUpstream {
+  const known = parts.get(resource);
+  if (known) return known;
+  const { spec, metadata } = resource;
+  const ref = Object.freeze({ name: metadata.name, namespace: metadata.namespace });
+  const upstream = Object.freeze({
+    name: clusterName(ref),
+    ref,
+    spec: withNamespace(spec, ref.namespace),
+    endpoints: Object.freeze(endpointsOf(spec)),
+    tls: usesTls(spec),
+  });
+  parts.set(resource, upstream);
+  return upstream;
+}
+
+/** Gives the secret reference the namespace it means, for the data plane does not know where it was written. */
+function withNamespace(spec: UpstreamSpec, namespace: string): UpstreamSpec {
+  const written = spec.sslConfig?.secretRef;
+  if (!written || written.namespace) return spec;
+  const secretRef = Object.freeze({ name: written.name ?? '', namespace });
+  return Object.freeze({ ...spec, sslConfig: Object.freeze({ ...spec.sslConfig, secretRef }) });
+}
+
+function endpointsOf(spec: UpstreamSpec): SnapshotUpstream['endpoints'] {
+  return (spec.static?.hosts ?? []).map(({ addr = '', port = 0, loadBalancingWeight, sniAddr }) =>
+    Object.freeze({
+      address: addr,
+      port,
+      weight: loadBalancingWeight ?? 1,
+      ...(sniAddr && sniAddr !== addr && { sni: sniAddr }),
+    }),
+  );
+}
+
+function usesTls({ sslConfig, static: hosts }: UpstreamSpec): boolean {
+  if (sslConfig) return true;
+  return hosts?.useTls ?? hosts?.hosts?.some(({ port }) => port === 443) ?? false;
+}

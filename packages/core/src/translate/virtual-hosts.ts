@@ -1,0 +1,127 @@
+import type { Resource, ResourceKey, ResourceRef } from '../resource.ts';
+import type { RouteOptions } from '../schema/route-options.ts';
+import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
+import type { Route, VirtualHost } from '../snapshot.ts';
+import type { StoredResource } from '../store.ts';
+import { Expansion, type Holder, type Leaf } from './delegation.ts';
+import { effectiveDomains } from './domains.ts';
+import { routeMessage, virtualHostMessage } from './messages.ts';
+import { dotted, logName, routeName } from './names.ts';
+import { virtualHostOptions } from './options.ts';
+import { replaceFailed } from './replacement.ts';
+import { Report, type Problems } from './report.ts';
+import { routeAction } from './route-action.ts';
+import { headerProblems, routeProblems } from './route-problems.ts';
+import { keepSame } from './same.ts';
+import { shortCircuits } from './short-circuit.ts';
+import { Reader, type Touched, type World } from './world.ts';
+
+/** A virtual service made into a virtual host, with all that was found on the way. */
+export interface VirtualServiceBuild {
+  readonly stored: StoredResource;
+  readonly resource: Resource<VirtualServiceSpec>;
+  /** What it would serve; not to be served when there are errors. */
+  readonly virtualHost: VirtualHost;
+  readonly problems: Problems;
+  /** Of every route table visited. */
+  readonly tables: ReadonlyMap<ResourceKey, Problems>;
+  readonly touched: Touched;
+}
+
+/** `<gateway>_<proxy>`, which names in logs begin with. */
+export type LogOwner = string;
+
+/** Builds the virtual host of one virtual service. Parts equal to those of `before` are the same objects. */
+export function buildVirtualService(
+  stored: StoredResource,
+  world: World,
+  owner: LogOwner,
+  before: VirtualServiceBuild | undefined,
+): VirtualServiceBuild {
+  const resource = stored.resource as Resource<VirtualServiceSpec>;
+  const { name, namespace } = resource.metadata;
+  const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
+  const expansion = new Expansion(new Reader(world), holder);
+  const virtualHost = virtualHostOf(resource.spec, expansion, owner);
+  const tables = new Map<ResourceKey, Problems>();
+  for (const [key, table] of expansion.tables) {
+    const problems = table.report.problems();
+    tables.set(key, problems);
+    holder.report.add(problems, `on sub route table ${dotted(table.ref)}: `);
+  }
+  return Object.freeze({
+    stored,
+    resource,
+    virtualHost: keepSame(virtualHost, before?.virtualHost),
+    problems: holder.report.problems(),
+    tables,
+    touched: expansion.reader.touched,
+  });
+}
+
+function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: LogOwner): VirtualHost {
+  const { reader, top } = expansion;
+  const { report, ref } = top;
+  const { namespace } = ref;
+  if (!spec.virtualHost) report.warn('the virtual service has no virtualHost');
+  const written = spec.virtualHost ?? {};
+  const options = virtualHostOptions(written, { namespace, reader, report });
+  for (const problem of headerProblems(options.headerManipulation, namespace, reader)) {
+    report.error(virtualHostMessage('ProcessingError', problem));
+  }
+  const name = dotted(ref);
+  const leaves = expansion.leaves(written.routes ?? []);
+  const logOwner = `${owner}_${namespace}_${ref.name}`;
+  const routes = leaves.map((leaf, index) => routeOf(leaf, { name, index, logOwner, reader }));
+  if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
+  const domains = effectiveDomains(written.domains);
+  return Object.freeze({ name, virtualService: ref, domains, options, routes: Object.freeze(routes) });
+}
+
+interface RouteContext {
+  /** Of the virtual host. */
+  readonly name: string;
+  readonly index: number;
+  readonly logOwner: string;
+  readonly reader: Reader;
+}
+
+function routeOf(leaf: Leaf, { name, index, logOwner, reader }: RouteContext): Route {
+  const { holder, label, spec, matchers } = leaf;
+  const { settings } = reader.world;
+  const options = withDefaults(leaf.options, settings.appendXForwardedHost);
+  let action = routeAction(leaf, reader);
+  const [problem, ...more] = routeProblems({ matchers, options, action }, holder.ref.namespace, reader);
+  for (const one of problem === undefined ? [] : [problem, ...more]) {
+    const message = routeMessage('ProcessingError', one, label);
+    if (settings.invalidRoutes.demoteErrors) holder.report.warn(message);
+    else holder.report.error(message);
+  }
+  if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem);
+  return Object.freeze({
+    name: routeName(name, index, spec.name),
+    logName: logName(logOwner, leaf.steps),
+    matchers: Object.freeze(matchers.map((matcher) => Object.freeze(matcher))),
+    action,
+    options,
+    source: sourceOf(holder),
+  });
+}
+
+const sources = new WeakMap<ResourceRef, Route['source']>();
+
+function sourceOf({ kind, ref }: Holder): Route['source'] {
+  const known = sources.get(ref);
+  if (known) return known;
+  const source = Object.freeze({ kind, name: ref.name, namespace: ref.namespace });
+  sources.set(ref, source);
+  return source;
+}
+
+const HOST_REWRITES = ['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'] as const;
+
+function withDefaults(options: RouteOptions, appendXForwardedHost: boolean | undefined): RouteOptions {
+  if (appendXForwardedHost === undefined || options.appendXForwardedHost !== undefined) return options;
+  if (!HOST_REWRITES.some((key) => options[key] !== undefined)) return options;
+  return Object.freeze({ ...options, appendXForwardedHost });
+}

@@ -1,0 +1,77 @@
+import { formatPath, type Issue } from '../parse/issue.ts';
+import { keyOf, type Kind, type Resource, type ResourceKey, type ResourceRef } from '../resource.ts';
+import type { StoredResource, StoreState } from '../store.ts';
+import { dotted } from './names.ts';
+import type { TranslationSettings } from './settings.ts';
+import type { UpstreamTable } from './upstreams.ts';
+
+/** All that one translation reads. */
+export interface World {
+  readonly stored: StoreState['stored'];
+  readonly settings: TranslationSettings;
+  readonly upstreams: UpstreamTable;
+  /** Stored resources of a kind, sorted by key. */
+  readonly list: (kind: Kind) => readonly StoredResource[];
+}
+
+/** What a reference leads to. `stale` says why the newest version is not the one in use. */
+export type Found<Spec> =
+  | { readonly state: 'missing' }
+  | { readonly state: 'refused'; readonly cause: string }
+  | { readonly state: 'usable'; readonly resource: Resource<Spec>; readonly stale?: string };
+
+/** Follows a reference. */
+export function find<Spec>(stored: StoreState['stored'], kind: Kind, ref: ResourceRef): Found<Spec> {
+  const entry = stored.get(keyOf(kind, ref));
+  if (!entry) return { state: 'missing' };
+  if (!entry.resource) return { state: 'refused', cause: causeOf(entry) };
+  const resource = entry.resource as Resource<Spec>;
+  return entry.stale ? { state: 'usable', resource, stale: causeOf(entry) } : { state: 'usable', resource };
+}
+
+/** The first reason for which a stored resource was refused. */
+export function causeOf(stored: StoredResource): string {
+  const issue = stored.issues.find((one) => one.severity === 'error');
+  return issue ? issueText(issue) : 'it is not valid';
+}
+
+/** `field.path: what is wrong (hint)`. */
+export function issueText({ path, message, hint }: Issue): string {
+  return `${path.length > 0 ? `${formatPath(path)}: ` : ''}${message}${hint ? ` (${hint})` : ''}`;
+}
+
+/** What one build read, so that it is made again when, and only when, some of it changed. */
+export interface Touched {
+  readonly keys: Set<ResourceKey>;
+  /** A selector looked over all route tables. */
+  everyTable: boolean;
+}
+
+/** Reads the world and remembers what it read. */
+export class Reader {
+  readonly world: World;
+  readonly touched: Touched = { keys: new Set(), everyTable: false };
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  find<Spec>(kind: Kind, ref: ResourceRef): Found<Spec> {
+    this.touched.keys.add(keyOf(kind, ref));
+    return find(this.world.stored, kind, ref);
+  }
+
+  tables(): readonly StoredResource[] {
+    this.touched.everyTable = true;
+    return this.world.list('RouteTable');
+  }
+
+  /** Why an upstream cannot be used, or a warning about it. */
+  upstream(ref: ResourceRef): { readonly broken?: string; readonly warning?: string } {
+    const key = keyOf('Upstream', ref);
+    this.touched.keys.add(key);
+    const entry = this.world.upstreams.get(key);
+    if (!entry) return { broken: `*v1.Upstream { ${dotted(ref)} } not found` };
+    return entry;
+  }
+}
