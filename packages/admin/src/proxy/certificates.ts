@@ -1,5 +1,12 @@
 import { X509Certificate } from 'node:crypto';
-import { secretText, type ResourceRef, type Secrets, type SecretValue, type Snapshot } from '@edge-gateway/core';
+import {
+  secretText,
+  type ResourceRef,
+  type Secrets,
+  type SecretValue,
+  type Snapshot,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 
 /** The certificates of one TLS secret. Keys are never read. */
 export interface Certificates {
@@ -11,17 +18,20 @@ export interface Certificates {
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const parsed = new WeakMap<SecretValue, Omit<Certificates, 'ref'>>();
 
+/** The secret an upstream's TLS names; without a namespace it is the upstream's own. */
+export function upstreamSecretRef({ ref, spec }: SnapshotUpstream): ResourceRef | undefined {
+  const { name, namespace = ref.namespace } = spec.sslConfig?.secretRef ?? {};
+  return name ? { name, namespace } : undefined;
+}
+
 /** The TLS secrets that listeners and upstreams of a snapshot name, each once, sorted by namespace and name. */
 export function tlsSecretsOf(snapshot: Snapshot | undefined): ResourceRef[] {
-  const configurations = [
-    ...(snapshot?.listeners ?? []).flatMap((listener) => listener.sslConfigurations.map((each) => each.sslConfig)),
-    ...(snapshot?.upstreams ?? []).map((upstream) => upstream.spec.sslConfig),
+  const listed = (snapshot?.listeners ?? []).flatMap((listener) => listener.sslConfigurations);
+  const named = [
+    ...listed.map(({ sslConfig }) => sslConfig.secretRef as ResourceRef | undefined),
+    ...(snapshot?.upstreams ?? []).map(upstreamSecretRef),
   ];
-  const refs = new Map<string, ResourceRef>();
-  for (const configuration of configurations) {
-    const { name, namespace } = configuration?.secretRef ?? {};
-    if (name && namespace) refs.set(`${namespace}.${name}`, { name, namespace });
-  }
+  const refs = new Map(named.flatMap((ref) => (ref?.name ? [[`${ref.namespace}.${ref.name}`, ref] as const] : [])));
   return [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref);
 }
 

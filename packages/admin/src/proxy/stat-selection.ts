@@ -2,6 +2,9 @@ import { compileRegex, type Metrics, type Stat } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
 import { isOn, type Parameter } from './endpoint.ts';
 
+/** Instructions; far more than a name to look for takes. */
+const MAX_PROGRAM_SIZE = 2000;
+
 const TYPES = {
   All: undefined,
   Counters: 'counter',
@@ -38,7 +41,7 @@ export function statFilter(parameters: URLSearchParams): (name: string) => boole
 /** Compiles an RE2 expression of a query. Throws `ERR_ADMIN_BAD_PARAMETER`. */
 export function readRegex(pattern: string): ReturnType<typeof compileRegex> {
   try {
-    return compileRegex(pattern);
+    return compileRegex(pattern, { maxProgramSize: MAX_PROGRAM_SIZE });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'it cannot be compiled';
     throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `Invalid re2 regex: ${reason}`, cause });

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { secretText, type ResourceRef, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
+import { secretText, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
+import { upstreamSecretRef } from '../certificates.ts';
 import { circuitBreakers } from './circuit-breakers.ts';
 import { message, protoDuration, socketAddress, typed, type Message } from './json.ts';
 import { upstreamTls } from './tls.ts';
@@ -64,7 +65,8 @@ function protocolOptions({ connectionConfig }: SnapshotUpstream['spec']): Messag
   return { [HTTP_OPTIONS]: typed(HTTP_OPTIONS, { common_http_protocol_options: common, ...explicit }) };
 }
 
-function hasCa({ spec: { sslConfig } }: SnapshotUpstream, secrets: Secrets): boolean {
-  if (sslConfig?.sslFiles?.rootCa) return true;
-  return Boolean(sslConfig?.secretRef && secretText(secrets.get(sslConfig.secretRef as ResourceRef), 'ca.crt'));
+function hasCa(upstream: SnapshotUpstream, secrets: Secrets): boolean {
+  if (upstream.spec.sslConfig?.sslFiles?.rootCa) return true;
+  const ref = upstreamSecretRef(upstream);
+  return Boolean(ref && secretText(secrets.get(ref), 'ca.crt'));
 }

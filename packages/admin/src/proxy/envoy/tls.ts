@@ -2,8 +2,6 @@ import type { ResourceRef, SnapshotUpstream, TlsConfiguration } from '@edge-gate
 import { message, typed, type Message } from './json.ts';
 
 const TLS = 'envoy.extensions.transport_sockets.tls.v3';
-/** Where a data plane usually finds the roots of its system. */
-const SYSTEM_ROOTS = '/etc/ssl/certs/ca-certificates.crt';
 
 type DownstreamConfig = TlsConfiguration['sslConfig'];
 type UpstreamConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
@@ -22,11 +20,11 @@ export function downstreamTls(config: DownstreamConfig, hasCa: boolean): Message
 }
 
 /** TLS towards an upstream; `undefined` for a plain one. */
-export function upstreamTls({ spec, tls, endpoints }: SnapshotUpstream, hasCa: boolean): Message | undefined {
+export function upstreamTls({ spec, ref, tls, endpoints }: SnapshotUpstream, hasCa: boolean): Message | undefined {
   if (!tls) return undefined;
-  const config: UpstreamConfig = spec.sslConfig ?? {};
+  const config = inNamespace(spec.sslConfig ?? {}, ref.namespace);
   return socket('UpstreamTlsContext', {
-    common_tls_context: message({ ...common(config), ...(hasCa ? validation(config, hasCa) : systemRoots()) }),
+    common_tls_context: message({ ...common(config), ...(hasCa ? validation(config, hasCa) : systemRoots(config)) }),
     sni: config.sni ?? endpoints.find(({ sni }) => sni)?.sni,
     allow_renegotiation: config.allowRenegotiation,
   });
@@ -54,10 +52,9 @@ function common({ secretRef, sslFiles, parameters, alpnProtocols }: DownstreamCo
 
 function validation(config: DownstreamConfig & UpstreamConfig, wanted: boolean): Message {
   if (!wanted) return {};
-  const names = (config.verifySubjectAltName ?? []).map((exact) => ({ san_type: 'DNS', matcher: { exact } }));
   const own = message({
     trusted_ca: config.sslFiles?.rootCa ? { filename: config.sslFiles.rootCa } : undefined,
-    match_typed_subject_alt_names: names,
+    ...nameMatchers(config),
   });
   if (!config.secretRef) return { validation_context: own };
   const name = secretName(config.secretRef as ResourceRef);
@@ -67,6 +64,16 @@ function validation(config: DownstreamConfig & UpstreamConfig, wanted: boolean):
   };
 }
 
-function systemRoots(): Message {
-  return { validation_context: { trusted_ca: { filename: SYSTEM_ROOTS } } };
+/** Without root certificates of its own, a server is checked against those the runtime trusts. */
+function systemRoots(config: UpstreamConfig): Message {
+  return { validation_context: { system_root_certs: {}, ...nameMatchers(config) } };
+}
+
+function nameMatchers({ verifySubjectAltName = [] }: UpstreamConfig): Message {
+  const matchers = verifySubjectAltName.map((exact) => ({ san_type: 'DNS', matcher: { exact } }));
+  return message({ match_typed_subject_alt_names: matchers });
+}
+
+function inNamespace(config: UpstreamConfig, namespace: string): UpstreamConfig {
+  return config.secretRef ? { ...config, secretRef: { namespace, ...config.secretRef } } : config;
 }

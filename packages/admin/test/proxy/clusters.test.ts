@@ -1,0 +1,88 @@
+import { createContext, createMetrics } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { proxyAdmin, secrets, type Asked } from '../sample.ts';
+
+describe('/clusters', () => {
+  let admin: Asked;
+  before(async () => {
+    const metrics = createMetrics();
+    const count = (stat: string, value: number): void => {
+      metrics.counter({ path: `cluster.pets_gw-system.${stat}`, metric: stat }).value = value;
+    };
+    count('upstream_rq_total', 9);
+    count('upstream_rq_2xx', 5);
+    count('upstream_rq_4xx', 3);
+    count('upstream_rq_5xx', 1);
+    admin = await proxyAdmin({ context: createContext({ metrics, secrets }) });
+  });
+  after(() => admin.close());
+
+  it('prints limits of each cluster, then each endpoint', async () => {
+    const { text } = await admin.ask('/clusters?filter=^pets');
+    expect(text.split('\n')).to.deep.equal([
+      'pets_gw-system::observability_name::pets_gw-system',
+      'pets_gw-system::default_priority::max_connections::7',
+      'pets_gw-system::default_priority::max_pending_requests::1024',
+      'pets_gw-system::default_priority::max_requests::1024',
+      'pets_gw-system::default_priority::max_retries::3',
+      'pets_gw-system::high_priority::max_connections::1024',
+      'pets_gw-system::high_priority::max_pending_requests::1024',
+      'pets_gw-system::high_priority::max_requests::1024',
+      'pets_gw-system::high_priority::max_retries::3',
+      'pets_gw-system::added_via_api::true',
+      ...[
+        'cx_active::0',
+        'cx_connect_fail::0',
+        'cx_total::0',
+        'rq_active::0',
+        'rq_error::1',
+        'rq_pending_active::0',
+        'rq_success::8',
+        'rq_timeout::0',
+        'rq_total::9',
+        'hostname::10.0.0.1',
+        'health_flags::healthy',
+        'weight::1',
+        'region::',
+        'zone::',
+        'sub_zone::',
+        'canary::false',
+        'priority::0',
+        'success_rate::-1',
+        'local_origin_success_rate::-1',
+      ].map((fact) => `pets_gw-system::10.0.0.1:8080::${fact}`),
+      '',
+    ]);
+  });
+
+  it('gives no counters for one of several endpoints unless it is told them', async () => {
+    const { text } = await admin.ask('/clusters?filter=^secure');
+    expect(text).to.contain('secure_gw-system::a.example:443::weight::2\n');
+    expect(text).to.contain('secure_gw-system::[::1]:443::weight::1\n');
+    expect(text).not.to.contain('rq_total');
+    const told = await proxyAdmin({ endpointCounters: (_cluster, { weight }) => ({ rq_total: weight * 10 }) });
+    const answer = await told.ask('/clusters?filter=^secure');
+    await told.close();
+    expect(answer.text).to.contain('secure_gw-system::a.example:443::rq_total::20\n');
+  });
+
+  it('prints JSON with 64-bit numbers as strings', async () => {
+    const body = JSON.parse((await admin.ask('/clusters?format=json')).text);
+    const [pets, secure] = body.cluster_statuses;
+    expect(pets).to.include({ name: 'pets_gw-system', added_via_api: true, observability_name: 'pets_gw-system' });
+    expect(pets.circuit_breakers.thresholds[0].max_connections).to.equal(7);
+    const [host] = pets.host_statuses;
+    expect(host.address).to.deep.equal({ socket_address: { address: '10.0.0.1', port_value: 8080 } });
+    expect(host.stats).to.deep.include({ name: 'rq_total', value: '9', type: 'COUNTER' });
+    expect(host.stats).to.deep.include({ name: 'rq_active', value: '0', type: 'GAUGE' });
+    expect(host.health_status).to.deep.equal({ eds_health_status: 'HEALTHY' });
+    expect(secure.host_statuses).to.have.length(2);
+  });
+
+  it('is empty before the first snapshot', async () => {
+    const early = await proxyAdmin({ snapshot: () => undefined });
+    const answers = [await early.ask('/clusters'), await early.ask('/clusters?format=json')];
+    await early.close();
+    expect(answers.map(({ text }) => text)).to.deep.equal(['', '{\n "cluster_statuses": []\n}\n']);
+  });
+});

@@ -1,0 +1,82 @@
+import { LOGGER_NAMES } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { createProxyAdmin } from '../../src/index.ts';
+import { listen, sampleOptions, type Asked } from '../sample.ts';
+
+describe('/logging', () => {
+  let admin: Asked;
+  const options = sampleOptions();
+  const { log } = options.context;
+  before(async () => (admin = await listen(createProxyAdmin(options))));
+  beforeEach(() => log.setLevel('info'));
+  after(() => admin.close());
+  const post = (query: string, body?: URLSearchParams) => admin.ask(`/logging${query}`, { method: 'POST', body });
+
+  it('lists every logger with its level, by GET and by POST', async () => {
+    const expected = `active loggers:\n${LOGGER_NAMES.map((name) => `  ${name}: info\n`).join('')}\n`;
+    expect((await admin.ask('/logging')).text).to.equal(expected);
+    expect((await post('')).text).to.equal(expected);
+  });
+
+  it('sets every logger with level=', async () => {
+    expect((await post('?level=debug')).text)
+      .to.contain('  router: debug\n')
+      .and.to.contain('  admin: debug\n');
+    expect(log.level('upstream')).to.equal('debug');
+  });
+
+  it('sets one logger by its name', async () => {
+    await post('?router=trace');
+    expect([log.level('router'), log.level('http')]).to.deep.equal(['trace', 'info']);
+  });
+
+  it('sets several loggers with paths=', async () => {
+    await post('?paths=http:warning,jwt:off');
+    expect([log.level('http'), log.level('jwt'), log.level('router')]).to.deep.equal(['warn', 'off', 'info']);
+  });
+
+  it('takes the form of its own page, in which fields are left empty', async () => {
+    await post('', new URLSearchParams({ level: '', paths: 'rbac:error' }));
+    expect(log.level('rbac')).to.equal('error');
+  });
+
+  const LEVELS = {
+    warn: 'warning',
+    warning: 'warning',
+    panic: 'critical',
+    fatal: 'critical',
+    critical: 'critical',
+    off: 'off',
+  };
+  for (const [written, shown] of Object.entries(LEVELS)) {
+    it(`takes ${written} and shows ${shown}`, async () => {
+      expect((await post(`?http=${written}`)).text).to.contain(`  http: ${shown}\n`);
+    });
+  }
+
+  const WRONG = {
+    '?nothing=debug': 'unknown logger name',
+    '?constructor=debug': 'unknown logger name',
+    '?level=loud': 'unknown logger level',
+    '?level=': 'unknown logger level',
+    '?router=DEBUG': 'unknown logger level',
+    '?paths=router': 'unknown logger level',
+    '?paths=router:debug:x': 'unknown logger level',
+    '?paths=router:debug,nothing:debug': 'unknown logger name',
+    '?router=debug&jwt=loud': 'unknown logger level',
+  };
+  for (const [query, message] of Object.entries(WRONG)) {
+    it(`refuses ${query} and changes nothing`, async () => {
+      const { status, text } = await post(query);
+      expect(status).to.equal(400);
+      expect(text).to.match(new RegExp(`^error: ${message}\n\nusage: /logging\\?level=<level>`));
+      expect(log.level('router')).to.equal('info');
+    });
+  }
+
+  it('refuses to set levels by GET', async () => {
+    const answer = await admin.ask('/logging?level=debug');
+    expect(answer).to.include({ status: 405, text: 'Method GET not allowed, POST required.' });
+    expect(log.level('router')).to.equal('info');
+  });
+});
