@@ -1,7 +1,18 @@
 export type { Router, RouterOptions } from './router.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 export type { Forward, ForwardFailure, ForwardHead, ForwardOutcome } from './forward/forward.ts';
+export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/middleware.ts';
 export { forward } from './forward/undici.ts';
 export { forwardUpgrade } from './forward/upgrade.ts';
 export type { ForwardUpgrade, Upstream, Upstreams, UpgradeOutcome, UpgradeTarget } from './upstream/upstream.ts';
 export { createUpstreams } from './upstream/upstreams.ts';
+export { checkRequest, type RequestHead, type RequestRules } from './listen/check-request.ts';
+export {
+  createListeners,
+  type ListenAddress,
+  type ListenResult,
+  type Listeners,
+  type ListenersOptions,
+} from './listen/listeners.ts';
+export { DEFAULT_LIMITS, type ListenLimits } from './listen/settings.ts';
+export type { Refusal } from './listen/refusal.ts';

@@ -59,7 +59,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
     res.on('close', this.#onClientGone);
     if (res.destroyed) return this.#onClientGone();
     if (head.timeoutMs > 0) this.#timer = setTimeout(onTimeout, Math.min(head.timeoutMs, MAX_DELAY_MS), this);
-    if (hasBody(req)) this.#body = new RequestBody(req, this.#onUpload);
+    if (!head.body && hasBody(req)) this.#body = new RequestBody(req, this.#onUpload);
     try {
       this.#pool = cluster.pool(endpoint);
     } catch (error) {
@@ -76,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
       method: head.method,
       path: head.path,
       headers: requestHeaders(head.headers, this.#body?.length),
-      body: (this.#body ?? null) as unknown as null,
+      body: (head.body ?? this.#body ?? null) as Buffer | null,
       // One constant, or undici opens a new connection whenever the Host header is another one.
       servername: 'upstream',
     };
@@ -171,6 +171,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
       !this.#retried &&
       !this.#answering &&
       !this.#body &&
+      !this.#parts.head.body &&
       IDEMPOTENT.has(this.#parts.head.method) &&
       isDisconnect(error)
     );
@@ -201,7 +202,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
       endpoint: `${endpoint.address}:${endpoint.port}`,
       upstreamMs: this.#upstreamMs,
       bytesSent: this.#received,
-      bytesReceived: this.#body?.bytes ?? 0,
+      bytesReceived: this.#body?.bytes ?? head.body?.length ?? 0,
     };
     head.onDone(outcome);
   }

@@ -14,6 +14,8 @@ export interface ForwardHead {
   readonly headers: readonly string[];
   /** The endpoint to use when the caller had to pick it already (its name stands in `host`); else `upstream.pick()`. */
   readonly endpoint?: Endpoint;
+  /** Sent in place of the body of the request, which somebody has read already. Its length is the content-length. */
+  readonly body?: Buffer;
   /** Limit of the whole upstream exchange in milliseconds; 0 is none. */
   readonly timeoutMs: number;
   /** Called once before the response head is written, with the flat headers without hop-by-hop ones; gives the list to write. */

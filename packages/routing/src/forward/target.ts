@@ -1,0 +1,43 @@
+import { GatewayError, type SnapshotUpstream } from '@edge-gateway/core';
+import { ERROR_CODES } from '../error-codes.ts';
+
+/** Where a single-target forwarder sends requests. */
+export interface Target {
+  readonly upstream: SnapshotUpstream;
+  /** What comes before the path of a request; no slash at its end. */
+  readonly basePath: string;
+  /** `host[:port]` as a Host header names it. */
+  readonly host: string;
+}
+
+/** Reads `http(s)://host[:port][/base]`. Throws `ERR_ROUTING_FORWARD_OPTIONS`. `rootCaFile` is a PEM file. */
+export function parseTarget(target: string, rootCaFile: string | undefined): Target {
+  const url = URL.parse(target);
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw refuse('target has to be an http:// or https:// URL');
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw refuse('target has to be without credentials, query and fragment');
+  }
+  const tls = url.protocol === 'https:';
+  const address = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || (tls ? 443 : 80));
+  return {
+    upstream: {
+      name: `forward-to-${address}-${port}`,
+      ref: { name: `forward-to-${address}-${port}`, namespace: 'gw-system' },
+      spec: rootCaFile === undefined ? {} : { sslConfig: { sslFiles: { rootCa: rootCaFile } } },
+      endpoints: [{ address, port, weight: 1 }],
+      tls,
+    },
+    basePath: url.pathname.replace(/\/+$/, ''),
+    host: url.host,
+  };
+}
+
+/** An error about the options of the forward middleware. */
+export function refuse(reason: string): GatewayError {
+  const code = 'ERR_ROUTING_FORWARD_OPTIONS';
+  const { message, status } = ERROR_CODES[code];
+  return new GatewayError(`${message}: ${reason}`, { code, status });
+}
