@@ -27,8 +27,8 @@ export type SnapshotName = 'input' | 'edge' | 'proxies' | 'xds';
 export interface Connection {
   readonly server: URL;
   readonly proxyAdmin: URL;
-  /** A `/snapshots/…` page of the control plane; `error` tells what is missing in `data`. */
-  snapshot(name: SnapshotName): Promise<{ readonly data: unknown; readonly error?: unknown }>;
+  /** A `/snapshots/…` page of the control plane; `error` tells what is missing in `data`, empty when nothing is. */
+  snapshot(name: SnapshotName): Promise<{ readonly data: unknown; readonly error: string }>;
   /** The JSON of another page of the control plane. */
   control(path: string): Promise<unknown>;
   /** The text of a page of the proxy admin. */
@@ -63,11 +63,17 @@ export function createConnection(options: ConnectionOptions = {}): Connection {
     proxyAdmin,
     control,
     snapshot: async (name) => {
-      const answer = await control(`/snapshots/${name}`);
-      if (typeof answer !== 'object' || answer === null || !('data' in answer)) {
-        throw badAnswer({ base: server, flag: '--server', path: `/snapshots/${name}` });
+      const page = { base: server, flag: '--server', path: `/snapshots/${name}` };
+      const answer = await control(page.path);
+      if (typeof answer !== 'object' || answer === null || !('data' in answer)) throw badAnswer(page);
+      const { data, error } = answer as { data: unknown; error?: unknown };
+      if (data === null && typeof error === 'string') {
+        throw cliError(
+          'ERR_CLI_REFUSED',
+          `the gateway at ${server.origin} is not ready: ${error}; try again in a moment`,
+        );
       }
-      return answer;
+      return { data, error: typeof error === 'string' ? error : '' };
     },
     proxy: (path, method = 'GET') => read({ base: proxyAdmin, flag: '--proxy-admin', path, method }, options),
   };

@@ -13,7 +13,7 @@ import { didYouMean } from './suggest.ts';
 export async function runPlugin(io: Io, program: Command, argv: readonly string[]): Promise<number | undefined> {
   const word = argv[0];
   if (word === undefined || word.startsWith('-')) return undefined;
-  const known = ['help', ...program.commands.flatMap((command) => [command.name(), ...command.aliases()])];
+  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
   if (known.includes(word)) return undefined;
   const file = /^[\w][\w.-]*$/.test(word) ? findOnPath(`gatewayctl-${word}`, io) : undefined;
   if (!file) throw cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);

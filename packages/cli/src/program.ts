@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addGet } from './commands/get.ts';
+import { addHelp } from './commands/help.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './connection.ts';
@@ -19,7 +20,6 @@ export function createProgram(io: Io): Command {
     .description('Looks into a gateway: what it serves, why, and what a change would do.')
     .version(CLIENT_VERSION, '-V, --version', 'print the version of gatewayctl')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help of a command')
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => `\u001b[1m${title}\u001b[22m` })
     .configureOutput(outputOf(io))
     .exitOverride()
@@ -33,7 +33,7 @@ export function createProgram(io: Io): Command {
         io.env['GATEWAYCTL_PROXY_ADMIN'] || DEFAULT_PROXY_ADMIN,
       ),
     );
-  for (const add of [addCheck, addGet, addProxy, addVersion, addCompletion]) {
+  for (const add of [addCheck, addGet, addProxy, addVersion, addCompletion, addHelp]) {
     add(program, io);
   }
   return program.addHelpText('after', examples([['gatewayctl check', 'is everything in order?']]));

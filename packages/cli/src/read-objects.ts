@@ -11,18 +11,18 @@ export async function readObjects(io: Io, command: Command, kind: Kind): Promise
   const terminal = createTerminal(io);
   return terminal.progress('Reading resources', async () => {
     const connection = gatewayOf(io, command);
-    const input = await readSnapshot(connection, 'input');
+    const { objects: input } = await readSnapshot(connection, 'input');
     if (kind !== 'Proxy') return input;
-    const proxies = await readSnapshot(connection, 'proxies');
+    const { objects: proxies } = await readSnapshot(connection, 'proxies');
     return [...input.filter((object) => object.kind !== 'Proxy'), ...withStatuses(proxies, input)];
   });
 }
 
 /** The resources of a snapshot page; an answer that is no list is `ERR_CLI_BAD_ANSWER`. */
-export async function readSnapshot(connection: Connection, name: SnapshotName): Promise<StatusObject[]> {
-  const { data } = await connection.snapshot(name);
+export async function readSnapshot(connection: Connection, name: SnapshotName) {
+  const { data, error } = await connection.snapshot(name);
   if (!Array.isArray(data)) throw badAnswer({ base: connection.server, flag: '--server', path: `/snapshots/${name}` });
-  return toStatusObjects(data);
+  return { objects: toStatusObjects(data), error };
 }
 
 /** Gives proxies that come without status the one that the input shows for them. */

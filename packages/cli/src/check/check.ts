@@ -19,6 +19,8 @@ export interface CheckInput {
   readonly proxies: readonly StatusObject[];
   /** `undefined` when the gateway does not tell. */
   readonly components: readonly RunningComponent[] | undefined;
+  /** Documents that no status can tell of: unreadable ones, or without kind or name. Empty when there are none. */
+  readonly unreadable: string;
   readonly connection: Connection;
   readonly readOnly: boolean;
   readonly podSelector: string;

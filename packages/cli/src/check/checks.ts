@@ -29,6 +29,13 @@ export const CHECKS: readonly Check[] = [
   proxies,
 ];
 
+/** Documents that became no resource at all. Only shown when there are some. */
+export const documents: Check = {
+  name: 'Documents',
+  excludedBy: 'documents',
+  run: ({ unreadable }) => [unreadable],
+};
+
 /** What `--exclude` takes: the checks, and those that need a cluster, which are never run without one. */
 export const EXCLUDABLE: readonly string[] = [
   ...CHECKS.map(({ excludedBy }) => excludedBy),

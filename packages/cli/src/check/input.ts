@@ -21,8 +21,8 @@ export async function readInput(
   flags: CheckFlags,
   note: (message: string) => void,
 ): Promise<CheckInput> {
-  const input = await readSnapshot(connection, 'input');
-  const proxies = withStatuses(await readSnapshot(connection, 'proxies'), input);
+  const { objects: input, error } = await readSnapshot(connection, 'input');
+  const proxies = withStatuses((await readSnapshot(connection, 'proxies')).objects, input);
   const everything = input.filter(({ kind }) => kind !== 'Proxy');
   const namespaces = namespacesOf(everything, flags);
   const inScope = ({ metadata }: StatusObject) => namespaces === undefined || namespaces.has(metadata.namespace);
@@ -31,6 +31,7 @@ export async function readInput(
     everything,
     proxies,
     components: await componentsOf(connection, flags),
+    unreadable: error,
     connection,
     readOnly: flags.readOnly,
     podSelector: flags.podSelector,

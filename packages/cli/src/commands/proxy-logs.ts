@@ -42,7 +42,8 @@ async function showLogs(io: Io, connection: Connection, flags: LogFlags): Promis
     err(`${where}: look where it was started, or start it with "2> gateway.log".`);
     return;
   }
-  const print = (chunk: Buffer) => void io.stderr.write(printable(chunk.toString('utf8')));
+  const decoder = new TextDecoder();
+  const print = (chunk: Buffer) => void io.stderr.write(printable(decoder.decode(chunk, { stream: true })));
   if (!flags.follow) return followFile(file, print);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());

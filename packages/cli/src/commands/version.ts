@@ -8,6 +8,7 @@ import { gatewayOf } from '../gateway.ts';
 import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { text } from '../objects.ts';
+import { printable } from '../printable.ts';
 import { renderTable } from '../table.ts';
 import { createTerminal } from '../terminal.ts';
 
@@ -29,15 +30,13 @@ export function addVersion(program: Command, io: Io): void {
   });
 }
 
-/** The version of the running proxy; `undefined` when none answers. */
+/** The version of the running gateway: of its control plane, else of its proxy; `undefined` when neither answers. */
 async function serverVersion(connection: Connection): Promise<string | undefined> {
-  try {
-    const info: unknown = JSON.parse(await connection.proxy('/server_info'));
-    const version = text(info, 'version');
-    return /\d+\.\d+\.\d+[\w.+-]*/.exec(version)?.[0] ?? (version || undefined);
-  } catch {
-    return undefined;
-  }
+  const control = connection.control('/version').catch(() => undefined);
+  const proxy = connection.proxy('/server_info').then(JSON.parse, () => undefined);
+  const told = [await control, await proxy.catch(() => undefined)].map((answer: unknown) => text(answer, 'version'));
+  const version = told.find(Boolean);
+  return version && (/\d+\.\d+\.\d+[\w.+-]*/.exec(version)?.[0] ?? printable(version));
 }
 
 const NO_SERVER = 'Server: version undefined, could not find any version of gw running';

@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import { cliError } from '../error-codes.ts';
+import { didYouMean } from '../suggest.ts';
+
+/** `help [command…]`: the help of a command, by its words. */
+export function addHelp(program: Command): void {
+  const help = program.helpCommand(false).command('help').description('Print help of a command.');
+  help.argument('[command...]', 'words of the command').action((words: string[]) => {
+    let at = program;
+    for (const word of words) {
+      const found = at.commands.find((each) => each.name() === word || each.aliases().includes(word));
+      const known = at.commands.flatMap((each) => [each.name(), ...each.aliases()]);
+      if (!found) throw cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);
+      at = found;
+    }
+    at.outputHelp();
+  });
+}

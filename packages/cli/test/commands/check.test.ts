@@ -1,0 +1,211 @@
+import { expect } from 'chai';
+import { answer, at, recordedAnswers, type Handle } from '../support/answering-server.ts';
+import { call, type Outcome } from '../support/captured-io.ts';
+import { documents, expectFixture } from '../support/fixtures.ts';
+
+interface Item {
+  kind: string;
+  metadata: { name: string; namespace: string };
+  spec: Record<string, unknown>;
+  status?: unknown;
+}
+
+const ACCEPTED = { statuses: { 'gw-system': { state: 'Accepted', reportedBy: 'gw' } } };
+const item = (kind: string, name: string, more: Partial<Item> = {}): Item => ({
+  kind,
+  metadata: { name, namespace: 'gw-system' },
+  spec: {},
+  status: ACCEPTED,
+  ...more,
+});
+const report = (state: string | number, reason: string) => ({
+  statuses: { 'gw-system': { state, reason, reportedBy: 'gw' } },
+});
+const HEALTHY = [
+  item('Upstream', 'echo'),
+  item('Gateway', 'gateway-proxy'),
+  item('Secret', 'cert', { status: undefined }),
+];
+
+/** Calls `check` of a gateway that answers with these resources; `more` replaces other pages. */
+async function check(input: unknown, argv: string[] = [], more: Record<string, unknown> = {}): Promise<Outcome> {
+  const server = await answer({ ...recordedAnswers(), '/snapshots/input': { data: input }, ...more });
+  const outcome = await call(['check', ...argv, ...at(server)]);
+  await server.close();
+  return outcome;
+}
+
+describe('check', () => {
+  it('goes through every kind in order and ends with No problems detected', async () => {
+    const { code, stdout, stderr } = await check(HEALTHY);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout.split('\n')).to.deep.equal([
+      'Checking Deployments... OK',
+      'Checking Pods... OK',
+      'Checking Upstreams... OK',
+      'Checking UpstreamGroups... OK',
+      'Checking AuthConfigs... OK',
+      'Checking RateLimitConfigs... OK',
+      'Checking VirtualHostOptions... OK',
+      'Checking RouteOptions... OK',
+      'Checking Secrets... OK',
+      'Checking VirtualServices... OK',
+      'Checking Gateways... OK',
+      'Checking Proxies... OK',
+      'No problems detected.',
+      '',
+    ]);
+  });
+
+  it('prints the problems of every kind, nested per check, and exits 1', async () => {
+    const { code, stdout, stderr } = await check(documents('input.yaml'));
+    expect(code).to.equal(1);
+    expectFixture('check-problems.txt', `${stdout}${stderr}`);
+  });
+
+  it('lists the problems of one failing check without nesting', async () => {
+    const input = [
+      item('Upstream', 'a', { status: report('Rejected', 'no host') }),
+      item('Upstream', 'b', { status: report(3, 'slow') }),
+    ];
+    const { code, stderr } = await check(input);
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      [
+        'Error: 2 errors occurred:',
+        "\t* Found rejected upstream by 'gw': gw-system a (Reason: no host)",
+        "\t* Found upstream with warnings by 'gw': gw-system b (Reason: slow)",
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('puts the reason of a gateway on its own line', async () => {
+    const { stderr } = await check([item('Gateway', 'g', { status: report(2, 'port clash') })]);
+    expect(stderr).to.contain("\t* Found rejected gateway by 'gw': gw-system g\n\t  Reason: port clash\n");
+  });
+
+  it('prints JSON with null for empty lists, and exits 0 even with errors', async () => {
+    const good = await check(HEALTHY, ['-o', 'json']);
+    expect(good.code).to.equal(0);
+    expect(JSON.parse(good.stdout)).to.deep.include({ messages: null, errors: null });
+    const bad = await check([item('Upstream', 'a', { status: report(2, 'x') })], ['-o', 'json', '-x', 'pods']);
+    expect({ code: bad.code, stderr: bad.stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const { resources, errors } = JSON.parse(bad.stdout) as { resources: unknown[]; errors: string[] };
+    expect(errors).to.have.length(1);
+    expect(resources.slice(0, 2)).to.deep.equal([
+      { name: 'Deployments', status: 'OK' },
+      { name: 'Upstreams', status: '1 Errors!' },
+    ]);
+  });
+
+  it('leaves out what is excluded, in lists and repeated flags', async () => {
+    const { stdout } = await check(HEALTHY, ['-x', 'pods, upstreams', '--exclude', 'deployments']);
+    expect(stdout).to.not.match(/Deployments\.|Pods|Upstreams/);
+    expect(stdout).to.contain('Skipping proxies because deployments were excluded');
+  });
+
+  it('does not ask the proxy with --read-only', async () => {
+    const server = await answer({ ...recordedAnswers(), '/snapshots/input': { data: HEALTHY } });
+    const { stdout } = await call(['check', '--read-only', ...at(server)]);
+    await server.close();
+    expect(stdout).to.contain('Warning: the proxy itself was not asked');
+    expect(server.asked.filter((one) => /ready|stats/.test(one))).to.deep.equal([]);
+  });
+
+  it('looks at the asked namespaces only, cut down to the watched ones', async () => {
+    const elsewhere = item('Upstream', 'a', { status: report(2, 'x'), metadata: { name: 'a', namespace: 'team-a' } });
+    const settings = item('Settings', 'default', { spec: { watchNamespaces: ['gw-system', 'team-a'] } });
+    const input = [elsewhere, settings];
+    expect((await check(input)).code).to.equal(1);
+    expect((await check(input, ['-r', 'gw-system'])).code).to.equal(0);
+    expect((await check(input, ['-r', 'gw-system', '-r', 'team-a'])).code).to.equal(1);
+    expect((await check(input, ['-r', 'team-b'])).stderr).to.equal(
+      "Error: No namespaces specified are currently being watched (defaulting to 'gw-system' namespace)\n",
+    );
+  });
+
+  it('tells of a part that is not running', async () => {
+    const components = [
+      { name: 'control-plane', kind: 'control-plane', state: 'ready' },
+      { name: 'gateway-proxy', kind: 'proxy', state: 'starting', reason: 'no snapshot yet' },
+      { name: 'listener-::-80', kind: 'listener', state: 'failed', reason: 'port taken' },
+    ];
+    const { stderr } = await check(HEALTHY, [], { '/components': components });
+    expect(stderr).to.contain('* Component gateway-proxy (proxy) is starting: no snapshot yet');
+    expect(stderr).to.contain('* Listener listener-::-80 (listener) is failed: port taken');
+    expect((await check(HEALTHY, ['-n', 'other'])).stderr).to.contain('No running control plane or proxy was found');
+    expect((await check(HEALTHY, ['-p', 'nothing'])).stdout).to.contain(
+      'Warning: The provided label selector (nothing) applies to no pods',
+    );
+  });
+
+  it('says so when the gateway does not tell its components', async () => {
+    const { code, stdout } = await check(HEALTHY, [], { '/components': undefined });
+    expect(code).to.equal(0);
+    expect(stdout).to.contain('Warning: the gateway does not tell its components');
+  });
+
+  it('tells of a proxy that is not ready, not there, not connected, or refusing updates', async () => {
+    const notReady = await check(HEALTHY, [], {
+      '/ready': ((_, res) => res.writeHead(503).end('DRAINING')) satisfies Handle,
+    });
+    expect(notReady.stderr).to.contain('503 (DRAINING)');
+    const alone = await check(HEALTHY, [], { '/stats': 'control_plane.connected_state: 0\n' });
+    expect(alone.stderr).to.contain('is not connected to its control plane');
+    let refused = 1;
+    const rising: Handle = (_, res) => res.end(`cluster_manager.cds.update_rejected: ${refused++}\n`);
+    expect((await check(HEALTHY, [], { '/stats': rising })).stderr).to.contain('cds.update_rejected is rising');
+    expect((await check(HEALTHY, [], { '/stats': 'x.update_rejected: 1\n' })).code).to.equal(0);
+  });
+
+  it('tells of references that lead nowhere', async () => {
+    const vs = item('VirtualService', 'v', {
+      spec: {
+        virtualHost: {
+          options: { extauth: { configRef: { name: 'gone', namespace: 'auth' } } },
+          optionsConfigRefs: { delegateOptions: [{ name: 'opts' }] },
+          routes: [
+            { routeAction: { single: { upstream: { name: 'echo' } } } },
+            {
+              routeAction: { single: { upstream: { name: 'lost' } } },
+              options: { rateLimitConfigs: { refs: [{ name: 'few' }] } },
+            },
+          ],
+        },
+      },
+    });
+    const { stderr } = await check([...HEALTHY, vs]);
+    expect(stderr).to.contain(
+      'Virtual service references unknown upstream: (Virtual service: gw-system v | Upstream: gw-system lost)',
+    );
+    expect(stderr).to.contain('Virtual host references unknown auth config:').and.contain('Auth config: auth gone');
+    expect(stderr).to.contain('Virtual host references unknown VirtualHostOption:').and.contain('gw-system opts');
+    expect(stderr).to.contain('Route references unknown rate limit config:').and.contain('gw-system few');
+    expect(stderr).to.not.contain('echo');
+  });
+
+  it('shows documents that became no resource', async () => {
+    const page = { status: 'error', data: HEALTHY, error: 'a.yaml:1:1  no kind' };
+    const { code, stdout, stderr } = await check([], [], { '/snapshots/input': page });
+    expect(code).to.equal(1);
+    expect(stdout).to.contain('Checking Documents... 1 Errors!');
+    expect(stderr).to.equal('Error: 1 error occurred:\n\t* a.yaml:1:1  no kind\n');
+  });
+
+  it('refuses other outputs and unknown checks, and names the nearest', async () => {
+    expect(await check(HEALTHY, ['-o', 'yaml'])).to.include({
+      code: 2,
+      stderr: 'Error: Invalid output type. Only table (default) and json are supported.\n',
+    });
+    expect((await check(HEALTHY, ['-x', 'upstream'])).stderr).to.equal(
+      'Error: --exclude does not know \'upstream\' (did you mean "upstreams"?)\n',
+    );
+  });
+
+  it('stops with one line when no gateway answers', async () => {
+    const { code, stdout, stderr } = await call(['check', '--server', 'http://127.0.0.1:1']);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.match(/^Error: no gateway at http:\/\/127\.0\.0\.1:1 \(.+\n$/);
+  });
+});

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { answer, at, recordedAnswers, type AnsweringServer } from '../support/answering-server.ts';
+import { call } from '../support/captured-io.ts';
+import { expectFixture } from '../support/fixtures.ts';
+
+describe('get', () => {
+  let server: AnsweringServer;
+  before(async () => {
+    server = await answer(recordedAnswers());
+  });
+  after(() => server.close());
+  const get = (...argv: string[]) => call(['get', ...argv, ...at(server)]);
+
+  const tables: [file: string, argv: string[]][] = [
+    ['get-virtualservices.txt', ['virtualservices']],
+    ['get-virtualservices-wide.txt', ['vs', '-o', 'wide']],
+    ['get-virtualservice-route.txt', ['virtualservice', 'route', 'shop']],
+    ['get-routetables.txt', ['routetables', '-n', 'team-a']],
+    ['get-upstreams.txt', ['upstreams']],
+    ['get-upstreamgroups.txt', ['upstreamgroups']],
+    ['get-proxies.txt', ['proxies']],
+    ['get-authconfigs.txt', ['authconfigs']],
+    ['get-ratelimitconfigs.txt', ['ratelimitconfigs']],
+  ];
+  for (const [file, argv] of tables) {
+    it(`prints ${argv.join(' ')} as the table in ${file}`, async () => {
+      const { code, stdout, stderr } = await get(...argv);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expectFixture(file, stdout);
+    });
+  }
+
+  it('takes every alias of the group and its kinds', async () => {
+    const aliases = {
+      virtualservice: ['vs', 'virtualservices'],
+      upstream: ['u', 'us', 'upstreams'],
+      upstreamgroup: ['ug', 'ugs', 'upstreamgroups'],
+      proxy: ['p', 'proxies'],
+      authconfig: ['ac', 'authconfigs'],
+      ratelimitconfig: ['rlc', 'ratelimitconfigs'],
+      routetable: ['rt', 'routetables'],
+    };
+    for (const [name, others] of Object.entries(aliases)) {
+      const expected = (await get(name, '-A', '-o', 'name')).stdout;
+      expect(expected).to.not.equal('');
+      for (const other of others)
+        expect((await call(['g', other, '-A', '-o', 'name', ...at(server)])).stdout).to.equal(expected);
+    }
+  });
+
+  it('prints one resource by argument or --name, as JSON, YAML, to apply, or by its name', async () => {
+    const json = JSON.parse((await get('upstream', 'carts', '-o', 'json')).stdout) as { metadata: { name: string } }[];
+    expect(json.map(({ metadata }) => metadata.name)).to.deep.equal(['carts']);
+    expect((await get('upstream', '--name', 'carts', '-o', 'name')).stdout).to.equal('upstream.gw.vendor.io/carts\n');
+    const yaml = (await get('upstream', 'front', '-o', 'yaml')).stdout;
+    expect(yaml).to.contain('state: 3');
+    const kube = (await get('upstream', 'front', '-o', 'kube-yaml')).stdout;
+    expect(kube).to.contain('apiVersion: gw.vendor.io/v1').and.contain('state: Warning');
+    const many = parseAllDocuments((await get('upstreams', '-o', 'yaml')).stdout);
+    expect(many).to.have.length(4);
+  });
+
+  it('never prints a secret value', async () => {
+    for (const output of ['table', 'wide', 'yaml', 'json', 'kube-yaml']) {
+      const { stdout } = await get('authconfigs', '-o', output);
+      expect(stdout).to.not.match(/TYiryv0|8BvzLUO9/);
+    }
+    expect((await get('authconfigs', '-o', 'yaml')).stdout).to.contain('<redacted>');
+  });
+
+  it('looks in one namespace unless told otherwise, and says where others are', async () => {
+    const { stdout, stderr } = await get('routetables');
+    expect(stdout).to.contain('ROUTE TABLE');
+    expect(stderr).to.equal('No route tables here; there are some in: team-a (-n or -A).\n');
+    expect((await get('routetables', '-A', '-o', 'name')).stdout).to.equal('routetable.gateway.vendor.io/team\n');
+  });
+
+  it('refuses a namespace that holds nothing, with a suggestion', async () => {
+    const { code, stderr } = await get('upstreams', '-n', 'team-b');
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      'Error: namespace "team-b" holds no resources (did you mean "team-a"?); choose another with -n\n',
+    );
+  });
+
+  it('refuses a name that is not there, with a suggestion', async () => {
+    const { code, stderr } = await get('upstream', 'cart');
+    expect(code).to.equal(1);
+    expect(stderr).to.equal('Error: upstream "cart" not found in namespace gw-system (did you mean "carts"?)\n');
+  });
+
+  it('restricts proxies by what they were made from', async () => {
+    expect((await get('proxies', '--edge', '-o', 'name')).stdout).to.equal('proxy.gw.vendor.io/gateway-proxy\n');
+    expect((await get('proxies', '--kube', '-o', 'name')).stdout).to.equal('');
+  });
+
+  it('asks for a subcommand, and suggests one for a mistyped one', async () => {
+    expect(await get()).to.deep.equal({ code: 1, stdout: '', stderr: 'Error: please provide a subcommand\n' });
+    const { code, stderr } = await get('upstraem');
+    expect({ code, stderr }).to.deep.equal({
+      code: 2,
+      stderr: 'Error: unknown command \'upstraem\' (did you mean "upstream"?)\n',
+    });
+  });
+
+  it('refuses an unknown form of output', async () => {
+    const { code, stderr } = await get('upstreams', '-o', 'xml');
+    expect(code).to.equal(2);
+    expect(stderr.trim().split('\n')).to.have.length(1);
+  });
+});
+
+describe('get of a server that is no gateway', () => {
+  const answers: Record<string, unknown>[] = [
+    { '/snapshots/input': { data: 'text' } },
+    { '/snapshots/input': { data: { a: 1 } } },
+    { '/snapshots/input': [1, 2] },
+    { '/snapshots/input': 'hello' },
+  ];
+  for (const pages of answers) {
+    it(`refuses ${JSON.stringify(pages['/snapshots/input'])}`, async () => {
+      const server = await answer(pages);
+      const { code, stderr } = await call(['get', 'vs', '--server', server.url]);
+      await server.close();
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^Error: http:.*\/snapshots\/input does not answer as a gateway does; check --server\n$/);
+    });
+  }
+
+  it('skips what has no kind or name, and survives every wrong type inside a resource', async () => {
+    const wrong = [null, 1, 'x', [], {}, { spec: {} }, undefined];
+    const data = [
+      ...wrong,
+      ...[
+        'VirtualService',
+        'RouteTable',
+        'Upstream',
+        'UpstreamGroup',
+        'Proxy',
+        'AuthConfig',
+        'RateLimitConfig',
+      ].flatMap((kind) =>
+        [null, 1, 'x', [], { virtualHost: { routes: [1, null, { matchers: 3 }] }, routes: 'x' }].map((spec, i) => ({
+          kind,
+          metadata: { name: `${i}`, namespace: 'gw-system' },
+          spec,
+          status: i,
+        })),
+      ),
+    ];
+    const server = await answer({ '/snapshots/input': { data }, '/snapshots/proxies': { data } });
+    for (const kind of ['vs', 'rt', 'us', 'ug', 'p', 'ac', 'rlc']) {
+      for (const output of ['table', 'json', 'kube-yaml', 'name']) {
+        expect(await call(['get', kind, '-o', output, '--server', server.url])).to.include({ code: 0, stderr: '' });
+      }
+    }
+    await server.close();
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { answer, at, recordedAnswers } from '../support/answering-server.ts';
+import { call, type Outcome } from '../support/captured-io.ts';
+
+async function proxy(
+  argv: string[],
+  more: Record<string, unknown> = {},
+): Promise<Outcome & { asked: readonly string[] }> {
+  const server = await answer({ ...recordedAnswers(), ...more });
+  const outcome = await call(['proxy', ...argv, ...at(server)]);
+  await server.close();
+  return { ...outcome, asked: server.asked };
+}
+
+describe('proxy', () => {
+  it('prints the plain address by default, the TLS one by --port https, and a port by number', async () => {
+    expect((await proxy(['address'])).stdout).to.equal('127.0.0.1:8080\n');
+    expect((await proxy(['address', '--port', 'https'])).stdout).to.equal('127.0.0.1:8443\n');
+    expect((await proxy(['--port', '8443', 'address'])).stdout).to.equal('127.0.0.1:8443\n');
+  });
+
+  it('prints a URL with a scheme for the named ports only', async () => {
+    expect((await proxy(['url'])).stdout).to.equal('http://127.0.0.1:8080\n');
+    expect((await proxy(['url', '--port', 'https'])).stdout).to.equal('https://127.0.0.1:8443\n');
+    expect((await proxy(['url', '--port', '8443'])).stdout).to.equal('127.0.0.1:8443\n');
+  });
+
+  it('puts an IPv6 address into brackets', async () => {
+    const listeners = {
+      listener_statuses: [{ name: 'a', local_address: { socket_address: { address: '::1', port_value: 80 } } }],
+    };
+    expect((await proxy(['url'], { '/listeners': listeners })).stdout).to.equal('http://[::1]:80\n');
+  });
+
+  it('says which ports there are when the asked one is not, and when there is none', async () => {
+    expect(await proxy(['address', '--port', 'grpc'])).to.include({
+      code: 1,
+      stderr: 'Error: named port grpc not found; the proxy listens on: http (8080), https (8443)\n',
+    });
+    const { code, stderr } = await proxy(['address'], { '/listeners': { listener_statuses: [] } });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('the proxy listens on no address');
+  });
+
+  it('refuses a list of listeners that is none', async () => {
+    for (const listeners of ['text', '[1]', 'null', '{"listener_statuses":1}']) {
+      expect((await proxy(['address'], { '/listeners': listeners })).stderr).to.contain('check --proxy-admin');
+    }
+  });
+
+  it('prints the dump with endpoints, asked for by POST, and the statistics', async () => {
+    const dump = await proxy(['dump'], { '/config_dump': '{"configs":[]}' });
+    expect(dump.stdout).to.equal('{"configs":[]}\n');
+    expect(dump.asked).to.deep.equal(['POST /config_dump?include_eds']);
+    expect((await proxy(['stats'])).stdout).to.contain('server.live: 1\n');
+  });
+
+  it('raises the log level, and says where the log is when there is no file', async () => {
+    const { code, stdout, stderr, asked } = await proxy(['logs']);
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '' });
+    expect(stderr).to.contain('debug now').and.contain('standard error');
+    expect(asked).to.deep.equal(['POST /logging?level=debug', 'GET /server_info']);
+    expect((await proxy(['logs', '-d', 'false'])).asked).to.deep.equal(['GET /server_info']);
+    expect((await proxy(['logs', '-d', 'maybe'])).code).to.equal(2);
+  });
+
+  describe('with a log file', () => {
+    let directory: string;
+    before(() => (directory = mkdtempSync(join(tmpdir(), 'cli-logs-'))));
+    after(() => rmSync(directory, { recursive: true }));
+    const info = (file: string) => ({ '/server_info': { command_line_options: { log_path: file } } });
+
+    it('prints the file to standard error, control characters made visible', async () => {
+      const file = join(directory, 'a.log');
+      writeFileSync(file, 'one\n\u001b[31mtwo\n');
+      const { code, stdout, stderr } = await proxy(['logs', '-d', 'false'], info(file));
+      expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '', stderr: 'one\n\\u001b[31mtwo\n' });
+    });
+
+    it('says in one line that the file is not here', async () => {
+      const file = join(directory, 'none.log');
+      expect(await proxy(['logs', '-d', 'false'], info(file))).to.include({
+        code: 2,
+        stderr: `Error: ${file}: no such file or directory\n`,
+      });
+    });
+
+    it('follows what is added, also after the file was cut, until its reader goes away', async () => {
+      const file = join(directory, 'b.log');
+      writeFileSync(file, 'first\n');
+      let seen = '';
+      const stderr = new Writable({
+        write(chunk, _encoding, done) {
+          seen += String(chunk);
+          if (seen === 'first\n') appendFileSync(file, 'second\n');
+          if (seen === 'first\nsecond\n') writeFileSync(file, 'new\n');
+          if (seen.endsWith('new\n')) stderr.destroy();
+          done();
+        },
+      });
+      const server = await answer({ ...recordedAnswers(), ...info(file) });
+      const { code } = await call(['proxy', 'logs', '-f', '-d', 'false', ...at(server)], { stderr });
+      await server.close();
+      expect(code).to.equal(0);
+      expect(seen).to.equal('first\nsecond\nnew\n');
+    });
+  });
+
+  describe('served-config', () => {
+    const snapshot = {
+      proxy: 'gateway-proxy',
+      version: 'v1',
+      listeners: [{ name: 'listener-::-8080', virtualHosts: [{ name: 'gw-system.a', routes: [] }] }],
+      upstreams: [{ name: 'echo_gw-system', endpoints: [{ address: '127.0.0.1', port: 1 }], spec: { salt: 'hidden' } }],
+    };
+    const xds = { '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshot } } };
+
+    it('prints the role and the four sections as YAML', async () => {
+      const { code, stdout } = await proxy(['served-config'], xds);
+      expect(code).to.equal(0);
+      expect(stdout.match(/^#.*$/gm)).to.deep.equal([
+        '#role: gw-system~gateway-proxy',
+        '#clusters',
+        '#eds',
+        '#listeners',
+        '#rds',
+      ]);
+      const parsed = parseAllDocuments(stdout.split('#eds\n')[1]!.split('#listeners')[0]!)[0]!.toJS() as unknown;
+      expect(parsed).to.deep.equal([{ cluster: 'echo_gw-system', endpoints: [{ address: '127.0.0.1', port: 1 }] }]);
+      expect(stdout).to.not.contain('hidden');
+    });
+
+    it('says which proxies are served when the asked one is not', async () => {
+      expect(await proxy(['served-config', '--name', 'other'], xds)).to.include({
+        code: 1,
+        stderr: 'Error: proxy other not found; the control plane serves: gateway-proxy\n',
+      });
+    });
+
+    it('refuses snapshots that are none', async () => {
+      for (const data of [
+        'text',
+        { a: 1 },
+        { a: { listeners: [], upstreams: 1 } },
+        { a: { listeners: [1], upstreams: [] } },
+      ]) {
+        expect((await proxy(['served-config'], { '/snapshots/xds': { data } })).stderr).to.contain('check --server');
+      }
+    });
+  });
+});

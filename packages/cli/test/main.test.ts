@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { answer, at, recordedAnswers, type AnsweringServer } from './support/answering-server.ts';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+function start(argv: string[]) {
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  const child = spawn(process.execPath, ['--conditions=source', MAIN, ...argv], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (printed.stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (printed.stderr += String(chunk)));
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, ...printed }));
+  });
+  return { child, ended };
+}
+
+describe('gatewayctl as a process', () => {
+  let server: AnsweringServer;
+  before(async () => {
+    const big = Array.from({ length: 20_000 }, (_, i) => ({
+      kind: 'Upstream',
+      metadata: { name: `upstream-${i}`, namespace: 'gw-system' },
+    }));
+    server = await answer({
+      ...recordedAnswers(),
+      '/snapshots/edge': { data: [] },
+      '/config_dump': JSON.stringify(big),
+    });
+  });
+  after(() => server.close());
+
+  it('prints to standard output and exits 0', async () => {
+    const { code, stdout, stderr } = await start(['get', 'upstreams', '-o', 'name', ...at(server)]).ended;
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.contain('upstream.gw.vendor.io/carts\n');
+  });
+
+  it('exits 1 when the work failed and 2 when the call was wrong', async () => {
+    expect((await start(['check', '--server', 'http://127.0.0.1:1']).ended).code).to.equal(1);
+    const wrong = await start(['check', '--bogus']).ended;
+    expect(wrong).to.deep.equal({ code: 2, stdout: '', stderr: "Error: unknown option '--bogus'\n" });
+  });
+
+  it('ends silently when its reader goes away', async () => {
+    const { child, ended } = start(['proxy', 'dump', ...at(server)]);
+    child.stdout.once('data', () => child.stdout.destroy());
+    const { code, stderr } = await ended;
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+  });
+
+  it('prints a large answer completely into a pipe', async () => {
+    const { stdout } = await start(['proxy', 'dump', ...at(server)]).ended;
+    expect(JSON.parse(stdout)).to.have.length(20_000);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { renderTable, wrap } from '../src/table.ts';
+
+describe('table', () => {
+  it('draws borders of + and -, an upper-case header, and left-aligned cells', () => {
+    const text = renderTable({
+      columns: ['Name', 'Routes'],
+      rows: [
+        ['a', '/ -> x'],
+        ['', '/longer -> y'],
+      ],
+    });
+    expect(text.split('\n')).to.deep.equal([
+      '+------+--------------+',
+      '| NAME | ROUTES       |',
+      '+------+--------------+',
+      '| a    | / -> x       |',
+      '|      | /longer -> y |',
+      '+------+--------------+',
+    ]);
+  });
+
+  it('draws a table without rows as its header', () => {
+    expect(renderTable({ columns: ['A'], rows: [] }).split('\n')).to.deep.equal(['+---+', '| A |', '+---+']);
+  });
+
+  it('wraps at a space before the limit, else in the middle of a word, and keeps indentation', () => {
+    expect(wrap('one two three four five six seven', 12)).to.equal('one two\nthree four\nfive six\nseven');
+    expect(wrap('abcdefghij', 4)).to.equal('abcd\nefgh\nij');
+    expect(wrap('  - abcdef', 5)).to.equal('  -\nabcde\nf');
+    expect(wrap('x', Infinity)).to.equal('x');
+  });
+
+  it('shows the control characters of a hostile cell instead of sending them to the terminal', () => {
+    expect(renderTable({ columns: ['A'], rows: [['\u001b[2J\u202egone']] })).to.contain('\\u001b[2J\\u202egone');
+  });
+});
