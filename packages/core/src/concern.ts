@@ -82,7 +82,8 @@ export function createContext(parts: Partial<Omit<Context, 'state'>> = {}): Cont
 
 /**
  * Turns a concern into a middleware factory for a user's own server: what the concern recorded on the request's
- * headers is applied to `req.headers` and `req.rawHeaders` before `next()`, and response headers by `res.setHeader`.
+ * headers is applied to `req.headers` and `req.rawHeaders` before `next()`, a changed path to `req.url`, and response
+ * headers by `res.setHeader`. Behind a mount path the concern sees what is left of the path, as `req.url` does.
  *
  * @example
  * export const rbac = asMiddleware(rbacConcern);
@@ -92,11 +93,16 @@ export function asMiddleware<Options>(concern: Concern<Options>): (options: Opti
   return (options, context = createContext()) => {
     const handler = concern.compile(options, context);
     if (!handler) return (_req, _res, next) => next();
-    const applied: Handler = (req, res, next) =>
+    const applied: Handler = (req, res, next) => {
+      const facts = factsOf(req);
+      const url = req.url ?? '/';
+      facts.path = url;
       handler(req, res, (error) => {
         if (error === undefined) applyRecorded(req, res);
+        if (facts.path !== url) req.url = facts.path;
         next(error);
       });
+    };
     Object.defineProperty(applied, 'name', { value: concern.name });
     if (handler.upgrade) applied.upgrade = handler.upgrade.bind(handler);
     if (handler.close) applied.close = handler.close.bind(handler);

@@ -12,6 +12,7 @@ import type { JwtProviders } from '@edge-gateway/core/schema';
 import { httpStatusOf, JWT_STATUS, type JwtFailure } from './jwt-status.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { jwtBlockOf } from './jwt-levels.ts';
+import { withoutTokens } from './token-source.ts';
 import type { Token } from './token.ts';
 
 /** Namespace of the dynamic metadata that verified payloads are put under. */
@@ -33,6 +34,7 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
     ? 'ALLOW_MISSING_OR_FAILED'
     : (block.validationPolicy ?? 'REQUIRE_VALID');
   const claimHeaders = new Set(providers.flatMap((provider) => provider.claimHeaders));
+  const tokenParams = providers.flatMap((provider) => provider.source.queryParams);
   const stats = statsOf(context);
   const log = context.log.get('jwt');
 
@@ -53,7 +55,7 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
     }
     stats.denied.value++;
     log.info({ requestId: facts.requestId, reason: failure }, 'token refused');
-    return refusal(failure, req);
+    return refusal(failure, req, tokenParams);
   }
 
   return function jwt(req, _res, next) {
@@ -131,22 +133,23 @@ function removeClientCopies(req: IncomingMessage, facts: Facts, claimHeaders: Re
   }
 }
 
-function refusal(failure: JwtFailure, req: IncomingMessage): GatewayError {
+function refusal(failure: JwtFailure, req: IncomingMessage, tokenParams: readonly string[]): GatewayError {
   const { text } = JWT_STATUS[failure];
   const status = httpStatusOf(failure);
-  const scheme = factsOf(req).header('x-forwarded-proto') ?? ('encrypted' in req.socket ? 'https' : 'http');
-  const realm = `${scheme}://${req.headers.host ?? ''}${withoutQuotes(req.url ?? '/')}`;
+  const facts = factsOf(req);
+  const scheme = facts.header('x-forwarded-proto') ?? ('encrypted' in req.socket ? 'https' : 'http');
+  const realm = `${scheme}://${req.headers.host ?? ''}${withoutTokens(facts.path, tokenParams)}`;
   const reason = failure === 'missing' ? '' : ', error="invalid_token"';
   return new GatewayError(text, {
     code: failure === 'audienceNotAllowed' ? 'ERR_RBAC_JWT_AUDIENCE' : 'ERR_RBAC_JWT',
     status,
-    headers: { 'www-authenticate': `Bearer realm="${realm}"${reason}`, 'content-type': 'text/plain' },
+    headers: { 'www-authenticate': `Bearer realm="${quotable(realm)}"${reason}`, 'content-type': 'text/plain' },
   });
 }
 
-/** A path as it may stand in a quoted string; query values are left out, since one may be the token itself. */
-function withoutQuotes(url: string): string {
-  return url.split('?', 1)[0]!.replaceAll(/["\\]/g, (character) => encodeURIComponent(character));
+/** A text as it may stand in a quoted string of a header. */
+function quotable(text: string): string {
+  return text.replaceAll(/["\\]|[^\x20-\x7e]/g, (character) => encodeURIComponent(character));
 }
 
 function statsOf({ metrics }: Context) {

@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import type { JwtProvider, JwtProviders } from '@edge-gateway/core/schema';
+import { jwt } from '../src/index.ts';
+import { createIssuer, ISSUER, NOW, seconds, serve, testContext, type Answer, type Issuer } from './issuer.ts';
+
+describe('jwt', () => {
+  let issuer: Issuer;
+  let other: Issuer;
+  let closing: (() => Promise<void>)[] = [];
+  before(async () => {
+    issuer = await createIssuer();
+    other = await createIssuer('ES256', 'other');
+  });
+  afterEach(async () => {
+    await Promise.all(closing.map((close) => close()));
+    closing = [];
+  });
+
+  const provider = (more: Partial<JwtProvider> = {}): JwtProvider => ({
+    issuer: ISSUER,
+    jwks: { local: { key: issuer.keySet } },
+    ...more,
+  });
+
+  async function start(block: JwtProviders, context = testContext()) {
+    const server = await serve(jwt(block, context));
+    closing.push(server.close);
+    return server;
+  }
+
+  async function askWith(token: string, more: Partial<JwtProvider> = {}): Promise<Answer> {
+    const server = await start({ providers: { main: provider(more) } });
+    return server.ask('/a', { authorization: `Bearer ${token}` });
+  }
+
+  it('lets a good token through and takes it away from the upstream', async () => {
+    const answer = await askWith(await issuer.sign());
+    expect(answer.status).to.equal(200);
+    expect(answer.seen).to.not.have.property('authorization');
+  });
+
+  it('keeps the token when asked to', async () => {
+    const token = await issuer.sign();
+    expect((await askWith(token, { keepToken: true })).seen.authorization).to.equal(`Bearer ${token}`);
+  });
+
+  it('answers 401 with a challenge that has no error when the token is missing', async () => {
+    const server = await start({ providers: { main: provider() } });
+    const answer = await server.ask('/a?b=c');
+    expect(answer).to.include({
+      status: 401,
+      body: 'Jwt is missing',
+      authenticate: 'Bearer realm="http://api.test/a?b=c"',
+    });
+  });
+
+  it('answers a preflight like any other request: CORS stands before it', async () => {
+    const server = await start({ providers: { main: provider() } });
+    expect((await server.ask('/', { origin: 'https://a.test' }, 'OPTIONS')).status).to.equal(401);
+  });
+
+  for (const [what, claims, status, body] of [
+    ['is expired', { exp: seconds(-61) }, 401, 'Jwt is expired'],
+    ['is not valid yet', { nbf: seconds(61) }, 401, 'Jwt not yet valid'],
+    ['is of another issuer', { iss: 'https://else.test/' }, 401, 'Jwt issuer is not configured'],
+    ['is for another audience', { aud: 'else' }, 403, 'Audiences in Jwt are not allowed'],
+    ['has no audience', {}, 403, 'Audiences in Jwt are not allowed'],
+  ] as const) {
+    it(`refuses a token that ${what}`, async () => {
+      const answer = await askWith(await issuer.sign(claims), { audiences: ['mine'] });
+      expect(answer).to.include({ status: claims && 'aud' in claims ? 403 : status, body });
+      expect(answer.authenticate).to.equal('Bearer realm="http://api.test/a", error="invalid_token"');
+    });
+  }
+
+  for (const [what, claims] of [
+    ['expired less than the skew ago', { exp: seconds(-59) }],
+    ['valid in less than the skew', { nbf: seconds(59) }],
+    ['without an expiry', { exp: undefined }],
+  ] as const) {
+    it(`accepts a token ${what}`, async () => {
+      expect((await askWith(await issuer.sign(claims))).status).to.equal(200);
+    });
+  }
+
+  it('compares audiences without scheme and slash at the end', async () => {
+    for (const aud of ['https://api.test/', 'api.test', ['else', 'http://api.test']]) {
+      expect(
+        (await askWith(await issuer.sign({ aud }), { audiences: ['https://api.test'] })).status,
+        String(aud),
+      ).to.equal(200);
+    }
+  });
+
+  it('finds tokens in headers with a prefix, in the query, and nowhere else', async () => {
+    const token = await issuer.sign();
+    const server = await start({
+      providers: {
+        main: provider({ tokenSource: { headers: [{ header: 'X-Token', prefix: 'T=' }], queryParams: ['token'] } }),
+      },
+    });
+    expect((await server.ask('/', { 'x-token': `T=${token}` })).status).to.equal(200);
+    expect((await server.ask('/', { 'x-token': token })).body).to.equal('Jwt is missing');
+    expect((await server.ask('/', { authorization: `Bearer ${token}` })).body).to.equal('Jwt is missing');
+    const viaQuery = await server.ask(`/p?a=1&token=${token}&b=%20`);
+    expect(viaQuery).to.include({ status: 200, path: '/p?a=1&b=%20' });
+  });
+
+  it('needs every token of a provider to be good', async () => {
+    const server = await start({ providers: { main: provider() } });
+    const token = await issuer.sign();
+    const bad = await server.ask(`/?access_token=${await issuer.sign({ exp: seconds(-100) })}`, {
+      authorization: `Bearer ${token}`,
+    });
+    expect(bad.body).to.equal('Jwt is expired');
+    expect((await server.ask(`/?access_token=${token}`, { authorization: `Bearer ${token}` })).status).to.equal(200);
+  });
+
+  it('accepts a token of any of several providers, and judges it by its own', async () => {
+    const second = provider({ issuer: 'https://second.test', jwks: { local: { key: other.keySet } } });
+    const server = await start({ providers: { main: provider(), second } });
+    const ask = (token: string) => server.ask('/', { authorization: `Bearer ${token}` });
+    expect((await ask(await issuer.sign())).status).to.equal(200);
+    expect((await ask(await other.sign({ iss: 'https://second.test' }))).status).to.equal(200);
+    expect((await ask(await other.sign())).body).to.equal("Jwks doesn't have key to match kid or alg from Jwt");
+    expect((await ask(await other.sign({ iss: 'https://second.test', exp: seconds(-100) }))).body).to.equal(
+      'Jwt is expired',
+    );
+  });
+
+  it('never shows a token in the challenge', async () => {
+    const token = await issuer.sign({ exp: seconds(-100) });
+    const server = await start({ providers: { main: provider() } });
+    const answer = await server.ask(`/a?access_token=${token}&b="c`);
+    expect(answer.authenticate).to.equal('Bearer realm="http://api.test/a?b=%22c", error="invalid_token"');
+  });
+
+  describe('claims to headers', () => {
+    const claimsToHeaders = [
+      { claim: 'email', header: 'X-Email' },
+      { claim: 'address.city', header: 'x-city' },
+      { claim: 'roles', header: 'x-roles' },
+      { claim: 'age', header: 'x-age' },
+      { claim: 'email', header: 'x-all', append: true },
+    ];
+
+    it('copies text, numbers, nested and list claims', async () => {
+      const token = await issuer.sign({
+        email: 'jürgen@example.com',
+        address: { city: 'Köln' },
+        roles: ['a', 'b'],
+        age: 42,
+      });
+      const { seen } = await askWith(token, { claimsToHeaders });
+      const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+      expect(seen).to.include({ 'x-email': utf8('jürgen@example.com'), 'x-city': utf8('Köln'), 'x-age': '42' });
+      expect(JSON.parse(Buffer.from(seen['x-roles']!, 'base64').toString())).to.deep.equal(['a', 'b']);
+    });
+
+    it("always removes a client's own copies, in every spelling, also when the claim or the token is missing", async () => {
+      const server = await start({
+        providers: { main: provider({ claimsToHeaders }) },
+        validationPolicy: 'ALLOW_MISSING',
+      });
+      const forged = { 'X-Email': 'forged', x_email: 'forged', X_EMAIL: 'forged', 'x-all': 'forged' };
+      for (const headers of [forged, { ...forged, authorization: `Bearer ${await issuer.sign()}` }]) {
+        const { status, seen } = await server.ask('/', headers);
+        expect(status).to.equal(200);
+        expect(JSON.stringify(seen)).to.not.include('forged');
+      }
+    });
+
+    it('does not let a claim break the head', async () => {
+      const { status, seen } = await askWith(await issuer.sign({ email: 'a\r\nx-admin: true' }), { claimsToHeaders });
+      expect(status).to.equal(200);
+      expect(seen).to.not.have.any.keys('x-email', 'x-admin');
+    });
+  });
+
+  describe('validation policies', () => {
+    for (const [policy, missing, failed] of [
+      ['REQUIRE_VALID', 401, 401],
+      ['ALLOW_MISSING', 200, 401],
+      ['ALLOW_MISSING_OR_FAILED', 200, 200],
+    ] as const) {
+      it(`${policy}: ${missing} without a token, ${failed} with a bad one`, async () => {
+        const server = await start({ providers: { main: provider() }, validationPolicy: policy });
+        expect((await server.ask('/')).status).to.equal(missing);
+        const bad = await server.ask('/', { authorization: 'Bearer a.b.c' });
+        expect(bad.status).to.equal(failed);
+        if (failed === 200) expect(bad.seen.authorization).to.equal('Bearer a.b.c');
+      });
+    }
+
+    it('the deprecated switch beats the policy', async () => {
+      const server = await start({
+        providers: { main: provider() },
+        validationPolicy: 'REQUIRE_VALID',
+        allowMissingOrFailedJwt: true,
+      });
+      expect((await server.ask('/')).status).to.equal(200);
+    });
+  });
+
+  it('checks the time of a remembered token at every request', async () => {
+    let now = NOW;
+    const server = await start({ providers: { main: provider() } }, testContext({ now: () => now }));
+    const headers = { authorization: `Bearer ${await issuer.sign({ exp: seconds(60) })}` };
+    expect((await server.ask('/', headers)).status).to.equal(200);
+    expect((await server.ask('/', headers)).status).to.equal(200);
+    now = NOW + 121_000;
+    expect((await server.ask('/', headers)).body).to.equal('Jwt is expired');
+  });
+
+  it('verifies a repeated token once', async () => {
+    const context = testContext();
+    const server = await start({ providers: { main: provider() } }, context);
+    const headers = { authorization: `Bearer ${await issuer.sign()}` };
+    for (let i = 0; i < 5; i++) await server.ask('/', headers);
+    const stat = (name: string) =>
+      context.metrics.list().find(({ name: { path } }) => path === `http.http.jwt_authn.${name}`)!.stat as {
+        value: number;
+      };
+    expect(stat('jwt_cache_miss').value).to.equal(1);
+    expect(stat('jwt_cache_hit').value).to.equal(4);
+  });
+});
