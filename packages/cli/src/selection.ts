@@ -36,12 +36,7 @@ export function select(all: readonly StatusObject[], view: View, flags: GetFlags
   if (flags.name !== undefined) {
     const named = ofKind.filter(({ metadata }) => metadata.name === flags.name);
     if (named.length > 0) return named;
-    const names = ofKind.map(({ metadata }) => metadata.name);
-    const where = flags.allNamespaces ? '' : ` in namespace ${flags.namespace}`;
-    throw cliError(
-      'ERR_CLI_NOT_FOUND',
-      `${view.command} "${flags.name}" not found${where}${didYouMean(flags.name, names)}`,
-    );
+    throw notFound(all, view, { name: flags.name, near: ofKind, flags });
   }
   if (inScope.length === 0 && flags.namespace !== DEFAULT_NAMESPACE) {
     const known = [...new Set(all.map(({ metadata }) => metadata.namespace))];
@@ -50,4 +45,24 @@ export function select(all: readonly StatusObject[], view: View, flags: GetFlags
   }
   const origin = flags.edge ? 'gw-gateway' : flags.kube ? 'gw-kube-gateway-api' : undefined;
   return origin ? ofKind.filter(({ metadata }) => metadata.labels?.['created_by'] === origin) : ofKind;
+}
+
+function notFound(
+  all: readonly StatusObject[],
+  view: View,
+  at: { name: string; near: StatusObject[]; flags: GetFlags },
+) {
+  const { name, near, flags } = at;
+  const where = flags.allNamespaces ? '' : ` in namespace ${flags.namespace}`;
+  const elsewhere = all
+    .filter((object) => object.kind === view.kind && object.metadata.name === name)
+    .map(({ metadata }) => metadata.namespace);
+  const hint =
+    elsewhere.length > 0
+      ? `; there is one in ${elsewhere.join(', ')} (-n)`
+      : didYouMean(
+          name,
+          near.map(({ metadata }) => metadata.name),
+        );
+  return cliError('ERR_CLI_NOT_FOUND', `${view.command} "${name}" not found${where}${hint}`);
 }

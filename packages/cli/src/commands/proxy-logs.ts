@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { Connection } from '../connection.ts';
 import { cliError } from '../error-codes.ts';
@@ -45,11 +44,21 @@ async function showLogs(io: Io, connection: Connection, flags: LogFlags): Promis
   const decoder = new TextDecoder();
   const print = (chunk: Buffer) => void io.stderr.write(printable(decoder.decode(chunk, { stream: true })));
   if (!flags.follow) return followFile(file, print);
+  await followUntilStopped(io, file, print);
+}
+
+/** Follows the file until Ctrl-C, or until whoever reads our output goes away. */
+async function followUntilStopped(io: Io, file: string, print: (chunk: Buffer) => void): Promise<void> {
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  if (io.stderr.closed || io.stderr.destroyed) return;
-  void once(io.stderr, 'close').then(() => stop.abort());
-  await followFile(file, print, stop.signal);
+  const end = () => stop.abort();
+  process.once('SIGINT', end);
+  io.stderr.once('close', end);
+  try {
+    if (!io.stderr.destroyed) await followFile(file, print, stop.signal);
+  } finally {
+    process.off('SIGINT', end);
+    io.stderr.off('close', end);
+  }
 }
 
 /** The log file that the proxy names in `/server_info`; empty when it has none. */

@@ -88,6 +88,9 @@ describe('get', () => {
     const { code, stderr } = await get('upstream', 'cart');
     expect(code).to.equal(1);
     expect(stderr).to.equal('Error: upstream "cart" not found in namespace gw-system (did you mean "carts"?)\n');
+    expect((await get('routetable', 'team')).stderr).to.equal(
+      'Error: routetable "team" not found in namespace gw-system; there is one in team-a (-n)\n',
+    );
   });
 
   it('restricts proxies by what they were made from', async () => {
