@@ -1,0 +1,61 @@
+/** True when `name`, in any case, is the lower-case name `lower`. */
+export function sameName(name: string, lower: string): boolean {
+  return name.length === lower.length && (name === lower || name.toLowerCase() === lower);
+}
+
+/** Value of a header in a flat `[name, value, …]` list; several values joined with `,`. */
+export function findHeader(flat: readonly string[], lower: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < flat.length; i += 2) {
+    if (sameName(flat[i]!, lower)) value = value === undefined ? flat[i + 1]! : `${value},${flat[i + 1]!}`;
+  }
+  return value;
+}
+
+/** Takes every value of a header out of the list, in place. */
+export function removeHeader(flat: string[], lower: string): void {
+  let kept = 0;
+  for (let i = 0; i < flat.length; i += 2) {
+    if (sameName(flat[i]!, lower)) continue;
+    flat[kept] = flat[i]!;
+    flat[kept + 1] = flat[i + 1]!;
+    kept += 2;
+  }
+  flat.length = kept;
+}
+
+/** Gives a header this one value: in the place of its first, or at the end. */
+export function setHeader(flat: string[], lower: string, value: string): void {
+  for (let i = 0; i < flat.length; i += 2) {
+    if (!sameName(flat[i]!, lower)) continue;
+    const rest = flat.splice(i + 2);
+    removeHeader(rest, lower);
+    flat[i] = lower;
+    flat[i + 1] = value;
+    for (const part of rest) flat.push(part);
+    return;
+  }
+  flat.push(lower, value);
+}
+
+/** True when the list has the header. */
+export function hasHeader(flat: readonly string[], lower: string): boolean {
+  for (let i = 0; i < flat.length; i += 2) if (sameName(flat[i]!, lower)) return true;
+  return false;
+}
+
+/** True for a text that would end a header line early: it holds CR, LF or NUL. */
+export function breaksLine(value: string): boolean {
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i);
+    if (code === 13 || code === 10 || code === 0) return true;
+  }
+  return false;
+}
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** True for a legal header name (RFC 9110 §5.6.2). */
+export function isHeaderName(name: string): boolean {
+  return TOKEN.test(name);
+}

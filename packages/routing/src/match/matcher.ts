@@ -1,0 +1,41 @@
+import { compileRegex, type Regex, type Route } from '@edge-gateway/core';
+import { canonicalEscapes } from './canonical-path.ts';
+import { compileConditions, type Condition } from './conditions.ts';
+
+type Matcher = Route['matchers'][number];
+
+/** A matcher taken apart once. */
+export interface CompiledMatcher {
+  readonly kind: 'prefix' | 'exact' | 'regex' | 'connect';
+  /** Prefix, exact path or pattern; in lower case when `ignoreCase`. */
+  readonly text: string;
+  readonly ignoreCase: boolean;
+  readonly regex: Regex | undefined;
+  readonly conditions: readonly Condition[];
+}
+
+/** Compiles a matcher; one that names no path takes every path. Throws for an expression that does not compile. */
+export function compileMatcher(matcher: Matcher): CompiledMatcher {
+  const conditions = compileConditions(matcher);
+  const rest = { conditions, regex: undefined, ignoreCase: matcher.caseSensitive === false };
+  if (matcher.connectMatcher) return { ...rest, kind: 'connect', text: '', ignoreCase: false };
+  if (matcher.regex !== undefined) {
+    return { ...rest, kind: 'regex', text: matcher.regex, ignoreCase: false, regex: compileRegex(matcher.regex) };
+  }
+  const kind = matcher.exact === undefined ? 'prefix' : 'exact';
+  const text = canonicalEscapes(matcher.exact ?? matcher.prefix ?? '/');
+  return { ...rest, kind, text: rest.ignoreCase ? text.toLowerCase() : text };
+}
+
+/** True when the path (without query) fits; says nothing of the conditions. */
+export function pathFits(matcher: CompiledMatcher, pathname: string, method: string): boolean {
+  if (matcher.kind === 'connect') return method === 'CONNECT';
+  if (matcher.regex) return matcher.regex.fullMatch(pathname);
+  const path = matcher.ignoreCase ? pathname.toLowerCase() : pathname;
+  return matcher.kind === 'prefix' ? path.startsWith(matcher.text) : path === matcher.text;
+}
+
+/** Length of the part of the path that the matcher took: what a rewrite replaces. */
+export function matchedLength(matcher: CompiledMatcher, pathname: string): number {
+  return matcher.kind === 'prefix' ? matcher.text.length : pathname.length;
+}
