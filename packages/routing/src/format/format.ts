@@ -1,0 +1,72 @@
+import { GatewayError } from '@edge-gateway/core';
+import { operatorOf, OPERATOR_NAMES, type FormatUse, type Operator } from './operators.ts';
+import type { RequestRecord } from './record.ts';
+
+/** A text with `%OPERATOR%`s, taken apart once. */
+export interface Format {
+  /** The text when it holds no operator. */
+  readonly literal: string | undefined;
+  readonly parts: readonly (string | Operator)[];
+}
+
+/**
+ * Compiles a text such as `%REQ(X-A?:PATH):10% %START_TIME(%s)%`; `%%` is a percent sign. With `request` the operators
+ * of responses are refused. Throws `ERR_ROUTING_OPTION` for an operator that does not exist.
+ */
+export function compileFormat(text: string, use: FormatUse): Format {
+  const parts: (string | Operator)[] = [];
+  let literal = '';
+  let at = 0;
+  while (at < text.length) {
+    const percent = text.indexOf('%', at);
+    if (percent < 0) {
+      literal += text.slice(at);
+      break;
+    }
+    literal += text.slice(at, percent);
+    if (text[percent + 1] === '%') {
+      literal += '%';
+      at = percent + 2;
+      continue;
+    }
+    const { operator, end } = readOperator(text, percent, use);
+    if (literal !== '') parts.push(literal);
+    literal = '';
+    parts.push(operator);
+    at = end;
+  }
+  if (parts.length === 0) return { literal, parts: [literal] };
+  if (literal !== '') parts.push(literal);
+  return { literal: undefined, parts };
+}
+
+const OPERATOR = /%([A-Z_0-9]+)(?:\(((?:[^)%]|%[^)]?)*)\))?(?::(\d+))?%/y;
+
+function readOperator(text: string, at: number, use: FormatUse): { operator: Operator; end: number } {
+  OPERATOR.lastIndex = at;
+  const match = OPERATOR.exec(text);
+  const operator = match && operatorOf(match[1]!, match[2], use);
+  if (!match || !operator) {
+    const known = OPERATOR_NAMES.join(', ');
+    throw new GatewayError(`unknown operator at "${text.slice(at, at + 40)}" (known: ${known})`, {
+      code: 'ERR_ROUTING_OPTION',
+    });
+  }
+  const end = at + match[0].length;
+  return { operator: match[3] === undefined ? operator : cut(operator, Number(match[3])), end };
+}
+
+function cut(operator: Operator, length: number): Operator {
+  return (record) => {
+    const value = operator(record);
+    return value === undefined ? undefined : String(value).slice(0, length);
+  };
+}
+
+/** Fills a format; `missing` stands where an operator has no value. */
+export function fill(format: Format, record: RequestRecord, missing: string): string {
+  if (format.literal !== undefined) return format.literal;
+  let text = '';
+  for (const part of format.parts) text += typeof part === 'string' ? part : (part(record) ?? missing);
+  return text;
+}

@@ -1,0 +1,124 @@
+import { hostname } from 'node:os';
+import { findHeader } from '../flat-headers.ts';
+import type { RequestRecord } from './record.ts';
+import { isSecretHeader, redactPath } from './redact.ts';
+import { formatTime } from './time.ts';
+
+/** Gives the value of an operator; `undefined` where there is none. */
+export type Operator = (record: RequestRecord) => string | number | undefined;
+
+const HOSTNAME = hostname();
+const text = (value: string): string | undefined => (value === '' ? undefined : value);
+const address = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** Operators without an argument. */
+const PLAIN: Readonly<Record<string, Operator>> = {
+  PROTOCOL: (r) => r.protocol,
+  RESPONSE_CODE: (r) => r.status,
+  RESPONSE_CODE_DETAILS: (r) => text(r.details),
+  RESPONSE_FLAGS: (r) => text(r.flags),
+  BYTES_RECEIVED: (r) => r.bytesReceived,
+  BYTES_SENT: (r) => r.bytesSent,
+  DURATION: (r) => Math.round(r.durationMs),
+  RESPONSE_DURATION: (r) => (r.upstreamMs < 0 ? undefined : Math.round(r.upstreamMs)),
+  RESPONSE_TX_DURATION: (r) => (r.upstreamMs < 0 ? undefined : Math.max(0, Math.round(r.durationMs - r.upstreamMs))),
+  UPSTREAM_HOST: (r) => text(r.upstreamHost),
+  UPSTREAM_CLUSTER: (r) => text(r.upstream),
+  ROUTE_NAME: (r) => text(r.routeName),
+  VIRTUAL_HOST_NAME: (r) => text(r.virtualHost),
+  HOSTNAME: () => HOSTNAME,
+  DOWNSTREAM_REMOTE_ADDRESS: (r) => address(r.clientAddress, r.clientAddress === r.directAddress ? r.directPort : 0),
+  DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.clientAddress),
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS: (r) => address(r.directAddress, r.directPort),
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.directAddress),
+  DOWNSTREAM_LOCAL_ADDRESS: (r) => address(r.localAddress, r.localPort),
+  DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT: (r) => text(r.localAddress),
+  DOWNSTREAM_LOCAL_PORT: (r) => r.localPort,
+  REQUESTED_SERVER_NAME: (r) => text(r.serverName),
+  DOWNSTREAM_TLS_VERSION: (r) => text(r.tlsVersion),
+  STREAM_ID: (r) => text(r.requestId),
+};
+
+/** Operators that take an argument in brackets. */
+const WITH_ARGUMENT: Readonly<Record<string, (argument: string) => Operator>> = {
+  REQ: (argument) => headerOperator(argument, requestHeader),
+  RESP: (argument) => headerOperator(argument, (record, name) => findHeader(record.responseHeaders, name)),
+  START_TIME: (argument) => (record) => formatTime(record.startedAt, argument),
+  DYNAMIC_METADATA: metadataOperator,
+};
+
+/** Operators of a response, which a request that is on its way up does not have yet. */
+const RESPONSE_ONLY: ReadonlySet<string> = new Set([
+  'RESP',
+  'RESPONSE_CODE',
+  'RESPONSE_CODE_DETAILS',
+  'RESPONSE_FLAGS',
+  'BYTES_RECEIVED',
+  'BYTES_SENT',
+  'DURATION',
+  'RESPONSE_DURATION',
+  'RESPONSE_TX_DURATION',
+]);
+
+/** Names of all operators. */
+export const OPERATOR_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Object.keys(WITH_ARGUMENT)].sort();
+
+/** Where a format is used: a request has no answer yet, and a log shows no secret. */
+export type FormatUse = 'request' | 'response' | 'log';
+
+/** Gives an operator by name; `undefined` for one that does not exist, or that a request head cannot have. */
+export function operatorOf(name: string, argument: string | undefined, use: FormatUse): Operator | undefined {
+  if (use === 'request' && RESPONSE_ONLY.has(name)) return undefined;
+  if (name === 'START_TIME') return WITH_ARGUMENT['START_TIME']!(argument ?? '');
+  const table = argument === undefined ? PLAIN : WITH_ARGUMENT;
+  if (!Object.hasOwn(table, name)) return undefined;
+  const operator = argument === undefined ? PLAIN[name]! : WITH_ARGUMENT[name]!(argument);
+  return use === 'log' && argument !== undefined ? redacted(operator, argument) : operator;
+}
+
+function redacted(operator: Operator, argument: string): Operator {
+  const names = argument.toLowerCase().split('?');
+  if (names.some(isSecretHeader)) return (record) => (operator(record) === undefined ? undefined : '[redacted]');
+  if (!names.includes(':path') && !names.includes('x-envoy-original-path')) return operator;
+  return (record) => {
+    const value = operator(record);
+    return typeof value === 'string' ? redactPath(value) : value;
+  };
+}
+
+/** `A?B`: header A, else header B. */
+function headerOperator(argument: string, find: (record: RequestRecord, name: string) => string | undefined): Operator {
+  const [first = '', second = ''] = argument.toLowerCase().split('?');
+  if (second === '') return (record) => find(record, first);
+  return (record) => find(record, first) ?? find(record, second);
+}
+
+function requestHeader(record: RequestRecord, name: string): string | undefined {
+  switch (name) {
+    case ':method':
+      return record.method;
+    case ':path':
+      return record.path;
+    case ':authority':
+    case 'host':
+      return text(record.authority);
+    case 'x-envoy-original-path':
+      return record.originalPath === record.path ? undefined : record.originalPath;
+    default:
+      return findHeader(record.headers, name);
+  }
+}
+
+/** `namespace:key:…`; objects come as JSON. */
+function metadataOperator(argument: string): Operator {
+  const [namespace = '', ...keys] = argument.split(':');
+  return (record) => {
+    let value: unknown = record.metadata.get(namespace);
+    for (const key of keys) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+      value = (value as Record<string, unknown>)[key];
+    }
+    if (value === undefined || value === null) return undefined;
+    return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
+  };
+}
