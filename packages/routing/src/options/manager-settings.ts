@@ -1,0 +1,91 @@
+import type { Listener } from '@edge-gateway/core';
+import { DEFAULT_PATH_SETTINGS, type PathSettings } from '../match/canonical-path.ts';
+import { addition, removal, type HeaderOp } from './header-manipulation.ts';
+
+type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
+
+/** What a listener does with every request, from its `httpConnectionManagerSettings` (reference: routing 5.5). */
+export interface ManagerSettings {
+  readonly path: PathSettings;
+  readonly stripAnyHostPort: boolean;
+  /** True where clients connect directly: the peer is the client, and what it says of itself is not believed. */
+  readonly useRemoteAddress: boolean;
+  /** Proxies in front whose entries in `x-forwarded-for` are believed. */
+  readonly trustedHops: number;
+  readonly skipXffAppend: boolean;
+  readonly appendXForwardedPort: boolean;
+  readonly via: string;
+  readonly generateRequestId: boolean;
+  readonly preserveExternalRequestId: boolean;
+  readonly underscores: 'allow' | 'reject' | 'drop';
+  readonly clientCertificate: 'sanitize' | 'forwardOnly' | 'alwaysForward';
+  readonly earlyHeaders: readonly HeaderOp[];
+  readonly serverName: string;
+  readonly serverHeader: 'overwrite' | 'appendIfAbsent' | 'passThrough';
+  readonly suppressEnvoyHeaders: boolean;
+  /** Whether routes that say nothing upgrade to WebSocket. */
+  readonly websocket: boolean;
+}
+
+const ESCAPED_SLASHES = {
+  IMPLEMENTATION_SPECIFIC_DEFAULT: 'keep',
+  KEEP_UNCHANGED: 'keep',
+  REJECT_REQUEST: 'reject',
+  UNESCAPE_AND_REDIRECT: 'redirect',
+  UNESCAPE_AND_FORWARD: 'forward',
+} as const;
+
+const UNDERSCORES = { ALLOW: 'allow', REJECT_CLIENT_REQUEST: 'reject', DROP_HEADER: 'drop' } as const;
+
+const SERVER_HEADER = {
+  OVERWRITE: 'overwrite',
+  APPEND_IF_ABSENT: 'appendIfAbsent',
+  PASS_THROUGH: 'passThrough',
+} as const;
+
+const CLIENT_CERTIFICATE = {
+  SANITIZE: 'sanitize',
+  FORWARD_ONLY: 'forwardOnly',
+  ALWAYS_FORWARD_ONLY: 'alwaysForward',
+  // These two write details of the certificate; without them nothing of what the client wrote may pass.
+  APPEND_FORWARD: 'sanitize',
+  SANITIZE_SET: 'sanitize',
+} as const;
+
+/** Compiles the settings of a listener with their defaults. Throws `ERR_ROUTING_OPTION` for header changes that cannot be made. */
+export function compileManagerSettings(options: Listener['httpOptions']): ManagerSettings {
+  const written: Manager = options.httpConnectionManagerSettings ?? {};
+  return {
+    path: pathSettings(written),
+    stripAnyHostPort: written.stripAnyHostPort === true,
+    useRemoteAddress: written.useRemoteAddress !== false,
+    trustedHops: written.xffNumTrustedHops ?? 0,
+    skipXffAppend: written.skipXffAppend === true,
+    appendXForwardedPort: written.appendXForwardedPort === true,
+    via: written.via ?? '',
+    generateRequestId: written.generateRequestId !== false,
+    preserveExternalRequestId: written.preserveExternalRequestId === true,
+    underscores: UNDERSCORES[written.headersWithUnderscoresAction ?? 'ALLOW'],
+    clientCertificate: CLIENT_CERTIFICATE[written.forwardClientCertDetails ?? 'SANITIZE'],
+    earlyHeaders: earlyHeaders(written),
+    serverName: written.serverName || 'envoy',
+    serverHeader: SERVER_HEADER[written.serverHeaderTransformation ?? 'OVERWRITE'],
+    suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
+    websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,
+  };
+}
+
+function pathSettings(written: Manager): PathSettings {
+  return {
+    normalizePath: written.normalizePath ?? DEFAULT_PATH_SETTINGS.normalizePath,
+    mergeSlashes: written.mergeSlashes ?? DEFAULT_PATH_SETTINGS.mergeSlashes,
+    escapedSlashes: ESCAPED_SLASHES[written.pathWithEscapedSlashesAction ?? 'KEEP_UNCHANGED'],
+  };
+}
+
+/** Adds first, then removes (reference: routing 5.5). */
+function earlyHeaders({ earlyHeaderManipulation }: Manager): HeaderOp[] {
+  const { headersToAdd = [], headersToRemove = [] } = earlyHeaderManipulation ?? {};
+  const added = headersToAdd.flatMap(({ header, append }) => (header ? addition(header, append, 'request') : []));
+  return [...added, ...headersToRemove.map(removal)];
+}
