@@ -1,0 +1,78 @@
+import type { Context, Listener } from '@edge-gateway/core';
+import { compileFormat, fill } from '../format/format.ts';
+import type { RequestRecord } from '../format/record.ts';
+import { defaultJsonLine, DEFAULT_TEXT } from './default-line.ts';
+import { compileFilter, type LogFilter } from './filter.ts';
+import { compileJsonFormat } from './json-format.ts';
+import type { Sink, Sinks } from './sinks.ts';
+
+type FileSink = NonNullable<
+  NonNullable<NonNullable<Listener['options']['accessLoggingService']>['accessLog']>[number]['fileSink']
+>;
+
+/** One log of a listener. */
+export interface AccessLog {
+  /** Writes the line of a finished request, if the filter lets it. Never throws and never waits. */
+  write(record: RequestRecord): void;
+}
+
+/** What access logs are made with. */
+export interface AccessLogEnvironment {
+  readonly context: Context;
+  readonly sinks: Sinks;
+  /** The logs of a listener that names none. */
+  readonly defaultLogs: readonly AccessLog[];
+}
+
+/** The log of one JSON line per request. */
+export function createDefaultLog(sink: Sink): AccessLog {
+  return { write: (record) => sink.write(defaultJsonLine(record)) };
+}
+
+/** The logs that a listener's options name. One whose format cannot be compiled writes the default line, and says so once. */
+export function createAccessLogs(
+  options: Listener['options'],
+  { context, sinks, defaultLogs }: AccessLogEnvironment,
+): readonly AccessLog[] {
+  const written = options.accessLoggingService?.accessLog ?? [];
+  const logs = written.flatMap(({ fileSink, filter }): AccessLog[] => {
+    if (!fileSink) return [];
+    const line = lineOf(fileSink, context);
+    const sink = sinks.get(fileSink.path || '/dev/stdout');
+    return [{ write: guarded(sink, line, filter && filterOf(filter, context)) }];
+  });
+  return logs.length === 0 ? defaultLogs : logs;
+}
+
+type Line = (record: RequestRecord) => string;
+
+function guarded(sink: Sink, line: Line, filter: LogFilter | undefined): AccessLog['write'] {
+  return (record) => {
+    if (filter === undefined || filter(record)) sink.write(line(record));
+  };
+}
+
+function lineOf(sink: FileSink, context: Context): Line {
+  try {
+    if (sink.jsonFormat) return compileJsonFormat(sink.jsonFormat);
+    const format = sink.stringFormat ? compileFormat(sink.stringFormat, 'log') : DEFAULT_TEXT;
+    return (record) => fill(format, record, '-');
+  } catch (error) {
+    warn(context, error);
+    return (record) => fill(DEFAULT_TEXT, record, '-');
+  }
+}
+
+function filterOf(filter: Parameters<typeof compileFilter>[0], context: Context): LogFilter | undefined {
+  try {
+    return compileFilter(filter);
+  } catch (error) {
+    warn(context, error);
+    return undefined;
+  }
+}
+
+function warn(context: Context, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  context.log.get('config').warn({ reason }, 'access log cannot be used as configured');
+}

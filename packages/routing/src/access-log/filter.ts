@@ -1,0 +1,55 @@
+import type { Listener } from '@edge-gateway/core';
+import type { RequestRecord } from '../format/record.ts';
+import { allHold, compileConditions } from '../match/conditions.ts';
+
+type Filter = NonNullable<
+  NonNullable<NonNullable<Listener['options']['accessLoggingService']>['accessLog']>[number]['filter']
+>;
+type Comparison = NonNullable<Filter['statusCodeFilter']>['comparison'];
+
+/** Says whether a request is logged. */
+export type LogFilter = (record: RequestRecord) => boolean;
+
+const DENOMINATOR = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
+
+/** Compiles a filter; one that is not supported lets everything pass. `random` gives numbers from 0 up to 1. */
+export function compileFilter(filter: Filter, random: () => number = Math.random): LogFilter {
+  if (filter.statusCodeFilter) {
+    const fits = compileComparison(filter.statusCodeFilter.comparison);
+    return (record) => fits(record.status);
+  }
+  if (filter.durationFilter) {
+    const fits = compileComparison(filter.durationFilter.comparison);
+    return (record) => fits(Math.round(record.durationMs));
+  }
+  if (filter.headerFilter?.header) {
+    const conditions = compileConditions({ headers: [filter.headerFilter.header] });
+    return (record) => allHold(conditions, record);
+  }
+  if (filter.responseFlagFilter) return compileFlags(filter.responseFlagFilter.flags ?? []);
+  if (filter.runtimeFilter) {
+    const { numerator = 0, denominator = 'HUNDRED' } = filter.runtimeFilter.percentSampled ?? {};
+    return () => random() * DENOMINATOR[denominator] < numerator;
+  }
+  if (filter.andFilter) {
+    const all = (filter.andFilter.filters ?? []).map((each) => compileFilter(each, random));
+    return (record) => all.every((each) => each(record));
+  }
+  if (filter.orFilter) {
+    const any = (filter.orFilter.filters ?? []).map((each) => compileFilter(each, random));
+    return (record) => any.some((each) => each(record));
+  }
+  return () => true;
+}
+
+function compileComparison(comparison: Comparison): (value: number) => boolean {
+  const bound = comparison?.value?.defaultValue ?? 0;
+  if (comparison?.op === 'GE') return (value) => value >= bound;
+  if (comparison?.op === 'LE') return (value) => value <= bound;
+  return (value) => value === bound;
+}
+
+function compileFlags(flags: readonly string[]): LogFilter {
+  if (flags.length === 0) return (record) => record.flags !== '';
+  return (record) => record.flags !== '' && record.flags.split(',').some((flag) => flags.includes(flag));
+}

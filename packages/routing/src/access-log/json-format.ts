@@ -1,0 +1,33 @@
+import { compileFormat, fill } from '../format/format.ts';
+import type { RequestRecord } from '../format/record.ts';
+
+type JsonValue = (record: RequestRecord) => unknown;
+
+/**
+ * Compiles a `jsonFormat`: keys come sorted; a value that is one operator keeps its type, `null` when it is missing;
+ * mixed text is a string with `-` for what is missing. Throws `ERR_ROUTING_OPTION` for an unknown operator.
+ */
+export function compileJsonFormat(format: Readonly<Record<string, unknown>>): (record: RequestRecord) => string {
+  const value = compileValue(format);
+  return (record) => `${JSON.stringify(value(record))}\n`;
+}
+
+function compileValue(written: unknown): JsonValue {
+  if (typeof written === 'string') return compileText(written);
+  if (Array.isArray(written)) {
+    const items = written.map(compileValue);
+    return (record) => items.map((item) => item(record));
+  }
+  if (typeof written !== 'object' || written === null) return () => written;
+  const fields = Object.entries(written)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => [key, compileValue(value)] as const);
+  return (record) => Object.fromEntries(fields.map(([key, value]) => [key, value(record)]));
+}
+
+function compileText(written: string): JsonValue {
+  const format = compileFormat(written, 'log');
+  const [only] = format.parts;
+  if (format.parts.length === 1 && typeof only === 'function') return (record) => only(record) ?? null;
+  return (record) => fill(format, record, '-');
+}
