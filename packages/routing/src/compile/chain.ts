@@ -1,0 +1,49 @@
+import { STAGES, type Concern, type Context, type Handler } from '@edge-gateway/core';
+
+/** The options of the levels that apply to a request, the most specific first. */
+export type OptionLevels = readonly (Readonly<Record<string, unknown>> | undefined)[];
+
+/** Puts concerns in the order of their stages; those of one stage stay as given. */
+export function orderConcerns(concerns: readonly Concern[]): Concern[] {
+  return [...concerns].sort((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));
+}
+
+/** Compiles the concerns of the routes of one virtual host; the same block is compiled once. */
+export interface ChainCompiler {
+  /** Throws what a concern throws. */
+  compile(levels: OptionLevels): readonly Handler[];
+  /** Every handler made so far. */
+  readonly handlers: ReadonlySet<Handler>;
+}
+
+const EMPTY: readonly Handler[] = [];
+
+/** Makes a compiler; `concerns` are in order. The most specific block of an option replaces the others. */
+export function createChainCompiler(concerns: readonly Concern[], context: Context): ChainCompiler {
+  const handlers = new Set<Handler>();
+  const compiled = new Map<Concern, Map<unknown, Handler | undefined>>();
+
+  function handlerOf(concern: Concern, block: unknown): Handler | undefined {
+    let blocks = compiled.get(concern);
+    if (!blocks) compiled.set(concern, (blocks = new Map()));
+    if (blocks.has(block)) return blocks.get(block);
+    const handler = concern.compile(block, context);
+    blocks.set(block, handler);
+    if (handler) handlers.add(handler);
+    return handler;
+  }
+
+  return {
+    handlers,
+    compile(levels) {
+      if (concerns.length === 0) return EMPTY;
+      const chain: Handler[] = [];
+      for (const concern of concerns) {
+        const block = levels.find((level) => level?.[concern.option] !== undefined)?.[concern.option];
+        const handler = block === undefined ? undefined : handlerOf(concern, block);
+        if (handler) chain.push(handler);
+      }
+      return chain.length === 0 ? EMPTY : chain;
+    },
+  };
+}

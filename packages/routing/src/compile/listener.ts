@@ -1,0 +1,75 @@
+import type { Concern, Context, Listener, VirtualHost } from '@edge-gateway/core';
+import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
+import type { Sinks } from '../access-log/sinks.ts';
+import { createDomainIndex, type DomainEntry } from '../match/domain.ts';
+import { compileManagerSettings, type ManagerSettings } from '../options/manager-settings.ts';
+import { isStale } from './secret-use.ts';
+import { compileVirtualHost, type CompiledHost } from './virtual-host.ts';
+
+/** A listener ready to serve. */
+export interface CompiledListener {
+  readonly source: Listener;
+  readonly settings: ManagerSettings;
+  readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
+  findHost(authority: string): DomainEntry<CompiledHost> | undefined;
+  readonly logs: readonly AccessLog[];
+  /** Set when the settings cannot be used: then every request is answered with 500. */
+  readonly failed: string | undefined;
+}
+
+/** What compiling a listener takes from outside. */
+export interface ListenerEnvironment {
+  /** In order. */
+  readonly concerns: readonly Concern[];
+  readonly context: Context;
+  readonly sinks: Sinks;
+  /** Logs where a listener names no log. */
+  readonly defaultLogs: readonly AccessLog[];
+}
+
+/** Compiles a listener, taking over from `before` what did not change. Never throws. */
+export function compileListener(
+  source: Listener,
+  environment: ListenerEnvironment,
+  before?: CompiledListener,
+): CompiledListener {
+  const same = before?.source.httpOptions === source.httpOptions && before.source.routeOptions === source.routeOptions;
+  const { settings, failed } = same ? before : settingsOf(source, environment.context);
+  const hosts = new Map<VirtualHost, CompiledHost>();
+  const hostEnvironment = {
+    concerns: environment.concerns,
+    context: environment.context,
+    settings,
+    mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
+  };
+  for (const host of source.virtualHosts) {
+    const known = same ? before.hosts.get(host) : undefined;
+    const usable = known && !isStale(known.secrets, environment.context.secrets);
+    hosts.set(host, usable ? known : compileVirtualHost(host, hostEnvironment));
+  }
+  const sameLogs = before?.source.options === source.options;
+  return {
+    source,
+    settings,
+    hosts,
+    findHost: createDomainIndex(domainsOf(hosts)),
+    logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
+    failed,
+  };
+}
+
+function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {
+  for (const [host, value] of hosts) for (const domain of host.domains) yield { domain, value };
+}
+
+function settingsOf(source: Listener, context: Context): Pick<CompiledListener, 'settings' | 'failed'> {
+  try {
+    return { settings: compileManagerSettings(source.httpOptions), failed: undefined };
+  } catch (error) {
+    const failed = error instanceof Error ? error.message : String(error);
+    context.log
+      .get('config')
+      .error({ listener: source.name, reason: failed }, 'listener cannot be used, it answers 500');
+    return { settings: compileManagerSettings({}), failed };
+  }
+}

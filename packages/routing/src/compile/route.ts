@@ -1,0 +1,105 @@
+import type { Destination, Handler, Route, RouteAction } from '@edge-gateway/core';
+import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
+import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
+import { compileRedirect, type CompiledRedirect } from '../options/redirect.ts';
+import { timeoutOf } from '../options/timeout.ts';
+import { websocketOf } from '../options/upgrades.ts';
+import { totalWeight } from '../options/weighted-choice.ts';
+import type { OptionLevels } from './chain.ts';
+
+/** What a request meets on its way: the concerns, then changes of headers. */
+export interface Plan {
+  readonly chain: readonly Handler[];
+  readonly headers: HeaderOps;
+}
+
+/** One weighted destination of a route. */
+export interface CompiledDestination extends Plan {
+  readonly upstream: string;
+  readonly weight: number;
+  /** Set when the share answers the replacement instead. */
+  readonly broken: Destination['broken'];
+}
+
+/** How a request is changed and limited on its way to any destination of the route. */
+export interface ForwardPolicy {
+  /** 0 is no limit. */
+  readonly timeoutMs: number;
+  /** The limit as the upstream is told it; empty when it is not. */
+  readonly timeoutHeader: string;
+  /** Empty keeps the path. */
+  readonly prefixRewrite: string;
+  readonly host: HostRewrite;
+  readonly websocket: boolean;
+}
+
+/** What a route does. */
+export type CompiledAction =
+  | {
+      readonly type: 'forward';
+      readonly destinations: readonly CompiledDestination[];
+      readonly total: number;
+      readonly policy: ForwardPolicy;
+    }
+  | { readonly type: 'redirect'; readonly redirect: CompiledRedirect; readonly plan: Plan }
+  | {
+      readonly type: 'reply';
+      readonly status: number;
+      readonly body: string;
+      readonly details: string;
+      readonly plan: Plan;
+    }
+  /** A route that cannot be compiled: it answers 500, so that no later route takes what it was to guard. */
+  | { readonly type: 'failed'; readonly reason: string };
+
+/** A route ready to serve. */
+export interface CompiledRoute {
+  readonly source: Route;
+  readonly action: CompiledAction;
+}
+
+/** What compiling a route takes from its virtual host and listener. */
+export interface RouteEnvironment {
+  plan(levels: OptionLevels): Plan;
+  readonly hostOptions: OptionLevels[number];
+  readonly websocket: boolean;
+  readonly suppressEnvoyHeaders: boolean;
+}
+
+/** Compiles what a route does. Throws when an option cannot be used. */
+export function compileAction(route: Route, environment: RouteEnvironment): CompiledAction {
+  const { action } = route;
+  const routeLevels: OptionLevels = [route.options, environment.hostOptions];
+  if (action.type === 'forward') return compileForward(route, action.destinations, environment);
+  const plan = environment.plan(routeLevels);
+  if (action.type === 'redirect') return { type: 'redirect', redirect: compileRedirect(action.redirect), plan };
+  return compileReply(action, plan);
+}
+
+function compileReply(action: Extract<RouteAction, { readonly body: string }>, plan: Plan): CompiledAction {
+  const details = action.type === 'direct' ? 'direct_response' : 'route_replaced';
+  return { type: 'reply', status: action.status, body: action.body, details, plan };
+}
+
+function compileForward(
+  route: Route,
+  destinations: readonly Destination[],
+  environment: RouteEnvironment,
+): CompiledAction {
+  const compiled = destinations.map((destination): CompiledDestination => {
+    const plan = environment.plan([destination.options, route.options, environment.hostOptions]);
+    return { upstream: destination.upstream, weight: destination.weight, broken: destination.broken, ...plan };
+  });
+  const timeoutMs = timeoutOf(route.options);
+  const policy: ForwardPolicy = {
+    timeoutMs,
+    timeoutHeader: timeoutMs > 0 && !environment.suppressEnvoyHeaders ? String(timeoutMs) : '',
+    prefixRewrite: route.options.prefixRewrite ?? '',
+    host: compileHostRewrite(route.options),
+    websocket: websocketOf(route.options, environment.websocket),
+  };
+  return { type: 'forward', destinations: compiled, total: totalWeight(compiled), policy };
+}
+
+/** The plan of no concerns and no changes. */
+export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false) };

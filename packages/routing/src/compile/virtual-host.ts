@@ -1,0 +1,116 @@
+import type { Concern, Context, Handler, Route, VirtualHost } from '@edge-gateway/core';
+import { literalPrefix } from '../match/literal-prefix.ts';
+import { compileMatcher, type CompiledMatcher } from '../match/matcher.ts';
+import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
+import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
+import type { ManagerSettings } from '../options/manager-settings.ts';
+import { createChainCompiler, type OptionLevels } from './chain.ts';
+import { compileAction, type CompiledRoute, type RouteEnvironment } from './route.ts';
+import { noteSecrets, type SecretUse } from './secret-use.ts';
+
+/** One matcher of a compiled route. */
+export interface MatchedRoute {
+  /** `<route>-matcher-<j>`. */
+  readonly name: string;
+  readonly compiled: CompiledRoute;
+}
+
+/** A virtual host ready to serve. */
+export interface CompiledHost {
+  readonly source: VirtualHost;
+  readonly index: RouteIndex<MatchedRoute>;
+  readonly secrets: SecretUse;
+  /** What is closed when the host is gone and its last request is over. */
+  readonly handlers: ReadonlySet<Handler>;
+  inFlight: number;
+  retired: boolean;
+}
+
+/** What compiling a virtual host takes from outside. */
+export interface HostEnvironment {
+  /** In order. */
+  readonly concerns: readonly Concern[];
+  readonly context: Context;
+  readonly settings: ManagerSettings;
+  readonly mostSpecificWins: boolean;
+}
+
+/** Compiles a virtual host. Never throws: a route that cannot be compiled answers 500 and is logged; the others serve. */
+export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment): CompiledHost {
+  const secrets = noteSecrets(environment.context);
+  const chains = createChainCompiler(environment.concerns, secrets.context);
+  const levelOps = new Map<unknown, HeaderOps>();
+  const headersOf = (level: OptionLevels[number]): HeaderOps => {
+    const block = level?.['headerManipulation'] as VirtualHost['options']['headerManipulation'];
+    let ops = levelOps.get(block);
+    if (!ops) levelOps.set(block, (ops = compileHeaderManipulation(block, secrets.context)));
+    return ops;
+  };
+  const routeEnvironment: RouteEnvironment = {
+    hostOptions: source.options,
+    websocket: environment.settings.websocket,
+    suppressEnvoyHeaders: environment.settings.suppressEnvoyHeaders,
+    plan: (levels) => ({
+      chain: chains.compile(levels),
+      headers: orderLevels(levels.map(headersOf), environment.mostSpecificWins),
+    }),
+  };
+  const entries = entriesOf(source, routeEnvironment, environment.context);
+  return {
+    source,
+    index: createRouteIndex(entries),
+    secrets,
+    handlers: chains.handlers,
+    inFlight: 0,
+    retired: false,
+  };
+}
+
+function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: Context): RouteEntry<MatchedRoute>[] {
+  const log = context.log.get('config');
+  const entries: RouteEntry<MatchedRoute>[] = [];
+  let lastReason = '';
+  for (const route of source.routes) {
+    let compiled = compileRoute(route, environment);
+    for (const [j, matcher] of route.matchers.entries()) {
+      let compiledMatcher: CompiledMatcher;
+      try {
+        compiledMatcher = compileMatcher(matcher);
+      } catch (error) {
+        compiled = { source: route, action: { type: 'failed', reason: messageOf(error) } };
+        compiledMatcher = widened(matcher);
+      }
+      const name = `${route.name}-matcher-${j}`;
+      entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, compiled } });
+    }
+    // One reason that strikes a whole virtual host is worth one line.
+    if (compiled.action.type === 'failed' && compiled.action.reason !== lastReason) {
+      lastReason = compiled.action.reason;
+      log.error(
+        { route: route.name, source: route.source, reason: lastReason },
+        'route cannot be used, it answers 500',
+      );
+    }
+  }
+  return entries;
+}
+
+function compileRoute(route: Route, environment: RouteEnvironment): CompiledRoute {
+  try {
+    return { source: route, action: compileAction(route, environment) };
+  } catch (error) {
+    return { source: route, action: { type: 'failed', reason: messageOf(error) } };
+  }
+}
+
+/** A matcher that takes all that the broken one may have taken. */
+function widened(matcher: Route['matchers'][number]): CompiledMatcher {
+  const text = matcher.exact ?? matcher.prefix ?? literalPrefix(matcher.regex ?? '');
+  const kind = matcher.exact === undefined ? 'prefix' : 'exact';
+  const ignoreCase = matcher.caseSensitive === false;
+  return { kind, text: ignoreCase ? text.toLowerCase() : text, ignoreCase, regex: undefined, conditions: [] };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
