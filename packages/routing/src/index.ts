@@ -1,4 +1,4 @@
-export type { Router, RouterOptions } from './router.ts';
+export { createRouter, type Router, type RouterOptions } from './router.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 export type { Forward, ForwardFailure, ForwardHead, ForwardOutcome } from './forward/forward.ts';
 export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/middleware.ts';

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hasBody } from './forward/request-body.ts';
+import { lingerOnClose } from './forward/lingering-close.ts';
+import { GatewayError } from '@edge-gateway/core';
+import { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
+
+/** An answer of the gateway itself. */
+export interface LocalReply {
+  readonly status: number;
+  readonly body: string;
+  /** Empty when there is no body to describe. */
+  readonly contentType: string;
+  /** Flat, beside those that describe the body. */
+  readonly headers: readonly string[];
+}
+
+const TEXT = 'text/plain';
+const JSON_TYPE = 'application/json';
+
+/** An answer with a short text, or none. */
+export function textReply(status: number, body: string, headers: readonly string[] = []): LocalReply {
+  return { status, body, contentType: body === '' ? '' : TEXT, headers };
+}
+
+/** An answer that sends the client elsewhere. */
+export function redirectReply(status: number, location: string): LocalReply {
+  return { status, body: '', contentType: '', headers: ['location', location] };
+}
+
+/** The answer to a request that is refused: a code to look up, and the id to find it in the log. */
+export function errorReply(code: RoutingErrorCode, requestId: string): LocalReply {
+  const { status, message } = ERROR_CODES[code];
+  return jsonReply(status, { code, message, requestId }, []);
+}
+
+/** The answer to an error that a concern gave. Only what the client did wrong is explained; nothing shows its cause. */
+export function replyTo(error: unknown, requestId: string): LocalReply {
+  if (!(error instanceof GatewayError)) return errorReply('ERR_ROUTING_HANDLER', requestId);
+  const { code, status } = error;
+  const message = status < 500 ? error.message : ERROR_CODES.ERR_ROUTING_HANDLER.message;
+  return jsonReply(status, { code, message, requestId }, Object.entries(error.headers).flat());
+}
+
+function jsonReply(status: number, body: object, headers: readonly string[]): LocalReply {
+  return { status, body: JSON.stringify(body), contentType: JSON_TYPE, headers };
+}
+
+/** Headers of a reply, complete with those that describe its body. */
+export function headersOf(reply: LocalReply): string[] {
+  const headers = [...reply.headers];
+  if (reply.contentType !== '') headers.push('content-type', reply.contentType);
+  if (!isBodiless(reply.status)) headers.push('content-length', String(Buffer.byteLength(reply.body)));
+  return headers;
+}
+
+/**
+ * Writes a reply and gives the number of body bytes. HEAD and statuses without a body get none. A request whose body nobody
+ * reads closes its connection, once the client could read the answer.
+ */
+export function writeReply(
+  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  status: number,
+  flat: string[],
+  body: string,
+): number {
+  const unread = hasBody(req) && !req.complete;
+  res.writeHead(status, unread ? [...flat, 'connection', 'close'] : flat);
+  if (unread) lingerOnClose(res);
+  if (body === '' || req.method === 'HEAD' || isBodiless(status)) {
+    res.end();
+    return 0;
+  }
+  res.end(body);
+  return Buffer.byteLength(body);
+}
+
+/** Statuses whose answers have no body (RFC 9110 §6.4.1). */
+function isBodiless(status: number): boolean {
+  return status < 200 || status === 204 || status === 304;
+}

@@ -1,0 +1,43 @@
+import { hasHeader, removeHeader, setHeader } from './flat-headers.ts';
+import { isHopByHop } from './forward/hop-by-hop.ts';
+import type { ManagerSettings } from './options/manager-settings.ts';
+
+/** Tells the client how long the upstream took, in milliseconds. */
+export function addServiceTime(flat: string[], settings: ManagerSettings, upstreamMs: number): void {
+  if (settings.suppressEnvoyHeaders) return;
+  setHeader(flat, 'x-envoy-upstream-service-time', String(Math.max(0, Math.round(upstreamMs))));
+}
+
+/** What every response gets last, in place: `via` and `server`. */
+export function finishResponse(flat: string[], settings: ManagerSettings): void {
+  if (settings.via !== '') flat.push('via', settings.via);
+  if (settings.serverHeader === 'overwrite') setHeader(flat, 'server', settings.serverName);
+  else if (settings.serverHeader === 'appendIfAbsent' && !hasHeader(flat, 'server')) {
+    flat.push('server', settings.serverName);
+  }
+}
+
+/** Applies changes that concerns recorded; framing is not theirs to change. */
+export function applyRecorded(
+  flat: string[],
+  changes: readonly { readonly op: 'set' | 'append' | 'remove'; readonly name: string; readonly value?: string }[],
+): void {
+  for (const { op, name, value } of changes) {
+    if (isHopByHop(name) || name === 'content-length') continue;
+    if (op === 'remove') removeHeader(flat, name);
+    else if (op === 'set') setHeader(flat, name, value!);
+    else flat.push(name, value!);
+  }
+}
+
+/** Removes what some servers would read as one of these names, though it is spelt with underscores. */
+export function removeLookalikes(flat: string[], names: readonly string[]): void {
+  let kept = 0;
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!;
+    if (name.includes('_') && names.includes(name.replaceAll('_', '-'))) continue;
+    flat[kept++] = name;
+    flat[kept++] = flat[i + 1]!;
+  }
+  flat.length = kept;
+}

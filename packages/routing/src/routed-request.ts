@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Endpoint, Facts } from '@edge-gateway/core';
+import type { CompiledListener } from './compile/listener.ts';
+import { EMPTY_PLAN, type CompiledDestination, type Plan } from './compile/route.ts';
+import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
+import { ConnectionRecord } from './connection-record.ts';
+import type { ForwardHead, ForwardOutcome } from './forward/forward.ts';
+import type { RequestRecord } from './format/record.ts';
+import type { RouteEntry } from './match/route-index.ts';
+import { applyHeaderOps } from './options/header-manipulation.ts';
+import { errorReply, headersOf, textReply, writeReply, type LocalReply } from './reply.ts';
+import type { RoutingErrorCode } from './error-codes.ts';
+import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
+import type { HttpStats } from './statistics.ts';
+
+/** What requests need of their router. */
+export interface RequestEnvironment {
+  readonly stats: HttpStats;
+  readonly now: () => number;
+  /** Called when the last request of a replaced virtual host is over. */
+  readonly onHostIdle: (host: CompiledHost) => void;
+}
+
+const NO_METADATA: RequestRecord['metadata'] = new Map();
+
+/**
+ * One request on its way through the router: what is known of it, for matching, formats and the forwarder alike, and
+ * how it ends. `serve.ts` moves it along.
+ */
+export class RoutedRequest extends ConnectionRecord implements RequestRecord, ForwardHead {
+  readonly res: ServerResponse;
+  readonly listener: CompiledListener;
+  readonly environment: RequestEnvironment;
+  readonly startedAt: number;
+  readonly #start = performance.now();
+  #sentAt = 0;
+  #counted = false;
+  method: string;
+  /** Canonical; from `send` on the path that the upstream gets. */
+  path: string;
+  pathname = '';
+  originalPath: string;
+  authority = '';
+  /** From `send` on those that the upstream gets. */
+  headers: string[] = [];
+  requestId = '';
+  clientAddress = '';
+  scheme: 'http' | 'https' = 'http';
+  host: CompiledHost | undefined;
+  entry: RouteEntry<MatchedRoute> | undefined;
+  plan: Plan = EMPTY_PLAN;
+  destination: CompiledDestination | undefined;
+  endpoint: Endpoint | undefined;
+  facts: Facts | undefined;
+  timeoutMs = 0;
+  status = 0;
+  responseHeaders: readonly string[] = [];
+  details = '';
+  flags = '';
+  upstreamHost = '';
+  bytesReceived = 0;
+  bytesSent = 0;
+  upstreamMs = -1;
+  durationMs = 0;
+  /** True from the moment the forwarder has it. */
+  sent = false;
+  finished = false;
+
+  constructor(
+    exchange: { readonly req: IncomingMessage; readonly res: ServerResponse },
+    listener: CompiledListener,
+    environment: RequestEnvironment,
+  ) {
+    super(exchange.req);
+    this.res = exchange.res;
+    this.listener = listener;
+    this.environment = environment;
+    this.startedAt = environment.now();
+    this.method = exchange.req.method ?? 'GET';
+    this.path = this.originalPath = exchange.req.url ?? '/';
+  }
+
+  get routeName(): string {
+    return this.entry?.route.name ?? '';
+  }
+
+  get virtualHost(): string {
+    return this.host?.source.name ?? '';
+  }
+
+  get upstream(): string {
+    return this.destination?.upstream ?? '';
+  }
+
+  get metadata(): RequestRecord['metadata'] {
+    return this.facts?.metadata ?? NO_METADATA;
+  }
+
+  /** Counts the request as one of this router's. */
+  begin(): void {
+    this.#counted = true;
+    this.environment.stats.total.value++;
+    this.environment.stats.active.value++;
+    if (this.host) this.host.inFlight++;
+  }
+
+  /** Notes that the request goes upstream now. */
+  sending(): void {
+    this.sent = true;
+    this.#sentAt = performance.now();
+  }
+
+  onResponseHead(status: number, headers: string[]): string[] {
+    this.status = status;
+    this.responseHeaders = headers;
+    addServiceTime(headers, this.listener.settings, performance.now() - this.#sentAt);
+    this.#changeResponse(headers);
+    return headers;
+  }
+
+  onDone(outcome: ForwardOutcome): void {
+    this.flags = outcome.flags;
+    this.details = outcome.details ?? '';
+    this.upstreamHost = outcome.endpoint ?? '';
+    this.upstreamMs = outcome.upstreamMs;
+    this.bytesReceived = outcome.bytesReceived;
+    this.bytesSent = outcome.bytesSent;
+    const { failure } = outcome;
+    if (!failure) this.finish();
+    else if (failure.status < 500) this.refuse(failure.code as RoutingErrorCode);
+    else this.reply(textReply(failure.status, failure.message));
+  }
+
+  /** Refuses the request with a code of the table. */
+  refuse(code: RoutingErrorCode): void {
+    this.details ||= code;
+    this.reply(errorReply(code, this.requestId));
+  }
+
+  /** Answers without an upstream. */
+  reply(reply: LocalReply): void {
+    const { res, req } = this;
+    if (this.finished) return;
+    if (res.headersSent || res.destroyed) {
+      res.destroy();
+      this.flags ||= 'DC';
+      return this.finish();
+    }
+    const headers = headersOf(reply);
+    this.status = reply.status;
+    this.responseHeaders = headers;
+    this.#changeResponse(headers);
+    this.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
+    this.finish();
+  }
+
+  /** The request is over: counts and logs it, once. */
+  finish(): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.durationMs = performance.now() - this.#start;
+    if (this.#counted) this.#count();
+    for (const log of this.listener.logs) log.write(this);
+  }
+
+  #changeResponse(headers: string[]): void {
+    applyHeaderOps(headers, this.plan.headers.response, this);
+    if (this.facts && this.facts.responseChanges.length > 0) applyRecorded(headers, this.facts.responseChanges);
+    finishResponse(headers, this.listener.settings);
+  }
+
+  #count(): void {
+    const { stats } = this.environment;
+    stats.active.value--;
+    stats.completed.value++;
+    stats.time.observe(this.durationMs);
+    const counted = stats.classes[Math.floor(this.status / 100) - 1];
+    if (counted) counted.value++;
+    if (this.flags === 'DC') stats.resetBeforeEnd.value++;
+    const { host } = this;
+    if (host && --host.inFlight === 0 && host.retired) this.environment.onHostIdle(host);
+  }
+}

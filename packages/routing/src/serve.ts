@@ -1,0 +1,186 @@
+import type { Duplex } from 'node:stream';
+import { factsOf, type Next } from '@edge-gateway/core';
+import type { CompiledAction, CompiledDestination } from './compile/route.ts';
+import { parseAbsoluteTarget } from './listen/check-host.ts';
+import { canonicalPath } from './match/canonical-path.ts';
+import { findRoute } from './match/route-index.ts';
+import { applyHeaderOps } from './options/header-manipulation.ts';
+import { locationOf } from './options/redirect.ts';
+import { chooseByWeight } from './options/weighted-choice.ts';
+import { matchedLength } from './match/matcher.ts';
+import { redirectReply, replyTo, textReply } from './reply.ts';
+import { takeIn } from './request-head.ts';
+import type { RoutedRequest } from './routed-request.ts';
+
+/** How requests leave the router. */
+export interface Ways {
+  /** Sends a request upstream; `plan` and `destination` are chosen. */
+  send(request: RoutedRequest, destination: CompiledDestination, action: ForwardAction): void;
+  /** Given where requests that nobody takes belong to somebody else. */
+  readonly passOn: Next | undefined;
+}
+
+/** The action of a route that goes upstream. */
+export type ForwardAction = Extract<CompiledAction, { readonly type: 'forward' }>;
+
+/** An upgrade beside its request. */
+export interface UpgradeSocket {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+/** Takes a request through the router: head, virtual host, path, route, concerns, action. Never throws. */
+export function serve(request: RoutedRequest, ways: Ways): void {
+  try {
+    const found = match(request, ways.passOn !== undefined);
+    if (found === 'passOn') ways.passOn!();
+    else if (found === 'matched') enter(request, ways);
+  } catch (error) {
+    fail(request, ways, error);
+  }
+}
+
+/** Finds the route; where there is none the request is answered here, unless it may be passed on. */
+function match(request: RoutedRequest, mayPassOn: boolean): 'matched' | 'answered' | 'passOn' {
+  const { listener, req } = request;
+  const taken = takeIn(req.rawHeaders, request, listener.settings);
+  request.headers = taken.headers;
+  request.authority = taken.authority;
+  request.requestId = taken.requestId;
+  request.clientAddress = taken.clientAddress;
+  request.scheme = taken.scheme;
+  applyHeaderOps(request.headers, listener.settings.earlyHeaders, request);
+  request.host = listener.findHost(request.authority)?.value;
+  if (!request.host && mayPassOn) return 'passOn';
+  const canonical = canonicalPath(originForm(request), listener.settings.path);
+  if ('path' in canonical && taken.refuse === undefined && listener.failed === undefined) {
+    takePath(request, canonical.path);
+    request.entry = request.host && findRoute(request.host.index, request);
+    if (request.entry) {
+      request.begin();
+      return 'matched';
+    }
+    if (mayPassOn) return 'passOn';
+  }
+  request.begin();
+  if (listener.failed !== undefined) request.refuse('ERR_ROUTING_ROUTE');
+  else if (taken.refuse !== undefined) request.refuse(taken.refuse);
+  else if ('refuse' in canonical) request.refuse(canonical.refuse);
+  else if ('redirect' in canonical) request.reply(redirectReply(canonical.status, canonical.redirect));
+  else notFound(request);
+  return 'answered';
+}
+
+/** The target as a path; the host in an absolute one was compared with `Host` by then, or is here. */
+function originForm(request: RoutedRequest): string {
+  const target = request.path;
+  if (target.startsWith('/')) return target;
+  const absolute = parseAbsoluteTarget(target);
+  const written = request.authority.toLowerCase();
+  const { settings } = request.listener;
+  if (absolute && (absolute.authority.toLowerCase() === written || settings.stripAnyHostPort)) return absolute.path;
+  return target;
+}
+
+function takePath(request: RoutedRequest, path: string): void {
+  const cut = path.indexOf('?');
+  request.path = request.originalPath = path;
+  request.pathname = cut < 0 ? path : path.slice(0, cut);
+}
+
+function notFound(request: RoutedRequest): void {
+  request.environment.stats.noRoute.value++;
+  request.flags = 'NR';
+  request.details = 'route_not_found';
+  request.reply(textReply(404, ''));
+}
+
+/** Chooses the destination, so that its options hold, then asks the concerns. */
+function enter(request: RoutedRequest, ways: Ways): void {
+  const { action } = request.entry!.route.compiled;
+  request.environment.stats.routed.value++;
+  if (action.type === 'failed') return request.refuse('ERR_ROUTING_ROUTE');
+  if (action.type === 'forward') {
+    request.destination = chooseByWeight(action.destinations, Math.random() * action.total);
+    if (!request.destination) return noCluster(request);
+    request.plan = request.destination;
+  } else {
+    request.plan = action.plan;
+  }
+  shareFacts(request);
+  if (request.plan.chain.length === 0) return act(request, ways);
+  // A concern may answer by itself; then the end of the response is the end of the request.
+  request.res.once('close', () => closed(request));
+  step(request, ways, 0);
+}
+
+function shareFacts(request: RoutedRequest): void {
+  const facts = factsOf(request.req);
+  facts.requestId = request.requestId;
+  facts.path = request.path;
+  facts.headers = request.headers;
+  facts.routeName = request.routeName;
+  facts.upstream = request.upstream;
+  request.facts = facts;
+}
+
+/** Runs the concern at `i`, and what follows when it lets the request pass. */
+function step(request: RoutedRequest, ways: Ways, i: number): void {
+  const handler = request.plan.chain[i];
+  if (!handler) return act(request, ways);
+  let called = false;
+  // Each concern has its own `next`: one that calls twice must not step over the one behind it.
+  const next: Next = (error) => {
+    if (called) return;
+    called = true;
+    if (error !== undefined) fail(request, ways, error);
+    else if (!request.finished) step(request, ways, i + 1);
+  };
+  try {
+    const pending = handler(request.req, request.res, next) as unknown;
+    if (pending instanceof Promise) pending.catch((error: unknown) => next(error ?? new Error('rejected')));
+  } catch (error) {
+    next(error ?? new Error('thrown'));
+  }
+}
+
+function act(request: RoutedRequest, ways: Ways): void {
+  const { action } = request.entry!.route.compiled;
+  if (action.type === 'forward') return ways.send(request, request.destination!, action);
+  if (action.type === 'redirect') return redirect(request, action);
+  if (action.type !== 'reply') return;
+  request.details = action.details;
+  request.reply(textReply(action.status, action.body));
+}
+
+function redirect(request: RoutedRequest, action: Extract<CompiledAction, { readonly type: 'redirect' }>): void {
+  const matched = matchedLength(request.entry!.matcher, request.pathname);
+  const { scheme, authority, path, pathname } = request;
+  const location = locationOf(action.redirect, { scheme, authority, path, pathname, matched });
+  if (location === undefined) return request.refuse('ERR_ROUTING_DOT_SEGMENT');
+  request.environment.stats.redirect.value++;
+  request.reply(redirectReply(action.redirect.status, location));
+}
+
+/** 503: the cluster of a route does not exist, or no share of it is more than 0. */
+export function noCluster(request: RoutedRequest): void {
+  request.environment.stats.noCluster.value++;
+  request.flags = 'NC';
+  request.details = 'cluster_not_found';
+  request.reply(textReply(503, ''));
+}
+
+function fail(request: RoutedRequest, ways: Ways, error: unknown): void {
+  request.details ||= error instanceof Error ? error.message : String(error);
+  if (!ways.passOn) return request.reply(replyTo(error, request.requestId));
+  request.status = 500;
+  request.finish();
+  ways.passOn(error);
+}
+
+function closed(request: RoutedRequest): void {
+  if (request.finished || request.sent) return;
+  request.status = request.res.headersSent ? request.res.statusCode : 0;
+  if (!request.res.writableFinished) request.flags ||= 'DC';
+  request.finish();
+}

@@ -1,0 +1,41 @@
+import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
+
+/** What the router counts of all requests (reference: security-graphql 7.4). */
+export interface HttpStats {
+  readonly total: Counter;
+  readonly active: Gauge;
+  readonly completed: Counter;
+  /** By first digit of the status, from 1. */
+  readonly classes: readonly Counter[];
+  readonly time: Histogram;
+  readonly routed: Counter;
+  readonly noRoute: Counter;
+  readonly noCluster: Counter;
+  readonly redirect: Counter;
+  readonly resetBeforeEnd: Counter;
+}
+
+/** The statistics of HTTP managers; asking again gives the same numbers. */
+export function createHttpStats(metrics: Metrics): HttpStats {
+  const labels = { envoy_http_conn_manager_prefix: 'http' };
+  const named = (name: string): StatName => ({ path: `http.http.${name}`, metric: `envoy_http_${name}`, labels });
+  const classes = [1, 2, 3, 4, 5].map((digit) =>
+    metrics.counter({
+      path: `http.http.downstream_rq_${digit}xx`,
+      metric: 'envoy_http_downstream_rq_xx',
+      labels: { ...labels, envoy_response_code_class: String(digit) },
+    }),
+  );
+  return {
+    total: metrics.counter(named('downstream_rq_total')),
+    active: metrics.gauge(named('downstream_rq_active')),
+    completed: metrics.counter(named('downstream_rq_completed')),
+    classes,
+    time: metrics.histogram(named('downstream_rq_time')),
+    routed: metrics.counter(named('rq_total')),
+    noRoute: metrics.counter(named('no_route')),
+    noCluster: metrics.counter(named('no_cluster')),
+    redirect: metrics.counter(named('rq_redirect')),
+    resetBeforeEnd: metrics.counter(named('downstream_rq_rx_reset')),
+  };
+}
