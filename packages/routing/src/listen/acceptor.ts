@@ -1,0 +1,70 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { GatewayError } from '@edge-gateway/core';
+import { ERROR_CODES } from '../error-codes.ts';
+
+/** A socket that accepts connections. */
+export interface Acceptor {
+  readonly address: string;
+  readonly port: number;
+  /** Frees the port; accepted connections stay. */
+  stop(): void;
+}
+
+export interface AcceptorOptions {
+  readonly address: string;
+  readonly port: number;
+  /** Connections open at a time; further ones are closed at once. */
+  readonly maxConnections: () => number;
+  onConnection(socket: Socket): void;
+  onOverflow(): void;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use by another program',
+  EACCES: 'listening on this port is not allowed',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'the address is not known',
+};
+
+/** Codes by which a machine without IPv6 answers `::`. */
+const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
+
+/** Begins to listen. `::` means every address, also where there is no IPv6. Rejects with `ERR_ROUTING_LISTEN`. */
+export async function createAcceptor(options: AcceptorOptions): Promise<Acceptor> {
+  const { address, port } = options;
+  try {
+    return await listen(options, address);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (address === '::' && NO_IPV6.has(code)) return createAcceptor({ ...options, address: '0.0.0.0' });
+    throw new GatewayError(`cannot listen on ${address} port ${port}: ${REASONS[code] ?? code}`, {
+      code: 'ERR_ROUTING_LISTEN',
+      status: ERROR_CODES.ERR_ROUTING_LISTEN.status,
+      cause: error,
+    });
+  }
+}
+
+async function listen(options: AcceptorOptions, host: string): Promise<Acceptor> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true });
+  server.on('connection', (socket) => {
+    server.maxConnections = options.maxConnections();
+    options.onConnection(socket);
+  });
+  server.on('drop', options.onOverflow);
+  server.maxConnections = options.maxConnections();
+  await listening(server, options.port, host);
+  server.on('error', () => {});
+  const { address, port } = server.address() as AddressInfo;
+  return { address, port, stop: () => void server.close() };
+}
+
+function listening(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, backlog: 1_024 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { createChunkScan, headEnd } from './chunk-scan.ts';
+import type { Connection } from './connection.ts';
+import { refusal, type Refusal } from './refusal.ts';
+
+/** Trailer fields that would frame, route or identify a request (RFC 9110 §6.5.1). */
+const FORBIDDEN =
+  /^(?:authorization|connection|content-.*|cookie|expect|forwarded|host|keep-alive|max-forwards|proxy-.*|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-envoy-.*|x-forwarded-.*|x-real-ip|x-request-id)$/;
+
+/** Gives the first trailer field that is not allowed. */
+function forbiddenTrailer(rawTrailers: readonly string[]): string | undefined {
+  return rawTrailers.find((name, i) => i % 2 === 0 && FORBIDDEN.test(name.toLowerCase().replaceAll('_', '-')));
+}
+
+/**
+ * Watches a chunked body for what the parser does not check: long extensions, forbidden trailers, the size.
+ * `onProblem` is called at most once, before the part of the body it is about can be read from the request.
+ */
+export function watchBody(connection: Connection, req: IncomingMessage, onProblem: (refused: Refusal) => void): void {
+  const { maxBodyBytes } = connection.limits;
+  let bytes = 0;
+  let stopped = false;
+  const stop = (refused: Refusal): true => {
+    if (!stopped) onProblem(refused);
+    return (stopped = true);
+  };
+  const push = req.push.bind(req);
+  req.push = (chunk: Buffer | null) => {
+    if (stopped) return true;
+    if (chunk !== null) {
+      bytes += chunk.length;
+      const tooLarge = maxBodyBytes > 0 && bytes > maxBodyBytes;
+      return tooLarge ? stop(refusal('ERR_ROUTING_BODY_TOO_LARGE')) : push(chunk);
+    }
+    const detail = forbiddenTrailer(req.rawTrailers);
+    return detail === undefined ? push(null) : stop(refusal('ERR_ROUTING_BAD_TRAILER', { detail }));
+  };
+  watchExtensions(connection, req, () => stop(refusal('ERR_ROUTING_CHUNK_EXTENSION')));
+}
+
+/** The parser of a server's socket: the one way to the bytes that came together with the head. */
+type ParsedSocket = Socket & { readonly parser?: { getCurrentBuffer?(): Buffer | undefined } };
+
+function watchExtensions({ socket, limits }: Connection, req: IncomingMessage, onTooLong: () => void): void {
+  const first = (socket as ParsedSocket).parser?.getCurrentBuffer?.();
+  const start = first ? headEnd(first, req.rawHeaders.at(-2) ?? '') : -1;
+  if (first === undefined || start < 0) return;
+  const scan = createChunkScan(limits.maxChunkExtensionBytes);
+  const feed = (chunk: Buffer, from: number): boolean => {
+    const progress = scan.feed(chunk, from);
+    if (progress === 'extensionTooLong') onTooLong();
+    return progress === 'more';
+  };
+  if (!feed(first, start)) return;
+  const onData = (chunk: Buffer): void => {
+    if (!feed(chunk, 0)) socket.off('data', onData);
+  };
+  socket.prependListener('data', onData);
+  req.once('close', () => socket.off('data', onData));
+}
+
+/**
+ * Sends `100 Continue` when the body is first read, not before. An answer without reading it closes the connection:
+ * nobody could tell whether what follows is the body.
+ */
+export function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
+  const keepAlive = res.shouldKeepAlive;
+  const read = req._read.bind(req);
+  res.shouldKeepAlive = false;
+  delete req.headers.expect;
+  req.rawHeaders = req.rawHeaders.filter((_, i, all) => all[i - (i % 2)]!.toLowerCase() !== 'expect');
+  req._read = (size) => {
+    req._read = read;
+    if (!res.headersSent) {
+      res.shouldKeepAlive = keepAlive;
+      res.writeContinue();
+    }
+    read(size);
+  };
+}

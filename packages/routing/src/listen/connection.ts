@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ListenLimits } from './settings.ts';
+
+/** One client connection, from its first byte (behind the handshake) to its end. */
+export interface Connection {
+  readonly socket: Socket;
+  readonly limits: ListenLimits;
+  /** Requests whose response is not over. */
+  inflight: number;
+  /** The newest request, until its response is over. */
+  req?: IncomingMessage;
+  res?: ServerResponse;
+  /** Nothing more is served on it: a request was refused, or it is about to close. */
+  refused: boolean;
+  /** No further request after those under way. */
+  closing: boolean;
+  upgraded: boolean;
+  /** Milliseconds of the monotonic clock at which its last response was over. */
+  idleSince: number;
+  /** `bytesRead` at that time: more means that a request has begun to arrive. */
+  idleBytes: number;
+}
+
+const CONNECTION = Symbol('edge-gateway.connection');
+type Carrier = Socket & { [CONNECTION]?: Connection };
+
+/** Begins to follow a socket. */
+export function trackConnection(socket: Socket, limits: ListenLimits): Connection {
+  const connection: Connection = {
+    socket,
+    limits,
+    inflight: 0,
+    refused: false,
+    closing: false,
+    upgraded: false,
+    idleSince: performance.now(),
+    idleBytes: socket.bytesRead,
+  };
+  (socket as Carrier)[CONNECTION] = connection;
+  const destroySoon = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => (readsOn(connection) ? linger(connection) : destroySoon());
+  return connection;
+}
+
+/** The connection of a socket, if it is one of a listener. */
+export const connectionOf = (socket: object): Connection | undefined => (socket as Carrier)[CONNECTION];
+
+/** Notes a request; its response keeps the connection from being idle until it closes. */
+export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+  connection.inflight++;
+  connection.req = req;
+  connection.res = res;
+  if (connection.closing) res.shouldKeepAlive = false;
+  res.on('close', endRequest);
+}
+
+function endRequest(this: ServerResponse): void {
+  const connection = connectionOf(this.req.socket);
+  if (!connection) return;
+  connection.inflight--;
+  if (connection.res === this) connection.req = connection.res = undefined;
+  connection.idleSince = performance.now();
+  connection.idleBytes = connection.socket.bytesRead;
+  if (connection.closing && connection.inflight === 0 && !connection.upgraded) connection.socket.destroySoon();
+}
+
+/** True when no request is under way and none has begun to arrive. */
+export const isIdle = (connection: Connection): boolean =>
+  connection.inflight === 0 && !connection.upgraded && connection.socket.bytesRead === connection.idleBytes;
+
+/**
+ * Lets a connection end: at once when it has been idle for `graceMs`, else with the response under way or the next one,
+ * which says `connection: close`, or when the grace is over. A client that is about to send loses nothing by this.
+ */
+export function closeGracefully(connection: Connection, graceMs: number): void {
+  connection.closing = true;
+  if (connection.upgraded) return;
+  if (connection.res && !connection.res.headersSent) connection.res.shouldKeepAlive = false;
+  const rest = connection.idleSince + graceMs - performance.now();
+  if (rest <= 0) closeIfIdle(connection);
+  else setTimeout(closeIfIdle, rest, connection).unref();
+}
+
+function closeIfIdle(connection: Connection): void {
+  if (isIdle(connection)) connection.socket.destroySoon();
+}
+
+const readsOn = ({ req }: Connection): boolean => req !== undefined && !req.complete;
+
+/** Closes our side and reads on for a moment: an answer is lost when the socket is reset under the bytes still arriving. */
+export function linger({ socket, limits }: Connection): void {
+  if (socket.destroyed) return;
+  if (!socket.writableEnded) socket.end();
+  socket.resume();
+  socket.once('end', () => socket.destroy());
+  setTimeout(() => socket.destroy(), Math.max(limits.closeDelayMs, 1)).unref();
+}

@@ -1,0 +1,105 @@
+import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { asksForWebSocket } from './check-upgrade.ts';
+import type { ClientError } from './client-error.ts';
+import { closeGracefully, trackConnection, type Connection } from './connection.ts';
+import type { ListenStats } from './listen-stats.ts';
+import type { Serve } from './serve.ts';
+import type { ListenLimits } from './settings.ts';
+import type { TlsFront } from './tls-front.ts';
+
+/**
+ * The HTTP server behind an accepting socket. It has fixed settings: new settings or certificates make a new front for
+ * new connections, while the connections of the old one go on as they are.
+ */
+export interface Front {
+  accept(socket: Socket): void;
+  readonly connections: ReadonlySet<Connection>;
+  /** No connections will be added; lets go of the timers with the last one. */
+  retire(): void;
+}
+
+export interface FrontParts {
+  readonly limits: ListenLimits;
+  readonly serve: Serve;
+  readonly stats: ListenStats;
+  readonly upgrades: boolean;
+  readonly tls?: TlsFront;
+}
+
+/** Makes a front; `tls` makes it speak TLS. */
+export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts): Front {
+  const connections = new Set<Connection>();
+  const options = serverOptions(limits, upgrades);
+  const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
+  let retired = false;
+  server.maxHeadersCount = limits.maxHeaders + 1;
+  server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
+  server.timeout = limits.streamIdleTimeoutMs;
+
+  function follow(socket: Socket): void {
+    if (socket.destroyed) return;
+    const connection = trackConnection(socket, limits);
+    connections.add(connection);
+    stats.http1Total.value++;
+    socket.once('end', () => stats.destroyRemote.value++);
+    const lifetime = limits.maxConnectionDurationMs;
+    const timer = lifetime > 0 ? setTimeout(closeGracefully, lifetime, connection, 0).unref() : undefined;
+    socket.once('close', () => {
+      clearTimeout(timer);
+      connections.delete(connection);
+      if (retired && connections.size === 0) server.close();
+    });
+  }
+
+  if (tls) {
+    server.prependListener('secureConnection', (socket: TLSSocket) => {
+      if (tls.admit(socket, stats)) follow(socket);
+      else socket.destroy();
+    });
+    server.on('tlsClientError', (_error, socket: TLSSocket) => {
+      stats.handshakeError.value++;
+      socket.destroy();
+    });
+  } else server.prependListener('connection', follow);
+  wire(server, serve);
+  // node:http begins to look at its timeouts when it listens; this server never does, its connections are handed to it.
+  server.emit('listening');
+
+  return {
+    accept: (socket) => void server.emit('connection', socket),
+    connections,
+    retire() {
+      retired = true;
+      if (connections.size === 0) server.close();
+    },
+  };
+}
+
+function wire(server: Server | TlsServer, serve: Serve): void {
+  server.on('request', serve.request);
+  server.on('checkContinue', serve.expecting);
+  server.on('checkExpectation', serve.request);
+  server.on('upgrade', serve.upgrade);
+  server.on('connect', serve.connect);
+  server.on('clientError', (error: Error, socket) => serve.clientError(error as ClientError, socket));
+  server.on('timeout', serve.timeout);
+}
+
+function serverOptions(limits: ListenLimits, upgrades: boolean): ServerOptions {
+  const { headTimeoutMs, requestTimeoutMs } = limits;
+  return {
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    headersTimeout:
+      requestTimeoutMs > 0 ? Math.min(headTimeoutMs || requestTimeoutMs, requestTimeoutMs) : headTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    // Twice as much as allowed: so the check sees what is too long and can tell a long target from long headers.
+    maxHeaderSize: 2 * Math.max(limits.maxHeadBytes, limits.maxTargetBytes),
+    optimizeEmptyRequests: true,
+    requireHostHeader: false,
+    shouldUpgradeCallback: (req) => upgrades && asksForWebSocket(req),
+  };
+}

@@ -1,0 +1,155 @@
+import type { Socket } from 'node:net';
+import { GatewayError, type Context, type Handler, type Listener } from '@edge-gateway/core';
+import { ERROR_CODES } from '../error-codes.ts';
+import { createAcceptor, type Acceptor } from './acceptor.ts';
+import { closeGracefully, type Connection } from './connection.ts';
+import { createFront, type Front } from './front.ts';
+import { createListenStats, type ListenStats } from './listen-stats.ts';
+import { createRefuse } from './refuse.ts';
+import { createServe } from './serve.ts';
+import { limitsOf, type ListenLimits } from './settings.ts';
+import { createTlsFront } from './tls-front.ts';
+import { buildTlsTable, isSameTable, type TlsTable } from './tls-table.ts';
+
+/** One listener: its accepting socket, and the front that new connections get. */
+export interface ListenerPort {
+  readonly name: string;
+  /** Where it listens; `undefined` while it does not. */
+  readonly acceptor: Acceptor | undefined;
+  /** Milliseconds its requests have to finish when it is removed. */
+  readonly drainTimeoutMs: number;
+  /** Takes the newest version of the listener; gives what of it cannot be used. New connections get it, old ones stay. */
+  update(listener: Listener): readonly string[];
+  /** Begins to listen where it does not yet. Rejects with `ERR_ROUTING_LISTEN` or `ERR_ROUTING_CERTIFICATE`. */
+  open(at: { readonly address: string; readonly port: number }): Promise<void>;
+  /** Accepts no more, lets requests finish, ends what is left after the limit. */
+  drain(limitMs: number): Promise<void>;
+  close(): void;
+}
+
+export interface ListenerPortParts {
+  readonly context: Context;
+  readonly handler: Handler;
+  readonly limits: Partial<ListenLimits>;
+}
+
+/** Longest time in milliseconds that a connection without a request stays open for one that is just being sent. */
+const IDLE_GRACE_MS = 500;
+
+/** Makes a listener that does not listen yet. */
+export function createListenerPort(name: string, parts: ListenerPortParts): ListenerPort {
+  const { context, handler } = parts;
+  const refuse = createRefuse(context, name);
+  const sockets = new Set<Socket>();
+  const fronts = new Set<Front>();
+  let current: Front | undefined;
+  let version: { httpOptions: unknown; table: TlsTable | undefined } | undefined;
+  let limits = limitsOf({ httpOptions: {} }, parts.limits);
+  let acceptor: Acceptor | undefined;
+  let stats: ListenStats | undefined;
+
+  function update(listener: Listener): readonly string[] {
+    const before = version?.table;
+    const table = listener.ssl ? buildTlsTable(listener.sslConfigurations, context.secrets, before) : undefined;
+    if (table?.entries.length === 0) return table.problems.length > 0 ? table.problems : ['it has no certificate'];
+    const { httpOptions } = listener;
+    if (version?.httpOptions === httpOptions && isSameTable(before, table)) return table?.problems ?? [];
+    version = { httpOptions, table };
+    limits = limitsOf(listener, parts.limits);
+    stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
+    const tls = table && createTlsFront(table, limits);
+    const serve = createServe({ handler, context, refuse, checkConnection: tls?.checkConnection });
+    current?.retire();
+    for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);
+    current = createFront({ limits, serve, stats, upgrades: handler.upgrade !== undefined, tls });
+    fronts.add(current);
+    return table?.problems ?? [];
+  }
+
+  function accept(socket: Socket): void {
+    sockets.add(socket);
+    countConnection(socket, stats!, () => sockets.delete(socket));
+    current!.accept(socket);
+  }
+
+  async function open(at: { address: string; port: number }): Promise<void> {
+    if (acceptor) return;
+    if (!current) {
+      const code = 'ERR_ROUTING_CERTIFICATE';
+      throw new GatewayError(ERROR_CODES[code].message, { code, status: ERROR_CODES[code].status });
+    }
+    const onOverflow = (): void => void stats!.overflow.value++;
+    acceptor = await createAcceptor({
+      ...at,
+      maxConnections: () => limits.maxConnections,
+      onConnection: accept,
+      onOverflow,
+    });
+  }
+
+  function stop(): void {
+    acceptor?.stop();
+    acceptor = undefined;
+  }
+
+  function* connections(): Iterable<Connection> {
+    for (const front of fronts) yield* front.connections;
+  }
+
+  return {
+    name,
+    get acceptor() {
+      return acceptor;
+    },
+    get drainTimeoutMs() {
+      return limits.drainTimeoutMs;
+    },
+    update,
+    open,
+    async drain(limitMs) {
+      stop();
+      for (const connection of connections()) closeGracefully(connection, Math.min(IDLE_GRACE_MS, limitMs / 4));
+      await emptied(sockets, limitMs);
+      for (const socket of sockets) socket.destroy();
+      current?.retire();
+    },
+    close() {
+      stop();
+      for (const socket of sockets) socket.destroy();
+      current?.retire();
+    },
+  };
+}
+
+function countConnection(socket: Socket, stats: ListenStats, onClose: () => void): void {
+  const since = performance.now();
+  for (const each of stats.connections) {
+    each.total.value++;
+    each.active.value++;
+  }
+  socket.on('error', () => socket.destroy());
+  socket.once('close', () => {
+    onClose();
+    stats.rxBytes.value += socket.bytesRead;
+    stats.txBytes.value += socket.bytesWritten;
+    for (const each of stats.connections) {
+      each.active.value--;
+      each.destroy.value++;
+      each.lengthMs.observe(performance.now() - since);
+    }
+  });
+}
+
+/** Resolves when the last of these sockets is closed, or after the limit. */
+function emptied(sockets: ReadonlySet<Socket>, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(done, limitMs);
+    const look = (): void => void (sockets.size === 0 && done());
+    for (const socket of sockets) socket.once('close', () => setImmediate(look));
+    look();
+  });
+}

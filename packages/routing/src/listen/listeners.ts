@@ -1,0 +1,171 @@
+import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
+import { ERROR_CODES } from '../error-codes.ts';
+import type { Router } from '../router.ts';
+import { createListenerPort, type ListenerPort } from './listener-port.ts';
+import type { ListenLimits } from './settings.ts';
+
+/** How one listener of a snapshot fared. */
+export interface ListenResult {
+  readonly name: string;
+  /** Where it listens; not set when it does not. */
+  readonly address?: string;
+  readonly port?: number;
+  /**
+   * `ERR_ROUTING_LISTEN` when the address cannot be listened on (tried again at the next apply, and by itself),
+   * `ERR_ROUTING_CERTIFICATE` when a certificate cannot be used (the listener goes on with the others, or the one before).
+   */
+  readonly error?: GatewayError;
+}
+
+/** Where a listener listens. */
+export interface ListenAddress {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** The listening side of a data plane. */
+export interface Listeners {
+  /** Opens what is new, closes what is gone, keeps the rest open with the newest settings. Never rejects. */
+  apply(snapshot: Snapshot): Promise<ListenResult[]>;
+  addresses(): ListenAddress[];
+  /**
+   * Accepts no more and lets requests finish: each connection closes with its next response, idle ones soon. What is
+   * left after `limitMs` is ended, WebSockets too.
+   */
+  drain(limitMs: number): Promise<void>;
+  /** Ends everything at once. */
+  close(): Promise<void>;
+}
+
+export interface ListenersOptions {
+  readonly router: Pick<Router, 'listener'>;
+  readonly context: Context;
+  /** Listens here instead of at the addresses of the snapshot. */
+  readonly host?: string;
+  /** The port of a listener; 0 is any free one. Default: its `bindPort`. */
+  readonly portOf?: (listener: Listener) => number;
+  /** Limits of listeners that say nothing else. */
+  readonly limits?: Partial<ListenLimits>;
+}
+
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+
+/**
+ * Opens the listeners of snapshots and serves them with a router.
+ *
+ * @example
+ * const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+ * const results = await listeners.apply(snapshot);
+ */
+export function createListeners(options: ListenersOptions): Listeners {
+  const { router, context, host, portOf = (listener) => listener.bindPort, limits = {} } = options;
+  const log = context.log.get('conn_handler');
+  const ports = new Map<string, ListenerPort>();
+  const leaving = new Map<ListenerPort, Promise<void>>();
+  let queue: Promise<unknown> = Promise.resolve();
+  let snapshot: Snapshot | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let retryMs = FIRST_RETRY_MS;
+  let ended = false;
+
+  async function openOne(listener: Listener): Promise<ListenResult> {
+    const { name } = listener;
+    let port = ports.get(name);
+    if (!port) ports.set(name, (port = createListenerPort(name, { context, handler: router.listener(name), limits })));
+    try {
+      const problems = port.update(listener);
+      if (port.acceptor || problems.length === 0) await openAt(port, listener);
+      else throw certificateError(name, problems);
+      const { address, port: number } = port.acceptor!;
+      const error = problems.length > 0 ? certificateError(name, problems) : undefined;
+      return { name, address, port: number, error };
+    } catch (error) {
+      return { name, error: asError(error) };
+    }
+  }
+
+  async function openAt(port: ListenerPort, listener: Listener): Promise<void> {
+    if (port.acceptor) return;
+    await port.open({ address: host ?? listener.bindAddress, port: portOf(listener) });
+    const { address, port: number } = port.acceptor!;
+    log.info({ listener: listener.name, address, port: number, tls: listener.ssl }, 'listening');
+  }
+
+  function closeOne(port: ListenerPort): void {
+    ports.delete(port.name);
+    log.info({ listener: port.name }, 'listener removed');
+    leaving.set(
+      port,
+      port.drain(port.drainTimeoutMs).finally(() => leaving.delete(port)),
+    );
+  }
+
+  async function applyNow(next: Snapshot): Promise<ListenResult[]> {
+    clearTimeout(retry);
+    if (ended) return [];
+    const wanted = new Set(next.listeners.map(({ name }) => name));
+    for (const port of ports.values()) if (!wanted.has(port.name)) closeOne(port);
+    const results: ListenResult[] = [];
+    for (const listener of next.listeners) results.push(await openOne(listener));
+    report(results);
+    if (results.some(({ port }) => port === undefined)) planRetry(next);
+    else retryMs = FIRST_RETRY_MS;
+    return results;
+  }
+
+  function report(results: readonly ListenResult[]): void {
+    for (const { name, error } of results) {
+      if (error) log.error({ listener: name, code: error.code, reason: error.message }, 'listener failed');
+    }
+  }
+
+  function planRetry(next: Snapshot): void {
+    retry = setTimeout(() => void (next === snapshot && enqueue(next)), retryMs).unref();
+    retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+  }
+
+  function enqueue(next: Snapshot): Promise<ListenResult[]> {
+    const applied = queue.then(() => applyNow(next));
+    queue = applied;
+    return applied;
+  }
+
+  /** Opens nothing any more; gives what is open, also of listeners that are being removed. */
+  async function end(): Promise<ListenerPort[]> {
+    ended = true;
+    clearTimeout(retry);
+    await queue;
+    const open = [...ports.values(), ...leaving.keys()];
+    ports.clear();
+    return open;
+  }
+
+  return {
+    apply(next) {
+      snapshot = next;
+      return enqueue(next);
+    },
+    addresses: () =>
+      [...ports.values()].flatMap(({ name, acceptor }) =>
+        acceptor ? [{ name, address: acceptor.address, port: acceptor.port }] : [],
+      ),
+    async drain(limitMs) {
+      await Promise.all((await end()).map((port) => port.drain(limitMs)));
+    },
+    async close() {
+      for (const port of await end()) port.close();
+    },
+  };
+}
+
+function certificateError(listener: string, problems: readonly string[]): GatewayError {
+  const { status } = ERROR_CODES.ERR_ROUTING_CERTIFICATE;
+  return new GatewayError(`${listener}: ${problems.join('; ')}`, { code: 'ERR_ROUTING_CERTIFICATE', status });
+}
+
+function asError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError('the listener cannot be opened', { code: 'ERR_ROUTING_LISTEN', status: 500, cause: error });
+}
