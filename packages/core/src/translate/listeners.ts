@@ -1,10 +1,10 @@
-import type { ResourceKey } from '../resource.ts';
 import type { SslConfig } from '../schema/ssl-config.ts';
 import type { Listener, VirtualHost } from '../snapshot.ts';
-import { domainConflicts } from './domains.ts';
+import type { StoredResource } from '../store.ts';
+import { conflictsOf, withConflicts, type Conflicts } from './conflicts.ts';
 import type { UsedGateway } from './gateways.ts';
 import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
-import { listenerMessage, virtualHostMessage } from './messages.ts';
+import { listenerMessage } from './messages.ts';
 import { Report, type Problems } from './report.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, sameList, type TlsClaim } from './tls.ts';
@@ -19,9 +19,11 @@ export interface ListenerBuild {
   readonly listener: Listener | undefined;
   /** True when `listener` is the last good one as a whole. */
   readonly frozen: boolean;
-  readonly builds: ReadonlyMap<ResourceKey, VirtualServiceBuild>;
-  /** Of the virtual services, with what only shows beside the others. */
-  readonly services: ReadonlyMap<ResourceKey, Problems>;
+  /** Of the virtual services selected, sorted by key. */
+  readonly builds: readonly VirtualServiceBuild[];
+  /** Problems of each build, with what only shows beside the others. */
+  readonly services: readonly Problems[];
+  readonly conflicts: Conflicts;
   /** Of the gateway and its listener. */
   readonly problems: Problems;
   /** TLS as it was when the virtual host was last good, by its name. */
@@ -40,70 +42,67 @@ export interface ListenerContext {
   readonly outdated: (build: VirtualServiceBuild) => boolean;
 }
 
-const NONE = new Map<never, never>();
+const EMPTY = {
+  listener: undefined,
+  frozen: false,
+  builds: [],
+  services: [],
+  conflicts: conflictsOf([], undefined),
+  tls: new Map<string, SslConfig>(),
+};
 const NO_OPTIONS = Object.freeze({});
 
 export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
   const { world, proxy, contested, previous } = context;
   const report = new Report();
   for (const warning of gatewayWarnings(gateway, world)) report.warn(warning);
-  const base = { gateway, proxy, builds: NONE, services: NONE, tls: NONE, frozen: false };
   const unsupported = unsupportedType(gateway.spec);
   if (unsupported) {
     report.warn(unsupported);
-    return { ...base, listener: undefined, problems: report.problems() };
+    return { ...EMPTY, gateway, proxy, problems: report.problems() };
   }
   if (contested) report.error(listenerMessage('BindPortNotUniqueError', contested));
   const { spec, ref } = gateway;
   const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
   const selected = selectVirtualServices(selector, world);
   const frozen = report.problems().errors.length > 0;
-  const owner = `${ref.name}_${proxy}`;
-  const builds = new Map<ResourceKey, VirtualServiceBuild>();
-  for (const stored of selected) {
-    const before = context.before?.builds.get(stored.key);
-    const reusable = before?.stored === stored && !context.outdated(before);
-    builds.set(stored.key, reusable ? before : buildVirtualService(stored, world, owner, before));
-  }
-  const services = judge(builds, report);
+  const builds = buildAll(selected, `${ref.name}_${proxy}`, context);
+  const conflicts = conflictsOf(builds, context.before);
+  report.add(conflicts.all);
+  const services = problemsOf(builds, conflicts, context.before);
+  const base = { gateway, proxy, builds, services, conflicts, frozen };
   if (frozen) {
-    const tls = context.before?.tls ?? NONE;
-    return { ...base, builds, services, tls, frozen, listener: previous, problems: report.problems() };
+    return { ...base, tls: context.before?.tls ?? EMPTY.tls, listener: previous, problems: report.problems() };
   }
   const { listener, tls } = assemble({ gateway, builds, services, report }, context);
-  return { ...base, builds, services, tls, listener, problems: report.problems() };
+  return { ...base, tls, listener, problems: report.problems() };
 }
 
-/** Adds what only shows when virtual services stand side by side: domains that several of them claim. */
-function judge(
-  builds: ReadonlyMap<ResourceKey, VirtualServiceBuild>,
-  report: Report,
-): ReadonlyMap<ResourceKey, Problems> {
-  const hosts = Array.from(builds.values(), ({ virtualHost }) => virtualHost);
-  const conflicts = domainConflicts(hosts);
-  const messages = new Map<string, Report>();
-  for (const [domain, names] of conflicts) {
-    const reason = `the domain '${domain}' belongs to several virtual services: [${names.join(', ')}]`;
-    const message = virtualHostMessage('DomainsNotUniqueError', reason);
-    report.error(message);
-    for (const name of names) {
-      if (!messages.has(name)) messages.set(name, new Report());
-      messages.get(name)!.error(message);
-    }
-  }
-  const services = new Map<ResourceKey, Problems>();
-  for (const [key, { virtualHost, problems }] of builds) {
-    const more = messages.get(virtualHost.name);
-    if (more) more.add(problems);
-    services.set(key, more ? more.problems() : problems);
-  }
-  return services;
+/** One build for each virtual service selected; both lists are sorted by key, so that they are walked side by side. */
+function buildAll(selected: readonly StoredResource[], owner: string, context: ListenerContext): VirtualServiceBuild[] {
+  const old = context.before?.builds ?? [];
+  let at = 0;
+  return selected.map((stored) => {
+    while (at < old.length && old[at]!.stored !== stored && old[at]!.stored.key < stored.key) at++;
+    const before = old[at]?.stored.key === stored.key ? old[at++] : undefined;
+    if (before?.stored === stored && !context.outdated(before)) return before;
+    return buildVirtualService(stored, context.world, owner, before);
+  });
+}
+
+function problemsOf(
+  builds: readonly VirtualServiceBuild[],
+  conflicts: Conflicts,
+  before: ListenerBuild | undefined,
+): readonly Problems[] {
+  const same = before?.conflicts === conflicts ? before : undefined;
+  return builds.map((build, i) => (build === same?.builds[i] ? same.services[i]! : withConflicts(build, conflicts)));
 }
 
 interface Assembly {
   readonly gateway: UsedGateway;
-  readonly builds: ReadonlyMap<ResourceKey, VirtualServiceBuild>;
-  readonly services: ReadonlyMap<ResourceKey, Problems>;
+  readonly builds: readonly VirtualServiceBuild[];
+  readonly services: readonly Problems[];
   readonly report: Report;
 }
 
@@ -115,7 +114,7 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   const byName = new Map(hosts.map((host) => [host.name, host]));
   const tls = new Map<string, SslConfig>();
   const claims: TlsClaim[] = [];
-  for (const { resource, virtualHost } of ssl ? builds.values() : []) {
+  for (const { resource, virtualHost } of ssl ? builds : []) {
     const served = byName.get(virtualHost.name);
     if (!served) continue;
     const old = served === virtualHost ? undefined : before?.tls.get(served.name);
@@ -126,7 +125,7 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   const { configurations, leftOut } = ssl
     ? listenerTls(claims, previous?.sslConfigurations ?? [], world, report)
     : { configurations: [], leftOut: new Set<string>() };
-  const nothing = builds.size === 0 && !world.settings.translateEmptyGateways;
+  const nothing = builds.length === 0 && !world.settings.translateEmptyGateways;
   if (nothing || (ssl && configurations.length === 0)) return { listener: undefined, tls };
   const virtualHosts = hosts.filter(({ name }) => !leftOut.has(name));
   return { listener: listenerOf(gateway, { virtualHosts, configurations }, previous), tls };
@@ -136,8 +135,8 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
 function servedHosts({ builds, services }: Assembly, previous: Listener | undefined): readonly VirtualHost[] {
   const fresh: VirtualHost[] = [];
   const failed: string[] = [];
-  for (const [key, { virtualHost }] of builds) {
-    if (services.get(key)!.errors.length === 0) fresh.push(virtualHost);
+  for (const [i, { virtualHost }] of builds.entries()) {
+    if (services[i]!.errors.length === 0) fresh.push(virtualHost);
     else failed.push(virtualHost.name);
   }
   const hosts = failed.length === 0 ? fresh : [...fresh, ...lastGood(failed, fresh, previous)];

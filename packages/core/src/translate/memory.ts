@@ -1,9 +1,9 @@
-import type { Kind, ResourceKey } from '../resource.ts';
+import type { Kind } from '../resource.ts';
 import type { SnapshotUpstream } from '../snapshot.ts';
 import type { StoredResource, StoreState } from '../store.ts';
 import type { ListenerBuild } from './listeners.ts';
 import type { TranslationSettings } from './settings.ts';
-import type { StatusEntry } from './statuses.ts';
+import type { StatusTable } from './status-table.ts';
 import type { Translation } from './translation.ts';
 import type { UpstreamTable } from './upstreams.ts';
 
@@ -16,7 +16,7 @@ export interface Memory {
   readonly served: readonly SnapshotUpstream[];
   /** By proxy and gateway. */
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
-  readonly statuses: ReadonlyMap<ResourceKey, StatusEntry>;
+  readonly statuses: StatusTable;
 }
 
 const memories = new WeakMap<Translation, Memory>();

@@ -8,10 +8,14 @@ export interface FoundProblems {
   readonly proxies: string[];
 }
 
-/** Problems by gateway, virtual service and route table, in the order of the listeners. */
-export function collectProblems(listeners: Iterable<ListenerBuild>): ReadonlyMap<ResourceKey, FoundProblems> {
+/** Problems by gateway, virtual service and route table, in the order of the listeners; only of `wanted` when given. */
+export function collectProblems(
+  listeners: Iterable<ListenerBuild>,
+  wanted: ReadonlySet<ResourceKey> | undefined,
+): ReadonlyMap<ResourceKey, FoundProblems> {
   const found = new Map<ResourceKey, FoundProblems>();
   const add = (key: ResourceKey, problems: Problems, proxy: string) => {
+    if (wanted && !wanted.has(key)) return;
     const known = found.get(key);
     if (!known) found.set(key, { problems: problems === NO_PROBLEMS ? [] : [problems], proxies: [proxy] });
     else {
@@ -21,9 +25,9 @@ export function collectProblems(listeners: Iterable<ListenerBuild>): ReadonlyMap
   };
   for (const { gateway, proxy, problems, services, builds } of listeners) {
     add(keyOf('Gateway', gateway.ref), problems, proxy);
-    for (const [key, own] of services) add(key, own, proxy);
-    for (const { tables } of builds.values()) {
-      for (const [key, own] of tables) add(key, own, proxy);
+    for (const [i, { stored, tables }] of builds.entries()) {
+      add(stored.key, services[i]!, proxy);
+      if (tables.size > 0) for (const [key, own] of tables) add(key, own, proxy);
     }
   }
   return found;
@@ -35,8 +39,8 @@ export function proxyProblems(proxy: string, listeners: Iterable<ListenerBuild>)
   for (const listener of listeners) {
     if (listener.proxy !== proxy) continue;
     if (listener.problems !== NO_PROBLEMS) all.push(listener.problems);
-    for (const [key, problems] of listener.services) {
-      if (problems !== NO_PROBLEMS) all.push(named(problems, listener.builds.get(key)!.virtualHost.name));
+    for (const [i, problems] of listener.services.entries()) {
+      if (problems !== NO_PROBLEMS) all.push(named(problems, listener.builds[i]!.virtualHost.name));
     }
   }
   return all;

@@ -7,7 +7,8 @@ export function keepSame(now: VirtualHost, before: VirtualHost | undefined): Vir
   if (contentOf(now) === contentOf(before)) return before;
   const known = new Map(before.routes.map((route) => [route.name, route]));
   const routes = now.routes.map((route) => sameRoute(route, known.get(route.name)));
-  return Object.freeze({ ...now, routes: Object.freeze(routes) });
+  const domains = now.domains.join() === before.domains.join() ? before.domains : now.domains;
+  return Object.freeze({ ...now, domains, routes: Object.freeze(routes) });
 }
 
 function sameRoute(now: Route, before: Route | undefined): Route {

@@ -1,13 +1,22 @@
-import { keyOf, type Kind, type Resource, type ResourceKey, type StatusReport } from '../resource.ts';
+import {
+  keyOf,
+  type Kind,
+  type Resource,
+  type ResourceKey,
+  type ResourceStatus,
+  type StatusReport,
+} from '../resource.ts';
 import type { StoredResource } from '../store.ts';
+import { kindOf, type Changes } from './changes.ts';
+import { dirtyKeys } from './dirty.ts';
 import { isRead } from './gateways.ts';
-import { groupProblems } from './upstream-groups.ts';
 import type { ListenerBuild } from './listeners.ts';
-import { collectProblems, proxyProblems } from './problems.ts';
 import type { Memory } from './memory.ts';
 import { subresourceKey } from './names.ts';
+import { collectProblems, proxyProblems } from './problems.ts';
 import type { Problems } from './report.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
+import { groupProblems } from './upstream-groups.ts';
 import type { World } from './world.ts';
 
 /** What statuses are made of. */
@@ -15,74 +24,112 @@ export interface StatusSources {
   readonly world: World;
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
   readonly proxies: readonly Resource[];
+  readonly changes: Changes | undefined;
 }
+
+/** The status of every resource, and what each was made of. */
+export interface StatusTable {
+  readonly entries: ReadonlyMap<ResourceKey, StatusEntry>;
+  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** What a resource says of each proxy it has a part in. */
+  readonly reports: ReadonlyMap<string, Subresource>;
+}
+
+type Subresource = readonly [string, StatusReport];
 
 /** Kinds that get a status only once something is served. */
 const NEED_PROXY: ReadonlySet<Kind> = new Set(['Upstream', 'UpstreamGroup']);
 
-/** The status of every resource, with what it was made of. */
-export function statusesOf(sources: StatusSources, memory: Memory | undefined): ReadonlyMap<ResourceKey, StatusEntry> {
-  const { world, proxies } = sources;
-  const found = collectProblems(sources.listeners.values());
-  const statuses = new Map<ResourceKey, StatusEntry>();
-  const put = (key: ResourceKey, input: StatusInput) =>
-    statuses.set(key, statusEntry(key, input, memory?.statuses.get(key)));
-  const reports = new Map<string, readonly [string, StatusReport]>();
-  for (const { metadata } of proxies) {
-    const { name, namespace } = metadata;
-    const problems = proxyProblems(name, sources.listeners.values());
-    const key = keyOf('Proxy', metadata);
-    put(key, { stored: undefined, problems, subresources: [] });
-    const report = Object.values(statuses.get(key)!.status.statuses)[0]!;
-    reports.set(name, subresource(subresourceKey(name, namespace), report));
-  }
-  for (const stored of world.stored.values()) {
-    const { key } = stored;
-    if (statuses.has(key) || isUnborn(stored, proxies.length > 0)) continue;
+export function statusTable(sources: StatusSources, memory: Memory | undefined): StatusTable {
+  const { world, listeners, proxies, changes } = sources;
+  const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, listeners, memory)));
+  const reports = new Map(proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries)]));
+  const known = memory && changes && sameWorld(world, reports, memory) ? memory : undefined;
+  const dirty = known && dirtyKeys(world, listeners, known, changes!);
+  const found = collectProblems(listeners.values(), dirty);
+  const entries = new Map<ResourceKey, StatusEntry>(known?.statuses.entries ?? proxyEntries);
+  const statuses = new Map<ResourceKey, ResourceStatus>(known?.statuses.statuses ?? []);
+  if (!known) for (const [key, { status }] of proxyEntries) statuses.set(key, status);
+  for (const key of dirty ?? world.stored.keys()) {
+    if (proxyEntries.has(key)) continue;
+    const stored = world.stored.get(key);
+    if (!stored || isUnborn(stored, proxies.length > 0)) {
+      entries.delete(key);
+      statuses.delete(key);
+      continue;
+    }
     const own = found.get(key);
-    const subresources = own ? own.proxies.flatMap((proxy) => pair(reports.get(proxy))) : NONE;
-    put(key, { stored, problems: own?.problems ?? outside(stored, world), subresources });
+    const subresources = own ? own.proxies.flatMap((proxy) => (reports.get(proxy) ? [reports.get(proxy)!] : [])) : NONE;
+    const input: StatusInput = { stored, problems: own?.problems ?? outside(stored, world), subresources };
+    const entry = statusEntry(key, input, memory?.statuses.entries.get(key));
+    entries.set(key, entry);
+    statuses.set(key, entry.status);
   }
-  return statuses;
+  return { entries, statuses, reports };
+}
+
+/** False when a status of any resource may differ: other settings, or a proxy whose own status differs. */
+function sameWorld(world: World, reports: ReadonlyMap<string, Subresource>, memory: Memory): boolean {
+  return (
+    memory.settings === world.settings &&
+    memory.statuses.reports.size === reports.size &&
+    [...reports].every(([name, report]) => memory.statuses.reports.get(name) === report)
+  );
 }
 
 const NONE: readonly never[] = [];
+const pairs = new WeakMap<StatusReport, Subresource>();
 
-const pairs = new WeakMap<StatusReport, readonly [string, StatusReport]>();
-
-function subresource(key: string, report: StatusReport): readonly [string, StatusReport] {
-  const known = pairs.get(report);
+/** What a resource says of a proxy it has a part in; one object per report. */
+export function subresource(
+  metadata: Resource['metadata'],
+  entries: ReadonlyMap<ResourceKey, StatusEntry>,
+): Subresource {
+  const [report] = Object.values(entries.get(keyOf('Proxy', metadata))!.status.statuses);
+  const key = subresourceKey(metadata.name, metadata.namespace);
+  const known = pairs.get(report!);
   if (known?.[0] === key) return known;
-  const made = Object.freeze([key, report] as const);
-  pairs.set(report, made);
+  const made = Object.freeze([key, report!] as const);
+  pairs.set(report!, made);
   return made;
 }
 
-function pair(report: readonly [string, StatusReport] | undefined): readonly (readonly [string, StatusReport])[] {
-  return report ? [report] : NONE;
+function proxyEntry({ metadata }: Resource, listeners: StatusSources['listeners'], memory: Memory | undefined) {
+  const key = keyOf('Proxy', metadata);
+  const problems = proxyProblems(metadata.name, listeners.values());
+  const input = { stored: undefined, problems, subresources: NONE };
+  return [key, statusEntry(key, input, memory?.statuses.entries.get(key))] as const;
 }
 
 function isUnborn({ key, issues }: StoredResource, hasProxy: boolean): boolean {
-  const kind = key.slice(0, key.indexOf('/')) as Kind;
-  return !hasProxy && NEED_PROXY.has(kind) && issues.length === 0;
+  return !hasProxy && NEED_PROXY.has(kindOf(key)) && issues.length === 0;
 }
 
-/** Of what no listener was made of: route tables and the like have no problem, some kinds are not read at all. */
+/** Of what no listener was made of: upstreams and groups have their own problems, some kinds are not read at all. */
 function outside(stored: StoredResource, world: World): readonly Problems[] {
-  const { key } = stored;
-  if (key.startsWith('Upstream/')) return [world.upstreams.get(key)!.problems];
-  if (key.startsWith('UpstreamGroup/')) return groupProblems(stored, world);
-  if (key.startsWith('Gateway/') && !isRead(stored, world.settings)) return [UNREAD_GATEWAY];
-  if (key.startsWith('MatchableHttpGateway/') || key.startsWith('MatchableTcpGateway/')) return [UNSERVED_GATEWAY];
-  return key.startsWith('Proxy/') ? [WRITTEN_PROXY] : NONE;
+  switch (kindOf(stored.key)) {
+    case 'Upstream':
+      return [world.upstreams.get(stored.key)!.problems];
+    case 'UpstreamGroup':
+      return groupProblems(stored, world);
+    case 'Gateway':
+      return isRead(stored, world.settings) ? NONE : UNREAD_GATEWAY;
+    case 'MatchableHttpGateway':
+    case 'MatchableTcpGateway':
+      return UNSERVED_GATEWAY;
+    case 'Proxy':
+      return WRITTEN_PROXY;
+    default:
+      return NONE;
+  }
 }
 
 const UNREAD_GATEWAY = warning(
-  'the gateway is not read: gateways are read from the namespace of the gateway only, unless Settings readGatewaysFromAllNamespaces is true',
+  'the gateway is not read: its namespace is not the one of the gateways, and Settings readGatewaysFromAllNamespaces is not true',
 );
 const UNSERVED_GATEWAY = warning('gateways inside of a hybrid gateway are not served yet');
 const WRITTEN_PROXY = warning('proxies are written by the gateway and not read');
 
-function warning(message: string): Problems {
-  return Object.freeze({ errors: NONE, warnings: Object.freeze([message]) });
+function warning(message: string): readonly Problems[] {
+  return Object.freeze([Object.freeze({ errors: NONE, warnings: Object.freeze([message]) })]);
 }

@@ -8,7 +8,7 @@ import { recall, remember, type Memory } from './memory.ts';
 import { proxyResource } from './proxy-resource.ts';
 import { readSettings } from './settings.ts';
 import { snapshotOf } from './snapshots.ts';
-import { statusesOf } from './status-table.ts';
+import { statusTable } from './status-table.ts';
 import { sameList } from './tls.ts';
 import type { Translate, Translation } from './translation.ts';
 import { upstreamEntry, type UpstreamEntry, type UpstreamTable } from './upstreams.ts';
@@ -37,11 +37,11 @@ export const translate: Translate = (state, options, previous) => {
   const proxies = [...snapshots.values()]
     .filter((snapshot) => snapshot.listeners.length > 0)
     .map((snapshot) => proxyOf(snapshot, settings.writeNamespace, previous));
-  const statuses = statusesOf({ world, listeners, proxies }, memory);
+  const statuses = statusTable({ world, listeners, proxies, changes }, memory);
   const translation: Translation = Object.freeze({
     proxies: sameList(proxies, previous?.proxies),
     snapshots,
-    statuses: new Map(Array.from(statuses, ([key, { status }]) => [key, status])),
+    statuses: statuses.statuses,
   });
   return remember(translation, { stored: state.stored, settings, lists, upstreams, served, listeners, statuses });
 };
