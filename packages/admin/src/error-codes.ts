@@ -10,7 +10,7 @@ export const ERROR_CODES = {
   ERR_ADMIN_BUSY: { status: 409, message: 'A profile is being taken already.' },
   ERR_ADMIN_ENCODING_REFUSED: {
     status: 415,
-    message: 'The body is compressed or in a character set that is not read.',
+    message: 'The body is compressed, which is not read.',
   },
   ERR_ADMIN_HOST_REFUSED: { status: 403, message: 'The Host header names neither this machine nor an allowed host.' },
   ERR_ADMIN_INTERNAL: { status: 500, message: 'The answer could not be made.' },

@@ -37,9 +37,10 @@ function isNameKey(key: string): boolean {
   return key === 'key' || key === 'name';
 }
 
-/** A copy in which every text, number and truth value is redacted; keys stay. */
+/** A copy in which every text and number is redacted; keys, truth values and `null` stay. */
 export function redactAll(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactAll);
-  if (typeof value !== 'object' || value === null) return REDACTED_VALUE;
+  if (typeof value === 'boolean' || value === null) return value;
+  if (typeof value !== 'object') return REDACTED_VALUE;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactAll(inner)]));
 }

@@ -1,25 +1,11 @@
 import { GatewayError, type Logger } from '@edge-gateway/core';
 import type { ErrorRequestHandler } from 'express';
-import { adminError, type AdminErrorCode } from './error-codes.ts';
-
-/** What Express and its body parser throw, by its `type` or status. */
-const KNOWN_FAILURES: Readonly<Record<string, AdminErrorCode>> = {
-  'entity.too.large': 'ERR_ADMIN_BODY_TOO_LARGE',
-  'entity.parse.failed': 'ERR_ADMIN_BAD_BODY',
-  'encoding.unsupported': 'ERR_ADMIN_ENCODING_REFUSED',
-  'charset.unsupported': 'ERR_ADMIN_ENCODING_REFUSED',
-};
-
-interface HttpFailure {
-  readonly type?: string;
-  readonly status?: number;
-}
+import { adminError } from './error-codes.ts';
 
 function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  const { type = '', status = 500 } = (error ?? {}) as HttpFailure;
-  const code = KNOWN_FAILURES[type] ?? (status >= 400 && status < 500 ? 'ERR_ADMIN_BAD_REQUEST' : 'ERR_ADMIN_INTERNAL');
-  return adminError(code, { cause: error });
+  const { status = 500 } = (error ?? {}) as { status?: number };
+  return adminError(status < 500 ? 'ERR_ADMIN_BAD_REQUEST' : 'ERR_ADMIN_INTERNAL', { cause: error });
 }
 
 type Write = (error: GatewayError) => { type: string; body: string };
@@ -34,7 +20,6 @@ function renderError(log: Logger, write: Write): ErrorRequestHandler {
       .set({ ...error.headers })
       .status(error.status)
       .type(type);
-    if (error.status === 413) res.setHeader('connection', 'close');
     res.end(body);
   };
 }

@@ -3,6 +3,7 @@ import { createAdminServer, type AdminServer } from '../admin-server.ts';
 import { send } from '../answer.ts';
 import { adminError } from '../error-codes.ts';
 import { guard } from '../guard.ts';
+import { readBody } from '../read-body.ts';
 import { renderErrorAsJson } from '../render-error.ts';
 import { components } from './components.ts';
 import type { ControlEndpoint, ControlEndpointFactory } from './endpoint.ts';
@@ -48,7 +49,7 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
   app.enable('strict routing').enable('case sensitive routing');
   app.set('query parser', false);
   app.use(guard(options.allowedHosts));
-  app.use(express.json({ type: () => true, limit: MAX_BODY_BYTES, inflate: false }));
+  app.use(readBody(MAX_BODY_BYTES));
   const profiler = createProfiler();
   const endpoints = FACTORIES.map((factory) => factory(options));
   const all = [...endpoints, pprofProfile(profiler), pprofHeap(profiler)];
@@ -61,8 +62,17 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
 function mount(app: Express, { paths, get, put }: ControlEndpoint): void {
   const route = app.route([...paths]);
   route.get(async (req, res) => send(res, await get(req)));
-  if (put) route.put((req, res) => send(res, put(req.body)));
+  if (put) route.put((req, res) => send(res, put(parseJson(req.body))));
   route.all(refuseMethod(put ? 'GET, HEAD, PUT' : 'GET, HEAD'));
+}
+
+function parseJson(text: unknown): unknown {
+  if (typeof text !== 'string' || text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw adminError('ERR_ADMIN_BAD_BODY', { cause });
+  }
 }
 
 function refuseMethod(allow: string): RequestHandler {

@@ -2,6 +2,7 @@ import express, { type Express, type Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
 import { send } from '../answer.ts';
 import { guard } from '../guard.ts';
+import { readBody } from '../read-body.ts';
 import { renderErrorAsText } from '../render-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpointsOf } from './endpoints.ts';
@@ -34,7 +35,7 @@ function createApp(options: ProxyAdminOptions): Express {
   app.enable('strict routing').enable('case sensitive routing');
   app.set('query parser', false);
   app.use(guard(options.allowedHosts));
-  app.use(express.text({ type: () => true, limit: MAX_BODY_BYTES, inflate: false }));
+  app.use(readBody(MAX_BODY_BYTES));
   return app;
 }
 

@@ -1,0 +1,146 @@
+import { createLoggers, createMetrics } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { expositionProblems } from '../exposition.ts';
+import type { Asked } from '../sample.ts';
+import { controlAdmin } from './control-sample.ts';
+
+describe('the control-plane port', () => {
+  const loggers = createLoggers({ destination: { write() {} } });
+  const metrics = createMetrics();
+  let admin: Asked;
+  before(async () => {
+    metrics.counter({ path: 'a.total', metric: 'a_total', labels: { kind: 'x"y' } }).value = 1;
+    metrics.histogram({ path: 'a.time', metric: 'a_time' }).observe(3);
+    admin = await controlAdmin({
+      loggers,
+      metrics,
+      components: () => [
+        { name: 'control-plane', kind: 'control-plane', state: 'ready' },
+        { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: 'the port is in use' },
+      ],
+      translations: () => [{ revision: 4, at: Date.UTC(2026, 0, 2), durationMs: 1.25, resources: 9, refused: 1 }],
+    });
+  });
+  beforeEach(() => loggers.setLevel('info'));
+  after(() => admin.close());
+  const put = (body: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+    admin.ask('/logging', { method: 'PUT', body, headers });
+
+  it('links to everything on /', async () => {
+    const { text, headers } = await admin.ask('/');
+    expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    for (const path of ['/snapshots/input', '/metrics', '/logging', '/debug/pprof', '/zpages', '/version']) {
+      expect(text).to.contain(`<a href="${path}">`);
+    }
+  });
+
+  it('tells its version', async () => {
+    expect((await admin.ask('/version')).text).to.equal('{"version":"1.2.3"}\n');
+  });
+
+  it('lists the components with state and reason', async () => {
+    expect(JSON.parse((await admin.ask('/components')).text)).to.deep.equal([
+      { name: 'control-plane', kind: 'control-plane', state: 'ready' },
+      { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: 'the port is in use' },
+    ]);
+  });
+
+  it('gives metrics that Prometheus can read', async () => {
+    const { text, headers } = await admin.ask('/metrics');
+    expect(headers.get('content-type')).to.contain('version=0.0.4');
+    expect(expositionProblems(text)).to.deep.equal([]);
+    expect(text).to.contain('a_total{kind="x\\"y"} 1');
+  });
+
+  it('shows and sets the log level', async () => {
+    expect((await admin.ask('/logging')).text).to.equal('{"level":"info"}\n');
+    expect(await put('{"level":"debug"}')).to.include({ status: 200, text: '{"level":"debug"}\n' });
+    expect([loggers.level('main'), loggers.level('router')]).to.deep.equal(['debug', 'debug']);
+    expect((await admin.ask('/logging')).text).to.equal('{"level":"debug"}\n');
+  });
+
+  it('takes the level whatever content type a client names', async () => {
+    expect((await put('{"level":"warn"}', { 'content-type': 'application/x-www-form-urlencoded' })).status).to.equal(
+      200,
+    );
+    expect(loggers.level('main')).to.equal('warn');
+  });
+
+  for (const level of ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const) {
+    it(`takes the level ${level}`, async () => {
+      expect((await put(JSON.stringify({ level }))).status).to.equal(200);
+      expect(loggers.level('main')).to.equal(level);
+    });
+  }
+
+  const BAD_LEVELS = [
+    '{"level":"trace"}',
+    '{"level":"DEBUG"}',
+    '{"level":1}',
+    '{}',
+    '[]',
+    '["debug"]',
+    '"debug"',
+    'null',
+    '{"level":"debug","x":1}',
+  ];
+  for (const body of BAD_LEVELS) {
+    it(`refuses ${body} as a level`, async () => {
+      const { status, text } = await put(body);
+      expect(status).to.equal(400);
+      expect(JSON.parse(text)).to.include({ code: 'ERR_ADMIN_BAD_LEVEL' });
+      expect(loggers.level('main')).to.equal('info');
+    });
+  }
+
+  it('refuses an empty body as a level', async () => {
+    const { status, text } = await admin.ask('/logging', { method: 'PUT' });
+    expect([status, JSON.parse(text).code]).to.deep.equal([400, 'ERR_ADMIN_BAD_LEVEL']);
+  });
+
+  it('shows the last translations as a page and as JSON', async () => {
+    const { text } = await admin.ask('/zpages');
+    expect(text).to.contain('<td>4</td><td>2026-01-02T00:00:00.000Z</td>');
+    const { translations } = JSON.parse((await admin.ask('/zpages?format=json')).text);
+    expect(translations[0]).to.include({ revision: 4, refused: 1 });
+  });
+
+  it('offers profiles, but no full heap snapshot', async () => {
+    for (const path of ['/debug/pprof', '/debug/pprof/']) {
+      const { status, text } = await admin.ask(path);
+      expect(status).to.equal(200);
+      expect(text).to.contain('/debug/pprof/profile').and.to.contain('/debug/pprof/heap');
+    }
+  });
+
+  it('takes a CPU profile', async () => {
+    const { headers, text } = await admin.ask('/debug/pprof/profile?seconds=0.05');
+    expect(headers.get('content-disposition')).to.equal('attachment; filename="gateway.cpuprofile"');
+    expect(JSON.parse(text)).to.include.keys('nodes', 'startTime', 'endTime', 'samples');
+  });
+
+  it('takes a heap profile', async () => {
+    const { text } = await admin.ask('/debug/pprof/heap?seconds=0.05');
+    expect(JSON.parse(text)).to.include.keys('head', 'samples');
+  });
+
+  it('takes one profile at a time, and stops one that nobody waits for', async () => {
+    const controller = new AbortController();
+    const first = admin.ask('/debug/pprof/profile?seconds=60', { signal: controller.signal });
+    const second = async () => admin.ask('/debug/pprof/profile?seconds=0.01');
+    let answer = await second();
+    while (answer.status !== 409) answer = await second();
+    expect(JSON.parse(answer.text).code).to.equal('ERR_ADMIN_BUSY');
+    controller.abort();
+    await first.catch(() => {});
+    while (answer.status === 409) answer = await second();
+    expect(answer.status).to.equal(200);
+  });
+
+  for (const seconds of ['0', '-1', '61', 'x', 'NaN', '1e9']) {
+    it(`refuses a profile of ${seconds} seconds`, async () => {
+      const { status, text } = await admin.ask(`/debug/pprof/profile?seconds=${seconds}`);
+      expect([status, JSON.parse(text).code]).to.deep.equal([400, 'ERR_ADMIN_BAD_PARAMETER']);
+    });
+  }
+});
