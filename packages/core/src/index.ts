@@ -51,6 +51,7 @@ export { formatIssue, formatPath, type FieldPath, type Issue } from './parse/iss
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
+export { KINDS, findKind, type KindInfo } from './schema/kinds.ts';
 export {
   secretText,
   type Destination,
@@ -71,3 +72,4 @@ export { translate } from './translate/translate.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';
 export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';
+export { validateWritten, type Validated } from './validate/schema.ts';

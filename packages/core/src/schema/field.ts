@@ -30,6 +30,8 @@ export interface OneOf {
 export interface BlockOptions<K extends string = string> {
   readonly oneOf?: readonly OneOf[];
   readonly required?: readonly K[];
+  /** Keys of the field `options` that may be written here too; reading moves them there. */
+  readonly beside?: readonly string[];
 }
 
 /** Bounds of a number, both included. */
@@ -48,13 +50,14 @@ function field<T>(schema: object, description: string | undefined, options: obje
 /** An object whose fields are all optional and all known. */
 export function block<const P extends Fields>(
   properties: P,
-  { oneOf, required }: BlockOptions<keyof P & string> = {},
+  { oneOf, required, beside }: BlockOptions<keyof P & string> = {},
 ): TUnsafe<Block<P>> {
   return Type.Unsafe<Block<P>>({
     type: 'object',
     properties,
     ...(oneOf && { 'x-oneof': oneOf }),
     ...(required && { 'x-required': required }),
+    ...(beside && { 'x-beside': beside }),
     additionalProperties: false,
   });
 }

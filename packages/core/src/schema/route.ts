@@ -109,7 +109,10 @@ const fields = block(
       'Takes the path of the delegating route instead of the own. Default: as the delegating route, else false.',
     ),
   },
-  { oneOf: [{ members: ACTIONS, required: true, message: 'route must specify an action' }] },
+  {
+    oneOf: [{ members: ACTIONS, required: true, message: 'route must specify an action' }],
+    beside: ['headerManipulation', 'jwt', 'rbac'],
+  },
 );
 /** A route as it is written. */
 export interface RouteSpec extends Static<typeof fields> {}

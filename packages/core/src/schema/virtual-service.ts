@@ -3,18 +3,21 @@ import { RouteSpec } from './route.ts';
 import { VirtualHostOptions } from './route-options.ts';
 import { SslConfig } from './ssl-config.ts';
 
-const virtualHost = block({
-  domains: list(
-    text(),
-    'Hosts it answers: exact, `*.suffix`, `prefix.*` or `*`; a port is part of the comparison. Empty: `*`.',
-  ),
-  routes: list(RouteSpec, 'The routes; the first that fits is taken.'),
-  options: of(VirtualHostOptions, 'Options of the virtual host.'),
-  optionsConfigRefs: of(
-    block({ delegateOptions: list(ref(), 'VirtualHostOptions; the inline options win, then the order counts.') }),
-    'Options kept in other resources.',
-  ),
-});
+const virtualHost = block(
+  {
+    domains: list(
+      text(),
+      'Hosts it answers: exact, `*.suffix`, `prefix.*` or `*`; a port is part of the comparison. Empty: `*`.',
+    ),
+    routes: list(RouteSpec, 'The routes; the first that fits is taken.'),
+    options: of(VirtualHostOptions, 'Options of the virtual host.'),
+    optionsConfigRefs: of(
+      block({ delegateOptions: list(ref(), 'VirtualHostOptions; the inline options win, then the order counts.') }),
+      'Options kept in other resources.',
+    ),
+  },
+  { beside: ['headerManipulation', 'jwt', 'rbac'] },
+);
 /** The virtual host of a virtual service. */
 export interface VirtualHostSpec extends Static<typeof virtualHost> {}
 export const VirtualHostSpec = named<VirtualHostSpec>('VirtualHost', virtualHost);

@@ -1,0 +1,106 @@
+import type { TSchema } from 'typebox';
+import type { KindInfo } from './kinds.ts';
+
+/** A JSON Schema, draft 7. */
+export type JsonSchema = { [key: string]: unknown };
+
+/**
+ * Who reads the schema: `validator` sees resources after reading (enums by name, nothing beside `options`), `editor`
+ * what people write, with descriptions and defaults.
+ */
+export type Reader = 'validator' | 'editor';
+
+/** The JSON Schema of a whole resource of a kind; blocks with a name stand once, under `$defs`. */
+export function resourceSchema(info: KindInfo, reader: Reader): JsonSchema {
+  const writer = new Writer(reader);
+  const content = info.body
+    ? (writer.convert(info.schema, { inline: true })['properties'] as JsonSchema)
+    : { spec: { ...writer.convert(info.schema), description: info.description } };
+  const metadata = {
+    type: 'object',
+    description: 'Name, namespace (default gw-system), labels and annotations.',
+    required: ['name'],
+    properties: { name: { type: 'string' }, namespace: { type: 'string', default: 'gw-system' } },
+  };
+  const properties = {
+    apiVersion: { enum: info.apiVersions },
+    kind: { enum: [info.kind] },
+    metadata,
+    ...content,
+    status: { type: 'object', description: 'Written by the gateway; not heeded when read.' },
+  };
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: info.kind,
+    description: info.description,
+    type: 'object',
+    required: ['apiVersion', 'kind', 'metadata'],
+    properties,
+    additionalProperties: false,
+    $defs: Object.fromEntries([...writer.definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+/** The JSON Schema of the content of a kind after reading: its `spec`, or its body. */
+export function contentSchema(info: KindInfo): JsonSchema {
+  const writer = new Writer('validator');
+  const content = writer.convert(info.schema, { inline: true });
+  return { ...content, $defs: Object.fromEntries(writer.definitions) };
+}
+
+class Writer {
+  readonly definitions = new Map<string, JsonSchema>();
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  convert(schema: TSchema, { inline = false } = {}): JsonSchema {
+    const from = schema as unknown as JsonSchema;
+    const title = (from['x-ref'] ?? from['title']) as string | undefined;
+    if (title === undefined || inline) return { ...this.#describe(from), ...this.#body(from) };
+    if (!from['x-ref'] && !this.definitions.has(title)) {
+      this.definitions.set(title, {});
+      this.definitions.set(title, this.#body(from));
+    }
+    return { ...this.#describe(from), $ref: `#/$defs/${title}` };
+  }
+
+  #body(from: JsonSchema): JsonSchema {
+    const { type, items, minimum, maximum, properties, additionalProperties: values } = from;
+    if (properties) return this.#object(from);
+    if (from['enum']) return { enum: this.#reader === 'validator' ? from['x-enum-names'] : from['enum'] };
+    return {
+      ...(type !== undefined && { type }),
+      ...(minimum !== undefined && { minimum }),
+      ...(maximum !== undefined && { maximum }),
+      ...(items !== undefined && { items: this.convert(items as TSchema) }),
+      ...(values !== undefined && { additionalProperties: this.convert(values as TSchema) }),
+    };
+  }
+
+  #object(from: JsonSchema): JsonSchema {
+    const fields = Object.entries(from['properties'] as Record<string, TSchema>);
+    const properties: JsonSchema = Object.fromEntries(fields.map(([key, field]) => [key, this.convert(field)]));
+    if (this.#reader === 'editor') {
+      const options = (from['properties'] as Record<string, TSchema>)['options'] as unknown as JsonSchema;
+      for (const key of (from['x-beside'] as string[] | undefined) ?? []) {
+        properties[key] = this.convert((options['properties'] as Record<string, TSchema>)[key]!);
+      }
+    }
+    const required = this.#reader === 'editor' ? (from['x-required'] as string[] | undefined) : undefined;
+    return { type: 'object', properties, ...(required && { required }), additionalProperties: false };
+  }
+
+  #describe({ description, default: fallback, ...rest }: JsonSchema): JsonSchema {
+    if (this.#reader === 'validator') return {};
+    const support = rest['x-support'];
+    const note =
+      support === 'refused' ? ' Refused: not supported yet.' : support === 'notYet' ? ' Not supported yet.' : '';
+    return {
+      ...(description !== undefined && { description: `${description as string}${note}` }),
+      ...(fallback !== undefined && { default: fallback }),
+    };
+  }
+}

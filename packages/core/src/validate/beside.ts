@@ -1,0 +1,38 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ObjectNode } from './node.ts';
+
+type Json = Record<string, unknown>;
+
+/** A block with the keys written beside `options` moved into it. */
+export interface Folded {
+  readonly value: Json;
+  /** The `options` that were made, with the key each moved field was written under. */
+  readonly options: Json;
+  readonly from: ReadonlyMap<string, string>;
+  /** Keys that say something else than `options` does. */
+  readonly conflicts: readonly string[];
+}
+
+/** Moves what `x-beside` allows into `options`; `undefined` when there is nothing to move. Inside wins. */
+export function foldBeside(node: ObjectNode, value: Json): Folded | undefined {
+  const written = Object.keys(value).filter((key) => !node.fields.has(key) && node.beside.includes(camelCase(key)));
+  const inside = value['options'] ?? {};
+  if (written.length === 0 || typeof inside !== 'object' || Array.isArray(inside)) return undefined;
+  const rest = { ...value };
+  const options: Json = { ...inside };
+  const from = new Map<string, string>();
+  const conflicts: string[] = [];
+  for (const key of written) {
+    const name = camelCase(key);
+    delete rest[key];
+    if (options[name] === undefined) {
+      options[name] = value[key];
+      from.set(name, key);
+    } else if (!isDeepStrictEqual(options[name], value[key])) conflicts.push(key);
+  }
+  return { value: { ...rest, options }, options, from, conflicts };
+}
+
+function camelCase(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

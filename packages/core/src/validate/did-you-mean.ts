@@ -1,0 +1,38 @@
+const LONGEST = 60;
+
+/** The candidate that is most like `word`, when one is like it at all: at most a third of its letters differ. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Math.floor(Math.min(word.length, LONGEST) / 3) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), least);
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best;
+}
+
+/** `did you mean X?` for the nearest candidate, else `known: a, b, c` when there are few. */
+export function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const near = nearest(word, candidates);
+  if (near !== undefined) return `did you mean ${near}?`;
+  return candidates.length > 0 && candidates.length <= 12 ? `known: ${candidates.join(', ')}` : undefined;
+}
+
+/** Letters to insert, drop, replace or swap; `limit` as soon as it is reached. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit || a.length > LONGEST) return limit;
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, before[j - 2]! + 1);
+      next.push(cost);
+    }
+    if (Math.min(...next) >= limit) return limit;
+    [before, row] = [row, next];
+  }
+  return row[b.length]!;
+}

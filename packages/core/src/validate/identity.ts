@@ -1,0 +1,122 @@
+import { DEFAULT_NAMESPACE, type Metadata } from '../resource.ts';
+import { KINDS, type KindInfo } from '../schema/kinds.ts';
+import { nearest } from './did-you-mean.ts';
+import type { Report } from './report.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** Reads `apiVersion` and `kind`; `undefined` when the kind is not known. */
+export function readKind(value: Json, report: Report): KindInfo | undefined {
+  const { kind, apiVersion } = value;
+  if (typeof kind !== 'string') {
+    if (kind === undefined) report.add({ code: 'MISSING_FIELD', path: [], message: 'kind is missing' });
+    else report.add({ code: 'WRONG_TYPE', path: ['kind'], message: 'kind must be text', on: 'value' });
+    return undefined;
+  }
+  const info = KINDS.get(kind as never);
+  if (!info) {
+    const near = nearest(kind, KINDS.keys());
+    const hint = near === undefined ? `known: ${[...KINDS.keys()].join(', ')}` : `did you mean ${near}?`;
+    report.add({
+      code: 'UNKNOWN_KIND',
+      path: ['kind'],
+      message: `unknown kind ${kind.slice(0, 80)}`,
+      hint,
+      on: 'value',
+    });
+    return undefined;
+  }
+  checkApiVersion(apiVersion, info, report);
+  return info;
+}
+
+function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, report: Report): void {
+  const hint = apiVersions.join(' or ');
+  if (apiVersion === undefined) report.add({ code: 'MISSING_FIELD', path: [], message: 'apiVersion is missing', hint });
+  else if (!apiVersions.includes(apiVersion as string)) {
+    const message = `unknown apiVersion ${String(apiVersion).slice(0, 80)} for ${kind}`;
+    report.add({
+      code: 'UNKNOWN_API_VERSION',
+      path: ['apiVersion'],
+      message,
+      hint: `did you mean ${hint}?`,
+      on: 'value',
+    });
+  }
+}
+
+/** Reads `metadata`: the parts the gateway uses, frozen; `undefined` when there is no valid name. */
+export function readMetadata(value: Json, report: Report): Metadata | undefined {
+  const { metadata } = value;
+  if (metadata === undefined) {
+    report.add({ code: 'MISSING_FIELD', path: [], message: 'metadata.name is missing' });
+    return undefined;
+  }
+  if (!isObject(metadata)) {
+    report.add({ code: 'WRONG_TYPE', path: ['metadata'], message: 'must be an object', on: 'value' });
+    return undefined;
+  }
+  const name = readName(metadata['name'], report);
+  const namespace = readNamespace(metadata['namespace'], report);
+  const labels = readTexts(metadata, 'labels', report);
+  const annotations = readTexts(metadata, 'annotations', report);
+  if (name === undefined || namespace === undefined) return undefined;
+  return Object.freeze({ name, namespace, ...(labels && { labels }), ...(annotations && { annotations }) });
+}
+
+function readName(name: unknown, report: Report): string | undefined {
+  if (name === undefined || name === null || name === '') {
+    report.add({ code: 'MISSING_FIELD', path: ['metadata'], message: 'metadata.name is missing' });
+    return undefined;
+  }
+  if (typeof name === 'string' && name.length <= 253 && SUBDOMAIN.test(name)) return name;
+  const problem = typeof name === 'string' ? `"${name.slice(0, 80)}" is not a valid name` : 'a name must be text';
+  const hint = 'lower case letters, digits, - and ., at most 253, e.g. my-service';
+  report.add({
+    code: typeof name === 'string' ? 'BAD_NAME' : 'WRONG_TYPE',
+    path: ['metadata', 'name'],
+    message: problem,
+    hint,
+    on: 'value',
+  });
+  return undefined;
+}
+
+function readNamespace(namespace: unknown, report: Report): string | undefined {
+  if (namespace === undefined || namespace === null || namespace === '') return DEFAULT_NAMESPACE;
+  if (typeof namespace === 'string' && namespace.length <= 63 && LABEL.test(namespace)) return namespace;
+  const text = typeof namespace === 'string';
+  const message = text ? `"${namespace.slice(0, 80)}" is not a valid namespace` : 'a namespace must be text';
+  const hint = 'lower case letters, digits and -, at most 63';
+  report.add({ code: text ? 'BAD_NAME' : 'WRONG_TYPE', path: ['metadata', 'namespace'], message, hint, on: 'value' });
+  return undefined;
+}
+
+function readTexts(metadata: Json, field: string, report: Report): Readonly<Record<string, string>> | undefined {
+  const value = metadata[field];
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) {
+    report.add({ code: 'WRONG_TYPE', path: ['metadata', field], message: 'must be an object of texts', on: 'value' });
+    return undefined;
+  }
+  for (const [key, text] of Object.entries(value)) {
+    if (typeof text === 'string') continue;
+    const path = ['metadata', field, key];
+    report.add({
+      code: 'WRONG_TYPE',
+      path,
+      message: `must be text, is ${text === null ? 'empty' : typeof text}`,
+      hint: 'put it in quotes',
+      on: 'value',
+    });
+  }
+  return Object.freeze({ ...value }) as Readonly<Record<string, string>>;
+}
+
+/** Whether a value is an object and no list. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,57 @@
+import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { SchemaCode } from '../parse/issue-codes.ts';
+import type { WrittenResource } from '../source/source.ts';
+
+/** A problem before it is placed. */
+export interface Problem {
+  readonly code: SchemaCode;
+  readonly path: FieldPath;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Place of what is written behind the key instead of the key. */
+  readonly on?: 'value';
+  readonly severity?: Issue['severity'];
+}
+
+/** Which resource the problems belong to, as far as it is known. */
+export interface Subject {
+  readonly kind?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** Gathers the problems of one document, each with its place. */
+export class Report {
+  readonly #issues: Issue[];
+  subject: Subject = {};
+  failed: boolean;
+  readonly #written: WrittenResource;
+
+  constructor(written: WrittenResource) {
+    this.#written = written;
+    this.#issues = [...written.issues];
+    this.failed = written.issues.some((issue) => issue.severity === 'error');
+  }
+
+  /** In the order they are written. */
+  get issues(): readonly Issue[] {
+    if (this.#issues.length < 2) return this.#issues;
+    return this.#issues.toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
+  }
+
+  add({ code, path, message, hint, on, severity = 'error' }: Problem): void {
+    if (severity === 'error') this.failed = true;
+    const { kind, namespace, name } = this.subject;
+    this.#issues.push({
+      code,
+      severity,
+      origin: this.#written.locate(path, on),
+      ...(kind !== undefined && { kind }),
+      ...(namespace !== undefined && { namespace }),
+      ...(name !== undefined && { name }),
+      path,
+      message,
+      ...(hint !== undefined && { hint }),
+    });
+  }
+}

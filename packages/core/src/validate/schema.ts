@@ -1,0 +1,108 @@
+import { KINDS, type KindInfo } from '../schema/kinds.ts';
+import type { Issue } from '../parse/issue.ts';
+import { keyOf, type Kind, type Resource, type ResourceKey } from '../resource.ts';
+import type { SecretSpec } from '../schema/secret.ts';
+import type { WrittenResource } from '../source/source.ts';
+import { checkTypes } from './check-types.ts';
+import { isObject, readKind, readMetadata } from './identity.ts';
+import { nodeOf } from './node.ts';
+import { Normaliser } from './normalise.ts';
+import { Report } from './report.ts';
+import { foldSecret } from './secret.ts';
+import { suggest } from './did-you-mean.ts';
+
+/** What a written document turned out to be. */
+export interface Validated {
+  /** Frozen, spec normalised; `undefined` when one of the issues is an error. */
+  readonly resource: Resource | undefined;
+  /** What it is filed under, also when it is refused; `undefined` when kind or name cannot be told. */
+  readonly key?: ResourceKey;
+  /** Those of reading the document, and all that its schema finds. */
+  readonly issues: readonly Issue[];
+}
+
+const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
+
+/**
+ * Checks one document against the schema of its kind and brings it into one form: enums by name, keys in camelCase,
+ * `stringData` folded in, defaults left out. Pure; finds every problem, each with its place.
+ *
+ * @example
+ * const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
+ */
+export function validateWritten(written: WrittenResource): Validated {
+  const report = new Report(written);
+  const { value } = written;
+  if (value === undefined) return { resource: undefined, ...keyOfBroken(written), issues: report.issues };
+  if (!isObject(value)) {
+    report.add({ code: 'WRONG_TYPE', path: [], message: 'a resource must be an object' });
+    return { resource: undefined, issues: report.issues };
+  }
+  report.subject = subjectOf(value);
+  const info = readKind(value, report);
+  const metadata = readMetadata(value, report);
+  if (!info) return { resource: undefined, issues: report.issues };
+  report.subject = { kind: info.kind, ...report.subject };
+  const spec = readContent(info, value, report);
+  if (!metadata) return { resource: undefined, issues: report.issues };
+  const key = keyOf(info.kind, metadata);
+  if (report.failed) return { resource: undefined, key, issues: report.issues };
+  const { apiVersion } = value as { apiVersion: string };
+  const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec, origin: written.origin });
+  return { resource, key, issues: report.issues };
+}
+
+function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): unknown {
+  if (!info.body) {
+    checkFrame(info, value, report);
+    return value['spec'] === undefined
+      ? check(info, { written: {}, at: ['spec'] }, report)
+      : checkSpec(info, value, report);
+  }
+  const body = Object.fromEntries(Object.entries(value).filter(([key]) => !FRAME.includes(key as never)));
+  const content = check(info, { written: body, at: [] }, report);
+  return info.kind === 'Secret' && !report.failed ? foldSecret(content as SecretSpec, report) : content;
+}
+
+function checkSpec(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): unknown {
+  const { spec } = value;
+  if (!isObject(spec) || !('namespacedStatuses' in spec)) return check(info, { written: spec, at: ['spec'] }, report);
+  const { namespacedStatuses: _, ...rest } = spec;
+  return check(info, { written: rest, at: ['spec'] }, report);
+}
+
+function check(info: KindInfo, { written, at }: { written: unknown; at: string[] }, report: Report): unknown {
+  const normaliser = new Normaliser(report, at);
+  const value = normaliser.walk(nodeOf(info.schema), written);
+  checkTypes(info, { value, at, moves: normaliser.moves }, report);
+  return value;
+}
+
+function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): void {
+  const known = [...FRAME, 'spec'];
+  const node = nodeOf(info.schema);
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    if (node.type === 'object' && node.fields.has(key)) {
+      report.add({
+        code: 'MISPLACED_KEY',
+        path: [key],
+        message: `${key} does not belong here`,
+        hint: 'it belongs in spec',
+      });
+    } else report.add({ code: 'UNKNOWN_KEY', path: [key], message: `unknown key ${key}`, hint: suggest(key, known) });
+  }
+}
+
+function subjectOf({ kind, metadata }: Readonly<Record<string, unknown>>): Report['subject'] {
+  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+  const { name, namespace } = isObject(metadata) ? metadata : {};
+  return { kind: text(kind), name: text(name), namespace: text(namespace) ?? 'gw-system' };
+}
+
+/** A document that could not be read may still show which resource it is. */
+function keyOfBroken({ issues }: WrittenResource): { key?: ResourceKey } {
+  const { kind, namespace, name } = issues.find((issue) => issue.name !== undefined) ?? {};
+  if (kind === undefined || name === undefined || namespace === undefined || !KINDS.has(kind as Kind)) return {};
+  return { key: keyOf(kind as Kind, { name, namespace }) };
+}
