@@ -60,6 +60,8 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
     if (res.destroyed) return this.#onClientGone();
     if (head.timeoutMs > 0) this.#timer = setTimeout(onTimeout, Math.min(head.timeoutMs, MAX_DELAY_MS), this);
     if (!head.body && hasBody(req)) this.#body = new RequestBody(req, this.#onUpload);
+    // undici would send an absolute URI on as it is.
+    if (!head.path.startsWith('/')) return this.#end({ failure: failureOf('ERR_ROUTING_FORWARD_REQUEST'), flags: '' });
     try {
       this.#pool = cluster.pool(endpoint);
     } catch (error) {

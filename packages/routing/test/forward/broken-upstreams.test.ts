@@ -1,6 +1,18 @@
 import { expect } from 'chai';
+import { Agent, createServer, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeAll, gateway, get, rawUpstream, snapshotOf, type Gateway, type RawUpstream } from './harness.ts';
+import {
+  closeAll,
+  gateway,
+  get,
+  listen,
+  rawClient,
+  rawUpstream,
+  snapshotOf,
+  until,
+  type Gateway,
+  type RawUpstream,
+} from './harness.ts';
 
 const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\nx-answer: good\r\n\r\ngood';
 
@@ -115,4 +127,282 @@ describe('forward, with a broken upstream', () => {
       });
     }
   });
+
+  describe('never lets half a body look whole, when the upstream', () => {
+    const half: Record<string, [(socket: Socket) => void, string]> = {
+      'resets in the middle of a content-length': [
+        (socket) => socket.resetAndDestroy(),
+        'content-length: 100\r\n\r\nhalf',
+      ],
+      'ends in the middle of a content-length': [(socket) => socket.end(), 'content-length: 100\r\n\r\nhalf'],
+      'ends in the middle of a content-length it says to close after': [
+        (socket) => socket.end(),
+        'connection: close\r\ncontent-length: 100\r\n\r\nhalf',
+      ],
+      'resets between chunks': [
+        (socket) => socket.resetAndDestroy(),
+        'transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+      ],
+      'ends between chunks': [(socket) => socket.end(), 'transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
+      'ends in the middle of a chunk': [(socket) => socket.end(), 'transfer-encoding: chunked\r\n\r\n40\r\nhalf'],
+      'ends before the last CRLF': [(socket) => socket.end(), 'transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n'],
+      'resets a body that only the connection ends': [(socket) => socket.resetAndDestroy(), '\r\nhalf'],
+      'puts a content-length into its trailers': [
+        () => {},
+        'transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\ncontent-length: 7\r\n\r\n',
+      ],
+    };
+    for (const [name, [stop, rest]] of Object.entries(half)) {
+      it(name, async () => {
+        const { gw, upstream } = await badThenGood((socket) => socket.write(`HTTP/1.1 200 OK\r\n${rest}`));
+        const [socket] = [get(gw.url), await until(() => upstream.requests.length === 1)];
+        // The head has to be on its way before the end, or it is a reset before the answer.
+        await until(() => gw.stat('upstream_rq_200') === 1 || gw.outcomes.length === 1);
+        for (const each of upstream.sockets) stop(each);
+        const answer = await socket.catch(() => undefined);
+        expect(answer?.complete ?? false).to.equal(false);
+        expect(gw.outcomes[0]).to.include({ aborted: true, failure: undefined });
+        expect(gw.outcomes[0]!.flags).to.match(/^(UC|UPE)$/);
+        await expectGood(gw);
+      });
+    }
+
+    it('resets a body that only the connection ends, for a client of HTTP/1.0 by a reset too', async () => {
+      const { gw, upstream } = await badThenGood((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'));
+      const answer = rawClient(gw.port, 'GET / HTTP/1.0\r\nhost: a\r\n\r\n');
+      await until(() => gw.stat('upstream_rq_200') === 1);
+      for (const socket of upstream.sockets) socket.resetAndDestroy();
+      expect((await answer).reset).to.equal(true);
+    });
+  });
+
+  describe('answers 503 and goes on, when the upstream', () => {
+    const gone: Record<string, (socket: Socket) => void> = {
+      'resets before the head': (socket) => socket.resetAndDestroy(),
+      'ends before the head': (socket) => socket.end(),
+      'ends in the middle of the head': (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'),
+      'ends in the middle of the status line': (socket) => socket.end('HTT'),
+    };
+    for (const [name, stop] of Object.entries(gone)) {
+      it(name, async () => {
+        const { gw } = await badThenGood(stop);
+        const answer = await get(gw.url);
+        expect(answer).to.include({ status: 503, body: 'upstream disconnected before response headers' });
+        expect(gw.outcomes[0]).to.include({ flags: 'UC' });
+        await expectGood(gw);
+      });
+    }
+
+    it('refuses connections', async () => {
+      const gw = await gateway({ upstream: snapshotOf(await closedPort()) });
+      const answer = await get(gw.url);
+      expect(answer).to.include({ status: 503, body: 'upstream connect error' });
+      expect(gw.outcomes[0]).to.include({ flags: 'UF', upstreamMs: -1 });
+      expect(gw.outcomes[0]!.details).to.contain('ECONNREFUSED');
+      expect(gw.stat('upstream_cx_connect_fail')).to.equal(1);
+    });
+
+    it('has a name that does not resolve', async () => {
+      const endpoints = [{ address: 'nowhere.invalid', port: 80, weight: 1 }];
+      const gw = await gateway({ upstream: snapshotOf(80, { endpoints }) });
+      expect((await get(gw.url)).status).to.equal(503);
+      expect(gw.outcomes[0]).to.include({ flags: 'UF' });
+    });
+
+    it('has an address that is none', async () => {
+      const endpoints = [{ address: 'no such host', port: 80, weight: 1 }];
+      const gw = await gateway({ upstream: snapshotOf(80, { endpoints }) });
+      expect((await get(gw.url)).status).to.equal(503);
+    });
+
+    it('has no endpoints', async () => {
+      const gw = await gateway({ upstream: snapshotOf(80, { endpoints: [] }) });
+      expect(await get(gw.url)).to.include({ status: 503, body: 'no healthy upstream' });
+      expect(gw.outcomes[0]).to.include({ flags: 'UH' });
+    });
+  });
+
+  describe('with a connection that was used before', () => {
+    /** An upstream that answers the first request well and resets the second when it arrives on the same connection. */
+    async function stale(): Promise<{ gw: Gateway; upstream: RawUpstream }> {
+      const upstream = await rawUpstream((socket, _request, index) => {
+        if (index === 1) socket.resetAndDestroy();
+        else socket.write(GOOD);
+      });
+      const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+      await expectGood(gw);
+      return { gw, upstream };
+    }
+
+    for (const method of ['GET', 'OPTIONS', 'DELETE', 'PUT']) {
+      it(`sends ${method} without body once more, on a fresh one`, async () => {
+        const { gw, upstream } = await stale();
+        const answer = await get(gw.url, { method });
+        expect(answer).to.include({ status: 200, body: 'good' });
+        expect([upstream.requests.length, upstream.connections]).to.deep.equal([3, 2]);
+        expect(gw.stat('upstream_rq_retry')).to.equal(1);
+      });
+    }
+
+    it('never sends POST twice', async () => {
+      const { gw, upstream } = await stale();
+      expect((await get(gw.url, { method: 'POST' })).status).to.equal(503);
+      expect(upstream.requests.length).to.equal(2);
+    });
+
+    it('never sends a body twice', async () => {
+      const { gw, upstream } = await stale();
+      const answer = await get(gw.url, { method: 'PUT', headers: { 'content-length': '1' }, body: 'x' });
+      expect(answer.status).to.equal(503);
+      expect(upstream.requests.length).to.equal(2);
+    });
+
+    it('never retries once a byte of the answer came', async () => {
+      const upstream = await rawUpstream((socket, _request, index) => {
+        if (index === 1) socket.write('HTTP/1.1 200 OK\r\n', () => socket.resetAndDestroy());
+        else socket.write(GOOD);
+      });
+      const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+      await expectGood(gw);
+      expect((await get(gw.url)).status).to.equal(503);
+      expect(upstream.requests.length).to.equal(2);
+    });
+
+    it('retries once, not twice', async () => {
+      const upstream = await rawUpstream((socket, _request, index) => {
+        if (index === 1 || index === 2) socket.resetAndDestroy();
+        else socket.write(GOOD);
+      });
+      const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+      await expectGood(gw);
+      expect((await get(gw.url)).status).to.equal(503);
+      expect(upstream.requests.length).to.equal(3);
+      await expectGood(gw);
+    });
+
+    it('opens another when the upstream has closed it meanwhile, for POST too', async () => {
+      const upstream = await rawUpstream((socket) => socket.write(GOOD));
+      const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+      await expectGood(gw);
+      for (const socket of upstream.sockets) socket.end();
+      await until(() => upstream.sockets.size === 0);
+      expect((await get(gw.url, { method: 'POST' })).status).to.equal(200);
+      expect(gw.stat('upstream_cx_active')).to.equal(1);
+    });
+  });
+
+  describe('never gives a client bytes of another answer, when the upstream sends', () => {
+    const POISON = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison';
+    const extras: Record<string, (socket: Socket, body: string) => void> = {
+      'a second answer with the first': (socket, body) => socket.write(ok(body) + POISON),
+      'a second answer right after the first': (socket, body) => {
+        socket.write(ok(body));
+        setImmediate(() => socket.write(POISON));
+      },
+      'half an answer with the first': (socket, body) => socket.write(`${ok(body)}HTTP/1.1 200 OK\r\nx-`),
+      'garbage with the answer': (socket, body) => socket.write(`${ok(body)}garbage`),
+      'a body with 204': (socket) => socket.write(`HTTP/1.1 204 No Content\r\n\r\n${POISON}`),
+      'a body with 304': (socket) => socket.write(`HTTP/1.1 304 Not Modified\r\ncontent-length: 50\r\n\r\n${POISON}`),
+      'a body longer than its content-length': (socket, body) => socket.write(`${ok(body)}longer`),
+    };
+    const ok = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    for (const [name, send] of Object.entries(extras)) {
+      it(`${name} (1,500 requests)`, async () => {
+        const upstream = await rawUpstream((socket, request) =>
+          send(socket, request.slice(4, request.indexOf(' HTTP'))),
+        );
+        const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+        const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+        let poisoned = 0;
+        const one = async (path: string): Promise<void> => {
+          const { status, body } = await viaAgent(gw.port, path, agent);
+          if (status === 200 ? body !== path : body.includes('poison')) poisoned++;
+        };
+        for (let i = 0; i < 1500; i += 8) await Promise.all(Array.from({ length: 8 }, (_, j) => one(`/${i + j}`)));
+        agent.destroy();
+        expect(poisoned).to.equal(0);
+        expect(gw.outcomes.every((outcome) => outcome.failure === undefined)).to.equal(true);
+      });
+    }
+
+    it('bytes before it was asked anything', async () => {
+      const upstream = await rawUpstream((socket) => socket.write(GOOD));
+      const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+      await expectGood(gw);
+      for (const socket of upstream.sockets) socket.write(POISON);
+      await until(() => upstream.sockets.size === 0);
+      await expectGood(gw);
+    });
+  });
+
+  it('survives 3,000 random mutations of good answers', async () => {
+    const random = createRandom(42);
+    const parts = [
+      'HTTP/1.1 200 OK\r\n',
+      'HTTP/1.1 204 No\r\n',
+      'HTTP/1.1 103 Hints\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'content-length: 5\r\n',
+      'transfer-encoding: chunked\r\n',
+      'connection: close\r\n',
+      'connection: keep-alive\r\n',
+      'keep-alive: timeout=0\r\n',
+      'upgrade: x\r\nconnection: upgrade\r\n',
+      '\r\n',
+      '5\r\nhello\r\n',
+      '0\r\n\r\n',
+      'hello',
+      '\n',
+      '\0',
+    ];
+    const upstream = await rawUpstream((socket) => {
+      let answer = 'HTTP/1.1 200 OK\r\n';
+      for (let n = random(8); n >= 0; n--) answer += parts[random(parts.length)];
+      if (random(3) === 0) answer = answer.slice(0, random(answer.length));
+      socket.write(answer, 'latin1');
+      const end = random(4);
+      if (end === 0) socket.end();
+      else if (end === 1) socket.resetAndDestroy();
+      else if (end === 2) setImmediate(() => socket.end());
+    });
+    const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 30 }) });
+    const methods = ['GET', 'HEAD', 'POST'];
+    for (let i = 0; i < 3000; i += 50) {
+      const requests = Array.from({ length: 50 }, () => get(gw.url, { method: methods[random(3)]! }).catch(() => {}));
+      await Promise.all(requests);
+    }
+    await until(() => gw.outcomes.length === 3000 && gw.stat('upstream_rq_active') === 0);
+    expect(gw.stat('upstream_cx_active')).to.be.lessThan(60);
+    await gw.upstreams.close();
+    await until(() => gw.stat('upstream_cx_active') === 0, 'all connections closed');
+  }).timeout(60_000);
 });
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  server.close();
+  return port;
+}
+
+function viaAgent(port: number, path: string, agent: Agent): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    request({ port, path, agent }, (res) => {
+      let body = '';
+      res.setEncoding('latin1').on('data', (chunk: string) => (body += chunk));
+      res.on('end', () => resolve({ status: res.statusCode!, body }));
+      res.on('error', reject);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** The same numbers in every run. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
