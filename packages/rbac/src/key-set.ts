@@ -11,6 +11,8 @@ interface Key {
   readonly alg: string | undefined;
   readonly kty: string;
   readonly crv: string | undefined;
+  /** Length of a shared secret; one shorter than the hash is not used (RFC 7518 §3.2). */
+  readonly bits: number;
   readonly jwk: JWK | undefined;
   readonly pem: string | undefined;
   /** Imported at first use, by algorithm. */
@@ -38,6 +40,7 @@ export function parseKeys(text: string): KeySet | JwtFailure {
         if (key.kty !== family.kty || (family.crv !== undefined && key.crv !== undefined && key.crv !== family.crv))
           return false;
         if (key.alg !== undefined && key.alg !== alg) return false;
+        if (key.kty === 'oct' && key.bits < Number(alg.slice(2))) return false;
         return kid === undefined || key.kid === undefined || key.kid === kid;
       }),
   };
@@ -90,6 +93,7 @@ function toKey(jwk: JWK): Key {
     alg: typeof jwk.alg === 'string' ? jwk.alg : undefined,
     kty: jwk.kty!,
     crv: jwk.crv,
+    bits: Buffer.from(jwk.k ?? '', 'base64url').length * 8,
     jwk: publicPart(jwk),
     pem: undefined,
     imported: new Map(),
@@ -110,6 +114,7 @@ function pemKeys(text: string): readonly Key[] {
       alg: undefined,
       kty,
       crv: undefined,
+      bits: 0,
       jwk: undefined,
       pem,
       imported: new Map<string, Promise<CryptoKey | Uint8Array>>(),

@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { silentLoggers } from '@edge-gateway/core';
+import { localKeys, REFETCH_COOLDOWN_MS, remoteKeys } from '../src/key-source.ts';
+import type { KeySet } from '../src/key-set.ts';
+import { jwt } from '../src/index.ts';
+import { createIssuer, ISSUER, NOW, serve, testContext, type Issuer } from './issuer.ts';
+
+describe('remote keys', () => {
+  let issuer: Issuer;
+  let now: number;
+  let answers: (string | Error)[];
+  let calls: number;
+  before(async () => {
+    issuer = await createIssuer();
+  });
+  beforeEach(() => {
+    now = NOW;
+    answers = [];
+    calls = 0;
+  });
+
+  const source = () =>
+    remoteKeys({
+      fetchText: async () => {
+        calls++;
+        const answer = answers.shift() ?? issuer.keySet;
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      cacheMs: 300_000,
+      now: () => now,
+      log: silentLoggers.get('jwt'),
+    });
+
+  it('are not fetched before the first request, and once for many at the same time', async () => {
+    const keys = source();
+    expect(calls).to.equal(0);
+    await Promise.all(Array.from({ length: 100 }, () => keys.get()));
+    expect(calls).to.equal(1);
+  });
+
+  it('are fetched again after the cache time', async () => {
+    const keys = source();
+    await keys.get();
+    now += 299_000;
+    expect(keys.fresh()).to.not.equal(undefined);
+    now += 2_000;
+    expect(keys.fresh()).to.equal(undefined);
+    await keys.get();
+    expect(calls).to.equal(2);
+  });
+
+  for (const bad of [new Error('down'), '<html>', '{}', '{"keys":[]}', 'null', '{"keys":[{"kty":"RSA"}]}']) {
+    it(`stay the same when the answer is ${bad instanceof Error ? 'an error' : bad}`, async () => {
+      const keys = source();
+      const first = await keys.get();
+      now += 400_000;
+      answers = [bad];
+      expect(await keys.get()).to.equal(first);
+    });
+  }
+
+  it('are a failure, not an error, when there never were any; and come as soon as they can be had', async () => {
+    const keys = source();
+    answers = [new Error('down'), '<html>'];
+    expect(await keys.get()).to.equal('keysUnreachable');
+    now += 1_000;
+    expect(await keys.get()).to.equal('keysInvalidJson');
+    now += 1_000;
+    expect(await keys.get()).to.be.an('object');
+  });
+
+  it('do not hammer a server that is down', async () => {
+    const keys = source();
+    answers = Array.from({ length: 100 }, () => new Error('down'));
+    for (let i = 0; i < 100; i++) await keys.get();
+    expect(calls).to.equal(1);
+  });
+
+  it('are fetched again for an unknown kid at most once in a cool-down', async () => {
+    const keys = source();
+    const known = (await keys.get()) as KeySet;
+    now += REFETCH_COOLDOWN_MS;
+    for (let i = 0; i < 1000; i++) await keys.refetch(known);
+    expect(calls).to.equal(2);
+  });
+
+  it('take in a rotation without overlap at the first token of the new key', async () => {
+    const rotated = await createIssuer('RS256', 'k2');
+    const context = testContext({
+      now: () => now,
+      callUpstream: async () => {
+        calls++;
+        return {
+          status: 200,
+          headers: {},
+          body: Buffer.from(answers.length ? (answers.shift() as string) : rotated.keySet),
+        };
+      },
+    });
+    answers = [issuer.keySet];
+    const remote = { url: 'http://keys.test/jwks', upstreamRef: { name: 'idp', namespace: 'gw-system' } };
+    const server = await serve(jwt({ providers: { main: { issuer: ISSUER, jwks: { remote } } } }, context));
+    const ask = async (from: Issuer) =>
+      (await server.ask('/', { authorization: `Bearer ${await from.sign()}` })).status;
+    try {
+      expect(await ask(issuer)).to.equal(200);
+      now += REFETCH_COOLDOWN_MS;
+      expect(await Promise.all([ask(rotated), ask(rotated), ask(rotated)])).to.deep.equal([200, 200, 200]);
+      expect(calls).to.equal(2);
+      expect(await ask(issuer), 'a token of the removed key, although it was remembered').to.equal(401);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('answer "Jwks remote fetch is failed" when the key server is down', async () => {
+    const context = testContext({ callUpstream: () => Promise.reject(new Error('refused')) });
+    const remote = { url: 'http://keys.test/jwks', upstreamRef: { name: 'idp', namespace: 'gw-system' } };
+    const server = await serve(jwt({ providers: { main: { issuer: ISSUER, jwks: { remote } } } }, context));
+    try {
+      const answer = await server.ask('/', { authorization: `Bearer ${await issuer.sign()}` });
+      expect(answer).to.include({ status: 401, body: 'Jwks remote fetch is failed' });
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('never come over plain HTTP from elsewhere', async () => {
+    const server = await serve(
+      jwt(
+        { providers: { main: { issuer: ISSUER, jwks: { remote: { url: 'http://keys.example/jwks' } } } } },
+        testContext(),
+      ),
+    );
+    try {
+      expect((await server.ask('/', { authorization: `Bearer ${await issuer.sign()}` })).body).to.equal(
+        'Jwks remote fetch is failed',
+      );
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('local keys', () => {
+  for (const text of ['', 'nonsense', '{}', '[]', '-----BEGIN PUBLIC KEY-----', '{"keys":{}}']) {
+    it(`refuse ${JSON.stringify(text)} when they are compiled`, () => {
+      expect(() => localKeys(text)).to.throw('the local key set cannot be used');
+    });
+  }
+});
