@@ -1,3 +1,15 @@
+export { explainRequest } from './explain/explain.ts';
+export type {
+  AppliedOption,
+  ExplainedDestination,
+  Explanation,
+  ListenerVerdict,
+  MatcherVerdict,
+  Mismatch,
+  Outcome,
+  RequestToExplain,
+  RouteVerdict,
+} from './explain/explanation.ts';
 export { createRouter, type Router, type RouterOptions } from './router.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 export type { Forward, ForwardFailure, ForwardHead, ForwardOutcome } from './forward/forward.ts';

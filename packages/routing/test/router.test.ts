@@ -325,7 +325,9 @@ describe('router', () => {
 
   it('closes handlers of a replaced virtual host after its last request', async () => {
     const events: string[] = [];
-    let release: (() => void) | undefined;
+    let release = (): void => {};
+    let enter = (): void => {};
+    const entered = new Promise<void>((resolve) => (enter = resolve));
     const concern: Concern = {
       name: 'rbac',
       option: 'rbac',
@@ -337,6 +339,7 @@ describe('router', () => {
             events.push(`pass ${v}`);
             next();
           };
+          enter();
         };
         return Object.assign(handler, { close: () => void events.push(`close ${v}`) });
       },
@@ -346,7 +349,7 @@ describe('router', () => {
       snapshotOf([hostOf([routeOf()], { options: { rbac: { v } } as never })], [upstream]);
     const { port, router } = await serve(versionOf(1), { concerns: [concern] });
     const pending = ask(port, '/');
-    while (!release) await new Promise(setImmediate);
+    await entered;
     router.apply(versionOf(2));
     expect(events).to.deep.equal([]);
     release();

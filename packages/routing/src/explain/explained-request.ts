@@ -1,0 +1,121 @@
+import type { Context, Endpoint, Facts, Listener } from '@edge-gateway/core';
+import { EMPTY_PLAN, type Plan } from '../compile/route.ts';
+import type { MatchedRoute } from '../compile/virtual-host.ts';
+import type { RoutingErrorCode } from '../error-codes.ts';
+import { setHeader } from '../flat-headers.ts';
+import type { RouteEntry } from '../match/route-index.ts';
+import type { ManagerSettings } from '../options/manager-settings.ts';
+import { takeIn } from '../request-head.ts';
+import type { OutgoingRequest } from '../upstream-head.ts';
+import type { RequestToExplain } from './explanation.ts';
+
+/** The client of an explained request, whose address nobody knows. */
+const CLIENT = '127.0.0.1';
+
+/** A request that is only looked at. */
+export class ExplainedRequest implements OutgoingRequest {
+  readonly method: string;
+  readonly protocol = 'HTTP/1.1';
+  readonly directAddress = CLIENT;
+  readonly directPort = 0;
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly tlsVersion = '';
+  readonly startedAt: number;
+  readonly listener: { readonly settings: ManagerSettings };
+  readonly facts: Facts | undefined = undefined;
+  readonly metadata = new Map<string, Readonly<Record<string, unknown>>>();
+  readonly status = 0;
+  readonly responseHeaders: readonly string[] = [];
+  readonly details = '';
+  readonly flags = '';
+  readonly upstreamHost = '';
+  readonly bytesReceived = 0;
+  readonly bytesSent = 0;
+  readonly durationMs = 0;
+  readonly upstreamMs = -1;
+  serverName = '';
+  headers: string[] = [];
+  authority = '';
+  requestId = '';
+  clientAddress = CLIENT;
+  scheme: 'http' | 'https' = 'http';
+  refuse: RoutingErrorCode | undefined;
+  path: string;
+  originalPath: string;
+  pathname = '';
+  routeName = '';
+  virtualHost = '';
+  upstream = '';
+  plan: Plan = EMPTY_PLAN;
+  entry: RouteEntry<MatchedRoute> | undefined;
+  endpoint: Endpoint | undefined;
+  timeoutMs = 0;
+
+  constructor(method: string, path: string, place: Surroundings) {
+    this.method = method;
+    this.path = this.originalPath = path;
+    this.localAddress = place.listener.bindAddress;
+    this.localPort = place.listener.bindPort;
+    this.startedAt = place.context.now();
+    this.listener = { settings: place.settings };
+  }
+
+  /** Takes the canonical path. */
+  takePath(path: string): void {
+    const cut = path.indexOf('?');
+    this.path = this.originalPath = path;
+    this.pathname = cut < 0 ? path : path.slice(0, cut);
+  }
+
+  /** Takes the route that was found. */
+  take(entry: RouteEntry<MatchedRoute>, virtualHost: string): void {
+    this.entry = entry;
+    this.routeName = entry.route.name;
+    this.virtualHost = virtualHost;
+  }
+
+  /** The same request on its way to one destination. */
+  copyFor(upstream: string, plan: Plan): ExplainedRequest {
+    const copy = Object.assign(Object.create(ExplainedRequest.prototype) as ExplainedRequest, this);
+    copy.headers = [...this.headers];
+    copy.upstream = upstream;
+    copy.plan = plan;
+    return copy;
+  }
+}
+
+/** What a request is taken in with. */
+export interface Surroundings {
+  readonly listener: Listener;
+  readonly settings: ManagerSettings;
+  readonly context: Context;
+}
+
+/** Takes a request in as a listener would, for a client on this machine. */
+export function takeInToExplain(
+  asked: RequestToExplain,
+  url: { readonly authority: string; readonly path: string },
+  place: Surroundings,
+): ExplainedRequest {
+  const raw = flatOf(asked.headers ?? {});
+  if (!raw.some((text, i) => i % 2 === 0 && text.toLowerCase() === 'host')) raw.unshift('Host', url.authority);
+  const { listener, settings } = place;
+  const connection = { directAddress: CLIENT, localPort: listener.bindPort, tls: listener.ssl, clientVerified: false };
+  const taken = takeIn(raw, connection, settings);
+  const request = new ExplainedRequest(asked.method.toUpperCase(), url.path, place);
+  request.headers = taken.headers;
+  request.authority = taken.authority;
+  request.requestId = taken.requestId;
+  request.clientAddress = taken.clientAddress;
+  request.scheme = taken.scheme;
+  request.refuse = taken.refuse;
+  if (listener.ssl) request.serverName = taken.authority.replace(/:\d+$/, '');
+  // Each request gets another id: showing one would make two explanations differ.
+  if (!raw.includes(taken.requestId) && taken.requestId !== '') setHeader(taken.headers, 'x-request-id', '(generated)');
+  return request;
+}
+
+function flatOf(headers: NonNullable<RequestToExplain['headers']>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each as string]));
+}

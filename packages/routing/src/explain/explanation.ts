@@ -1,0 +1,96 @@
+import type { Endpoint, ResourceRef, Route } from '@edge-gateway/core';
+
+/** A request to explain. */
+export interface RequestToExplain {
+  readonly method: string;
+  /** Absolute, e.g. `http://a.example:8080/pets?x=1`. */
+  readonly url: string;
+  /** `host` decides over the host of the URL. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
+  readonly listener?: string;
+}
+
+/** Why a request is served as it is. Plain data. */
+export interface Explanation {
+  readonly request: { readonly method: string; readonly host: string; readonly path: string };
+  readonly listeners: readonly ListenerVerdict[];
+  /** The virtual host that takes the request, and by which of its domains. */
+  readonly virtualHost?: { readonly name: string; readonly virtualService: ResourceRef; readonly domain: string };
+  /** Domains of the listener when none of them fits. */
+  readonly otherDomains: readonly string[];
+  /** Every route looked at, in order; the last one is the one that takes the request, if one does. */
+  readonly routes: readonly RouteVerdict[];
+  /** Options in the order in which they apply. */
+  readonly options: readonly AppliedOption[];
+  readonly outcome: Outcome;
+}
+
+/** Whether a listener gets the request, and why or why not. */
+export interface ListenerVerdict {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly chosen: boolean;
+  readonly reason: string;
+}
+
+/** Whether a route takes the request. */
+export interface RouteVerdict {
+  readonly name: string;
+  readonly logName: string;
+  readonly source: Route['source'];
+  readonly matched: boolean;
+  readonly matchers: readonly MatcherVerdict[];
+}
+
+/** What speaks against one matcher; nothing when it fits. */
+export interface MatcherVerdict {
+  /** The path condition in words, e.g. `prefix /a`. */
+  readonly path: string;
+  readonly mismatches: readonly Mismatch[];
+}
+
+/** One condition that does not hold. */
+export interface Mismatch {
+  /** `path`, `method`, `header x-a` or `query parameter page`. */
+  readonly on: string;
+  readonly wanted: string;
+  /** What the request has there; `undefined` for nothing. */
+  readonly found: string | undefined;
+}
+
+/** An option that one of the levels sets. */
+export interface AppliedOption {
+  readonly option: string;
+  readonly from: 'listener' | 'virtual host' | 'route' | 'destination';
+  /** Which destination, where there are several. */
+  readonly destination?: string;
+  /** False when a more specific level replaces it. */
+  readonly applies: boolean;
+  readonly value: unknown;
+}
+
+/** What the client gets, or where the request goes. */
+export type Outcome =
+  | { readonly type: 'forward'; readonly destinations: readonly ExplainedDestination[] }
+  | { readonly type: 'redirect'; readonly status: number; readonly location: string }
+  | { readonly type: 'reply'; readonly status: number; readonly body: string; readonly reason: string };
+
+/** One destination with what would be sent to it. */
+export interface ExplainedDestination {
+  /** Cluster name. */
+  readonly upstream: string;
+  /** Share of the requests in percent. */
+  readonly share: number;
+  /** Set when this share answers by itself. */
+  readonly reply?: { readonly status: number; readonly body: string; readonly reason: string };
+  readonly endpoints: readonly Endpoint[];
+  /** URL at the first endpoint. */
+  readonly url: string;
+  readonly method: string;
+  /** As the upstream gets them, in order, without framing. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** 0 is no limit. */
+  readonly timeoutMs: number;
+}

@@ -1,0 +1,48 @@
+import type { Route } from '@edge-gateway/core';
+import { foundValue, holds, wanted, type Condition } from '../match/conditions.ts';
+import { compileMatcher, pathFits, type CompiledMatcher } from '../match/matcher.ts';
+import type { RequestView } from '../match/request-view.ts';
+import type { MatcherVerdict, Mismatch, RouteVerdict } from './explanation.ts';
+
+/** Looks at routes in order, up to the first that takes the request. */
+export function judgeRoutes(routes: readonly Route[], view: RequestView): RouteVerdict[] {
+  const verdicts: RouteVerdict[] = [];
+  for (const route of routes) {
+    const matchers = route.matchers.map((matcher) => judgeMatcher(matcher, view));
+    const matched = matchers.some(({ mismatches }) => mismatches.length === 0);
+    verdicts.push({ name: route.name, logName: route.logName, source: route.source, matched, matchers });
+    if (matched) break;
+  }
+  return verdicts;
+}
+
+function judgeMatcher(written: Route['matchers'][number], view: RequestView): MatcherVerdict {
+  let matcher: CompiledMatcher;
+  try {
+    matcher = compileMatcher(written);
+  } catch (error) {
+    // Serving takes every request that such a matcher could have meant, and answers 500.
+    return { path: `unusable: ${(error as Error).message}`, mismatches: [] };
+  }
+  const mismatches: Mismatch[] = [];
+  const path = pathInWords(matcher);
+  if (!pathFits(matcher, view.pathname, view.method)) {
+    const found = matcher.kind === 'connect' ? view.method : view.pathname;
+    mismatches.push({ on: matcher.kind === 'connect' ? 'method' : 'path', wanted: path, found });
+  }
+  for (const condition of matcher.conditions) {
+    if (holds(condition, view)) continue;
+    mismatches.push({ on: placeOf(condition), wanted: wanted(condition), found: foundValue(condition, view) });
+  }
+  return { path, mismatches };
+}
+
+function pathInWords({ kind, text, ignoreCase }: CompiledMatcher): string {
+  if (kind === 'connect') return 'CONNECT';
+  return `${kind} ${text}${ignoreCase ? ' (any case)' : ''}`;
+}
+
+function placeOf({ type, name }: Condition): string {
+  if (type === 'method') return 'method';
+  return type === 'header' ? `header ${name}` : `query parameter ${name}`;
+}

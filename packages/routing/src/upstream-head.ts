@@ -1,0 +1,71 @@
+import type { Endpoint, Facts } from '@edge-gateway/core';
+import type { ForwardPolicy, Plan } from './compile/route.ts';
+import { findHeader, setHeader } from './flat-headers.ts';
+import type { RequestRecord } from './format/record.ts';
+import { matchedLength, type CompiledMatcher } from './match/matcher.ts';
+import { applyHeaderOps } from './options/header-manipulation.ts';
+import { hostOfEndpoint, type HostRewrite } from './options/host-rewrite.ts';
+import type { ManagerSettings } from './options/manager-settings.ts';
+import { rewritePrefix } from './options/prefix-rewrite.ts';
+import { applyRecorded, removeLookalikes } from './response-headers.ts';
+
+/** A request whose route is known, on its way out. */
+export interface OutgoingRequest extends RequestRecord {
+  headers: string[];
+  path: string;
+  /** Set when its name was needed for the host. */
+  endpoint: Endpoint | undefined;
+  timeoutMs: number;
+  readonly facts: Facts | undefined;
+  readonly plan: Plan;
+  readonly entry: { readonly matcher: CompiledMatcher } | undefined;
+  readonly listener: { readonly settings: ManagerSettings };
+}
+
+/** What picks the endpoint. */
+export interface Picks {
+  pick(): Endpoint | undefined;
+}
+
+/**
+ * Makes the head that the upstream gets, in place: recorded changes, header manipulation, host, path, limit.
+ * Gives false when the path cannot be rewritten safely.
+ */
+export function makeUpstreamHead(request: OutgoingRequest, policy: ForwardPolicy, upstream: Picks): boolean {
+  const { headers, facts } = request;
+  if (facts && facts.requestChanges.length > 0) {
+    const set = facts.requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name);
+    removeLookalikes(headers, set);
+    applyRecorded(headers, facts.requestChanges);
+  }
+  applyHeaderOps(headers, request.plan.headers.request, request);
+  rewriteHost(request, policy.host, upstream);
+  if (!rewritePath(request, policy.prefixRewrite)) return false;
+  if (policy.timeoutHeader !== '') setHeader(headers, 'x-envoy-expected-rq-timeout-ms', policy.timeoutHeader);
+  request.timeoutMs = policy.timeoutMs;
+  return true;
+}
+
+function rewriteHost(request: OutgoingRequest, rewrite: HostRewrite, upstream: Picks): void {
+  if (rewrite.auto) request.endpoint = upstream.pick();
+  const host = rewrite.literal ?? (rewrite.auto ? hostOfEndpoint(request.endpoint) : undefined);
+  if (host === undefined || host === request.authority) return;
+  const { headers, authority } = request;
+  setHeader(headers, 'host', host);
+  if (!rewrite.appendForwardedHost || authority === '') return;
+  const before = findHeader(headers, 'x-forwarded-host');
+  setHeader(headers, 'x-forwarded-host', before === undefined ? authority : `${before},${authority}`);
+}
+
+function rewritePath(request: OutgoingRequest, prefix: string): boolean {
+  if (prefix === '') return true;
+  const { matcher } = request.entry!;
+  const rewritten = rewritePrefix(request.path, matchedLength(matcher, request.pathname), prefix);
+  if (rewritten === undefined) return false;
+  if (rewritten === request.path) return true;
+  if (!request.listener.settings.suppressEnvoyHeaders) {
+    setHeader(request.headers, 'x-envoy-original-path', request.path);
+  }
+  request.path = rewritten;
+  return true;
+}
