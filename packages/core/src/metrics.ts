@@ -47,6 +47,8 @@ export interface Metrics {
   remove(pathPrefix: string): void;
   /** All of them, sorted by path. */
   list(): readonly Stat[];
+  /** The same by name of their metric, in no order and not copied: cheap to go through however many there are. */
+  families(): ReadonlyMap<string, ReadonlySet<Stat>>;
   /** Prometheus' view of the same numbers. */
   readonly registry: Registry;
 }
@@ -142,6 +144,7 @@ export function createMetrics(): Metrics {
       }
     },
     list: () => [...stats.values()].sort((a, b) => (a.name.path < b.name.path ? -1 : 1)),
+    families: () => families,
     registry,
   };
 }
