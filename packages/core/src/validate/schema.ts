@@ -10,6 +10,8 @@ import { Normaliser } from './normalise.ts';
 import { Report } from './report.ts';
 import { foldSecret } from './secret.ts';
 import { suggest } from './did-you-mean.ts';
+import { toIssue } from './finding.ts';
+import { checkSemantics } from './semantics.ts';
 
 /** What a written document turned out to be. */
 export interface Validated {
@@ -25,7 +27,8 @@ const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
 
 /**
  * Checks one document against the schema of its kind and brings it into one form: enums by name, keys in camelCase,
- * `stringData` folded in, defaults left out. Pure; finds every problem, each with its place.
+ * `stringData` folded in, defaults left out. What fits the schema is also checked for what a schema cannot say.
+ * Pure; finds every problem, each with its place.
  *
  * @example
  * const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
@@ -49,7 +52,10 @@ export function validateWritten(written: WrittenResource): Validated {
   if (report.failed) return { resource: undefined, key, issues: report.issues };
   const { apiVersion } = value as { apiVersion: string };
   const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec, origin: written.origin });
-  return { resource, key, issues: report.issues };
+  const findings = checkSemantics(resource);
+  if (findings.length === 0) return { resource, key, issues: report.issues };
+  const issues = findings.map((finding) => toIssue(finding, resource, (path) => written.locate(path)));
+  return { resource: undefined, key, issues: [...report.issues, ...issues] };
 }
 
 function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): unknown {
