@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { generate, outdated } from '../../../scripts/docs.ts';
+
+describe('the generated reference', () => {
+  it('is what the schemas and error tables say; `npm run docs` writes it', async () => {
+    expect(await outdated()).deep.equal([]);
+  });
+
+  it('has a page and an editor schema for every kind', async () => {
+    const files = [...(await generate()).keys()];
+    expect(files.filter((path) => path.startsWith('resources/'))).length(16);
+    expect(files.filter((path) => path.startsWith('schemas/'))).length(17);
+    expect(files).include.members([
+      'support.md',
+      'errors.md',
+      'resources/virtualservice.md',
+      'schemas/VirtualService.json',
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import type { Support } from '../../packages/core/src/schema/field.ts';
+import { better, blocksOf, kinds, reachOf, worse } from './model.ts';
+import { SUPPORT_WORDS, page, table } from './table.ts';
+
+type Totals = Record<Support, number>;
+
+/** Field by field what is supported, with the totals of each kind and of all. */
+export function supportPage(): string {
+  const all = new Map<string, Map<string, Support>>();
+  const perKind = kinds.map((info) => {
+    const blocks = blocksOf(info);
+    const reach = reachOf(blocks);
+    const totals: Totals = { yes: 0, notYet: 0, refused: 0 };
+    for (const block of blocks.values()) {
+      const fields = all.get(block.title) ?? new Map<string, Support>();
+      all.set(block.title, fields);
+      for (const { path, support } of block.fields) {
+        const level = worse(reach.get(block.title) ?? 'yes', support);
+        totals[level]++;
+        fields.set(path, better(level, fields.get(path) ?? level));
+      }
+    }
+    return { kind: info.kind, totals };
+  });
+  const titles = [...all.keys()].toSorted();
+  return page([
+    '# What is supported',
+    'A field that is not supported **yet** is accepted, has no effect, and gives its resource a warning that names it. ' +
+      'A security field that does not work yet is **refused**: a resource that sets it is rejected, so that a policy is never silently missing. ' +
+      'What lies below such a field counts as it does. Fields of a block that several kinds share are counted for each of them, and once in the last line.',
+    '## Totals',
+    totalsTable(perKind, all),
+    '## Field by field',
+    ...titles.map((title) => {
+      const rows = [...all.get(title)!].map(([path, level]) => [`\`${path}\``, SUPPORT_WORDS[level]]);
+      return `### ${title}\n\n${rows.length > 0 ? table(['Field', 'Supported'], rows) : 'No fields.'}`;
+    }),
+  ]);
+}
+
+function totalsTable(
+  perKind: readonly { kind: string; totals: Totals }[],
+  all: ReadonlyMap<string, ReadonlyMap<string, Support>>,
+): string {
+  const overall: Totals = { yes: 0, notYet: 0, refused: 0 };
+  for (const fields of all.values()) for (const level of fields.values()) overall[level]++;
+  const row = (name: string, { yes, notYet, refused }: Totals) => [
+    name,
+    ...[yes + notYet + refused, yes, notYet, refused].map(String),
+  ];
+  return table(
+    ['Kind', 'Fields', 'Supported', 'Not yet', 'Refused'],
+    [
+      ...perKind.map(({ kind, totals }) => row(`[${kind}](resources/${kind.toLowerCase()}.md)`, totals)),
+      row('**All, each once**', overall),
+    ],
+  );
+}
