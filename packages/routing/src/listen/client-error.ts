@@ -14,7 +14,9 @@ const BY_CODE: Readonly<Record<string, (error: ClientError) => Refusal>> = {
     refusal(isEndlessTarget(rawPacket) ? 'ERR_ROUTING_TARGET_TOO_LONG' : 'ERR_ROUTING_HEAD_TOO_LARGE'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ({ reason }) => refusal('ERR_ROUTING_CHUNK_EXTENSION', { detail: reason }),
   HPE_INVALID_CHUNK_SIZE: ({ reason }) => refusal('ERR_ROUTING_BAD_BODY', { detail: reason }),
-  HPE_STRICT: ({ reason }) => refusal('ERR_ROUTING_BAD_BODY', { detail: reason }),
+  HPE_STRICT: byReason,
+  HPE_CR_EXPECTED: byReason,
+  HPE_LF_EXPECTED: byReason,
   HPE_INVALID_TRANSFER_ENCODING: ({ reason }) => refusal('ERR_ROUTING_BAD_FRAMING', { detail: reason }),
   HPE_INVALID_CONTENT_LENGTH: ({ reason }) => refusal('ERR_ROUTING_BAD_FRAMING', { detail: reason }),
   HPE_UNEXPECTED_CONTENT_LENGTH: ({ reason }) => refusal('ERR_ROUTING_BAD_FRAMING', { detail: reason }),
@@ -35,7 +37,15 @@ export function refusalOf(error: ClientError): Refusal | undefined {
   return code.startsWith('HPE_') ? refusal('ERR_ROUTING_BAD_REQUEST', { detail: reason ?? code }) : undefined;
 }
 
-/** True when the bytes are the start of a request line that never ends. */
+/** Errors that the parser has in one code for every part of a request. */
+function byReason({ reason = '' }: ClientError): Refusal {
+  if (reason.includes('chunk')) return refusal('ERR_ROUTING_BAD_BODY', { detail: reason });
+  return refusal(reason.includes('header') ? 'ERR_ROUTING_BAD_HEADER' : 'ERR_ROUTING_BAD_REQUEST', { detail: reason });
+}
+
+/** True when the bytes begin with a request line of more than 8 KiB. */
 function isEndlessTarget(bytes: Buffer | undefined): boolean {
-  return bytes !== undefined && !bytes.includes(0x0a) && /^[A-Z-]+ /.test(bytes.toString('latin1', 0, 32));
+  if (bytes === undefined || !/^[A-Z-]+ /.test(bytes.toString('latin1', 0, 32))) return false;
+  const end = bytes.indexOf(0x0a);
+  return end < 0 || end > 8_192;
 }

@@ -35,7 +35,8 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
   const options = serverOptions(limits, upgrades);
   const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
   let retired = false;
-  server.maxHeadersCount = limits.maxHeaders + 1;
+  // Counted by the check of a request. Where the parser counts, some versions of it drop headers silently.
+  server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
   server.timeout = limits.streamIdleTimeoutMs;
 

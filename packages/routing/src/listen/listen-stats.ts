@@ -64,25 +64,3 @@ export function createListenStats(metrics: Metrics, address: string, port: numbe
     failVerifySan: metrics.counter(listener('ssl.fail_verify_san')),
   };
 }
-
-/** Counts answers that the router never sees, under the names it counts its own with. */
-export function countStatus(metrics: Metrics): (status: number) => void {
-  const prefix = { envoy_http_conn_manager_prefix: 'http' };
-  const counter = (name: string): Counter =>
-    metrics.counter({ path: `http.http.${name}`, metric: `envoy_http_${name}`, labels: prefix });
-  const total = counter('downstream_rq_total');
-  const completed = counter('downstream_rq_completed');
-  const classes = [1, 2, 3, 4, 5].map((digit) =>
-    metrics.counter({
-      path: `http.http.downstream_rq_${digit}xx`,
-      metric: 'envoy_http_downstream_rq_xx',
-      labels: { ...prefix, envoy_response_code_class: String(digit) },
-    }),
-  );
-  return (status) => {
-    total.value++;
-    completed.value++;
-    const counted = classes[Math.floor(status / 100) - 1];
-    if (counted) counted.value++;
-  };
-}

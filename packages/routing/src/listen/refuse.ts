@@ -3,7 +3,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from '@edge-gateway/core';
 import { closeGracefully, linger, type Connection } from './connection.ts';
-import { countStatus } from './listen-stats.ts';
+import { createHttpStats } from '../statistics.ts';
 import { refusalBody, type Refusal } from './refusal.ts';
 
 /** Answers clients that did something wrong, and logs and counts each once. */
@@ -21,14 +21,16 @@ export interface Refuse {
 /** Makes the {@link Refuse} of a listener. */
 export function createRefuse(context: Context, listener: string): Refuse {
   const log = context.log.get('http');
-  const count = countStatus(context.metrics);
+  const stats = createHttpStats(context.metrics);
 
   /** Gives the head and the body of the answer. */
   function answer(refused: Refusal, client: string | undefined): { headers: string[]; body: string } {
     const requestId = randomUUID();
     const { code, status, detail } = refused;
     log.info({ listener, code, status, detail, client, requestId }, 'request refused');
-    count(status);
+    stats.total.value++;
+    stats.completed.value++;
+    stats.classes[Math.floor(status / 100) - 1]!.value++;
     const body = refusalBody(refused, requestId);
     const length = String(Buffer.byteLength(body));
     const headers = ['content-type', 'application/json', 'content-length', length, ...(refused.headers ?? [])];

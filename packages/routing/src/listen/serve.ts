@@ -38,13 +38,14 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
   const check = (req: IncomingMessage, connection: Connection): Refusal | undefined =>
     checkRequest(req, connection.limits) ?? checkConnection?.(req);
 
-  function request(req: IncomingMessage, res: ServerResponse): void {
+  function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
     if (!connection || connection.refused) return;
     beginRequest(connection, req, res);
     const refused = check(req, connection);
-    if (refused) refuse.request(connection, res, refused);
-    else if (req.headers['transfer-encoding'] !== undefined) chunked(connection, req, res);
+    if (refused) return refuse.request(connection, res, refused);
+    prepare?.(req, res);
+    if (req.headers['transfer-encoding'] !== undefined) chunked(connection, req, res);
     else hand(connection, req, res);
   }
 
@@ -72,11 +73,8 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
   }
 
   return {
-    request,
-    expecting(req, res) {
-      continueWhenRead(req, res);
-      request(req, res);
-    },
+    request: (req, res) => take(req, res),
+    expecting: (req, res) => take(req, res, continueWhenRead),
     upgrade(req, socket, head) {
       socket.on('error', () => socket.destroy());
       const connection = connectionOf(socket);

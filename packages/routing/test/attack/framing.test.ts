@@ -1,0 +1,208 @@
+import { expect } from 'chai';
+import { attackedGateway, type AttackedGateway } from './gateway.ts';
+
+const POST = 'POST /x HTTP/1.1\r\nHost: a\r\n';
+const CHUNKED = `${POST}Transfer-Encoding: chunked\r\n\r\n`;
+const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
+const FRAMING = 'ERR_ROUTING_BAD_FRAMING';
+const BODY = 'ERR_ROUTING_BAD_BODY';
+const HEADER = 'ERR_ROUTING_BAD_HEADER';
+const TRAILER = 'ERR_ROUTING_BAD_TRAILER';
+
+type Case = readonly [name: string, bytes: string | readonly string[], status: number, code: string];
+
+const coding = (value: string): string => `${POST}Transfer-Encoding: ${value}\r\n\r\n0\r\n\r\n${SMUGGLED}`;
+const length = (value: string): string => `${POST}Content-Length: ${value}\r\n\r\nabcde${SMUGGLED}`;
+
+const CASES: readonly Case[] = [
+  ['1 CL.TE', `${POST}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG`, 400, FRAMING],
+  ['1 TE.CL', `${POST}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n`, 400, FRAMING],
+  ['2 doubled Transfer-Encoding', coding('chunked\r\nTransfer-Encoding: chunked'), 400, FRAMING],
+  ['2 Transfer-Encoding chunked and identity', coding('chunked\r\nTransfer-Encoding: identity'), 400, FRAMING],
+  ['2 Transfer-Encoding identity and chunked', coding('identity\r\nTransfer-Encoding: chunked'), 400, FRAMING],
+  ['3 Transfer-Encoding ,chunked', coding(',chunked'), 400, FRAMING],
+  ['3 Transfer-Encoding chunked,', coding('chunked,'), 400, FRAMING],
+  ['3 Transfer-Encoding gzip, chunked', coding('gzip, chunked'), 400, FRAMING],
+  ['3 Transfer-Encoding identity, chunked', coding('identity, chunked'), 400, FRAMING],
+  ['3 Transfer-Encoding chunked, chunked', coding('chunked, chunked'), 400, FRAMING],
+  ['3 Transfer-Encoding with a vertical tab', coding('\x0bchunked'), 400, HEADER],
+  ['3 Transfer-Encoding in quotes', coding('"chunked"'), 501, 'ERR_ROUTING_TRANSFER_ENCODING'],
+  [
+    '4 Transfer-Encoding in HTTP/1.0',
+    'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+    FRAMING,
+  ],
+  ['5 chunked not last', coding('chunked, gzip'), 400, FRAMING],
+  ['5 no chunked at all', coding('gzip'), 400, FRAMING],
+  ['5 identity alone', coding('identity'), 400, FRAMING],
+  ['5 empty Transfer-Encoding', coding(''), 400, FRAMING],
+  ['6 unknown Transfer-Encoding', coding('xchunked'), 501, 'ERR_ROUTING_TRANSFER_ENCODING'],
+  ['7 empty Content-Length', length(''), 400, FRAMING],
+  ['8 Content-Length with plus', length('+5'), 400, FRAMING],
+  ['8 Content-Length with minus', length('-5'), 400, FRAMING],
+  ['9 Content-Length in hex', length('0x5'), 400, FRAMING],
+  ['9 Content-Length with a letter', length('5a'), 400, FRAMING],
+  ['10 Content-Length as list', length('5, 5'), 400, FRAMING],
+  ['10 Content-Length with a space inside', length('5 5'), 400, FRAMING],
+  ['11 Content-Length overflow', length('99999999999999999999999999'), 400, FRAMING],
+  ['11 Content-Length beyond 2^53', length('9007199254740993'), 400, FRAMING],
+  ['12 two different Content-Lengths', length('5\r\nContent-Length: 6'), 400, FRAMING],
+  ['12 two equal Content-Lengths', length('5\r\nContent-Length: 5'), 400, FRAMING],
+  ['13 chunk size with sign', `${CHUNKED}+5\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['13 chunk size with minus', `${CHUNKED}-5\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['14 chunk size 0x5', `${CHUNKED}0x5\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['14 empty chunk size', `${CHUNKED}\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['14 chunk size with a space', `${CHUNKED}5 \r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['14 chunk size with a leading space', `${CHUNKED} 5\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['15 chunk size overflow', `${CHUNKED}fffffffffffffffff\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['16 chunk without CRLF behind', `${CHUNKED}5\r\nabcde0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['16 chunk longer than its size', `${CHUNKED}3\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['16 bare LF behind a chunk size', `${CHUNKED}5\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['16 bare LF behind a chunk', `${CHUNKED}5\r\nabcde\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['16 bare LF at the end', `${CHUNKED}0\r\n\n${SMUGGLED}`, 400, HEADER],
+  [
+    '17 chunk extension of 5 KiB',
+    `${CHUNKED}5;a=${'x'.repeat(5_120)}\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`,
+    413,
+    'ERR_ROUTING_CHUNK_EXTENSION',
+  ],
+  [
+    '17 chunk extension of 5 KiB in a later chunk',
+    `${CHUNKED}5\r\nabcde\r\n1;${'x'.repeat(5_120)}\r\na\r\n0\r\n\r\n`,
+    413,
+    'ERR_ROUTING_CHUNK_EXTENSION',
+  ],
+  [
+    '17 chunk extension of 20 KiB',
+    `${CHUNKED}5;a=${'x'.repeat(20_480)}\r\nabcde\r\n0\r\n\r\n`,
+    413,
+    'ERR_ROUTING_CHUNK_EXTENSION',
+  ],
+  ['17 chunk extension with LF', `${CHUNKED}5;a=b\nxx\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['17 chunk extension with CR', `${CHUNKED}5;a=b\rxx\r\nabcde\r\n0\r\n\r\n${SMUGGLED}`, 400, BODY],
+  ['18 trailer Content-Length', `${CHUNKED}0\r\nContent-Length: 5\r\n\r\n${SMUGGLED}`, 400, FRAMING],
+  ['18 trailer Transfer-Encoding', `${CHUNKED}0\r\nTransfer-Encoding: chunked\r\n\r\n${SMUGGLED}`, 400, FRAMING],
+  ...[
+    'Host',
+    'Authorization',
+    'Cookie',
+    'Connection',
+    'Content-Type',
+    'X-Forwarded-For',
+    'x_forwarded_for',
+    'Forwarded',
+    'Proxy-Authorization',
+    'X-Request-Id',
+    'X-Envoy-Original-Path',
+  ].map((name): Case => [
+    `18 trailer ${name}`,
+    `${CHUNKED}5\r\nabcde\r\n0\r\n${name}: a\r\n\r\n${SMUGGLED}`,
+    400,
+    TRAILER,
+  ]),
+  ['19 bare CR in a value', `${POST}X: a\rb\r\n\r\n`, 400, HEADER],
+  ['19 bare CR before a hidden header', `${POST}X: a\r\rTransfer-Encoding: chunked\r\n\r\n`, 400, HEADER],
+  ['19 bare LF in a value', `${POST}X: a\nTransfer-Encoding: chunked\r\n\r\n`, 400, HEADER],
+  ['19 bare LF in the request line', 'GET / HTTP/1.1\nHost: a\n\n', 400, 'ERR_ROUTING_BAD_REQUEST'],
+  ['20 NUL in a value', `${POST}X: a\0b\r\n\r\n`, 400, HEADER],
+  ['20 NUL in a name', `${POST}X\0: a\r\n\r\n`, 400, HEADER],
+  ['20 control character in a value', `${POST}X: a\x01b\r\n\r\n`, 400, HEADER],
+  ['21 obs-fold', `${POST}X: a\r\n b\r\n\r\n`, 400, HEADER],
+  ['21 obs-fold with a tab', `${POST}X: a\r\n\tb\r\n\r\n`, 400, HEADER],
+  ['21 obs-fold of Transfer-Encoding', `${POST}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`, 400, HEADER],
+  ['22 leading space before the first header', 'GET / HTTP/1.1\r\n X: a\r\nHost: a\r\n\r\n', 400, HEADER],
+  ['22 leading space before the method', ' GET / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'ERR_ROUTING_BAD_METHOD'],
+  ['22 space before the colon', `${POST}Content-Length : 5\r\n\r\nabcde`, 400, HEADER],
+  ['22 tab before the colon', `${POST}Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n`, 400, HEADER],
+  ['23 empty name', `${POST}: a\r\n\r\n`, 400, HEADER],
+  ['24 no colon', `${POST}Xabc\r\n\r\n`, 400, HEADER],
+  ['25 name that is no token', `${POST}X@y: a\r\n\r\n`, 400, HEADER],
+  ['25 name with a byte above 0x7f', `${POST}X\xe9: a\r\n\r\n`, 400, HEADER],
+  ['25 name in parentheses', `${POST}X(y): a\r\n\r\n`, 400, HEADER],
+];
+
+describe('framing attacks', () => {
+  let gateway: AttackedGateway;
+  before(async () => {
+    gateway = await attackedGateway();
+  });
+  after(() => gateway.close());
+
+  for (const [name, bytes, status, code] of CASES) {
+    it(`refuses ${name} with ${status} and sends nothing upstream`, async () => {
+      await gateway.refuses(bytes, status, code);
+    });
+  }
+
+  it('aborts the upstream request when a later chunk is malformed', async () => {
+    const { answer, upstream } = await gateway.passes([`${CHUNKED}5\r\nabcde\r\n`, 'x\r\n', SMUGGLED]);
+    expect(answer.statuses).to.deep.equal([400]);
+    expect(upstream).not.to.include('0\r\n\r\n');
+    expect(upstream).not.to.include('/smuggled');
+  });
+
+  it('aborts the upstream request when a forbidden trailer comes late', async () => {
+    const { answer, upstream } = await gateway.passes([`${CHUNKED}5\r\nabcde\r\n`, '0\r\nCookie: a\r\n\r\n', SMUGGLED]);
+    expect(answer.statuses).to.deep.equal([400]);
+    expect(answer.json.code).to.equal(TRAILER);
+    expect(upstream).not.to.include('\r\n0\r\n');
+    expect(upstream).not.to.include('/smuggled');
+  });
+
+  it('aborts the upstream request when a long chunk extension comes late', async () => {
+    const late = ['1;', ...Array.from({ length: 6 }, () => 'x'.repeat(1_024)), '\r\na\r\n0\r\n\r\n', SMUGGLED];
+    const { answer, upstream } = await gateway.passes([`${CHUNKED}5\r\nabcde\r\n`, ...late]);
+    expect(answer.statuses).to.deep.equal([413]);
+    expect(upstream).not.to.include('\r\n0\r\n');
+    expect(upstream).not.to.include('/smuggled');
+  });
+
+  it('serves the request before a malformed one, and none behind it', async () => {
+    const close = 'GET /third HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const first = 'GET /first HTTP/1.1\r\nHost: a\r\n\r\n';
+    const { answer, upstream } = await gateway.passes(
+      `${first}GET /second HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n${close}`,
+    );
+    expect(answer.statuses).to.deep.equal([200, 400]);
+    expect(upstream).to.include('GET /first ').and.not.include('/second').and.not.include('/third');
+  });
+
+  it('serves the request before bytes that are none, and nothing behind them', async () => {
+    const first = 'GET /first HTTP/1.1\r\nHost: a\r\n\r\n';
+    const { answer, upstream } = await gateway.passes(`${first}\0\0\0\r\n\r\nGET /third HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(answer.statuses[0]).to.equal(200);
+    expect(upstream).to.include('GET /first ').and.not.include('/third');
+  });
+
+  for (const spelling of ['chunked', 'CHUNKED', 'Chunked ', '\tchunked']) {
+    it(`passes Transfer-Encoding ${JSON.stringify(spelling)} on as one canonical header`, async () => {
+      const { answer, upstream } = await gateway.passes(
+        `POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\ntRANSFER-eNCODING:${spelling}\r\n\r\n5;ext=1\r\nabcde\r\n0\r\nX-Sum: 1\r\n\r\n`,
+      );
+      expect(answer.statuses).to.deep.equal([200]);
+      const head = upstream.slice(0, upstream.indexOf('\r\n\r\n') + 2);
+      expect(head.match(/\r\ntransfer-encoding: chunked\r\n/gi)).to.have.length(1);
+      expect(head).not.to.match(/content-length/i);
+      expect(upstream.slice(head.length + 2)).to.match(/^5\r\nabcde\r\n0\r\n\r\n$/);
+    });
+  }
+
+  it('passes a Content-Length with blanks around it on as one canonical header', async () => {
+    const { answer, upstream } = await gateway.passes(
+      'POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length:  5 \r\n\r\nabcde',
+    );
+    expect(answer.statuses).to.deep.equal([200]);
+    expect(upstream.match(/\r\ncontent-length: 5\r\n/gi)).to.have.length(1);
+    expect(upstream.endsWith('\r\n\r\nabcde')).to.equal(true);
+  });
+
+  it('does not take a body that was announced for a request (0.CL, TE.0)', async () => {
+    const inner = SMUGGLED;
+    const { upstream } = await gateway.passes(
+      `GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
+    );
+    expect(upstream.match(/content-length/gi)).to.have.length(1);
+    expect(upstream.endsWith(`\r\n\r\n${inner}`)).to.equal(true);
+  });
+});

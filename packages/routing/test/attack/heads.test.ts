@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import { attackedGateway, type AttackedGateway } from './gateway.ts';
+
+const HOST = 'ERR_ROUTING_BAD_HOST';
+const REQUEST = 'ERR_ROUTING_BAD_REQUEST';
+const METHOD = 'ERR_ROUTING_METHOD_NOT_ALLOWED';
+const DUPLICATE = 'ERR_ROUTING_DUPLICATE_HEADER';
+
+type Case = readonly [name: string, bytes: string | readonly string[], status: number, code: string];
+
+const get = (target: string, ...headers: string[]): string =>
+  `GET ${target} HTTP/1.1\r\n${['Host: a', ...headers].join('\r\n')}\r\n\r\n`;
+const host = (value: string): string => `GET / HTTP/1.1\r\nHost:${value}\r\n\r\n`;
+const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `X-${i}: 1`);
+
+const CASES: readonly Case[] = [
+  ['26 no Host', 'GET / HTTP/1.1\r\n\r\n', 400, HOST],
+  ['27 two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, HOST],
+  ['27 two equal Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n', 400, HOST],
+  ['28 Host with userinfo', host(' a@evil'), 400, HOST],
+  ['28 Host with a path', host(' a/evil'), 400, HOST],
+  ['28 Host with a query', host(' a?x'), 400, HOST],
+  ['28 Host with a space', host(' a b'), 400, HOST],
+  ['28 Host with a comma', host(' a,b'), 400, HOST],
+  ['28 Host with a backslash', host(' a\\b'), 400, HOST],
+  ['28 Host with a percent escape', host(' a%2eb'), 400, HOST],
+  ['28 Host with a bad port', host(' a:x'), 400, HOST],
+  ['28 Host with a port out of range', host(' a:65536'), 400, HOST],
+  ['28 Host with an empty port', host(' a:'), 400, HOST],
+  ['28 Host with two ports', host(' a:80:80'), 400, HOST],
+  ['28 Host with an open bracket', host(' [::1'), 400, HOST],
+  ['28 Host with bytes above 0x7f', host(' \xe4'), 400, HOST],
+  ['29 empty Host', host(''), 400, HOST],
+  ['30 absolute target with another host', get('http://evil.example/x'), 400, HOST],
+  ['30 absolute target with another port', get('http://a:81/x'), 400, HOST],
+  ['30 absolute target with userinfo', get('http://a@evil/x'), 400, HOST],
+  ['30 absolute target of another scheme', get('ftp://a/x'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['30 target * of a GET', get('*'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['39 target of 9 KiB', get(`/${'a'.repeat(9_216)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
+  ['39 target of 20 KiB', get(`/${'a'.repeat(20_480)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
+  ['39 target of 60 KiB', get(`/${'a'.repeat(61_440)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
+  ['40 head of 17 KiB', get('/', `X: ${'a'.repeat(17_408)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE'],
+  [
+    '40 head of 17 KiB in many headers',
+    get('/', ...many(99).map((line) => line + 'a'.repeat(170))),
+    431,
+    'ERR_ROUTING_HEAD_TOO_LARGE',
+  ],
+  ['40 head of 100 KiB', get('/', `X: ${'a'.repeat(102_400)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE'],
+  ['41 101 headers', get('/', ...many(100)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'],
+  ['41 500 headers', get('/', ...many(499)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'],
+  [
+    '41 a hidden Transfer-Encoding behind 101 headers',
+    get('/', ...many(100), 'Transfer-Encoding: chunked') + '0\r\n\r\n',
+    431,
+    'ERR_ROUTING_TOO_MANY_HEADERS',
+  ],
+  ['42 HTTP/0.9', 'GET /\r\n\r\n', 400, REQUEST],
+  ['42 HTTP/0.9 with headers', 'GET /\r\nHost: a\r\n\r\n', 400, REQUEST],
+  ['43 HTTP/2.0 in text', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
+  ['43 HTTP/1.2', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
+  ['43 the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
+  ['43 HTTP/1.10', 'GET / HTTP/1.10\r\nHost: a\r\n\r\n', 400, REQUEST],
+  ['43 another protocol', 'GET / ICY/1.1\r\nHost: a\r\n\r\n', 400, REQUEST],
+  ['43 HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', 426, 'ERR_ROUTING_HTTP10'],
+  ['45 TRACE', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD],
+  ['45 CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 405, METHOD],
+  ['45 a method that no standard registers', 'SOURCE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD],
+  ['45 an unknown method', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'ERR_ROUTING_BAD_METHOD'],
+  ['45 a method in small letters', 'get / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'ERR_ROUTING_BAD_METHOD'],
+  ['46 two Authorizations', get('/', 'Authorization: a', 'Authorization: b'), 400, DUPLICATE],
+  ['46 two Content-Types', get('/', 'Content-Type: a/b', 'content-type: c/d'), 400, DUPLICATE],
+  ['54 unknown Expect', get('/', 'Expect: 200-ok'), 417, 'ERR_ROUTING_EXPECTATION'],
+  ['54 Expect with a list', get('/', 'Expect: 100-continue, x'), 417, 'ERR_ROUTING_EXPECTATION'],
+  ['a space in the target', get('/a b'), 400, REQUEST],
+  ['a tab in the target', get('/a\tb'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['a byte above 0x7f in the target', get('/\xe4'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['NUL in the target', get('/\0'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['a relative target', get('x/y'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'ERR_ROUTING_BAD_METHOD'],
+];
+
+describe('bad request heads', () => {
+  let gateway: AttackedGateway;
+  before(async () => {
+    gateway = await attackedGateway();
+  });
+  after(() => gateway.close());
+
+  for (const [name, bytes, status, code] of CASES) {
+    it(`refuses ${name} with ${status} and sends nothing upstream`, async () => {
+      await gateway.refuses(bytes, status, code);
+    });
+  }
+
+  for (const [name, target] of [
+    ['32 fragment in the target', '/admin#/public'],
+    ['33 %00', '/a%00b'],
+    ['34 invalid percent', '/a%zzb'],
+    ['35 overlong UTF-8', '/a%c0%afb'],
+    ['36 //host', '//evil/x'],
+    ['37 backslash', '/a\\b'],
+    ['38 encoded dot segments', '/a/%2e%2e/b'],
+    ['38 double-encoded dot segments', '/a/%252e%252e/b'],
+  ] as const) {
+    it(`refuses ${name} with 400 and sends nothing upstream`, async () => {
+      const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
+      expect(answer.statuses, answer.text).to.deep.equal([400]);
+      expect(answer.json.code).to.match(/^ERR_ROUTING_/);
+      expect(upstream).to.equal('');
+    });
+  }
+
+  it('redirects 38 raw dot segments with 308 and sends nothing upstream', async () => {
+    const { answer, upstream } = await gateway.passes(get('/a/../b', 'Connection: close'));
+    expect(answer.statuses).to.deep.equal([308]);
+    expect(answer.text).to.match(/\r\nlocation: \/b\r\n/i);
+    expect(upstream).to.equal('');
+  });
+
+  it('answers OPTIONS * itself', async () => {
+    const { answer, upstream } = await gateway.passes('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(answer.statuses).to.deep.equal([204]);
+    expect(answer.text).to.match(/\r\nallow: /i);
+    expect(upstream).to.equal('');
+  });
+
+  it('sends an absolute target with the right host upstream in origin form', async () => {
+    const { answer, upstream } = await gateway.passes(get('http://A/x?y=1', 'Connection: close'));
+    expect(answer.statuses).to.deep.equal([200]);
+    expect(upstream.startsWith('GET /x?y=1 HTTP/1.1\r\n')).to.equal(true);
+    expect(upstream.match(/\r\nhost: /gi)).to.have.length(1);
+  });
+
+  it('44 ignores an upgrade to h2c and serves the request as HTTP/1.1', async () => {
+    const { answer, upstream } = await gateway.passes([
+      get('/x', 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),
+      get('/y', 'Connection: close'),
+    ]);
+    expect(answer.statuses).to.deep.equal([200, 200]);
+    expect(upstream).not.to.match(/\r\n(?:upgrade|http2-settings):/i);
+  });
+
+  it('47 strips what Connection names, and the hop-by-hop headers', async () => {
+    const { upstream } = await gateway.passes(
+      get(
+        '/x',
+        'Connection: close, X-Secret',
+        'X-Secret: 1',
+        'Keep-Alive: 1',
+        'Proxy-Authorization: x',
+        'TE: gzip',
+        'X-Kept: 1',
+      ),
+    );
+    expect(upstream).to.match(/\r\nx-kept: 1\r\n/i);
+    expect(upstream).not.to.match(/\r\n(?:x-secret|keep-alive|proxy-authorization|te):/i);
+  });
+
+  it('47 does not lose the framing of a request whose Connection names it', async () => {
+    const { answer, upstream } = await gateway.passes(
+      'POST /x HTTP/1.1\r\nHost: a\r\nConnection: close, content-length, host\r\nContent-Length: 5\r\n\r\nabcde',
+    );
+    if (answer.statuses[0] === 200) {
+      expect(upstream)
+        .to.match(/\r\ncontent-length: 5\r\n/i)
+        .and.to.match(/\r\nhost: a\r\n/i);
+    } else expect(upstream).to.equal('');
+  });
+
+  it('49 replaces forwarded headers of the client', async () => {
+    const { upstream } = await gateway.passes(
+      get(
+        '/x',
+        'Connection: close',
+        'X-Forwarded-For: 6.6.6.6',
+        'X-Forwarded-Proto: https',
+        'X-Envoy-Original-Path: /evil',
+        'X_Forwarded_For: 6.6.6.6',
+      ),
+    );
+    expect(upstream).to.match(/\r\nx-forwarded-proto: http\r\n/i);
+    expect(upstream).not.to.match(/\r\nx_forwarded_for:|\r\nx-envoy-original-path:/i);
+  });
+
+  it('takes blank lines before a request, and bytes above 0x7f in a value', async () => {
+    const { answer, upstream } = await gateway.passes(`\r\n\r\n${get('/x', 'Connection: close', 'X: \x80\xff')}`);
+    expect(answer.statuses).to.deep.equal([200]);
+    expect(upstream).to.match(/\r\nx: \x80\xff\r\n/i);
+  });
+
+  it('serves pipelined requests in order', async () => {
+    const { answer } = await gateway.passes(get('/1') + get('/2') + get('/3', 'Connection: close'));
+    expect(answer.statuses).to.deep.equal([200, 200, 200]);
+  });
+});
+
+describe('bad request heads under settings of the listener', () => {
+  let gateway: AttackedGateway;
+  before(async () => {
+    gateway = await attackedGateway({
+      listener: {
+        httpOptions: {
+          httpConnectionManagerSettings: {
+            acceptHttp10: true,
+            defaultHostForHttp10: 'fallback.example',
+            maxRequestHeadersKb: 32,
+            maxHeadersCount: 20,
+            headersWithUnderscoresAction: 'REJECT_CLIENT_REQUEST',
+          },
+          headerValidationSettings: { disableHttp1MethodValidation: {} },
+          buffer: { maxRequestBytes: 10 },
+        },
+      },
+    });
+  });
+  after(() => gateway.close());
+
+  it('serves HTTP/1.0 with the default host', async () => {
+    const { answer, upstream } = await gateway.passes('GET /x HTTP/1.0\r\n\r\n');
+    expect(answer.statuses).to.deep.equal([200]);
+    expect(upstream).to.match(/\r\nhost: fallback\.example\r\n/i);
+  });
+
+  it('refuses Transfer-Encoding in HTTP/1.0 all the same', async () => {
+    const raw = 'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+    await gateway.refuses(raw, 400, 'ERR_ROUTING_BAD_FRAMING');
+  });
+
+  it('takes a head of 20 KiB, refuses one of 33 KiB', async () => {
+    const { answer } = await gateway.passes(get('/', 'Connection: close', `X: ${'a'.repeat(20_480)}`));
+    expect(answer.statuses).to.deep.equal([200]);
+    await gateway.refuses(get('/', `X: ${'a'.repeat(33_792)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE');
+  });
+
+  it('refuses 21 headers', () => gateway.refuses(get('/', ...many(20)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'));
+
+  it('refuses a name with an underscore', () => gateway.refuses(get('/', 'x_y: 1'), 400, 'ERR_ROUTING_UNDERSCORE'));
+
+  it('serves a method that no standard registers, but neither CONNECT nor TRACE', async () => {
+    const { answer } = await gateway.passes('PURGE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(answer.statuses).to.deep.equal([200]);
+    await gateway.refuses('TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD);
+  });
+
+  it('50 refuses a body that says it is too large', async () => {
+    const raw = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nabcdefghijk';
+    await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
+  });
+
+  it('50 refuses a chunked body that is too large', async () => {
+    const raw = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n';
+    await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
+  });
+
+  it('50 aborts the upstream request when a body becomes too large', async () => {
+    const head = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n';
+    const { answer, upstream } = await gateway.passes([head, '6\r\nfghijk\r\n', '0\r\n\r\n']);
+    expect(answer.statuses).to.deep.equal([413]);
+    expect(upstream).not.to.include('\r\n0\r\n');
+  });
+});
