@@ -259,7 +259,7 @@ describe('router', () => {
       name,
       option: name,
       stage,
-      compile: (options) => (req, _res, next) => {
+      compile: (options) => (_req, _res, next) => {
         order.push(`${name} ${(options as { v: string }).v}`);
         next();
       },

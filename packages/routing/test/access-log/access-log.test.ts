@@ -1,0 +1,123 @@
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createContext, silentLoggers } from '@edge-gateway/core';
+import { createAccessLogs, createDefaultLog } from '../../src/access-log/access-log.ts';
+import { createSinks, MAX_QUEUE, type Sinks } from '../../src/access-log/sinks.ts';
+import { recordOf } from '../records.ts';
+
+type Options = Parameters<typeof createAccessLogs>[0];
+
+describe('access log', () => {
+  let directory: string;
+  let path: string;
+  let sinks: Sinks;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'access-log-'));
+    path = join(directory, 'log');
+    sinks = createSinks(silentLoggers.get('http'));
+  });
+
+  afterEach(async () => {
+    await sinks.close();
+    await rm(directory, { recursive: true });
+  });
+
+  async function logged(options: Options, records = [recordOf()]): Promise<string> {
+    const logs = createAccessLogs(options, { context: createContext(), sinks, defaultLogs: [] });
+    for (const record of records) for (const log of logs) log.write(record);
+    await sinks.close();
+    return await readFile(path, 'utf8');
+  }
+
+  const sinkTo = (rest: object): Options => ({
+    accessLoggingService: { accessLog: [{ fileSink: { path, ...rest } }] },
+  });
+
+  it('writes the default line for a sink without format', async () => {
+    expect(await logged(sinkTo({}))).to.equal(
+      '[2026-01-02T03:04:05.678Z] "GET /a?x=1 HTTP/1.1" 200 - 1 2 12 - "-" "-" "-" "a.example" "10.0.0.4:80"\n',
+    );
+  });
+
+  it('writes a text format as it is, without a newline of its own', async () => {
+    expect(
+      await logged(sinkTo({ stringFormat: '%RESPONSE_CODE% ' }), [recordOf(), recordOf({ status: 404 })]),
+    ).to.equal('200 404 ');
+  });
+
+  it('writes JSON with sorted keys, types kept, and null for what is missing', async () => {
+    const jsonFormat = { b: '%RESPONSE_CODE%', a: '%REQ(x)%', c: 'x%RESPONSE_FLAGS%', d: { e: '%PROTOCOL%' }, f: 1 };
+    expect(await logged(sinkTo({ jsonFormat }))).to.equal('{"a":null,"b":200,"c":"x-","d":{"e":"HTTP/1.1"},"f":1}\n');
+  });
+
+  it('writes the default line where the format cannot be compiled', async () => {
+    expect(await logged(sinkTo({ stringFormat: '%NOPE%' }))).to.contain('"GET /a?x=1 HTTP/1.1" 200');
+  });
+
+  it('keeps to the filter', async () => {
+    const filter = { statusCodeFilter: { comparison: { op: 'GE' as const, value: { defaultValue: 400 } } } };
+    const fileSink = { path, stringFormat: '%RESPONSE_CODE%\n' };
+    const options: Options = { accessLoggingService: { accessLog: [{ fileSink, filter }] } };
+    expect(await logged(options, [recordOf(), recordOf({ status: 404 })])).to.equal('404\n');
+  });
+
+  it('writes one JSON object a request by default, without secrets of the query', async () => {
+    createDefaultLog(sinks.get(path)).write(recordOf({ originalPath: '/cb?state=1&code=secret&access_token=t' }));
+    await sinks.close();
+    const line = JSON.parse(await readFile(path, 'utf8'));
+    expect(line).to.deep.equal({
+      time: '2026-01-02T03:04:05.678Z',
+      requestId: 'id-1',
+      method: 'GET',
+      host: 'a.example',
+      path: '/cb?state=1&code=[redacted]&access_token=[redacted]',
+      status: 200,
+      route: 'r',
+      virtualHost: 'v',
+      upstream: 'up_gw-system',
+      upstreamHost: '10.0.0.4:80',
+      durationMs: 12.3,
+      upstreamMs: 10.2,
+      bytesReceived: 1,
+      bytesSent: 2,
+    });
+  });
+
+  it('appends to a file that is there', async () => {
+    await writeFile(path, 'before\n');
+    expect(await logged(sinkTo({ stringFormat: 'x\n' }))).to.equal('before\nx\n');
+  });
+
+  it('takes a line feed in a header as part of the value', async () => {
+    const text = await logged(sinkTo({ jsonFormat: { ua: '%REQ(user-agent)%' } }), [
+      recordOf({ headers: ['user-agent', 'a\nb'] }),
+    ]);
+    expect(text.split('\n')).to.have.length(2);
+  });
+
+  it('drops lines instead of growing while nothing can be written', async () => {
+    const sink = sinks.get(join(directory, 'missing', 'log'));
+    const line = 'x'.repeat(1024 * 1024);
+    for (let i = 0; i < (2 * MAX_QUEUE) / line.length; i++) sink.write(line);
+    await sinks.close();
+  });
+
+  it('goes on in a new file when the old one was renamed', async () => {
+    const sink = sinks.get(path);
+    sink.write('1\n');
+    await until(async () => (await readFile(path, 'utf8').catch(() => '')) === '1\n');
+    await rename(path, `${path}.1`);
+    await until(async () => {
+      sink.write('2\n');
+      return (await readFile(path, 'utf8').catch(() => '')).startsWith('2\n');
+    });
+    expect(await readFile(`${path}.1`, 'utf8')).to.match(/^1\n(?:2\n)*$/);
+  });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { compileFilter } from '../../src/access-log/filter.ts';
+import type { RequestRecord } from '../../src/format/record.ts';
+import { recordOf } from '../records.ts';
+
+type Filter = Parameters<typeof compileFilter>[0];
+
+const status = (op: 'EQ' | 'GE' | 'LE', defaultValue: number): Filter => ({
+  statusCodeFilter: { comparison: { op, value: { defaultValue } } },
+});
+
+const TABLE: readonly (readonly [name: string, filter: Filter, record: Partial<RequestRecord>, logged: boolean])[] = [
+  ['an equal status', status('EQ', 200), { status: 200 }, true],
+  ['another status', status('EQ', 200), { status: 201 }, false],
+  ['a status at least', status('GE', 500), { status: 503 }, true],
+  ['a status at most', status('LE', 399), { status: 404 }, false],
+  [
+    'a long duration',
+    { durationFilter: { comparison: { op: 'GE', value: { defaultValue: 10 } } } },
+    { durationMs: 12 },
+    true,
+  ],
+  ['a header', { headerFilter: { header: { name: 'x-debug' } } }, { headers: ['x-debug', '1'] }, true],
+  ['a missing header', { headerFilter: { header: { name: 'x-debug' } } }, {}, false],
+  ['one of the flags', { responseFlagFilter: { flags: ['NR', 'UF'] } }, { flags: 'UF' }, true],
+  ['another flag', { responseFlagFilter: { flags: ['NR'] } }, { flags: 'UF' }, false],
+  ['any flag', { responseFlagFilter: {} }, { flags: 'UF' }, true],
+  ['no flag', { responseFlagFilter: {} }, {}, false],
+  ['all of several', { andFilter: { filters: [status('GE', 200), status('LE', 299)] } }, { status: 404 }, false],
+  ['one of several', { orFilter: { filters: [status('EQ', 404), status('EQ', 500)] } }, { status: 404 }, true],
+  ['everything that is no health check', { notHealthCheckFilter: {} }, {}, true],
+];
+
+describe('access log filter', () => {
+  for (const [name, filter, record, logged] of TABLE) {
+    it(`${logged ? 'logs' : 'leaves out'} ${name}`, () => {
+      expect(compileFilter(filter)(recordOf(record))).to.equal(logged);
+    });
+  }
+
+  it('logs a share of the requests', () => {
+    const filter = { runtimeFilter: { percentSampled: { numerator: 25 } } };
+    expect(compileFilter(filter, () => 0.24)(recordOf())).to.equal(true);
+    expect(compileFilter(filter, () => 0.25)(recordOf())).to.equal(false);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { compileFormat, fill } from '../../src/format/format.ts';
+import { formatTime } from '../../src/format/time.ts';
+import { recordOf } from '../records.ts';
+
+const RECORD = recordOf({
+  headers: ['x-a', '1234567890', 'cookie', 'secret', 'authorization', 'Bearer secret'],
+  responseHeaders: ['Content-Type', 'text/plain'],
+  path: '/v1/a?code=secret&x=1',
+  originalPath: '/a?code=secret&x=1',
+  metadata: new Map([['ns', { user: { name: 'ann' } }]]),
+  flags: 'UF',
+});
+
+const TABLE: readonly (readonly [format: string, filled: string])[] = [
+  ['plain', 'plain'],
+  ['100%%', '100%'],
+  ['%REQ(X-A)%', '1234567890'],
+  ['%REQ(X-A):4%', '1234'],
+  ['%REQ(X-B?X-A):2%|%REQ(X-B)%', '12|-'],
+  ['%REQ(:METHOD)% %REQ(:AUTHORITY)%', 'GET a.example'],
+  ['%RESP(content-type)%', 'text/plain'],
+  ['%RESPONSE_CODE% %RESPONSE_FLAGS% %DURATION%', '200 UF 12'],
+  ['%RESPONSE_CODE_DETAILS%', '-'],
+  ['%PROTOCOL% %UPSTREAM_HOST% %UPSTREAM_CLUSTER% %ROUTE_NAME%', 'HTTP/1.1 10.0.0.4:80 up_gw-system r'],
+  ['%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT% %DOWNSTREAM_DIRECT_REMOTE_ADDRESS%', '10.0.0.1 10.0.0.2:1234'],
+  ['%START_TIME%', '2026-01-02T03:04:05.678Z'],
+  ['%START_TIME(%Y/%m/%d %H:%M:%S.%3f %s)%', '2026/01/02 03:04:05.678 1767323045'],
+  ['%DYNAMIC_METADATA(ns:user:name)% %DYNAMIC_METADATA(ns:user)% %DYNAMIC_METADATA(x)%', 'ann {"name":"ann"} -'],
+  ['%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%', '/a?code=[redacted]&x=1'],
+  ['%REQ(:PATH)%', '/v1/a?code=[redacted]&x=1'],
+  ['%REQ(Cookie)% %REQ(X-B?AUTHORIZATION)% %REQ(PROXY-AUTHORIZATION)%', '[redacted] [redacted] -'],
+];
+
+describe('format', () => {
+  for (const [format, filled] of TABLE) {
+    it(`fills ${format}`, () => expect(fill(compileFormat(format, 'log'), RECORD, '-')).to.equal(filled));
+  }
+
+  for (const bad of ['%NOPE%', '%REQ%', '%RESPONSE_CODE(x)%', '50%', '%REQ(a%', '%toString(a)%', '%constructor%']) {
+    it(`refuses ${bad}`, () => {
+      expect(() => compileFormat(bad, 'log'))
+        .to.throw('unknown operator')
+        .with.property('code', 'ERR_ROUTING_OPTION');
+    });
+  }
+
+  it('shows a path to the upstream as it is', () => {
+    expect(fill(compileFormat('%REQ(:PATH)%', 'request'), RECORD, '')).to.equal('/v1/a?code=secret&x=1');
+  });
+
+  it('leaves unknown letters of a time alone', () => {
+    expect(formatTime(0, '%Q %b %e %F %T %%')).to.equal('%Q Jan  1 1970-01-01 00:00:00 %');
+  });
+});
