@@ -2,6 +2,7 @@ import type { ResourceRef } from '../resource.ts';
 import type { RouteOptions, VirtualHostOptions } from '../schema/route-options.ts';
 import type { Ref } from '../schema/field.ts';
 import { dotted } from './names.ts';
+import { withSecretNamespaces } from './secret-refs.ts';
 import type { Report } from './report.ts';
 import type { Reader } from './world.ts';
 
@@ -75,7 +76,7 @@ export function routeOptions(
   return fillOptions(withReferences(source, 'RouteOption', context), inherited);
 }
 
-function withReferences<O extends object>(
+function withReferences<O extends RouteOptions | VirtualHostOptions>(
   source: OptionSource<O>,
   kind: 'VirtualHostOption' | 'RouteOption',
   context: OptionContext,
@@ -84,11 +85,11 @@ function withReferences<O extends object>(
   return refs.reduce<O>(
     (merged, { name = '', namespace = context.namespace }) =>
       fillOptions(merged, referenced<O>({ name, namespace }, kind, context)),
-    fillOptions(source.options, undefined),
+    fillOptions(source.options && withSecretNamespaces(source.options, context.namespace), undefined),
   );
 }
 
-function referenced<O>(
+function referenced<O extends RouteOptions | VirtualHostOptions>(
   ref: ResourceRef,
   kind: 'VirtualHostOption' | 'RouteOption',
   context: OptionContext,
@@ -99,5 +100,6 @@ function referenced<O>(
   // Its policies would be lost without a word, so that whoever refers to it is refused as well.
   else if (found.state === 'refused') context.report.error(`${name} is refused: ${found.cause}`);
   else if (found.stale) context.report.warn(`${name} serves its last valid version: ${found.stale}`);
-  return found.state === 'usable' ? found.resource.spec.options : undefined;
+  const options = found.state === 'usable' ? found.resource.spec.options : undefined;
+  return options && withSecretNamespaces(options, ref.namespace);
 }

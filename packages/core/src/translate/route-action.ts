@@ -8,6 +8,7 @@ import type { Destination, RouteAction } from '../snapshot.ts';
 import type { Leaf } from './delegation.ts';
 import { routeMessage } from './messages.ts';
 import { dotted } from './names.ts';
+import { withSecretNamespaces } from './secret-refs.ts';
 import { brokenShare, replacement } from './replacement.ts';
 import type { Reader } from './world.ts';
 
@@ -78,7 +79,11 @@ function destinationOf(
 ): Destination {
   const { leaf, reader } = context;
   const ref = upstreamOf(destination ?? {}, context.namespace);
-  const share = { upstream: clusterName(ref), weight, options: options ?? NO_OPTIONS };
+  const share = {
+    upstream: clusterName(ref),
+    weight,
+    options: options ? withSecretNamespaces(options, context.namespace) : NO_OPTIONS,
+  };
   const { broken, warning } = reader.upstream(ref);
   if (broken) {
     warn(leaf, broken);

@@ -19,20 +19,20 @@ export interface JudgedRoute {
 }
 
 /** What is wrong with a merged route that could not be seen in the one resource it is written in. */
-export function routeProblems({ matchers, options, action }: JudgedRoute, namespace: string, reader: Reader): string[] {
+export function routeProblems({ matchers, options, action }: JudgedRoute, reader: Reader): string[] {
   const blocks = action.type === 'forward' ? action.destinations.map((one) => one.options.headerManipulation) : [];
   return [
     ...redirectProblems(options, action),
-    ...[options.headerManipulation, ...blocks].flatMap((block) => headerProblems(block, namespace, reader)),
+    ...[options.headerManipulation, ...blocks].flatMap((block) => headerProblems(block, reader)),
     ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize),
   ];
 }
 
 /** Problems of the secrets whose entries become headers. */
-export function headerProblems(block: HeaderManipulation | undefined, namespace: string, reader: Reader): string[] {
+export function headerProblems(block: HeaderManipulation | undefined, reader: Reader): string[] {
   return (block?.requestHeadersToAdd ?? []).flatMap(({ headerSecretRef: ref }) => {
     if (!ref) return [];
-    return secretProblem({ name: ref.name ?? '', namespace: ref.namespace || namespace }, reader);
+    return secretProblem({ name: ref.name ?? '', namespace: ref.namespace ?? '' }, reader);
   });
 }
 

@@ -66,7 +66,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Lo
   if (!spec.virtualHost) report.warn('the virtual service has no virtualHost');
   const written = spec.virtualHost ?? {};
   const options = virtualHostOptions(written, { namespace, reader, report });
-  for (const problem of headerProblems(options.headerManipulation, namespace, reader)) {
+  for (const problem of headerProblems(options.headerManipulation, reader)) {
     report.error(virtualHostMessage('ProcessingError', problem));
   }
   const name = dotted(ref);
@@ -91,7 +91,7 @@ function routeOf(leaf: Leaf, { name, index, logOwner, reader }: RouteContext): R
   const { settings } = reader.world;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
   let action = routeAction(leaf, reader);
-  const [problem, ...more] = routeProblems({ matchers, options, action }, holder.ref.namespace, reader);
+  const [problem, ...more] = routeProblems({ matchers, options, action }, reader);
   for (const one of problem === undefined ? [] : [problem, ...more]) {
     const message = routeMessage('ProcessingError', one, label);
     if (settings.invalidRoutes.demoteErrors) holder.report.warn(message);
