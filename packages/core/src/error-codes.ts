@@ -1,5 +1,6 @@
 /** Every error code of this package, with the status it is answered with. Codes are never renamed or reused. */
 export const ERROR_CODES = {
+  ERR_CORE_DIRECTORY_UNREADABLE: { status: 500, message: 'the directory of resources does not exist' },
   ERR_CORE_DURATION: { status: 500, message: 'a duration is not written as `1h30m`, `5s`, `0.25s` or `500ms`' },
   ERR_CORE_INVALID_RESOURCE: { status: 500, message: 'resources or options are refused; `issues` names every problem' },
   ERR_CORE_REGEX: { status: 500, message: 'a regular expression is not valid RE2, or larger than allowed' },

@@ -1,0 +1,212 @@
+import { realpathSync, statSync } from 'node:fs';
+import { basename, normalize, relative, sep } from 'node:path';
+import { GatewayError } from '../errors.ts';
+import { silentLoggers, type Logger, type Loggers } from '../logger.ts';
+import { MAX_FILE_BYTES } from '../parse/source-text.ts';
+import { unreadableUnit } from '../parse/parse.ts';
+import { createBreath, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
+import { createPending, type Pending } from './pending.ts';
+import { readUnit } from './read-unit.ts';
+import type { Source, SourceChange, WrittenResource } from './source.ts';
+import { watchFolder, type WatchedPath } from './watch.ts';
+
+export interface DirectoryOptions {
+  /** Whether changes are followed. Default true; false reads once. */
+  readonly watch?: boolean;
+  /** How long a file must rest before it is read, in milliseconds. Default 20. */
+  readonly debounceMs?: number;
+  /** Larger files are refused unread. Default 16 MiB. */
+  readonly maxFileBytes?: number;
+  /** Default: silent. */
+  readonly log?: Loggers;
+}
+
+/**
+ * Reads `*.yaml`, `*.yml` and `*.json` below a directory, several documents a file, and follows every change. Names that
+ * start with a dot are left out; links are followed. A file that cannot be read is one issue and costs nothing else.
+ * `start` throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is no such directory.
+ *
+ * @example
+ * const controlPlane = createControlPlane({ source: directorySource('./resources') });
+ */
+export function directorySource(directory: string, options: DirectoryOptions = {}): Source {
+  return new DirectorySource(normalize(directory), options);
+}
+
+class DirectorySource implements Source {
+  readonly name: string;
+  readonly #root: string;
+  readonly #watch: boolean;
+  readonly #debounceMs: number;
+  readonly #maxFileBytes: number;
+  readonly #log: Logger;
+  readonly #pending: Pending;
+  /** Stamps of what was handed over, by path. */
+  #known = new Map<string, string>();
+  #linked: Listing['linked'] = new Map();
+  #handOver: ((change: SourceChange) => void) | undefined;
+  #stale = false;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #nextPoll = 0;
+  #unwatch: (() => Promise<void>) | undefined;
+
+  constructor(root: string, options: DirectoryOptions) {
+    this.name = `directory ${root}`;
+    this.#root = root;
+    this.#watch = options.watch ?? true;
+    this.#debounceMs = options.debounceMs ?? 20;
+    this.#maxFileBytes = options.maxFileBytes ?? MAX_FILE_BYTES;
+    this.#log = (options.log ?? silentLoggers).get('config');
+    this.#pending = createPending(this.#debounceMs, (path) => readUnit(path, this.#maxFileBytes));
+  }
+
+  async start(onChange: (change: SourceChange) => void): Promise<void> {
+    mustBeDirectory(this.#root);
+    const listener = {
+      changed: (paths: readonly WatchedPath[]) => this.#changed(paths),
+      unknown: () => this.#listAgain(),
+      beat: (watching: boolean) => this.#beat(watching),
+    };
+    if (this.#watch) this.#unwatch = await watchFolder(this.#root, listener, this.#log);
+    onChange(await this.#readAll());
+    this.#handOver = onChange;
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    this.#handOver = undefined;
+    clearTimeout(this.#timer);
+    await this.#unwatch?.();
+    await this.#running;
+  }
+
+  async #readAll(): Promise<SourceChange> {
+    this.#stale = false;
+    const listing = await listDirectory(this.#root);
+    const change = new Map<string, readonly WrittenResource[]>();
+    const breathe = createBreath();
+    for (const path of listing.stamps.keys()) {
+      change.set(path, readUnit(path, this.#maxFileBytes));
+      await breathe();
+    }
+    this.#takeProblems(listing, change);
+    this.#known = new Map(listing.stamps);
+    return change;
+  }
+
+  /** Hands over folders that cannot be looked into. What was known below them stays as it is. */
+  #takeProblems(listing: Listing, change: Map<string, readonly WrittenResource[]>): void {
+    this.#linked = listing.linked;
+    for (const [folder, problem] of listing.problems) {
+      if (this.#known.get(folder) !== problem.message) change.set(folder, [unreadableUnit(folder, problem)]);
+      for (const [path, stamp] of this.#known) if (isBelow(path, folder)) listing.stamps.set(path, stamp);
+      listing.stamps.set(folder, problem.message);
+    }
+  }
+
+  #changed(paths: readonly WatchedPath[]): void {
+    const now = performance.now();
+    for (const { path, real } of paths) {
+      const files = this.#filesAt(path, real);
+      if (files) for (const file of files) this.#pending.touch(file, now);
+      else if (this.#mayHoldFiles(path)) this.#stale = true;
+    }
+    this.#schedule();
+  }
+
+  /** The files that a change at a path is a change of; `undefined` when only a full listing can tell. */
+  #filesAt(path: string, real: string): readonly string[] | undefined {
+    const linked = this.#linked.get(real);
+    if (linked) return linked.every((file) => this.#known.has(file)) ? linked : undefined;
+    if (isHidden(relative(this.#root, path)) || !isResourceFile(basename(path))) return undefined;
+    const kind = kindOf(path);
+    return kind === 'file' || (kind === 'gone' && this.#known.has(path)) ? [path] : undefined;
+  }
+
+  /** Whether something that is no plain file of ours may have brought, changed or taken files. */
+  #mayHoldFiles(path: string): boolean {
+    if (this.#linked.size > 0) return true;
+    if (isHidden(relative(this.#root, path))) return false;
+    const kind = kindOf(path);
+    if (kind !== 'gone') return kind === 'other';
+    return this.#known.has(path) || [...this.#known.keys()].some((known) => known.startsWith(path + sep));
+  }
+
+  #beat(watching: boolean): void {
+    if (performance.now() < this.#nextPoll) return;
+    const root = realpathSync(this.#root) + sep;
+    if (!watching || [...this.#linked.keys()].some((real) => !real.startsWith(root))) this.#listAgain();
+  }
+
+  #listAgain(): void {
+    this.#stale = true;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (!this.#handOver || this.#timer || this.#running) return;
+    if (!this.#stale && this.#pending.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#running = this.#settle().finally(() => {
+        this.#running = undefined;
+        this.#schedule();
+      });
+    }, this.#debounceMs);
+  }
+
+  /** Hands over what rests by now. */
+  async #settle(): Promise<void> {
+    try {
+      if (!isDirectory(this.#root)) return this.#pending.clear();
+      const change = new Map<string, readonly WrittenResource[]>();
+      if (this.#stale) await this.#compare(change);
+      for (const [path, { stamp, written }] of await this.#pending.settled(performance.now())) {
+        if (stamp === 'gone') this.#known.delete(path);
+        else this.#known.set(path, stamp);
+        change.set(path, written);
+      }
+      if (change.size > 0) this.#handOver?.(change);
+    } catch (error) {
+      this.#log.error({ directory: this.#root, reason: (error as Error).message }, 'cannot read the directory');
+    }
+  }
+
+  /** Finds by a full listing what changed. */
+  async #compare(change: Map<string, readonly WrittenResource[]>): Promise<void> {
+    this.#stale = false;
+    const began = performance.now();
+    const listing = await listDirectory(this.#root);
+    this.#takeProblems(listing, change);
+    for (const folder of listing.problems.keys()) this.#known.set(folder, listing.stamps.get(folder)!);
+    const now = performance.now();
+    for (const [path, stamp] of listing.stamps) {
+      if (this.#known.get(path) !== stamp) this.#pending.add(path, stamp, now);
+    }
+    for (const path of this.#known.keys()) if (!listing.stamps.has(path)) this.#pending.add(path, 'gone', now);
+    this.#nextPoll = now + 20 * (now - began);
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const steps = relative(folder, path);
+  return steps !== '' && steps !== '..' && !steps.startsWith(`..${sep}`);
+}
+
+function isHidden(steps: string): boolean {
+  return steps.split(sep).some((step) => step.startsWith('.'));
+}
+
+function mustBeDirectory(path: string): void {
+  if (isDirectory(path)) return;
+  throw new GatewayError(`there is no directory ${path}`, { code: 'ERR_CORE_DIRECTORY_UNREADABLE' });
+}

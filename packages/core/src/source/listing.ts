@@ -1,0 +1,145 @@
+import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Problem } from '../parse/source-text.ts';
+
+/** The resource files of a directory at one moment. */
+export interface Listing {
+  /** By path, what changes when the file does; see {@link stampOf}. */
+  readonly stamps: Map<string, string>;
+  /** Folders that cannot be looked into, by path. */
+  readonly problems: Map<string, Problem>;
+  /** Paths of files by what a link on their way really leads to. */
+  readonly linked: Map<string, string[]>;
+}
+
+const EXTENSIONS = /\.(?:yaml|yml|json)$/;
+const SLICE_MS = 20;
+
+/** Whether a file of this name is read: `*.yaml`, `*.yml`, `*.json`, and no dot at its start. */
+export function isResourceFile(name: string): boolean {
+  return EXTENSIONS.test(name) && !name.startsWith('.');
+}
+
+/** Lists a directory with all below it. Links are followed, not in circles; lets others run every 20 ms. */
+export async function listDirectory(root: string): Promise<Listing> {
+  const listing: Listing = { stamps: new Map(), problems: new Map(), linked: new Map() };
+  const breathe = createBreath();
+  const open: Folder[] = [{ path: root, real: realpathSync(root), linked: false, above: new Set() }];
+  for (let folder = open.pop(); folder; folder = open.pop()) {
+    for (const entry of entriesOf(folder, listing)) {
+      const found = look(folder, entry, listing);
+      if (found) open.push(found);
+      await breathe();
+    }
+  }
+  return listing;
+}
+
+interface Folder {
+  readonly path: string;
+  readonly real: string;
+  /** True behind a link: its files are then not where the watcher sees them. */
+  readonly linked: boolean;
+  readonly above: ReadonlySet<string>;
+}
+
+function entriesOf(folder: Folder, listing: Listing): Dirent[] {
+  try {
+    return readdirSync(folder.path, { withFileTypes: true });
+  } catch (error) {
+    listing.problems.set(folder.path, unreadable(error));
+    return [];
+  }
+}
+
+function look(folder: Folder, entry: Dirent, listing: Listing): Folder | undefined {
+  if (entry.name.startsWith('.')) return undefined;
+  const path = join(folder.path, entry.name);
+  try {
+    if (entry.isDirectory()) return below(folder, path, join(folder.real, entry.name), folder.linked);
+    if (entry.isFile() && !isResourceFile(entry.name)) return undefined;
+    const link = entry.isSymbolicLink();
+    const stat = link ? statSync(path) : lstatSync(path);
+    const real = link ? realpathSync(path) : join(folder.real, entry.name);
+    if (stat.isDirectory()) {
+      if (link) note(listing, real, path);
+      return below(folder, path, real, true);
+    }
+    if (!stat.isFile() || !isResourceFile(entry.name)) return undefined;
+    if (link || folder.linked) note(listing, real, path);
+    listing.stamps.set(path, stampFrom(stat, link ? real : ''));
+  } catch (error) {
+    if (!isResourceFile(entry.name)) return undefined;
+    note(listing, `unknown target of ${path}`, path);
+    listing.stamps.set(path, stampOfError(error));
+  }
+  return undefined;
+}
+
+/** A folder to look into, unless it is one of those above it. */
+function below(folder: Folder, path: string, real: string, linked: boolean): Folder | undefined {
+  const above = new Set([...folder.above, folder.real]);
+  return above.has(real) ? undefined : { path, real, linked, above };
+}
+
+function note(listing: Listing, real: string, path: string): void {
+  const paths = listing.linked.get(real) ?? [];
+  listing.linked.set(real, [...paths, path]);
+}
+
+/** What is at a path: a stamp that changes when the file does, or `gone` when there is no file. */
+export function stampOf(path: string): string {
+  try {
+    const own = lstatSync(path);
+    if (own.isFile()) return stampFrom(own, '');
+    if (!own.isSymbolicLink()) return 'gone';
+  } catch {
+    return 'gone';
+  }
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? stampFrom(stat, realpathSync(path)) : 'gone';
+  } catch (error) {
+    return stampOfError(error);
+  }
+}
+
+/** What a path is itself, links not followed. */
+export function kindOf(path: string): 'file' | 'other' | 'gone' {
+  try {
+    return lstatSync(path).isFile() ? 'file' : 'other';
+  } catch {
+    return 'gone';
+  }
+}
+
+function stampFrom({ mtimeMs, ctimeMs, size, ino }: Stats, real: string): string {
+  return `${mtimeMs} ${ctimeMs} ${size} ${ino} ${real}`;
+}
+
+function stampOfError(error: unknown): string {
+  return `error ${(error as NodeJS.ErrnoException).code}`;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'no permission to read it',
+  EPERM: 'no permission to read it',
+  ELOOP: 'its links go in a circle',
+  ENOENT: 'the link leads nowhere',
+};
+
+/** Words an error of the file system. */
+export function unreadable(error: unknown): Problem {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  return { code: 'FILE_UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };
+}
+
+/** Gives way to other work once 20 ms were spent. */
+export function createBreath(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < SLICE_MS) return undefined;
+    return nextTurn().then(() => void (since = performance.now()));
+  };
+}

@@ -1,0 +1,83 @@
+import type { WrittenResource } from './source.ts';
+import { createBreath, stampOf } from './listing.ts';
+
+/** How long a file may move before it is read nevertheless, in milliseconds. */
+const CEILING_MS = 400;
+/** How long a broken or empty file may be half-written, in milliseconds since its change was seen. */
+const SETTLE_MS = 300;
+
+interface Change {
+  readonly since: number;
+  last: number;
+  stamp: string;
+  /** What was read of it, when that looked half-written. */
+  written?: readonly WrittenResource[];
+}
+
+/** A changed file that rests. */
+export interface Settled {
+  readonly stamp: string;
+  readonly written: readonly WrittenResource[];
+}
+
+/** Changed files that are waited for until they rest. Times are in milliseconds of a clock that only goes forward. */
+export interface Pending {
+  readonly size: number;
+  /** Notes a change that was just seen. */
+  touch(path: string, now: number): void;
+  /** Notes a change found by comparing, of a file that rests. */
+  add(path: string, stamp: string, now: number): void;
+  /** Takes out what rests, with what it holds now: no documents when the file is gone. */
+  settled(now: number): Promise<ReadonlyMap<string, Settled>>;
+  clear(): void;
+}
+
+export function createPending(debounceMs: number, read: (path: string) => readonly WrittenResource[]): Pending {
+  const changes = new Map<string, Change>();
+
+  function look(path: string, change: Change, now: number): readonly WrittenResource[] | undefined {
+    const waited = now - change.since;
+    if (now - change.last < debounceMs && waited < CEILING_MS) return undefined;
+    const stamp = stampOf(path);
+    const moved = stamp !== change.stamp;
+    change.stamp = stamp;
+    if (moved) delete change.written;
+    if (moved && waited < CEILING_MS) return undefined;
+    if (stamp === 'gone') return [];
+    const written = change.written ?? read(path);
+    if (waited >= SETTLE_MS || !looksHalfWritten(written)) return written;
+    change.written = written;
+    return undefined;
+  }
+
+  return {
+    get size() {
+      return changes.size;
+    },
+    touch(path, now) {
+      const since = changes.get(path)?.since ?? now;
+      changes.set(path, { since, last: now, stamp: stampOf(path) });
+    },
+    add(path, stamp, now) {
+      if (!changes.has(path)) changes.set(path, { since: now, last: now - debounceMs, stamp });
+    },
+    async settled(now) {
+      const settled = new Map<string, Settled>();
+      const breathe = createBreath();
+      for (const path of changes.keys()) {
+        await breathe();
+        const change = changes.get(path)!;
+        const written = look(path, change, now);
+        if (!written) continue;
+        changes.delete(path);
+        settled.set(path, { stamp: change.stamp, written });
+      }
+      return settled;
+    },
+    clear: () => changes.clear(),
+  };
+}
+
+function looksHalfWritten(written: readonly WrittenResource[]): boolean {
+  return written.some(({ issues }) => issues.some(({ severity }) => severity === 'error'));
+}

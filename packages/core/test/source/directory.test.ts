@@ -1,0 +1,266 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { directorySource, type DirectoryOptions } from '../../src/source/directory.ts';
+import type { Source, WrittenResource } from '../../src/source/source.ts';
+import { sourceContract } from './source-contract.ts';
+import { until } from './until.ts';
+
+const temporary = (): string => mkdtempSync(join(tmpdir(), 'resources-'));
+const upstream = (name: string): string => `kind: Upstream\nmetadata: {name: ${name}}\n`;
+
+sourceContract('directorySource', async (texts) => {
+  const directory = temporary();
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(directory, name), text);
+  return {
+    source: directorySource(directory),
+    put: (name, text) => writeFileSync(join(directory, name), text),
+    remove: (name) => unlinkSync(join(directory, name)),
+    unit: (name) => join(directory, name),
+    dispose: async () => rmSync(directory, { recursive: true, force: true }),
+  };
+});
+
+describe('directorySource', () => {
+  let directory: string;
+  let source: Source;
+  let held: Map<string, readonly WrittenResource[]>;
+  let codes: string[];
+
+  const path = (...steps: string[]): string => join(directory, ...steps);
+  const nameIn = (...steps: string[]): unknown =>
+    (held.get(path(...steps))?.[0]?.value as { metadata: { name: string } } | undefined)?.metadata.name;
+  const codeIn = (...steps: string[]): string | undefined => held.get(path(...steps))?.[0]?.issues[0]?.code;
+
+  async function start(options?: DirectoryOptions): Promise<void> {
+    source = directorySource(directory, options);
+    await source.start((change) => {
+      for (const [unit, written] of change) {
+        codes.push(...written.flatMap(({ issues }) => issues.map(({ code }) => code)));
+        if (written.length > 0) held.set(unit, written);
+        else held.delete(unit);
+      }
+    });
+  }
+
+  beforeEach(() => {
+    directory = temporary();
+    held = new Map();
+    codes = [];
+  });
+  afterEach(async () => {
+    await source.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('reads yaml, yml and json files at any depth, and no others', async () => {
+    mkdirSync(path('deep/er'), { recursive: true });
+    mkdirSync(path('.git'));
+    for (const name of [
+      'a.yaml',
+      'b.yml',
+      'deep/er/c.yaml',
+      '.hidden.yaml',
+      '.git/d.yaml',
+      'e.yaml~',
+      'f.txt',
+      '.g.yaml.swp',
+    ])
+      writeFileSync(path(name), upstream('x'));
+    writeFileSync(path('h.json'), '{"kind": "Upstream"}');
+    await start({ watch: false });
+    expect([...held.keys()].sort()).to.deep.equal([
+      path('a.yaml'),
+      path('b.yml'),
+      path('deep/er/c.yaml'),
+      path('h.json'),
+    ]);
+  });
+
+  it('reads once when it is told not to watch', async () => {
+    writeFileSync(path('a.yaml'), upstream('a'));
+    await start({ watch: false });
+    writeFileSync(path('a.yaml'), upstream('b'));
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(nameIn('a.yaml')).to.equal('a');
+  });
+
+  it('refuses to start without its directory', async () => {
+    source = directorySource(path('missing'));
+    const error = await source.start(() => {}).catch((reason: unknown) => reason);
+    expect(error).to.include({ code: 'ERR_CORE_DIRECTORY_UNREADABLE' });
+  });
+
+  it('refuses a file above the limit by its size', async () => {
+    writeFileSync(path('a.yaml'), `# ${'x'.repeat(200)}\n`);
+    await start({ watch: false, maxFileBytes: 100 });
+    expect(codeIn('a.yaml')).to.equal('FILE_TOO_LARGE');
+  });
+
+  it('reports a file without permission once, and reads it when it gets it', async function () {
+    if (!process.geteuid || !process.seteuid) return this.skip();
+    const root = process.geteuid() === 0;
+    chmodSync(directory, 0o755);
+    writeFileSync(path('a.yaml'), upstream('a'));
+    chmodSync(path('a.yaml'), 0o000);
+    if (root) process.seteuid(65534);
+    try {
+      await start();
+    } finally {
+      if (root) process.seteuid(0);
+    }
+    expect(held.get(path('a.yaml'))).to.have.length(1);
+    expect(held.get(path('a.yaml'))![0]!.issues[0]).to.include({
+      code: 'FILE_UNREADABLE',
+      message: 'no permission to read it',
+    });
+    chmodSync(path('a.yaml'), 0o644);
+    await until(() => nameIn('a.yaml') === 'a');
+  });
+
+  it('follows new folders, and folders that are moved away', async () => {
+    await start();
+    mkdirSync(path('one/two'), { recursive: true });
+    writeFileSync(path('one/two/a.yaml'), upstream('a'));
+    await until(() => nameIn('one/two/a.yaml') === 'a');
+    renameSync(path('one'), path('three'));
+    await until(() => nameIn('three/two/a.yaml') === 'a' && !held.has(path('one/two/a.yaml')));
+    rmSync(path('three'), { recursive: true });
+    await until(() => held.size === 0);
+  });
+
+  it('takes a file that an editor replaces by renaming', async () => {
+    writeFileSync(path('a.yaml'), upstream('a'));
+    await start();
+    writeFileSync(path('.a.yaml.swp'), upstream('b'));
+    renameSync(path('.a.yaml.swp'), path('a.yaml'));
+    await until(() => nameIn('a.yaml') === 'b');
+  });
+
+  it('waits for a file that is written in parts', async () => {
+    writeFileSync(path('a.yaml'), upstream('a'));
+    await start();
+    writeFileSync(path('a.yaml'), '');
+    for (const part of ['kind: "Upstr', 'eam"\nmetadata: {na', 'me: b', '}\n']) {
+      await appendFile(path('a.yaml'), part);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    await until(() => nameIn('a.yaml') === 'b');
+    expect(codes).to.deep.equal([]);
+  });
+
+  it('reports a file that stays empty', async () => {
+    writeFileSync(path('a.yaml'), upstream('a'));
+    await start();
+    writeFileSync(path('a.yaml'), '');
+    await until(() => codeIn('a.yaml') === 'EMPTY_FILE');
+  });
+
+  it('is not starved by a file that is touched all the time', async () => {
+    writeFileSync(path('a.yaml'), upstream('a'));
+    await start();
+    const began = performance.now();
+    let touches = 0;
+    while (performance.now() - began < 1200) {
+      writeFileSync(path('a.yaml'), upstream(`a${touches++}`));
+      utimesSync(path('a.yaml'), new Date(), new Date());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(touches).to.be.greaterThan(1000);
+    expect(nameIn('a.yaml')).to.not.equal('a');
+    await until(() => nameIn('a.yaml') === `a${touches - 1}`);
+  });
+
+  it('follows the swap of a mounted configuration', async () => {
+    const mount = (version: string, name: string): void => {
+      mkdirSync(path(version));
+      writeFileSync(path(version, 'a.yaml'), upstream(name));
+      symlinkSync(version, path('..data_tmp'));
+      renameSync(path('..data_tmp'), path('..data'));
+    };
+    mount('..2026_1', 'a');
+    symlinkSync('..data/a.yaml', path('a.yaml'));
+    await start();
+    expect([...held.keys()]).to.deep.equal([path('a.yaml')]);
+    mount('..2026_2', 'b');
+    rmSync(path('..2026_1'), { recursive: true });
+    await until(() => nameIn('a.yaml') === 'b');
+    expect(codes).to.deep.equal([]);
+  });
+
+  it('follows links to files and folders elsewhere, not in circles', async () => {
+    const elsewhere = temporary();
+    try {
+      writeFileSync(join(elsewhere, 'a.yaml'), upstream('a'));
+      mkdirSync(join(elsewhere, 'folder'));
+      writeFileSync(join(elsewhere, 'folder/b.yaml'), upstream('b'));
+      symlinkSync(join(elsewhere, 'a.yaml'), path('a.yaml'));
+      symlinkSync(join(elsewhere, 'folder'), path('linked'));
+      symlinkSync(directory, join(elsewhere, 'folder/back'));
+      symlinkSync('.', path('self'));
+      await start();
+      expect([...held.keys()].sort()).to.deep.equal([path('a.yaml'), path('linked/b.yaml')]);
+      writeFileSync(join(elsewhere, 'folder/b.yaml'), upstream('c'));
+      await until(() => nameIn('linked/b.yaml') === 'c');
+      writeFileSync(join(elsewhere, 'folder/d.yaml'), upstream('d'));
+      await until(() => nameIn('linked/d.yaml') === 'd');
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
+  });
+
+  it('reports a link that leads nowhere, until it does', async () => {
+    await start();
+    symlinkSync('target', path('a.yaml'));
+    await until(() => codeIn('a.yaml') === 'FILE_UNREADABLE');
+    writeFileSync(path('target'), upstream('a'));
+    await until(() => nameIn('a.yaml') === 'a');
+  });
+
+  it('keeps what it knows while its directory is gone, and goes on when it is back', async () => {
+    writeFileSync(path('a.yaml'), upstream('a'));
+    writeFileSync(path('b.yaml'), upstream('b'));
+    await start();
+    renameSync(directory, `${directory}.away`);
+    await new Promise((resolve) => setTimeout(resolve, 90));
+    expect([nameIn('a.yaml'), nameIn('b.yaml')]).to.deep.equal(['a', 'b']);
+    mkdirSync(directory);
+    writeFileSync(path('a.yaml'), upstream('c'));
+    await until(() => nameIn('a.yaml') === 'c' && !held.has(path('b.yaml')));
+    writeFileSync(path('a.yaml'), upstream('d'));
+    await until(() => nameIn('a.yaml') === 'd');
+    rmSync(`${directory}.away`, { recursive: true });
+  });
+
+  it('goes on when its directory is deleted and made again', async () => {
+    writeFileSync(path('a.yaml'), upstream('a'));
+    await start();
+    for (const name of ['b', 'c']) {
+      rmSync(directory, { recursive: true });
+      mkdirSync(directory);
+      writeFileSync(path('a.yaml'), upstream(name));
+      await until(() => nameIn('a.yaml') === name);
+    }
+  });
+
+  it('takes a folder named like a file, and a pipe, for what they are', async () => {
+    mkdirSync(path('folder.yaml'));
+    writeFileSync(path('folder.yaml/a.yaml'), upstream('a'));
+    execFileSync('mkfifo', [path('pipe.yaml')]);
+    await start({ watch: false });
+    expect([...held.keys()]).to.deep.equal([path('folder.yaml/a.yaml')]);
+  });
+});
