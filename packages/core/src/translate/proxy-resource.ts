@@ -1,4 +1,5 @@
 import type { Origin, Resource } from '../resource.ts';
+import { freezeDeep } from './freeze.ts';
 import type { Listener, Route, RouteAction, Snapshot, VirtualHost } from '../snapshot.ts';
 
 const ORIGIN: Origin = Object.freeze({ file: 'translation', line: 1, column: 1 });
@@ -8,11 +9,11 @@ const FALLBACK_CLUSTER = 'fallback_cluster_for_invalid_routes';
 
 /** The Proxy resource of a snapshot: the same listeners in the shape of the resource. */
 export function proxyResource(snapshot: Snapshot, namespace: string): Resource {
-  return Object.freeze({
+  return freezeDeep({
     apiVersion: 'gw.vendor.io/v1',
     kind: 'Proxy',
-    metadata: Object.freeze({ name: snapshot.proxy, namespace, labels: LABELS }),
-    spec: Object.freeze({ listeners: Object.freeze(snapshot.listeners.map(listenerSpec)) }),
+    metadata: { name: snapshot.proxy, namespace, labels: LABELS },
+    spec: { listeners: snapshot.listeners.map(listenerSpec) },
     origin: ORIGIN,
   } satisfies Resource);
 }
@@ -21,7 +22,7 @@ const hosts = new WeakMap<VirtualHost, object>();
 
 function listenerSpec(listener: Listener): object {
   const { name, bindAddress, bindPort, options, routeOptions, httpOptions, sslConfigurations, virtualHosts } = listener;
-  return Object.freeze({
+  return {
     name,
     bindAddress,
     bindPort,
@@ -29,20 +30,16 @@ function listenerSpec(listener: Listener): object {
     routeOptions,
     sslConfigurations: sslConfigurations.map(({ sslConfig, sniDomains }) => ({ ...sslConfig, sniDomains })),
     metadataStatic: sources('Gateway', listener.gateway),
-    httpListener: Object.freeze({
-      virtualHosts: Object.freeze(virtualHosts.map(virtualHostSpec)),
-      options: httpOptions,
-      statPrefix: 'http',
-    }),
-  });
+    httpListener: { virtualHosts: virtualHosts.map(virtualHostSpec), options: httpOptions, statPrefix: 'http' },
+  };
 }
 
 function virtualHostSpec(host: VirtualHost): object {
   const known = hosts.get(host);
   if (known) return known;
   const { name, domains, options } = host;
-  const routes = Object.freeze(host.routes.map(routeSpec));
-  const spec = Object.freeze({
+  const routes = host.routes.map(routeSpec);
+  const spec = freezeDeep({
     name,
     domains,
     routes,
@@ -54,13 +51,7 @@ function virtualHostSpec(host: VirtualHost): object {
 }
 
 function routeSpec({ name, matchers, options, action, source }: Route): object {
-  return Object.freeze({
-    name,
-    matchers,
-    ...actionSpec(action),
-    options,
-    metadataStatic: sources(source.kind, source),
-  });
+  return { name, matchers, ...actionSpec(action), options, metadataStatic: sources(source.kind, source) };
 }
 
 const single = (upstream: string) => ({ single: { upstream } });

@@ -1,0 +1,266 @@
+import { expect } from 'chai';
+import { keyOf, type Kind, type Resource, type ResourceKey } from '../../src/resource.ts';
+import type { VirtualHost } from '../../src/snapshot.ts';
+import type { StoredResource, StoreState } from '../../src/store.ts';
+import { translate } from '../../src/translate/translate.ts';
+import type { Translation } from '../../src/translate/translation.ts';
+import { randomOf, shuffled } from './random.ts';
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.values(value).forEach(freeze);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+interface Named {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly labels?: Record<string, string>;
+}
+
+function stored({ kind, name, labels }: Named, spec: unknown): StoredResource {
+  const metadata = { name, namespace: 'gw-system', labels };
+  const origin = { file: 'memory:1', line: 1, column: 1 };
+  const resource = { apiVersion: 'v1', kind, metadata, spec, origin } as Resource;
+  return freeze({ key: keyOf(kind, metadata), resource, stale: false, issues: [] });
+}
+
+class Stock {
+  readonly #stored = new Map<ResourceKey, StoredResource>();
+  #revision = 0;
+
+  put(entry: StoredResource): void {
+    this.#stored.set(entry.key, entry);
+  }
+
+  remove(kind: Kind, name: string): void {
+    this.#stored.delete(keyOf(kind, { name, namespace: 'gw-system' }));
+  }
+
+  state(seed = 0): StoreState {
+    const entries = [...this.#stored];
+    return { revision: ++this.#revision, stored: new Map(seed ? shuffled(entries, seed) : entries), unfiled: [] };
+  }
+}
+
+const to = (name: string) => ({ single: { upstream: { name } } });
+const upstream = (name: string, port = 9000) =>
+  stored({ kind: 'Upstream', name }, { static: { hosts: [{ addr: '127.0.0.1', port }] } });
+const service = (name: string, upstreamName: string, prefix = '/') =>
+  stored(
+    { kind: 'VirtualService', name },
+    {
+      virtualHost: {
+        domains: [`${name}.example.com`],
+        routes: [
+          {
+            name: 'first',
+            matchers: [{ prefix: `${prefix}x` }],
+            routeAction: to(upstreamName),
+            options: { timeout: '1s' },
+          },
+          { matchers: [{ prefix }], routeAction: to(upstreamName) },
+        ],
+      },
+    },
+  );
+
+const hostsOf = (translation: Translation) =>
+  translation.snapshots.get('gateway-proxy')!.listeners.flatMap(({ virtualHosts }) => virtualHosts);
+const byName = (hosts: readonly VirtualHost[], name: string) =>
+  hosts.find((host) => host.name === `gw-system.${name}`)!;
+
+function three(): Stock {
+  const stock = new Stock();
+  for (const name of ['one', 'two', 'three']) stock.put(service(name, 'echo'));
+  stock.put(upstream('echo'));
+  return stock;
+}
+
+describe('incremental translation', () => {
+  it('gives the same snapshot and statuses when nothing changed, also in another order', () => {
+    const stock = three();
+    const first = translate(stock.state(), {});
+    const second = translate(stock.state(7), {}, first);
+    expect(second.snapshots.get('gateway-proxy')).to.equal(first.snapshots.get('gateway-proxy'));
+    expect(second.proxies).to.equal(first.proxies);
+    for (const [key, status] of first.statuses) expect(second.statuses.get(key)).to.equal(status);
+  });
+
+  it('makes only the virtual host and the route that changed', () => {
+    const stock = three();
+    const first = translate(stock.state(), {});
+    const changed = service('two', 'echo', '/new');
+    const spec = structuredClone(changed.resource!.spec) as { virtualHost: { routes: { matchers: unknown }[] } };
+    spec.virtualHost.routes[0]!.matchers = [{ prefix: '/x' }];
+    stock.put(stored({ kind: 'VirtualService', name: 'two' }, spec));
+    const second = translate(stock.state(), {}, first);
+    const [before, after] = [hostsOf(first), hostsOf(second)];
+    expect(byName(after, 'one')).to.equal(byName(before, 'one'));
+    expect(byName(after, 'two')).not.to.equal(byName(before, 'two'));
+    expect(byName(after, 'two').routes[0]).to.equal(byName(before, 'two').routes[0]);
+    expect(byName(after, 'two').routes[1]).not.to.equal(byName(before, 'two').routes[1]);
+    const [old, now] = [first, second].map((one) => one.snapshots.get('gateway-proxy')!);
+    expect(now!.version).not.to.equal(old!.version);
+    expect(now!.upstreams).to.equal(old!.upstreams);
+  });
+
+  it('keeps the virtual hosts when only an upstream changes', () => {
+    const stock = three();
+    const first = translate(stock.state(), {});
+    stock.put(upstream('echo', 9001));
+    const second = translate(stock.state(), {}, first);
+    expect(hostsOf(second)[0]).to.equal(hostsOf(first)[0]);
+    expect(second.snapshots.get('gateway-proxy')!.upstreams[0]!.endpoints[0]!.port).to.equal(9001);
+  });
+
+  it('writes the same version for the same content, however it came about', () => {
+    const stock = three();
+    const first = translate(stock.state(), {});
+    stock.put(service('two', 'echo', '/other'));
+    const second = translate(stock.state(), {}, first);
+    stock.put(service('two', 'echo'));
+    const third = translate(stock.state(), {}, second);
+    expect(third.snapshots.get('gateway-proxy')!.version).to.equal(first.snapshots.get('gateway-proxy')!.version);
+  });
+
+  it('freezes what it gives and leaves its input as it was', () => {
+    const stock = three();
+    const state = stock.state();
+    const text = JSON.stringify([...state.stored]);
+    const { snapshots, statuses, proxies } = translate(freeze(state), {});
+    expect(JSON.stringify([...state.stored])).to.equal(text);
+    const open: unknown[] = [];
+    const visit = (value: unknown) => {
+      if (typeof value !== 'object' || value === null) return;
+      if (!Object.isFrozen(value)) open.push(value);
+      Object.values(value).forEach(visit);
+    };
+    for (const part of [...snapshots.values(), ...statuses.values(), ...proxies]) visit(part);
+    expect(open).to.deep.equal([]);
+  });
+});
+
+/** One random change of a small world in which names meet often. */
+function edit(stock: Stock, random: () => number): void {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+  const letter = () => pick(['a', 'b', 'c', 'd']);
+  const some = (kind: Kind, make: (name: string) => StoredResource) => {
+    const name = letter();
+    if (random() < 0.3) stock.remove(kind, name);
+    else stock.put(make(name));
+  };
+  const prefix = () => pick(['/', '/a', '/a/b', '/c']);
+  const action = () =>
+    pick<object>([
+      { routeAction: to(letter()) },
+      {
+        routeAction: {
+          multi: {
+            destinations: [letter(), letter()].map((name) => ({ destination: { upstream: { name } }, weight: 1 })),
+          },
+        },
+      },
+      { routeAction: { upstreamGroup: { name: letter() } } },
+      { delegateAction: { ref: { name: letter(), namespace: 'gw-system' } } },
+      { delegateAction: { selector: { labels: { team: letter() } } } },
+      { redirectAction: { hostRedirect: 'x.example.com' } },
+    ]);
+  const route = () => ({
+    matchers: [{ prefix: prefix() }],
+    ...action(),
+    ...(random() < 0.4 && { options: { timeout: `${Math.ceil(random() * 3)}s` } }),
+    ...(random() < 0.3 && { optionsConfigRefs: { delegateOptions: [{ name: letter(), namespace: 'gw-system' }] } }),
+  });
+  const routes = () => Array.from({ length: Math.ceil(random() * 3) }, route);
+  const labels = () => ({ team: letter() });
+  const edits = [
+    () => some('Upstream', (name) => upstream(name, 9000 + Math.floor(random() * 2))),
+    () =>
+      some('UpstreamGroup', (name) =>
+        stored(
+          { kind: 'UpstreamGroup', name },
+          { destinations: [{ destination: { upstream: { name: letter() } }, weight: 1 }] },
+        ),
+      ),
+    () =>
+      some('RouteTable', (name) =>
+        stored({ kind: 'RouteTable', name, labels: labels() }, { weight: Math.floor(random() * 2), routes: routes() }),
+      ),
+    () =>
+      some('RouteOption', (name) =>
+        stored({ kind: 'RouteOption', name }, { options: { prefixRewrite: prefix(), timeout: '9s' } }),
+      ),
+    () =>
+      some('VirtualService', (name) =>
+        stored(
+          { kind: 'VirtualService', name, labels: labels() },
+          {
+            virtualHost: { domains: [`${letter()}${letter()}.example.com`], routes: routes() },
+            ...(random() < 0.2 && { sslConfig: { sslFiles: { tlsCert: 'c', tlsKey: 'k' } } }),
+          },
+        ),
+      ),
+    () =>
+      some('Gateway', (name) =>
+        stored(
+          { kind: 'Gateway', name },
+          {
+            bindPort: 8080 + Math.floor(random() * 3),
+            ssl: random() < 0.3,
+            httpGateway: random() < 0.4 ? { virtualServiceSelector: labels() } : {},
+          },
+        ),
+      ),
+    () => {
+      if (random() < 0.5) stock.remove('Settings', 'default');
+      else
+        stock.put(
+          stored(
+            { kind: 'Settings', name: 'default' },
+            { gw: { invalidConfigPolicy: { replaceInvalidRoutes: random() < 0.5 } } },
+          ),
+        );
+    },
+  ];
+  pick(edits)();
+}
+
+/** Everything that a translation says. */
+function plain(translation: Translation): unknown {
+  return JSON.parse(
+    JSON.stringify({
+      snapshots: [...translation.snapshots.values()],
+      proxies: translation.proxies,
+      statuses: [...translation.statuses].sort(([a], [b]) => (a < b ? -1 : 1)),
+    }),
+  );
+}
+
+const served = ({ snapshots }: Translation) => JSON.stringify([...snapshots.values()]);
+const hasErrors = (translation: Translation) =>
+  Array.from(translation.statuses.values()).some(({ statuses }) => statuses['gw-system']!.state === 'Rejected');
+
+describe('a sequence of changes', () => {
+  for (let seed = 1; seed <= 25; seed++) {
+    it(`gives at each step what a translation from scratch gives (sequence ${seed})`, () => {
+      const random = randomOf(seed);
+      const stock = new Stock();
+      let translation: Translation | undefined;
+      let compared = 0;
+      for (let step = 0; step < 60; step++) {
+        edit(stock, random);
+        const state = stock.state(step);
+        translation = translate(state, {}, translation);
+        const scratch = translate(stock.state(), {});
+        // Parts with errors keep what they served before, which a translation from scratch cannot know.
+        if (hasErrors(scratch) && served(translation) !== served(scratch)) continue;
+        compared++;
+        expect(plain(translation)).to.deep.equal(plain(scratch), `step ${step}`);
+      }
+      expect(compared).to.be.greaterThan(5);
+    });
+  }
+});
