@@ -1,5 +1,7 @@
 /** The types of every kind and option block: what `spec` and `options` hold after validation. */
 export type { AccessLog, AccessLogFilter, AccessLoggingService } from './access-log.ts';
+export type { AuthConfigSpec, AuthStep } from './auth-config.ts';
+export type { ApiKeyAuth, BasicAuth } from './auth-methods.ts';
 export type { CircuitBreakers } from './circuit-breakers.ts';
 export type { Cors } from './cors.ts';
 export type { DestinationSpec, MultiDestination, WeightedDestination } from './destination.ts';
@@ -22,14 +24,19 @@ export type {
   TcpGateway,
   TcpHost,
 } from './gateway.ts';
+export type { GraphQLApiSpec, Resolution } from './graphql-api.ts';
 export type { GrpcJsonTranscoder } from './grpc-json-transcoder.ts';
 export type { HeaderManipulation, RequestHeaderToAdd, ResponseHeaderToAdd } from './header-manipulation.ts';
 export type { HealthCheck, OutlierDetection } from './health.ts';
 export type { HttpConnectionManagerSettings } from './http-connection-manager.ts';
+export type { JsonSchema, Reader } from './json-schema.ts';
 export type { ClaimToHeader, JwtProvider, JwtProviders, JwtRoute, JwtStaged, JwtStagedRoute } from './jwt.ts';
 export type { ListenerTracing } from './listener-tracing.ts';
 export type { LoadBalancerConfig } from './load-balancer.ts';
 export type { HeaderMatcher, LabelExpression, Matcher, QueryParameterMatcher, StringMatcher } from './matcher.ts';
+export type { AccessTokenValidation, Oauth2, OidcAuthorizationCode, OidcShort, PlainOauth2 } from './oauth2.ts';
+export type { PassThroughAuth } from './pass-through-auth.ts';
+export type { ProxySpec } from './proxy.ts';
 export type {
   RateLimit,
   RateLimitAction,
@@ -61,6 +68,7 @@ export type {
 } from './route.ts';
 export type { ConfigMapSpec, SecretSpec } from './secret.ts';
 export type { ServiceSpec, SubsetSpec } from './service-spec.ts';
+export type { RedisOptions, UserSession } from './session.ts';
 export type { ConsulDiscovery, ConsulSettings } from './settings-consul.ts';
 export type { GatewaySettings, GwSettings, InvalidConfigPolicy, ValidationSettings } from './settings-gateway.ts';
 export type { SecretOptions, VaultSecrets } from './settings-sources.ts';
