@@ -5,7 +5,7 @@ import { contentSchema } from '../schema/json-schema.ts';
 import type { KindInfo } from '../schema/kinds.ts';
 import { suggest } from './did-you-mean.ts';
 import { nodeAt, nodeOf } from './node.ts';
-import type { Move } from './normalise.ts';
+import { writtenPath, type Move } from './normalise.ts';
 import type { Problem, Report } from './report.ts';
 import { unknownKey } from './unknown-key.ts';
 
@@ -33,14 +33,9 @@ export function checkTypes(info: KindInfo, content: Content, report: Report): vo
       key === undefined
         ? wrongValue(error, nodeAt(root, path)?.type === 'duration')
         : unknownKey({ node: root, at: content.at }, path, key);
-    report.add({ ...problem, path: writtenPath(content, key === undefined ? path : [...path, key]) });
+    const now = [...content.at, ...path, ...(key === undefined ? [] : [key])];
+    report.add({ ...problem, path: writtenPath(content.moves, now) });
   }
-}
-
-function writtenPath({ at, moves }: Content, path: FieldPath): FieldPath {
-  const now = [...at, ...path];
-  const move = moves.findLast((each) => each.now.length <= now.length && each.now.every((step, i) => step === now[i]));
-  return move ? [...move.written, ...now.slice(move.now.length)] : now;
 }
 
 /** Steps of a JSON pointer; digits are indices only where there is a list. */
@@ -98,10 +93,11 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'text',
 };
 
+/** The type of a value, never the value: it may be a secret. */
 function typeName(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'number') return Number.isInteger(value) ? `the number ${value}` : `the fraction ${value}`;
-  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
+  if (typeof value === 'boolean') return 'true or false';
   return typeof value === 'object' ? 'an object' : 'text';
 }

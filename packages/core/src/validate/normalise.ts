@@ -14,6 +14,12 @@ export interface Move {
   readonly written: FieldPath;
 }
 
+/** The path a place was written at. */
+export function writtenPath(moves: readonly Move[], now: FieldPath): FieldPath {
+  const move = moves.findLast((each) => each.now.length <= now.length && each.now.every((step, i) => step === now[i]));
+  return move ? [...move.written, ...now.slice(move.now.length)] : now;
+}
+
 /**
  * Walks a value along its schema once: gives a frozen copy with enums by name and keys in camelCase, and reports what
  * only names can tell (one-ofs, required fields, durations, expressions, support). Types are left to the schema.
@@ -174,14 +180,10 @@ export class Normaliser {
     this.#problem({ code: 'BAD_KEY', message: `${key} cannot be a key` }, key);
   }
 
+  /** Reports at this place, or at a field of this block. */
   #problem(problem: Omit<Problem, 'path'>, child?: string): void {
-    this.#report.add({ ...problem, path: child === undefined ? this.#written : this.#writtenPath(child) });
-  }
-
-  /** Where a field of this block was written. */
-  #writtenPath(child: string): FieldPath {
-    const now = [...this.#now, child].join('\0');
-    return this.moves.findLast((move) => move.now.join('\0') === now)?.written ?? [...this.#written, child];
+    const path = child === undefined ? this.#written : writtenPath(this.moves, [...this.#now, child]);
+    this.#report.add({ ...problem, path });
   }
 }
 

@@ -39,6 +39,12 @@ export class Report {
     return this.#issues.toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
   }
 
+  /** Takes in issues that have their place already. */
+  include(issues: readonly Issue[]): void {
+    this.failed ||= issues.some(({ severity }) => severity === 'error');
+    this.#issues.push(...issues);
+  }
+
   add({ code, path, message, hint, on, severity = 'error' }: Problem): void {
     if (severity === 'error') this.failed = true;
     const { kind, namespace, name } = this.subject;

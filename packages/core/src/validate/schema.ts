@@ -1,12 +1,12 @@
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
-import type { Issue } from '../parse/issue.ts';
+import type { FieldPath, Issue } from '../parse/issue.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { checkTypes } from './check-types.ts';
 import { isObject, readKind, readMetadata } from './identity.ts';
 import { nodeOf } from './node.ts';
-import { Normaliser } from './normalise.ts';
+import { Normaliser, writtenPath, type Move } from './normalise.ts';
 import { Report } from './report.ts';
 import { foldSecret } from './secret.ts';
 import { suggest } from './did-you-mean.ts';
@@ -46,19 +46,25 @@ export function validateWritten(written: WrittenResource): Validated {
   const metadata = readMetadata(value, report);
   if (!info) return { resource: undefined, issues: report.issues };
   report.subject = { kind: info.kind, ...report.subject };
-  const spec = readContent(info, value, report);
+  const content = readContent(info, value, report);
   if (!metadata) return { resource: undefined, issues: report.issues };
   const key = keyOf(info.kind, metadata);
   if (report.failed) return { resource: undefined, key, issues: report.issues };
   const { apiVersion } = value as { apiVersion: string };
-  const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec, origin: written.origin });
+  const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec: content.spec, origin: written.origin });
   const findings = checkSemantics(resource);
   if (findings.length === 0) return { resource, key, issues: report.issues };
-  const issues = findings.map((finding) => toIssue(finding, resource, (path) => written.locate(path)));
-  return { resource: undefined, key, issues: [...report.issues, ...issues] };
+  const locate = (path: FieldPath) => written.locate(writtenPath(content.moves, path));
+  report.include(findings.map((finding) => toIssue(finding, resource, locate)));
+  return { resource: undefined, key, issues: report.issues };
 }
 
-function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): unknown {
+interface Content {
+  readonly spec: unknown;
+  readonly moves: readonly Move[];
+}
+
+function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): Content {
   if (!info.body) {
     checkFrame(info, value, report);
     return value['spec'] === undefined
@@ -67,21 +73,23 @@ function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, r
   }
   const body = Object.fromEntries(Object.entries(value).filter(([key]) => !FRAME.includes(key as never)));
   const content = check(info, { written: body, at: [] }, report);
-  return info.kind === 'Secret' && !report.failed ? foldSecret(content as SecretSpec, report) : content;
+  if (info.kind !== 'Secret' || report.failed) return content;
+  return { ...content, spec: foldSecret(content.spec as SecretSpec, report) };
 }
 
-function checkSpec(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): unknown {
+function checkSpec(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): Content {
   const { spec } = value;
   if (!isObject(spec) || !('namespacedStatuses' in spec)) return check(info, { written: spec, at: ['spec'] }, report);
   const { namespacedStatuses: _, ...rest } = spec;
   return check(info, { written: rest, at: ['spec'] }, report);
 }
 
-function check(info: KindInfo, { written, at }: { written: unknown; at: string[] }, report: Report): unknown {
+function check(info: KindInfo, { written, at }: { written: unknown; at: string[] }, report: Report): Content {
   const normaliser = new Normaliser(report, at);
   const value = normaliser.walk(nodeOf(info.schema), written);
-  checkTypes(info, { value, at, moves: normaliser.moves }, report);
-  return value;
+  const { moves } = normaliser;
+  checkTypes(info, { value, at, moves }, report);
+  return { spec: value, moves };
 }
 
 function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): void {
@@ -96,7 +104,7 @@ function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, re
         message: `${key} does not belong here`,
         hint: 'it belongs in spec',
       });
-    } else report.add({ code: 'UNKNOWN_KEY', path: [key], message: `unknown key ${key}`, hint: suggest(key, known) });
+    } else report.add({ code: 'UNKNOWN_KEY', path: [key], message: `unknown key ${key.slice(0, 80)}`, hint: suggest(key, known) });
   }
 }
 

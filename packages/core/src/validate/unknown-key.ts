@@ -16,9 +16,10 @@ export function unknownKey(root: Root, path: FieldPath, key: string): Omit<Probl
   const almost = nearest(key, own);
   if (almost?.toLowerCase() !== key.toLowerCase()) {
     const home = placeOf(root, path, key);
-    if (home) return { code: 'MISPLACED_KEY', message: `${key} does not belong here`, hint: `it belongs ${home}` };
+    if (home)
+      return { code: 'MISPLACED_KEY', message: `${shorten(key)} does not belong here`, hint: `it belongs ${home}` };
   }
-  return { code: 'UNKNOWN_KEY', message: `unknown key ${key}`, hint: suggest(key, own) };
+  return { code: 'UNKNOWN_KEY', message: `unknown key ${shorten(key)}`, hint: suggest(key, own) };
 }
 
 /** Names the place a key is known at: further up, beside, or one level below. */
@@ -47,4 +48,10 @@ function childWith(block: ObjectNode, key: string, except?: string | number): st
     return name !== except && child?.type === 'object' && child.fields.has(key);
   };
   return holds('options') ? 'options' : [...block.fields.keys()].find(holds);
+}
+
+const LONGEST = 80;
+
+function shorten(key: string): string {
+  return key.length > LONGEST ? `${key.slice(0, LONGEST)}…` : key;
 }
