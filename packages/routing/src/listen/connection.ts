@@ -6,6 +6,8 @@ import type { ListenLimits } from './settings.ts';
 export interface Connection {
   readonly socket: Socket;
   readonly limits: ListenLimits;
+  /** Requests so far. */
+  requests: number;
   /** Requests whose response is not over. */
   inflight: number;
   /** The newest request, until its response is over. */
@@ -30,6 +32,7 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
   const connection: Connection = {
     socket,
     limits,
+    requests: 0,
     inflight: 0,
     refused: false,
     closing: false,
@@ -46,9 +49,14 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
 /** The connection of a socket, if it is one of a listener. */
 export const connectionOf = (socket: object): Connection | undefined => (socket as Carrier)[CONNECTION];
 
+/** False when a request must not be served: the connection closes with the response to one before it. */
+export const takesRequests = ({ refused, res }: Connection): boolean => !refused && res?.shouldKeepAlive !== false;
+
 /** Notes a request; its response keeps the connection from being idle until it closes. */
 export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
   connection.inflight++;
+  connection.requests++;
+  if (connection.requests === connection.limits.maxRequestsPerConnection) connection.closing = true;
   connection.req = req;
   connection.res = res;
   if (connection.closing) res.shouldKeepAlive = false;

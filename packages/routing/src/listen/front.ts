@@ -37,7 +37,6 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
   let retired = false;
   // Counted by the check of a request. Where the parser counts, some versions of it drop headers silently.
   server.maxHeadersCount = 0;
-  server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
   server.timeout = limits.streamIdleTimeoutMs;
 
   function follow(socket: Socket): void {

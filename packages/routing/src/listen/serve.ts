@@ -7,7 +7,7 @@ import { parseAbsoluteTarget } from './check-host.ts';
 import { checkRequest } from './check-request.ts';
 import { checkUpgrade } from './check-upgrade.ts';
 import { refusalOf, type ClientError } from './client-error.ts';
-import { beginRequest, connectionOf, type Connection } from './connection.ts';
+import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from './refusal.ts';
 import type { Refuse } from './refuse.ts';
 import { createRunHandler } from './run-handler.ts';
@@ -40,7 +40,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
-    if (!connection || connection.refused) return;
+    if (!connection || !takesRequests(connection)) return;
     beginRequest(connection, req, res);
     const refused = check(req, connection);
     if (refused) return refuse.request(connection, res, refused);
@@ -78,7 +78,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
     upgrade(req, socket, head) {
       socket.on('error', () => socket.destroy());
       const connection = connectionOf(socket);
-      if (!connection || connection.refused || !handler.upgrade) {
+      if (!connection || !takesRequests(connection) || !handler.upgrade) {
         socket.destroy();
         return;
       }
