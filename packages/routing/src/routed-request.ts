@@ -17,6 +17,8 @@ import type { HttpStats } from './statistics.ts';
 export interface RequestEnvironment {
   readonly stats: HttpStats;
   readonly now: () => number;
+  /** Keeps the upstreams of now until the function it gives is called. */
+  readonly hold: () => () => void;
   /** Called when the last request of a replaced virtual host is over. */
   readonly onHostIdle: (host: CompiledHost) => void;
 }
@@ -35,6 +37,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
   readonly #start = performance.now();
   #sentAt = 0;
   #counted = false;
+  #release: (() => void) | undefined;
   method: string;
   /** Canonical; from `send` on the path that the upstream gets. */
   path: string;
@@ -104,6 +107,16 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     if (this.host) this.host.inFlight++;
   }
 
+  /** Keeps its upstream in being while concerns are asked. */
+  hold(): void {
+    this.#release = this.environment.hold();
+  }
+
+  /** Notes that the upstream knows of the request, or that it goes nowhere. */
+  release(): void {
+    this.#release?.();
+  }
+
   /** Notes that the request goes upstream now. */
   sending(): void {
     this.sent = true;
@@ -158,6 +171,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
   finish(): void {
     if (this.finished) return;
     this.finished = true;
+    this.release();
     this.durationMs = performance.now() - this.#start;
     if (this.#counted) this.#count();
     for (const log of this.listener.logs) log.write(this);

@@ -15,6 +15,7 @@ import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './compile/chain.ts';
 import { compileListener, type CompiledListener, type ListenerEnvironment } from './compile/listener.ts';
 import type { CompiledHost } from './compile/virtual-host.ts';
+import { createGenerations } from './generations.ts';
 import { headersOf, textReply, writeReply } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment } from './routed-request.ts';
 import { sendUpgrade, sendUpstream } from './send.ts';
@@ -66,6 +67,7 @@ type Listeners = ReadonlyMap<string, CompiledListener>;
 export function createRouter(options: RouterOptions = {}): Router {
   const context = options.context ?? createContext();
   const upstreams = createUpstreams(context);
+  const generations = createGenerations(upstreams);
   const sinks = createSinks(context.log.get('http'));
   const silent = context.log === silentLoggers;
   const logs = (options.accessLog ?? (silent ? 'none' : 'stdout')) === 'stdout';
@@ -85,6 +87,7 @@ export function createRouter(options: RouterOptions = {}): Router {
   const requests: RequestEnvironment = {
     stats: createHttpStats(context.metrics),
     now: context.now,
+    hold: generations.hold,
     onHostIdle: closeHost,
   };
   let listeners: Listeners = new Map();
@@ -127,7 +130,7 @@ export function createRouter(options: RouterOptions = {}): Router {
   };
   return Object.assign(router, {
     apply(snapshot: Snapshot): void {
-      upstreams.apply(snapshot.upstreams);
+      generations.apply(snapshot.upstreams);
       const before = listeners;
       listeners = new Map(
         snapshot.listeners.map((each) => [each.name, compileListener(each, environment, before.get(each.name))]),

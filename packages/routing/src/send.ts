@@ -21,6 +21,7 @@ export function sendUpstream(request: RoutedRequest, sending: Sending): void {
   if (!upstream) return;
   request.sending();
   forward(request.req, request.res, upstream, request);
+  request.release();
 }
 
 /** Hands an upgrade upstream, or answers it where that is not allowed or cannot be. */
@@ -40,6 +41,7 @@ export function sendUpgrade(request: RoutedRequest, sending: Sending, { socket, 
       request.onDone({ ...outcome, upstreamMs: -1 });
     },
   });
+  request.release();
 }
 
 function prepare(request: RoutedRequest, { destination, action, upstreams }: Sending): Upstream | undefined {

@@ -109,6 +109,7 @@ function enter(request: RoutedRequest, ways: Ways): void {
   }
   shareFacts(request);
   if (request.plan.chain.length === 0) return act(request, ways);
+  request.hold();
   // A concern may answer by itself; then the end of the response is the end of the request.
   request.res.once('close', () => closed(request));
   step(request, ways, 0);

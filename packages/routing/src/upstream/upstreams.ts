@@ -18,7 +18,12 @@ export function createUpstreams(context: Context): Upstreams {
   const closing = new Set<Promise<void>>();
 
   function retire(cluster: Cluster): void {
-    const done: Promise<void> = cluster.close().then(() => void closing.delete(done));
+    const { name } = cluster;
+    const done: Promise<void> = cluster.close().then(() => {
+      closing.delete(done);
+      // Only now: requests that were under way still counted.
+      if (!clusters.has(name)) context.metrics.remove(statsPrefix(name));
+    });
     closing.add(done);
   }
 
