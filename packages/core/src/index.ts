@@ -50,6 +50,8 @@ export {
 export { formatIssue, formatPath, type FieldPath, type Issue } from './parse/issue.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';
+export { directorySource, type DirectoryOptions } from './source/directory.ts';
+export { memorySource, type MemorySource } from './source/memory.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
 export { KINDS, findKind, type KindInfo } from './schema/kinds.ts';
 export {
@@ -66,8 +68,15 @@ export {
   type TlsConfiguration,
   type VirtualHost,
 } from './snapshot.ts';
-export type { ControlPlane, ControlPlaneOptions, ControlPlaneState } from './control-plane.ts';
-export type { StoredResource, StoreState } from './store.ts';
+export {
+  createControlPlane,
+  loadDirectory,
+  type ControlPlane,
+  type ControlPlaneOptions,
+  type ControlPlaneState,
+} from './control-plane.ts';
+export { createStore, type Store, type StoredResource, type StoreState } from './store.ts';
+export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/diff.ts';
 export { translate } from './translate/translate.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';

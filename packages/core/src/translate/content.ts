@@ -7,7 +7,7 @@ const digests = new WeakMap<object, string>();
 export function contentOf(value: object): string {
   const known = texts.get(value);
   if (known !== undefined) return known;
-  const text = write(value);
+  const text = contentText(value);
   texts.set(value, text);
   return text;
 }
@@ -16,7 +16,7 @@ export function contentOf(value: object): string {
 export function digestOf(value: object): string {
   const known = digests.get(value);
   if (known !== undefined) return known;
-  const digest = digestText(write(value));
+  const digest = digestText(contentText(value));
   digests.set(value, digest);
   return digest;
 }
@@ -26,13 +26,14 @@ export function digestText(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 20);
 }
 
-function write(value: unknown): string {
+/** The same for any value, not remembered. */
+export function contentText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(contentText).join(',')}]`;
   const record = value as Readonly<Record<string, unknown>>;
   const parts: string[] = [];
   for (const key of Object.keys(record).sort()) {
-    if (record[key] !== undefined) parts.push(`${JSON.stringify(key)}:${write(record[key])}`);
+    if (record[key] !== undefined) parts.push(`${JSON.stringify(key)}:${contentText(record[key])}`);
   }
   return `{${parts.join(',')}}`;
 }
