@@ -1,10 +1,15 @@
-import type { Loggers } from './logger.ts';
-import type { Metrics } from './metrics.ts';
+import { compareOrigins } from './claim.ts';
+import { reportChanges } from './change-report.ts';
+import { silentLoggers, type Loggers } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import type { Issue } from './parse/issue.ts';
 import type { Resource, ResourceKey, ResourceStatus } from './resource.ts';
 import type { Secrets, Snapshot } from './snapshot.ts';
-import type { Source } from './source/source.ts';
-import type { DefaultGateways } from './translate/translation.ts';
+import { directorySource } from './source/directory.ts';
+import type { Source, SourceChange } from './source/source.ts';
+import { createStore, secretsOf, type StoreState } from './store.ts';
+import { translate } from './translate/translate.ts';
+import type { DefaultGateways, Translation } from './translate/translation.ts';
 
 /** All that the control plane knows at one revision. Frozen. */
 export interface ControlPlaneState {
@@ -39,4 +44,99 @@ export interface ControlPlane {
   /** Calls back with each new state, and at once with the present one if there is one. Gives the way to unsubscribe. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   close(): Promise<void>;
+}
+
+const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), statuses: new Map() });
+
+/**
+ * Makes a control plane: source → store → translate → publish. It serves nothing until `start`. What goes wrong in one
+ * change is logged and leaves the state before it in place.
+ *
+ * @example
+ * const controlPlane = createControlPlane({ source: directorySource('resources') });
+ * controlPlane.subscribe((state) => router.apply(state.snapshots.get('gateway-proxy')!));
+ * await controlPlane.start();
+ */
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { source, defaultGateways, log = silentLoggers, metrics = createMetrics() } = options;
+  const report = reportChanges(log.get('config'), metrics);
+  const listeners = new Set<(state: ControlPlaneState) => void>();
+  const store = createStore();
+  let translation: Translation | undefined;
+  let state: ControlPlaneState | undefined;
+
+  function take(change: SourceChange): void {
+    const began = performance.now();
+    try {
+      store.apply(change);
+      if (store.state.revision === state?.revision) return;
+      translation = report.translated(() => translate(store.state, { defaultGateways }, translation));
+      state = toState(store.state, translation);
+      report.changed(state, store.state, performance.now() - began);
+    } catch (error) {
+      report.failed(error);
+      if (state) return;
+      state = toState(store.state, NOTHING);
+    }
+    for (const listener of listeners) publish(listener, state);
+  }
+
+  function publish(listener: (state: ControlPlaneState) => void, state: ControlPlaneState): void {
+    try {
+      listener(state);
+    } catch (error) {
+      report.failed(error);
+    }
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    start: () => source.start(take),
+    subscribe(listener) {
+      listeners.add(listener);
+      if (state) publish(listener, state);
+      return () => void listeners.delete(listener);
+    },
+    close: () => source.close(),
+  };
+}
+
+/**
+ * Reads, validates and translates a directory once. Throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is none; every
+ * other problem is in the state's `issues` and `statuses`.
+ *
+ * @example
+ * const { issues } = await loadDirectory('resources');
+ * for (const issue of issues) console.log(formatIssue(issue));
+ */
+export async function loadDirectory(
+  directory: string,
+  options: Omit<ControlPlaneOptions, 'source'> = {},
+): Promise<ControlPlaneState> {
+  const controlPlane = createControlPlane({ ...options, source: directorySource(directory, { watch: false }) });
+  await controlPlane.start();
+  await controlPlane.close();
+  return controlPlane.state!;
+}
+
+function toState({ revision, stored, unfiled }: StoreState, translation: Translation): ControlPlaneState {
+  const resources = new Map<ResourceKey, Resource>();
+  const issues = new Set(unfiled);
+  for (const [key, entry] of stored) {
+    if (entry.resource) resources.set(key, entry.resource);
+    for (const issue of entry.issues) issues.add(issue);
+  }
+  const { proxies, snapshots, statuses } = translation;
+  const sorted = [...issues].sort((a, b) => compareOrigins(a.origin, b.origin));
+  return Object.freeze({
+    revision,
+    resources,
+    issues: sorted,
+    statuses,
+    proxies,
+    snapshots,
+    secrets: secretsOf(stored),
+  });
 }

@@ -1,5 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
 import type { Issue } from './parse/issue.ts';
-import type { Resource, ResourceKey } from './resource.ts';
+import { keyOf, type Resource, type ResourceKey } from './resource.ts';
+import type { Secrets, SecretValue } from './snapshot.ts';
+import type { SourceChange } from './source/source.ts';
 
 /**
  * What is known of one resource. The same object as long as nothing about it changes, so readers compare by identity.
@@ -21,4 +25,108 @@ export interface StoreState {
   readonly stored: ReadonlyMap<ResourceKey, StoredResource>;
   /** Problems of documents that cannot be filed under a key: no kind, no name, unreadable. */
   readonly unfiled: readonly Issue[];
+}
+
+/** Keeps the resources of all units. It has one writer. */
+export interface Store {
+  /** The same object until a change is taken in that changes something. */
+  readonly state: StoreState;
+  /** Validates and takes in what units hold now. Gives the keys of which something changed. */
+  apply(change: SourceChange): ReadonlySet<ResourceKey>;
+}
+
+/**
+ * Makes an empty store, at revision 0.
+ *
+ * - A refused version of a resource leaves the last good one in use; only its deletion takes it out.
+ * - Several documents with one kind, namespace and name are all refused, whatever their order. What was in use stays so.
+ * - A unit that cannot be read as a whole keeps what was in it.
+ *
+ * @example
+ * const store = createStore();
+ * store.apply(new Map([['a.yaml', parseDocuments(text, 'a.yaml')]]));
+ * console.log(store.state.stored.get('Upstream/gw-system/a')?.resource);
+ */
+export function createStore(): Store {
+  const units = new Map<string, UnitContent>();
+  const claims = new Map<ResourceKey, Claim[]>();
+  let state: StoreState = { revision: 0, stored: new Map(), unfiled: [] };
+
+  function replace(unit: string, content: UnitContent | undefined): ResourceKey[] {
+    const before = units.get(unit)?.claims ?? [];
+    const now = content?.claims ?? [];
+    for (const claim of before) {
+      const left = claims.get(claim.key)!.filter((other) => other !== claim);
+      if (left.length > 0) claims.set(claim.key, left);
+      else claims.delete(claim.key);
+    }
+    for (const claim of now) claims.set(claim.key, [...(claims.get(claim.key) ?? []), claim]);
+    if (content) units.set(unit, content);
+    else units.delete(unit);
+    return [...before, ...now].map(({ key }) => key);
+  }
+
+  function apply(change: SourceChange): ReadonlySet<ResourceKey> {
+    const touched = new Set<ResourceKey>();
+    for (const [unit, written] of change) {
+      const held = (units.get(unit)?.claims ?? []).map(({ key }) => key);
+      const usable = held.filter((key) => state.stored.get(key)?.resource);
+      const content = written.length > 0 ? readContent(written, usable) : undefined;
+      for (const key of replace(unit, content)) touched.add(key);
+    }
+    const stored = new Map(state.stored);
+    const changed = new Set<ResourceKey>();
+    for (const key of touched) {
+      const before = state.stored.get(key);
+      const now = resolve(claims.get(key) ?? [], before);
+      if (now === before) continue;
+      changed.add(key);
+      if (now) stored.set(key, now);
+      else stored.delete(key);
+    }
+    const unfiled = unfiledOf(units, state.unfiled);
+    if (changed.size > 0 || unfiled !== state.unfiled || state.revision === 0) {
+      state = Object.freeze({ revision: state.revision + 1, stored, unfiled });
+    }
+    return changed;
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    apply,
+  };
+}
+
+/** The secrets among the resources in use. */
+export function secretsOf(stored: ReadonlyMap<ResourceKey, StoredResource>): Secrets {
+  return { get: (ref) => stored.get(keyOf('Secret', ref))?.resource?.spec as SecretValue | undefined };
+}
+
+/** What is known of a key by the documents that claim it; `before` itself when that is nothing new. */
+function resolve(claims: readonly Claim[], before: StoredResource | undefined): StoredResource | undefined {
+  const written = claims.filter(({ retained }) => !retained).sort((a, b) => compareOrigins(a.origin, b.origin));
+  const [first = claims[0]] = written;
+  if (!first) return undefined;
+  const accepted = written.length === 1 ? first.resource : undefined;
+  const resource = accepted ? sameResource(accepted, before?.resource) : before?.resource;
+  const own = written.length > 0 ? written.flatMap((claim) => claim.issues) : first.issues;
+  const issues = written.length > 1 ? [...own, ...duplicateIssues(written)] : own;
+  const now = { key: first.key, resource, stale: !accepted && resource !== undefined, issues };
+  const same = before && before.resource === resource && before.stale === now.stale;
+  return same && isDeepStrictEqual(before.issues, issues) ? before : Object.freeze(now);
+}
+
+/** The resource of before where nothing changed; its spec at least where only its place did. */
+function sameResource(now: Resource, before: Resource | undefined): Resource {
+  if (!before || !isDeepStrictEqual(now.spec, before.spec)) return now;
+  return isDeepStrictEqual(now, before) ? before : Object.freeze({ ...now, spec: before.spec });
+}
+
+function unfiledOf(units: ReadonlyMap<string, UnitContent>, before: readonly Issue[]): readonly Issue[] {
+  const unfiled: Issue[] = [];
+  for (const content of units.values()) if (content.unfiled.length > 0) unfiled.push(...content.unfiled);
+  unfiled.sort((a, b) => compareOrigins(a.origin, b.origin));
+  return isDeepStrictEqual(unfiled, before) ? before : unfiled;
 }

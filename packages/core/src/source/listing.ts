@@ -132,7 +132,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Words an error of the file system. */
 export function unreadable(error: unknown): Problem {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-  return { code: 'FILE_UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };
+  return { code: 'UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };
 }
 
 /** Gives way to other work once 20 ms were spent. */

@@ -124,7 +124,7 @@ describe('directorySource', () => {
     }
     expect(held.get(path('a.yaml'))).to.have.length(1);
     expect(held.get(path('a.yaml'))![0]!.issues[0]).to.include({
-      code: 'FILE_UNREADABLE',
+      code: 'UNREADABLE',
       message: 'no permission to read it',
     });
     chmodSync(path('a.yaml'), 0o644);
@@ -225,7 +225,7 @@ describe('directorySource', () => {
   it('reports a link that leads nowhere, until it does', async () => {
     await start();
     symlinkSync('target', path('a.yaml'));
-    await until(() => codeIn('a.yaml') === 'FILE_UNREADABLE');
+    await until(() => codeIn('a.yaml') === 'UNREADABLE');
     writeFileSync(path('target'), upstream('a'));
     await until(() => nameIn('a.yaml') === 'a');
   });
