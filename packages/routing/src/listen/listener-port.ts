@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-import { GatewayError, type Context, type Handler, type Listener } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import type { Context, Handler, Listener } from '@edge-gateway/core';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
 import { closeGracefully, type Connection } from './connection.ts';
 import { createFront, type Front } from './front.ts';
@@ -16,11 +15,13 @@ export interface ListenerPort {
   readonly name: string;
   /** Where it listens; `undefined` while it does not. */
   readonly acceptor: Acceptor | undefined;
+  /** False for a TLS listener that never had a certificate. */
+  readonly servable: boolean;
   /** Milliseconds its requests have to finish when it is removed. */
   readonly drainTimeoutMs: number;
   /** Takes the newest version of the listener; gives what of it cannot be used. New connections get it, old ones stay. */
   update(listener: Listener): readonly string[];
-  /** Begins to listen where it does not yet. Rejects with `ERR_ROUTING_LISTEN` or `ERR_ROUTING_CERTIFICATE`. */
+  /** Begins to listen where it does not yet, when it is servable. Rejects with `ERR_ROUTING_LISTEN`. */
   open(at: { readonly address: string; readonly port: number }): Promise<void>;
   /** Accepts no more, lets requests finish, ends what is left after the limit. */
   drain(limitMs: number): Promise<void>;
@@ -74,10 +75,6 @@ export function createListenerPort(name: string, parts: ListenerPortParts): List
 
   async function open(at: { address: string; port: number }): Promise<void> {
     if (acceptor) return;
-    if (!current) {
-      const code = 'ERR_ROUTING_CERTIFICATE';
-      throw new GatewayError(ERROR_CODES[code].message, { code, status: ERROR_CODES[code].status });
-    }
     const onOverflow = (): void => void stats!.overflow.value++;
     acceptor = await createAcceptor({
       ...at,
@@ -100,6 +97,9 @@ export function createListenerPort(name: string, parts: ListenerPortParts): List
     name,
     get acceptor() {
       return acceptor;
+    },
+    get servable() {
+      return current !== undefined;
     },
     get drainTimeoutMs() {
       return limits.drainTimeoutMs;

@@ -76,8 +76,8 @@ export function createListeners(options: ListenersOptions): Listeners {
     if (!port) ports.set(name, (port = createListenerPort(name, { context, handler: router.listener(name), limits })));
     try {
       const problems = port.update(listener);
-      if (port.acceptor || problems.length === 0) await openAt(port, listener);
-      else throw certificateError(name, problems);
+      if (!port.servable) throw certificateError(name, problems);
+      await openAt(port, listener);
       const { address, port: number } = port.acceptor!;
       const error = problems.length > 0 ? certificateError(name, problems) : undefined;
       return { name, address, port: number, error };

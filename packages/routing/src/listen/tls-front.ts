@@ -58,7 +58,7 @@ function tlsOptions({ entries, select }: TlsTable, limits: ListenLimits, verifie
     // A session made under one name could be taken up under another, with the client unverified.
     secureOptions: resumes ? 0 : constants.SSL_OP_NO_TICKET,
     handshakeTimeout: handshakes.length > 0 ? Math.min(...handshakes) : limits.handshakeTimeoutMs,
-    ...(!offersNone && { ALPNProtocols: ['http/1.1'] }),
+    ALPNProtocols: offersNone ? [] : ['http/1.1'],
     SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
       const entry = select(name);
       if (entry) done(null, entry.context);
