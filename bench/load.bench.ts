@@ -1,0 +1,96 @@
+// 10,000 virtual services with two routes each, one file each: time to the first state, one change, memory.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createControlPlane, directorySource, type ControlPlaneState } from '@edge-gateway/core';
+
+const SERVICES = Number(process.env['SERVICES'] ?? 10_000);
+const CHANGES = 15;
+
+const upstream = `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: {name: echo, namespace: gw-system}
+spec: {static: {hosts: [{addr: 127.0.0.1, port: 8080}]}}
+`;
+
+const service = (i: number, status: number): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata:
+  name: service-${i}
+  namespace: gw-system
+spec:
+  virtualHost:
+    domains:
+      - host-${i}.example.com
+    routes:
+      - matchers:
+          - prefix: /api
+        routeAction:
+          single:
+            upstream:
+              name: echo
+              namespace: gw-system
+        options:
+          prefixRewrite: /
+      - matchers:
+          - exact: /health
+        directResponseAction:
+          status: ${status}
+          body: ok
+`;
+
+function print(what: string, value: number, unit: string, target: number): void {
+  console.log(
+    `  ${what.padEnd(44)} ${value.toFixed(value < 100 ? 1 : 0).padStart(8)} ${unit.padEnd(3)} (at most ${target})`,
+  );
+}
+
+const statusOf = (state: ControlPlaneState, name: string): number | undefined => {
+  const hosts = state.snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts;
+  const action = hosts.find((host) => host.virtualService.name === name)?.routes[1]?.action;
+  return action?.type === 'direct' ? action.status : undefined;
+};
+
+const directory = mkdtempSync(join(tmpdir(), 'bench-load-'));
+try {
+  writeFileSync(join(directory, 'upstream.yaml'), upstream);
+  for (let i = 0; i < SERVICES; i++) writeFileSync(join(directory, `service-${i}.yaml`), service(i, 200));
+
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  const controlPlane = createControlPlane({ source: directorySource(directory) });
+  const began = performance.now();
+  await controlPlane.start();
+  const loaded = performance.now() - began;
+  const { snapshots, issues } = controlPlane.state!;
+  if (snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts.length !== SERVICES || issues.length > 0)
+    throw new Error('the directory was not taken in as a whole');
+  print(`load ${SERVICES} virtual services to ready`, loaded / 1000, 's', 6);
+
+  const times: number[] = [];
+  for (let change = 0; change < CHANGES; change++) {
+    const i = Math.floor((SERVICES / CHANGES) * change);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const written = performance.now();
+    writeFileSync(join(directory, `service-${i}.yaml`), service(i, 201 + change));
+    await new Promise<void>((resolve) => {
+      const stop = controlPlane.subscribe((state) => {
+        if (statusOf(state, `service-${i}`) !== 201 + change) return;
+        times.push(performance.now() - written);
+        setImmediate(() => stop());
+        resolve();
+      });
+    });
+  }
+  times.sort((a, b) => a - b);
+  print('one changed file to published, median', times[times.length >> 1]!, 'ms', 100);
+  print('one changed file to published, slowest', times.at(-1)!, 'ms', 100);
+
+  globalThis.gc?.();
+  const heap = process.memoryUsage().heapUsed;
+  print('heap in use', heap / 1e6, 'MB', 400);
+  print('of which the configuration', (heap - before) / 1e6, 'MB', 400);
+  await controlPlane.close();
+} finally {
+  rmSync(directory, { recursive: true });
+}

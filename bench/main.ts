@@ -1,0 +1,19 @@
+// Runs every benchmark beside this file, one after the other, each in a process of its own.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const wanted = process.argv.slice(2);
+const files = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith('.bench.ts'))
+  .filter((name) => wanted.length === 0 || wanted.includes(name.replace('.bench.ts', '')))
+  .sort();
+let failed = 0;
+for (const file of files) {
+  console.log(`\n${file}`);
+  const args = ['--expose-gc', '--conditions=source', join(import.meta.dirname, file)];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  if (status !== 0) failed++;
+}
+if (failed > 0) console.log(`\n${failed} of ${files.length} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
