@@ -54,6 +54,8 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
   plan: Plan = EMPTY_PLAN;
   destination: CompiledDestination | undefined;
   endpoint: Endpoint | undefined;
+  /** Set when a body parser in front has read the body. */
+  body: Buffer | undefined;
   facts: Facts | undefined;
   timeoutMs = 0;
   status = 0;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { CompiledDestination } from './compile/route.ts';
 import type { RoutedRequest } from './routed-request.ts';
+import { parsedBody } from './forward/parsed-body.ts';
 import { forward } from './forward/undici.ts';
 import { forwardUpgrade } from './forward/upgrade.ts';
 import { textReply } from './reply.ts';
@@ -15,10 +16,14 @@ export interface Sending {
   readonly upstreams: Upstreams;
 }
 
-/** Sends a request upstream, or answers it where that cannot be. */
+/**
+ * Sends a request upstream, or answers it where that cannot be. Throws `ERR_ROUTING_BODY_CONSUMED` where a body parser in
+ * front has read what cannot be written again.
+ */
 export function sendUpstream(request: RoutedRequest, sending: Sending): void {
   const upstream = prepare(request, sending);
   if (!upstream) return;
+  request.body = parsedBody(request.req);
   request.sending();
   forward(request.req, request.res, upstream, request);
   request.release();

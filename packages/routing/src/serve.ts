@@ -147,11 +147,16 @@ function step(request: RoutedRequest, ways: Ways, i: number): void {
 
 function act(request: RoutedRequest, ways: Ways): void {
   const { action } = request.entry!.route.compiled;
-  if (action.type === 'forward') return ways.send(request, request.destination!, action);
-  if (action.type === 'redirect') return redirect(request, action);
-  if (action.type !== 'reply') return;
-  request.details = action.details;
-  request.reply(textReply(action.status, action.body));
+  try {
+    if (action.type === 'forward') ways.send(request, request.destination!, action);
+    else if (action.type === 'redirect') redirect(request, action);
+    else if (action.type === 'reply') {
+      request.details = action.details;
+      request.reply(textReply(action.status, action.body));
+    }
+  } catch (error) {
+    fail(request, ways, error);
+  }
 }
 
 function redirect(request: RoutedRequest, action: Extract<CompiledAction, { readonly type: 'redirect' }>): void {

@@ -65,13 +65,13 @@ describe('1,000 swaps under load', () => {
     };
 
     let current = 1;
-    let swapping = true;
+    const swapping = new AbortController();
     let answers = 0;
     router.apply(versionOf(1));
     const wrong: string[] = [];
     const agent = new Agent({ keepAlive: true });
     const client = async (): Promise<void> => {
-      while (swapping) {
+      while (!swapping.signal.aborted) {
         const earliest = current;
         const { status, body, version } = await get(port, agent);
         answers++;
@@ -85,7 +85,7 @@ describe('1,000 swaps under load', () => {
       router.apply(versionOf(current));
       await new Promise(setImmediate);
     }
-    swapping = false;
+    swapping.abort();
     await Promise.all(clients);
     agent.destroy();
 
