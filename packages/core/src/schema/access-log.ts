@@ -50,7 +50,6 @@ const filter = block(
         useIndependentRandomness: bool('Draws anew instead of using the request id.', { default: false }),
       }),
       'A share of requests.',
-      notYet,
     ),
     headerFilter: of(block({ header: of(HeaderMatcher, 'The condition.') }), 'By request header.'),
     responseFlagFilter: of(block({ flags: list(text(), 'Flags, e.g. `NR`. Empty: any.') }), 'By response flag.'),

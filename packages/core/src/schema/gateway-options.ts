@@ -168,7 +168,7 @@ const latency = block({
 });
 const limit = block({
   maxActiveConnections: int('Most connections at a time.', { minimum: 1 }),
-  delayBeforeClose: duration('Wait before one too many is closed.', { default: '0s' }),
+  delayBeforeClose: duration('Wait before one too many is closed.', { default: '0s', ...notYet }),
 });
 /** Limits the number of connections. */
 export interface ConnectionLimit extends Static<typeof limit> {}
@@ -182,7 +182,7 @@ const http = block({
   buffer: of(Buffer, 'Holds requests back until their body is complete.', notYet),
   csrf: of(Csrf, 'Refuses changing requests from foreign origins.', refused),
   dynamicForwardProxy: of(forwardProxy, 'Lets routes go to hosts named by requests.', notYet),
-  connectionLimit: of(ConnectionLimit, 'Limits the number of connections.', notYet),
+  connectionLimit: of(ConnectionLimit, 'Limits the number of connections.'),
   networkLocalRatelimit: of(TokenBucket, 'Limits new connections.', refused),
   httpLocalRatelimit: of(
     block({
@@ -196,15 +196,13 @@ const http = block({
   router: of(
     block({
       suppressEnvoyHeaders: bool('Adds no `x-envoy-*` headers.', { default: false }),
-      dynamicStats: bool('Keeps statistics of the router.', { default: true }),
+      dynamicStats: bool('Keeps statistics of the router.', { default: true, ...notYet }),
     }),
     'The last step of the chain.',
-    notYet,
   ),
   headerValidationSettings: of(
     block({ disableHttp1MethodValidation: empty('Takes unknown methods.') }),
     'What is checked in a request head.',
-    notYet,
   ),
   grpcJsonTranscoder: of(GrpcJsonTranscoder, 'Translates between JSON and gRPC.', notYet),
   extauth: of(ExtAuthServer, 'The auth server, in place of the Settings.', refused),

@@ -33,7 +33,7 @@ const http2 = block({
 const fields = block(
   {
     skipXffAppend: bool('Does not add the client address to `x-forwarded-for`.', { default: false }),
-    via: text('Value added to the header `via`. Unset: none.', notYet),
+    via: text('Value added to the header `via`. Unset: none.'),
     xffNumTrustedHops: int('Trusted proxies in front, whose entries in `x-forwarded-for` are believed.', {
       ...UINT32,
       default: 0,
@@ -66,30 +66,30 @@ const fields = block(
       notYet,
     ),
     proxy100Continue: bool('Hands `Expect: 100-continue` on to the upstream.', { default: false, ...notYet }),
-    streamIdleTimeout: duration('Longest silence on a stream; `0s` is no limit.', { default: '5m', ...notYet }),
-    idleTimeout: duration('Longest time a connection has no request.', { default: '1h', ...notYet }),
-    maxRequestHeadersKb: int('Largest request head in KiB; above it 431.', {
-      minimum: 1,
-      maximum: 8192,
-      default: 60,
-      ...notYet,
-    }),
-    maxHeadersCount: int('Most request headers; above it 431.', { minimum: 1, default: 100, ...notYet }),
-    requestTimeout: duration('Longest time until a request is complete. Default: no limit.', notYet),
-    requestHeadersTimeout: duration('Longest time until the head of a request is complete. Default: no limit.', notYet),
+    streamIdleTimeout: duration('Longest silence on a stream; `0s` is no limit.', { default: '5m' }),
+    idleTimeout: duration('Longest time a connection has no request.', { default: '1h' }),
+    maxRequestHeadersKb: int(
+      'Largest request head and target in KiB; above it 431 or 414. Default: 16 KiB of head, 8 KiB of target.',
+      {
+        minimum: 1,
+        maximum: 8192,
+      },
+    ),
+    maxHeadersCount: int('Most request headers; above it 431.', { minimum: 1, default: 100 }),
+    requestTimeout: duration('Longest time until a request is complete. Default: no limit.'),
+    requestHeadersTimeout: duration('Longest time until the head of a request is complete.', { default: '10s' }),
     drainTimeout: duration('Time between announcing the end of a connection and closing it.', {
       default: '5s',
-      ...notYet,
     }),
-    delayedCloseTimeout: duration('Time a client has to read a last answer.', { default: '1s', ...notYet }),
-    serverName: text('Value of the response header `server`.', { default: 'envoy', ...notYet }),
+    delayedCloseTimeout: duration('Time a client has to read a last answer.', { default: '1s' }),
+    serverName: text('Value of the response header `server`.', { default: 'envoy' }),
     serverHeaderTransformation: enumeration(
       ['OVERWRITE', 'APPEND_IF_ABSENT', 'PASS_THROUGH'],
       'What happens to the header `server` of the upstream.',
-      { default: 'OVERWRITE', ...notYet },
+      { default: 'OVERWRITE' },
     ),
-    acceptHttp10: bool('Takes HTTP/1.0 requests.', { default: false, ...notYet }),
-    defaultHostForHttp10: text('Host of HTTP/1.0 requests that name none.', notYet),
+    acceptHttp10: bool('Takes HTTP/1.0 requests.', { default: false }),
+    defaultHostForHttp10: text('Host of HTTP/1.0 requests that name none.'),
     allowChunkedLength: bool('Takes requests with both content-length and chunks.', { default: false, ...refused }),
     enableTrailers: bool('Hands HTTP/1.1 trailers on.', { default: false, ...notYet }),
     properCaseHeaderKeyFormat: bool('Writes header names as `Content-Type`.', { default: false, ...notYet }),
@@ -99,8 +99,8 @@ const fields = block(
     upgrades: list(Upgrade, 'Protocol upgrades; WebSocket is allowed unless it is listed as disabled.'),
     forwardClientCertDetails: enumeration(
       ['SANITIZE', 'FORWARD_ONLY', 'APPEND_FORWARD', 'SANITIZE_SET', 'ALWAYS_FORWARD_ONLY'],
-      'What happens to `x-forwarded-client-cert`.',
-      { default: 'SANITIZE', ...notYet },
+      'What happens to `x-forwarded-client-cert`. APPEND_FORWARD and SANITIZE_SET remove it and add nothing yet.',
+      { default: 'SANITIZE' },
     ),
     setCurrentClientCertDetails: of(
       block({
@@ -113,16 +113,15 @@ const fields = block(
       'What of a client certificate is handed on; only with APPEND_FORWARD or SANITIZE_SET.',
       notYet,
     ),
-    maxConnectionDuration: duration('Longest life of a connection. Default: no limit.', notYet),
+    maxConnectionDuration: duration('Longest life of a connection. Default: no limit.'),
     maxStreamDuration: duration('Longest life of a stream. Default: no limit.', notYet),
     maxRequestsPerConnection: int('Requests after which a connection is closed. Default: no limit.', {
       ...UINT32,
-      ...notYet,
     }),
     headersWithUnderscoresAction: enumeration(
       ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
       'What happens to headers with an underscore in their name.',
-      { default: 'ALLOW', ...notYet },
+      { default: 'ALLOW' },
     ),
     pathWithEscapedSlashesAction: enumeration(
       [
@@ -139,14 +138,13 @@ const fields = block(
     mergeSlashes: bool('Makes one slash of several.', { default: false }),
     normalizePath: bool('Resolves dot segments before matching; false refuses them.', { default: true }),
     http2ProtocolOptions: of(http2, 'HTTP/2 limits.', notYet),
-    appendXForwardedPort: bool('Tells the upstream the port in `x-forwarded-port`.', { default: false, ...notYet }),
+    appendXForwardedPort: bool('Tells the upstream the port in `x-forwarded-port`.', { default: false }),
     earlyHeaderManipulation: of(
       block({
         headersToAdd: list(headerToAdd, 'Headers to add, before those to remove.'),
         headersToRemove: list(text(), 'Headers to remove.'),
       }),
       'Changes request headers before routing.',
-      notYet,
     ),
   },
   { oneOf: [{ members: ['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat'] }] },

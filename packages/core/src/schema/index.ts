@@ -84,7 +84,7 @@ export type {
   TracePercentages,
   Upgrade,
 } from './small-options.ts';
-export type { SslConfig, SslFiles, SslParameters, UpstreamSslConfig } from './ssl-config.ts';
+export type { ServerSslParameters, SslConfig, SslFiles, SslParameters, UpstreamSslConfig } from './ssl-config.ts';
 export type {
   FunctionParameters,
   StagedTransformations,

@@ -1,17 +1,4 @@
-import {
-  block,
-  bool,
-  duration,
-  enumeration,
-  list,
-  named,
-  notYet,
-  of,
-  ref,
-  refused,
-  text,
-  type Static,
-} from './field.ts';
+import { block, bool, duration, enumeration, list, named, notYet, of, ref, text, type Static } from './field.ts';
 
 const VERSIONS = ['TLS_AUTO', 'TLSv1_0', 'TLSv1_1', 'TLSv1_2', 'TLSv1_3'] as const;
 
@@ -24,6 +11,16 @@ const parameters = block({
 /** TLS versions, ciphers and curves. */
 export interface SslParameters extends Static<typeof parameters> {}
 export const SslParameters = named<SslParameters>('SslParameters', parameters);
+
+const serverParameters = block({
+  minimumProtocolVersion: enumeration(VERSIONS, 'Oldest TLS version spoken; TLS_AUTO is 1.2.', { default: 'TLS_AUTO' }),
+  maximumProtocolVersion: enumeration(VERSIONS, 'Newest TLS version spoken; TLS_AUTO is 1.3.', { default: 'TLS_AUTO' }),
+  cipherSuites: list(text(), 'Cipher suites for TLS 1.2 and older, best first.'),
+  ecdhCurves: list(text(), 'Curves for the key exchange, best first.', notYet),
+});
+/** TLS versions, ciphers and curves towards clients. */
+export interface ServerSslParameters extends Static<typeof serverParameters> {}
+export const ServerSslParameters = named<ServerSslParameters>('ServerSslParameters', serverParameters);
 
 const files = block({
   tlsCert: text('Path of the PEM certificate chain.'),
@@ -72,9 +69,8 @@ const downstream = block(
     verifySubjectAltName: list(
       text(),
       'Exact names of which the client certificate has to carry one; needs a root CA.',
-      refused,
     ),
-    parameters: of(SslParameters, 'TLS versions, ciphers and curves.'),
+    parameters: of(ServerSslParameters, 'TLS versions, ciphers and curves.'),
     alpnProtocols: list(text(), 'Protocols offered; the single value `allow_empty` offers none.', {
       default: ['h2', 'http/1.1'],
       ...notYet,
@@ -83,8 +79,8 @@ const downstream = block(
       'True asks for no client certificate even when there is a root CA. Default: Settings `gateway.virtualServiceOptions.oneWayTls`, else false.',
       { default: false },
     ),
-    disableTlsSessionResumption: bool('Every connection makes a full handshake.', { default: false, ...notYet }),
-    transportSocketConnectTimeout: duration('Longest time for the handshake. Default: no limit.', notYet),
+    disableTlsSessionResumption: bool('Every connection makes a full handshake.', { default: false }),
+    transportSocketConnectTimeout: duration('Longest time for the handshake.', { default: '10s' }),
     ocspStaplePolicy: enumeration(
       ['LENIENT_STAPLING', 'STRICT_STAPLING', 'MUST_STAPLE'],
       'What happens when the OCSP response is missing or too old.',
@@ -111,7 +107,7 @@ const upstream = block(
     ),
     alpnProtocols: list(text(), 'Protocols offered. Default: none.', notYet),
     allowRenegotiation: bool('Whether the server may renegotiate.', { default: false, ...notYet }),
-    oneWayTls: bool('Sends no client certificate; without effect with `sds`.', { default: false, ...notYet }),
+    oneWayTls: bool('Sends no client certificate; without effect with `sds`.', { default: false }),
   },
   ONE_SOURCE,
 );

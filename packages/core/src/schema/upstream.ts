@@ -23,7 +23,7 @@ const UINT32 = { minimum: 0, maximum: 4294967295 } as const;
 const WINDOW = { minimum: 65535, maximum: 2147483647 } as const;
 
 const connection = block({
-  maxRequestsPerConnection: int('Requests after which a connection is closed. 0: no limit.', { ...UINT32, ...notYet }),
+  maxRequestsPerConnection: int('Requests after which a connection is closed. 0: no limit.', { ...UINT32, default: 0 }),
   connectTimeout: duration('Longest time to connect.', { default: '5s' }),
   tcpKeepalive: of(
     block({
@@ -72,7 +72,7 @@ const fields = block(
   {
     discoveryMetadata: of(block({ labels: map(text(), 'Labels of what was found.') }), 'Written by discovery.'),
     sslConfig: of(UpstreamSslConfig, 'TLS towards the endpoints.'),
-    circuitBreakers: of(CircuitBreakers, 'Limits. Default, by field: Settings `gw.circuitBreakers`.', notYet),
+    circuitBreakers: of(CircuitBreakers, 'Limits. Default, by field: Settings `gw.circuitBreakers`.'),
     loadBalancerConfig: of(LoadBalancerConfig, 'How an endpoint is chosen.'),
     connectionConfig: of(ConnectionConfig, 'Connections.'),
     protocolSelection: enumeration(
