@@ -84,7 +84,7 @@ export async function open(
   socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
   socket.on('error', () => {});
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  await Promise.race([once(socket, 'connect'), closed]);
+  await Promise.race([once(socket, 'connect').catch(() => closed), closed]);
   async function until(part: string): Promise<string> {
     while (!text.includes(part)) {
       if (socket.destroyed) throw new Error(`closed before ${JSON.stringify(part)}: ${JSON.stringify(text)}`);

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type ConnectionOptions, type SecureVersion, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { createContext, type SslConfig, type TlsConfiguration } from '@edge-gateway/core';
+import { createContext, type TlsConfiguration } from '@edge-gateway/core';
 import { createListeners, type Listeners } from '../../src/index.ts';
 import { alternativeNames } from '../../src/listen/tls-front.ts';
 import { certificatePath, certificates, secretsOf } from '../upstream/certificates.ts';
@@ -56,7 +56,7 @@ async function visit(
   return answer === '' ? undefined : { ...facts, answer };
 }
 
-const configuration = (name: string, sniDomains: string[] = [], more: SslConfig = {}): TlsConfiguration => ({
+const configuration = (name: string, sniDomains: string[] = [], more: TlsConfiguration['sslConfig'] = {}): TlsConfiguration => ({
   sniDomains,
   sslConfig: { secretRef: { name, namespace: 'gw-system' }, ...more },
 });

@@ -1,0 +1,272 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { Agent, request } from 'node:http';
+import { expect } from 'chai';
+import { createContext, type Handler, type Listener } from '@edge-gateway/core';
+import { createListeners, type Listeners, type ListenersOptions } from '../../src/index.ts';
+import { exchange, listenerOf, open, serve, snapshotOf } from './serving.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+async function occupy(): Promise<{ server: Server; port: number }> {
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+async function freePort(): Promise<number> {
+  const { server, port } = await occupy();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('createListeners', () => {
+  let listeners: Listeners;
+  afterEach(() => listeners.close());
+
+  function create(more: Partial<ListenersOptions> = {}, handler?: Handler): Listeners {
+    listeners = createListeners({
+      router: { listener: (name) => handler ?? ((_req, res) => res.end(name)) },
+      context: createContext(),
+      host: '127.0.0.1',
+      portOf: () => 0,
+      ...more,
+    });
+    return listeners;
+  }
+
+  it('opens what is new, closes what is gone, and keeps the rest open on its port', async () => {
+    const [a, b, c] = [8081, 8082, 8083].map((bindPort) => listenerOf({ bindPort })) as [Listener, Listener, Listener];
+    create();
+    await listeners.apply(snapshotOf(a, b));
+    const [atA, atB] = listeners.addresses();
+    expect(atA!.name).to.equal(a.name);
+    const kept = await open(atA!.port);
+    const results = await listeners.apply(snapshotOf(a, c));
+    expect(results.map(({ name, error }) => [name, error])).to.deep.equal([
+      [a.name, undefined],
+      [c.name, undefined],
+    ]);
+    expect(listeners.addresses()[0]).to.deep.equal(atA);
+    expect((await exchange(atB!.port, GET)).text).to.equal('');
+    kept.socket.write(GET);
+    await kept.closed;
+    expect(kept.text()).to.include(a.name);
+  });
+
+  it('listens on the port of the resource, on every address for `::`', async () => {
+    const bindPort = await freePort();
+    create({ host: undefined, portOf: undefined });
+    const [result] = await listeners.apply(snapshotOf(listenerOf({ bindPort, bindAddress: '::' })));
+    expect(result!.error).to.equal(undefined);
+    expect((await exchange(bindPort, GET)).statuses).to.deep.equal([200]);
+  });
+
+  it('reports a port in use, serves the other listeners, and takes the port at the next apply', async () => {
+    const { server, port } = await occupy();
+    create({ portOf: ({ bindPort }) => (bindPort === port ? port : 0) });
+    const snapshot = snapshotOf(listenerOf({ bindPort: port }), listenerOf({ bindPort: 9000 }));
+    const [failed, good] = await listeners.apply(snapshot);
+    expect(failed!.error!.code).to.equal('ERR_ROUTING_LISTEN');
+    expect(failed!.error!.message).to.equal(
+      `cannot listen on 127.0.0.1 port ${port}: the port is in use by another program`,
+    );
+    expect((await exchange(good!.port!, GET)).statuses).to.deep.equal([200]);
+    await new Promise((resolve) => server.close(resolve));
+    const [again] = await listeners.apply(snapshot);
+    expect(again!.error).to.equal(undefined);
+    expect((await exchange(port, GET)).statuses).to.deep.equal([200]);
+  });
+
+  it('tries a failed listener again by itself', async () => {
+    const { server, port } = await occupy();
+    create({ portOf: () => port });
+    await listeners.apply(snapshotOf(listenerOf()));
+    expect(listeners.addresses()).to.deep.equal([]);
+    await new Promise((resolve) => server.close(resolve));
+    while (listeners.addresses().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await exchange(port, GET)).statuses).to.deep.equal([200]);
+  });
+
+  it('reports an address that this machine does not have', async () => {
+    create({ host: undefined });
+    const [result] = await listeners.apply(snapshotOf(listenerOf({ bindAddress: '192.0.2.1' })));
+    expect(result!.error!.message).to.include('this machine has no such address');
+  });
+
+  it('gives new settings to new connections and leaves open ones as they are', async () => {
+    create();
+    const [{ port } = { port: 0 }] = await listeners.apply(snapshotOf(listenerOf()));
+    const before = await open(port!);
+    before.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await before.until('\r\n\r\n');
+    const httpOptions = { httpConnectionManagerSettings: { maxHeadersCount: 1 } };
+    await listeners.apply(snapshotOf(listenerOf({ httpOptions })));
+    expect((await exchange(port!, GET)).statuses).to.deep.equal([431]);
+    before.socket.write(GET);
+    await before.closed;
+    expect(before.text().match(/HTTP\/1\.1 200/g)).to.have.length(2);
+  });
+
+  it('counts connections and what it refuses', async () => {
+    const context = createContext();
+    create({ context });
+    const [{ port } = { port: 0 }] = await listeners.apply(
+      snapshotOf(listenerOf({ bindAddress: '::', bindPort: 8088 })),
+    );
+    await exchange(port!, GET);
+    await exchange(port!, 'GET / HTTP/1.1\r\n\r\n');
+    const value = (path: string): number => {
+      const { stat } = context.metrics.list().find(({ name }) => name.path === path)!;
+      return 'value' in stat ? stat.value : stat.count;
+    };
+    for (const prefix of ['listener.[__]_8088', 'http.http']) {
+      expect(value(`${prefix}.downstream_cx_total`)).to.equal(2);
+      expect(value(`${prefix}.downstream_cx_active`)).to.equal(0);
+      expect(value(`${prefix}.downstream_cx_destroy`)).to.equal(2);
+      expect(value(`${prefix}.downstream_cx_length_ms`)).to.equal(2);
+    }
+    expect(value('http.http.downstream_cx_rx_bytes_total')).to.equal(GET.length + 18);
+    expect(value('http.http.downstream_rq_4xx')).to.equal(1);
+    expect(await context.metrics.registry.metrics()).to.include(
+      'envoy_listener_downstream_cx_total{envoy_listener_address="[__]_8088"} 2',
+    );
+  });
+
+  it('survives a handler that throws, rejects, fails, passes on, or calls next twice', async () => {
+    const wrongs: Record<string, Handler> = {
+      '/throws': () => {
+        throw new Error('internal detail');
+      },
+      '/rejects': (async () => {
+        throw new Error('internal detail');
+      }) as Handler,
+      '/fails': (_req, _res, next) => next(new Error('internal detail')),
+      '/twice': (_req, _res, next) => {
+        next(new Error('internal detail'));
+        next(new Error('again'));
+        next();
+      },
+      '/late': (_req, res, next) => {
+        res.end('fine');
+        next(new Error('internal detail'));
+      },
+      '/passes': (_req, _res, next) => next(),
+    };
+    create({}, (req, res, next) => wrongs[req.url!]!(req, res, next));
+    const [{ port } = { port: 0 }] = await listeners.apply(snapshotOf(listenerOf()));
+    const statuses: Record<string, readonly number[]> = {};
+    for (const path of Object.keys(wrongs)) {
+      const answer = await exchange(port!, GET.replace('/', path));
+      statuses[path] = answer.statuses;
+      expect(answer.text).not.to.include('internal detail');
+    }
+    expect(statuses).to.deep.equal({
+      '/throws': [500],
+      '/rejects': [500],
+      '/fails': [500],
+      '/twice': [500],
+      '/late': [200],
+      '/passes': [404],
+    });
+  });
+});
+
+describe('drain', () => {
+  it('answers every request under load, refuses later connections, and closes every connection', async () => {
+    const serving = await serve((_req, res) => void setTimeout(() => res.end('done'), 5));
+    const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+    let answered = 0;
+    let failed = 0;
+    const loading = new AbortController();
+    const ask = (): Promise<void> =>
+      new Promise((resolve) => {
+        const req = request({ port: serving.port, host: '127.0.0.1', agent }, (res) => {
+          res.resume().on('end', () => {
+            if (res.statusCode === 200) answered++;
+            resolve();
+          });
+        });
+        req.on('error', (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ECONNREFUSED') failed++;
+          loading.abort();
+          resolve();
+        });
+        req.end();
+      });
+    const load = Array.from({ length: 50 }, async () => {
+      while (!loading.signal.aborted) await ask();
+    });
+    const isLoaded = (): boolean => answered >= 500;
+    while (!isLoaded()) await new Promise((resolve) => setTimeout(resolve, 5));
+    await serving.listeners.drain(5_000);
+    await Promise.all(load);
+    expect(failed).to.equal(0);
+    expect(serving.listeners.addresses()).to.deep.equal([]);
+    agent.destroy();
+    await serving.close();
+  });
+
+  it('says connection: close on responses under way and closes idle connections before the limit', async () => {
+    let begin = (_answer: () => void): void => {};
+    const begun = new Promise<() => void>((resolve) => (begin = resolve));
+    const serving = await serve((_req, res) => begin(() => res.end('late')));
+    const idle = await open(serving.port);
+    const busy = await open(serving.port);
+    busy.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const answer = await begun;
+    const drained = serving.listeners.drain(60_000);
+    await idle.closed;
+    answer();
+    await busy.closed;
+    expect(busy.text())
+      .to.match(/connection: close/i)
+      .and.to.include('late');
+    await drained;
+  });
+
+  it('serves a request that is just arriving', async () => {
+    const serving = await serve((_req, res) => res.end('served'));
+    const client = await open(serving.port);
+    client.socket.write('GET / HTTP/1.1\r\nHost');
+    await exchange(serving.port, GET);
+    const drained = serving.listeners.drain(60_000);
+    client.socket.write(': a\r\n\r\n');
+    await client.closed;
+    expect(client.text())
+      .to.match(/^HTTP\/1\.1 200/)
+      .and.to.match(/connection: close/i);
+    await drained;
+  });
+
+  it('ends what is left after the limit, upgraded sockets too', async () => {
+    const handler: Handler = () => {};
+    handler.upgrade = (_req, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+    const serving = await serve(handler);
+    const stuck = await open(serving.port);
+    stuck.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const upgraded = await open(serving.port);
+    upgraded.socket.write(
+      'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+    );
+    await upgraded.until('101');
+    const drained = serving.listeners.drain(200);
+    expect(upgraded.socket.destroyed).to.equal(false);
+    await drained;
+    await Promise.all([stuck.closed, upgraded.closed]);
+  });
+
+  it('lets the requests of a removed listener finish', async () => {
+    let begin = (_answer: () => void): void => {};
+    const begun = new Promise<() => void>((resolve) => (begin = resolve));
+    const serving = await serve((_req, res) => begin(() => res.end('late')));
+    const client = await open(serving.port);
+    client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const answer = await begun;
+    await serving.listeners.apply(snapshotOf());
+    expect((await exchange(serving.port, GET)).text).to.equal('');
+    answer();
+    await client.closed;
+    expect(client.text()).to.include('late');
+    await serving.close();
+  });
+});
