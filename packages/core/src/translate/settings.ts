@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type Resource } from '../resource.ts';
+import { DEFAULT_NAMESPACE } from '../resource.ts';
 import type { SettingsSpec } from '../schema/settings.ts';
 import type { StoreState } from '../store.ts';
 import { find } from './world.ts';
@@ -38,17 +38,18 @@ export interface InvalidRoutes {
   readonly body: string;
 }
 
-const cache = new WeakMap<Resource, TranslationSettings>();
+const cache = new WeakMap<SettingsSpec, TranslationSettings>();
 const DEFAULTS = settingsOf({});
 
 /** The settings in use. The same object as long as the resource is the same. */
 export function readSettings(stored: StoreState['stored']): TranslationSettings {
   const found = find<SettingsSpec>(stored, 'Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
   if (found.state !== 'usable') return DEFAULTS;
-  const known = cache.get(found.resource);
+  const { spec } = found.resource;
+  const known = cache.get(spec);
   if (known) return known;
-  const settings = settingsOf(found.resource.spec);
-  cache.set(found.resource, settings);
+  const settings = settingsOf(spec);
+  cache.set(spec, settings);
   return settings;
 }
 

@@ -1,5 +1,5 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import type { Resource, ResourceRef } from '../resource.ts';
+import type { ResourceRef } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
 import { dotted } from './names.ts';
 import type { Found } from './world.ts';
@@ -19,14 +19,15 @@ export interface TlsSecretProblem {
   readonly message: string;
 }
 
-const checked = new WeakMap<Resource, TlsSecret>();
+const checked = new WeakMap<SecretSpec, TlsSecret>();
 
 /** Reads and checks a TLS secret: types, PEM, and that the key belongs to the certificate. */
 export function readTlsSecret(found: Found<SecretSpec>, ref: ResourceRef): TlsSecret | TlsSecretProblem {
   if (found.state === 'missing') return { missing: true, message: `SSL secret not found: no secret ${dotted(ref)}` };
   if (found.state === 'refused') return bad(`SSL secret ${dotted(ref)} is refused: ${found.cause}`);
-  const secret = checked.get(found.resource) ?? check(found.resource.spec);
-  checked.set(found.resource, secret);
+  const { spec } = found.resource;
+  const secret = checked.get(spec) ?? check(spec);
+  checked.set(spec, secret);
   return secret.problem ? bad(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
 }
 
@@ -81,7 +82,6 @@ function certificates(pem: string, name: string): X509Certificate[] {
   }
 }
 
-function entry({ data = {}, stringData = {} }: SecretSpec, name: string): string | undefined {
-  if (stringData[name]) return stringData[name];
+function entry({ data = {} }: SecretSpec, name: string): string | undefined {
   return data[name] ? Buffer.from(data[name], 'base64').toString('utf8') : undefined;
 }

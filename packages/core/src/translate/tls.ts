@@ -66,10 +66,10 @@ function configurationOf({ sslConfig, sniDomains }: Candidate): TlsConfiguration
 function merge(claims: readonly TlsClaim[], world: World): readonly Candidate[] {
   const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; hosts: string[] }>();
   for (const { host, namespace, sslConfig } of claims) {
-    const { sniDomains = [], ...rest } = sslConfig;
-    const effective = withDefaults(rest, namespace, world.settings.oneWayTls);
-    const key = contentOf(effective);
-    const known = merged.get(key) ?? { sslConfig: effective, names: new Set(), any: false, hosts: [] };
+    const { sniDomains = [] } = sslConfig;
+    const config = effectiveConfig(sslConfig, namespace, world.settings.oneWayTls);
+    const key = contentOf(config);
+    const known = merged.get(key) ?? { sslConfig: config, names: new Set(), any: false, hosts: [] };
     for (const name of sniDomains) known.names.add(name.toLowerCase());
     known.any ||= sniDomains.length === 0;
     known.hosts.push(host);
@@ -83,15 +83,29 @@ function merge(claims: readonly TlsClaim[], world: World): readonly Candidate[] 
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-function withDefaults(config: SslConfig, namespace: string, oneWayTls: boolean | undefined): SslConfig {
+interface Effective {
+  readonly oneWayTls: boolean | undefined;
+  readonly sslConfig: SslConfig;
+}
+
+/** By configuration as it is written; its namespace never changes, for it belongs to one resource. */
+const effective = new WeakMap<SslConfig, Effective>();
+
+/** The configuration without server names, its secret with a namespace, and what Settings add. */
+function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boolean | undefined): SslConfig {
+  const known = effective.get(written);
+  if (known && known.oneWayTls === oneWayTls) return known.sslConfig;
+  const { sniDomains: _, ...config } = written;
   const { secretRef } = config;
-  return Object.freeze({
+  const sslConfig = Object.freeze({
     ...config,
     ...(secretRef && {
       secretRef: Object.freeze({ name: secretRef.name ?? '', namespace: secretRef.namespace || namespace }),
     }),
     ...(config.oneWayTls === undefined && oneWayTls !== undefined && { oneWayTls }),
   });
+  effective.set(written, { oneWayTls, sslConfig });
+  return sslConfig;
 }
 
 /** Reports what is wrong with the certificate of a configuration. */

@@ -22,7 +22,8 @@ export interface UpstreamEntry {
 
 export type UpstreamTable = ReadonlyMap<ResourceKey, UpstreamEntry>;
 
-const parts = new WeakMap<Resource, SnapshotUpstream>();
+/** By spec, which stays the same object where only the place in a file changes. */
+const parts = new WeakMap<UpstreamSpec, SnapshotUpstream>();
 
 /** Takes over the entry of `before` where nothing changed. */
 export function upstreamEntry(
@@ -70,10 +71,10 @@ function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: StoreState[
 }
 
 function upstreamOf(resource: Resource<UpstreamSpec>): SnapshotUpstream {
-  const known = parts.get(resource);
-  if (known) return known;
   const { spec, metadata } = resource;
   const ref = Object.freeze({ name: metadata.name, namespace: metadata.namespace });
+  const known = parts.get(spec);
+  if (known?.name === clusterName(ref)) return known;
   const upstream = Object.freeze({
     name: clusterName(ref),
     ref,
@@ -81,7 +82,7 @@ function upstreamOf(resource: Resource<UpstreamSpec>): SnapshotUpstream {
     endpoints: Object.freeze(endpointsOf(spec)),
     tls: usesTls(spec),
   });
-  parts.set(resource, upstream);
+  parts.set(spec, upstream);
   return upstream;
 }
 
