@@ -2,6 +2,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
+import { createStore } from '../../src/store.ts';
 import { translate } from '../../src/translate/translate.ts';
 import type { Translation } from '../../src/translate/translation.ts';
 import { load, splitDocuments } from './load.ts';
@@ -28,11 +29,10 @@ function caseOf(name: string): Case {
 
 /** What the last step gives, beside what the steps before it served. */
 function run({ steps }: Case, order: (documents: readonly string[]) => readonly string[]): Translation {
-  let state: ReturnType<typeof load> | undefined;
+  const store = createStore();
   let translation: Translation | undefined;
   for (const documents of steps) {
-    state = load(order(documents), state);
-    translation = translate(state, {}, translation);
+    translation = translate(load(order(documents), store), {}, translation);
   }
   return translation!;
 }

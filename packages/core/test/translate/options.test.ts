@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import type { RouteOptions } from '../../src/schema/route-options.ts';
+import { fillOptions } from '../../src/translate/options.ts';
+
+const own = Object.freeze({ timeout: '1s' });
+
+describe('fillOptions', () => {
+  const cases: [string, RouteOptions, RouteOptions, RouteOptions][] = [
+    ['fills keys that are unset', own, { prefixRewrite: '/' }, { timeout: '1s', prefixRewrite: '/' }],
+    ['keeps the own value of a key', own, { timeout: '2s' }, own],
+    [
+      'fills empty texts and lists',
+      { timeout: '1s', prefixRewrite: '', upgrades: [] },
+      { prefixRewrite: '/' },
+      { timeout: '1s', prefixRewrite: '/', upgrades: [] },
+    ],
+    ['takes false for a value', { autoHostRewrite: false }, { autoHostRewrite: true }, { autoHostRewrite: false }],
+    [
+      'does not look inside',
+      { headerManipulation: {} },
+      { headerManipulation: { requestHeadersToRemove: ['a'] } },
+      { headerManipulation: {} },
+    ],
+    [
+      'takes no other member of a group it has one of',
+      { hostRewrite: 'a' },
+      { autoHostRewrite: true, timeout: '2s' },
+      { hostRewrite: 'a', timeout: '2s' },
+    ],
+    [
+      'takes no prefix rewrite beside a regex rewrite',
+      { regexRewrite: {} },
+      { prefixRewrite: '/' },
+      { regexRewrite: {} },
+    ],
+  ];
+  for (const [name, upper, lower, expected] of cases) {
+    it(name, () => {
+      const [a, b] = [structuredClone(upper), structuredClone(lower)];
+      expect(fillOptions(upper, lower)).to.deep.equal(expected);
+      expect([upper, lower]).to.deep.equal([a, b]);
+    });
+  }
+
+  it('gives the one that says everything as it is', () => {
+    const lower: RouteOptions = { timeout: '2s' };
+    expect(fillOptions<RouteOptions>(own, lower)).to.equal(own);
+    expect(fillOptions<RouteOptions>(undefined, lower)).to.equal(lower);
+    expect(fillOptions<RouteOptions>({ prefixRewrite: '' }, lower)).to.equal(lower);
+    expect(fillOptions<RouteOptions>(own, undefined)).to.equal(own);
+  });
+});

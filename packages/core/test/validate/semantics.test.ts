@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { formatPath } from '../../src/parse/issue.ts';
+import { parseDocuments } from '../../src/parse/parse.ts';
+import { SEMANTIC_CODES } from '../../src/validate/finding.ts';
+import { validateWritten } from '../../src/validate/schema.ts';
+
+function issuesOf(yaml: string) {
+  const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  expect(resource === undefined).to.equal(errors.length > 0);
+  return errors.map(({ code, origin, path }) => `${origin.line}:${origin.column} ${code} ${formatPath(path)}`);
+}
+
+const virtualService = (virtualHost: string) => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: a }
+spec:
+  virtualHost:
+${virtualHost}`;
+
+const upstream = (spec: string) => `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: a }
+spec:
+${spec}`;
+
+const gateway = (spec: string) => `apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: a }
+spec:
+${spec}`;
+
+describe('what a schema cannot say', () => {
+  const cases: [string, string, string[]][] = [
+    [
+      'an empty domain among others, and one that no host can match',
+      virtualService('    domains:\n      - a.example.com\n      - ""\n      - "*a*"\n'),
+      ['8:9 EMPTY_DOMAIN spec.virtualHost.domains[1]', '9:9 INVALID_DOMAIN spec.virtualHost.domains[2]'],
+    ],
+    [
+      'a matcher without a path',
+      virtualService(
+        '    routes:\n      - matchers:\n          - methods: [GET]\n        directResponseAction: { status: 200 }\n',
+      ),
+      ['8:13 INVALID_MATCHER spec.virtualHost.routes[0].matchers[0]'],
+    ],
+    [
+      'a condition on a header whose regex does not compile',
+      virtualService(
+        '    routes:\n      - matchers:\n          - prefix: /\n            headers: [{ name: a, value: "(", regex: true }]\n        directResponseAction: { status: 200 }\n',
+      ),
+      ['9:34 INVALID_MATCHER spec.virtualHost.routes[0].matchers[0].headers[0].value'],
+    ],
+    [
+      'weights that add up to nothing in a weighted route',
+      virtualService(
+        '    routes:\n      - routeAction:\n          multi:\n            destinations: [{ destination: { upstream: { name: b } } }]\n',
+      ),
+      ['8:11 INVALID_ACTION spec.virtualHost.routes[0].routeAction.multi'],
+    ],
+    [
+      'control characters in the value of a header',
+      virtualService(
+        '    options:\n      headerManipulation:\n        responseHeadersToAdd: [{ header: { key: a, value: "a\\r\\nb: c" } }]\n',
+      ),
+      ['8:52 INVALID_HEADER spec.virtualHost.options.headerManipulation.responseHeadersToAdd[0].header.value'],
+    ],
+    [
+      'a static upstream without hosts, address or port',
+      upstream('  static:\n    hosts:\n      - port: 80\n      - { addr: b, port: 1, loadBalancingWeight: 1 }\n'),
+      ['7:9 INVALID_HOST spec.static.hosts[0]'],
+    ],
+    [
+      'a health check that lacks its thresholds',
+      upstream(
+        '  static: { hosts: [{ addr: b, port: 1 }] }\n  healthChecks:\n    - { timeout: 1s, interval: 1s, healthyThreshold: 1, tcpHealthCheck: {} }\n',
+      ),
+      ['7:7 INVALID_HEALTH_CHECK spec.healthChecks[0]'],
+    ],
+    [
+      'settings of DNS where no host is a name',
+      upstream('  static: { hosts: [{ addr: 10.0.0.1, port: 1 }] }\n  respectDnsTtl: true\n'),
+      ['6:3 INVALID_UPSTREAM spec.respectDnsTtl'],
+    ],
+    ['a gateway that says not what it serves', gateway('  bindPort: 80\n'), ['4:1 INVALID_GATEWAY spec']],
+    [
+      'an early header that must not be changed',
+      gateway(
+        '  bindPort: 80\n  httpGateway:\n    options:\n      httpConnectionManagerSettings:\n        earlyHeaderManipulation: { headersToRemove: [":path"] }\n',
+      ),
+      ['9:9 INVALID_HEADER spec.httpGateway.options.httpConnectionManagerSettings.earlyHeaderManipulation'],
+    ],
+  ];
+  for (const [name, yaml, expected] of cases) {
+    it(`finds ${name}, at its place`, () => expect(issuesOf(yaml)).to.deep.equal(expected));
+  }
+
+  it('has a sentence for every code', () => {
+    for (const text of Object.values(SEMANTIC_CODES)) expect(text).to.match(/^[A-Z].*\.$/);
+  });
+});
