@@ -113,7 +113,10 @@ describe('edge-gateway', function () {
       'the request is under way',
     );
     gateway.child.kill('SIGTERM');
-    await until(() => gateway.child.kill('SIGTERM') && gateway.child.exitCode !== null, 'the process ended');
+    await until(() => {
+      gateway.child.kill('SIGTERM');
+      return gateway.child.exitCode !== null;
+    }, 'the process ended');
     expect(gateway.child.exitCode).to.equal(143);
     expect(await slow).to.be.instanceOf(Error);
   });
