@@ -269,7 +269,11 @@ export interface TcpListenerOptions extends Static<typeof tcp> {}
 export const TcpListenerOptions = named<TcpListenerOptions>('TcpListenerOptions', tcp);
 
 const routeConfig = block({
-  maxDirectResponseBodySizeBytes: int('Largest body of a direct response in bytes.', { ...UINT32, default: 4096 }),
+  maxDirectResponseBodySizeBytes: int('Largest body of a direct response in bytes.', {
+    ...UINT32,
+    default: 4096,
+    ...notYet,
+  }),
   mostSpecificHeaderMutationsWins: bool('Applies header changes of the route after those of the virtual host.', {
     default: false,
   }),

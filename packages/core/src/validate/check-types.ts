@@ -26,6 +26,7 @@ export function checkTypes(info: KindInfo, content: Content, report: Report): vo
   if (!validate) validators.set(info.kind, (validate = ajv.compile(contentSchema(info))));
   if (validate(content.value)) return;
   for (const error of validate.errors ?? []) {
+    if (report.full) break;
     const path = toPath(error.instancePath, content.value);
     const key = error.params['additionalProperty'] as string | undefined;
     const root = nodeOf(info.schema);

@@ -20,9 +20,13 @@ export interface Subject {
   readonly name?: string | undefined;
 }
 
+/** Errors, and warnings, of one document that are reported; a document with more is broken in one way, not in a thousand. */
+const MOST_ISSUES = 1000;
+
 /** Gathers the problems of one document, each with its place. */
 export class Report {
   readonly #issues: Issue[];
+  readonly #counts = { error: 0, warning: 0 };
   subject: Subject = {};
   failed: boolean;
   readonly #written: WrittenResource;
@@ -39,6 +43,11 @@ export class Report {
     return this.#issues.toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
   }
 
+  /** No more errors are taken in. */
+  get full(): boolean {
+    return this.#counts.error >= MOST_ISSUES;
+  }
+
   /** Takes in issues that have their place already. */
   include(issues: readonly Issue[]): void {
     this.failed ||= issues.some(({ severity }) => severity === 'error');
@@ -47,6 +56,7 @@ export class Report {
 
   add({ code, path, message, hint, on, severity = 'error' }: Problem): void {
     if (severity === 'error') this.failed = true;
+    if (this.#counts[severity]++ >= MOST_ISSUES) return;
     const { kind, namespace, name } = this.subject;
     this.#issues.push({
       code,

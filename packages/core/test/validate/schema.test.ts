@@ -307,6 +307,13 @@ describe('validateWritten on hostile documents', () => {
     expect(linesOf('apiVersion: v1\nkind: constructor\nmetadata: {name: x}\n')[0]).include('unknown kind constructor');
   });
 
+  it('reports a thousand problems of one document at most', () => {
+    const keys = Array.from({ length: 5000 }, (_, i) => `k${i}: 1`).join(', ');
+    const { resource: accepted, issues } = validate(resource('RouteTable', `{${keys}}`));
+    expect(accepted).equal(undefined);
+    expect(issues).length(1000);
+  });
+
   it('stays quick and short on a long unknown key', () => {
     const [issue] = validate(resource('RouteTable', `{${'x'.repeat(100_000)}: 1}`)).issues;
     expect(issue!.message.length + issue!.hint!.length).lessThan(200);
