@@ -1,0 +1,98 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import {
+  GatewayError,
+  secretText,
+  type AuthDenied,
+  type AuthMethodKind,
+  type Context,
+  type HeaderChange,
+  type ResourceRef,
+  type SecretValue,
+} from '@edge-gateway/core';
+import type { ApiKeyAuth } from '@edge-gateway/core/schema';
+
+const CHALLENGE = ['www-authenticate', 'API key is missing or invalid'] as const;
+/** A longer key is refused unhashed. */
+const MAX_LENGTH = 4096;
+// oxlint-disable-next-line no-control-regex
+const NOT_A_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
+
+interface StoredKey {
+  readonly name: string;
+  readonly secret: SecretValue;
+}
+
+/**
+ * A key in a request header, compared with those in Secrets of type `extauth.vendor.io/apikey`. Label selectors have
+ * been resolved to references before. Keys are looked up by digest, so that a comparison tells nothing of them.
+ */
+export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
+  type: 'apiKeyAuth',
+  create(spec, { id, context }) {
+    if (spec.aerospikeApikeyStorage) throw unusable(id, 'keys in Aerospike are not available');
+    const digest = digestOf(spec, id, context);
+    const refs = (spec.k8sSecretApikeyStorage?.apiKeySecretRefs ??
+      spec.apiKeySecretRefs ??
+      []) as readonly ResourceRef[];
+    const keys = new Map<string, StoredKey>();
+    for (const ref of refs) {
+      const secret = context.secrets.get(ref);
+      const stored = secretText(secret, 'api-key');
+      if (!secret || stored === undefined)
+        throw unusable(id, `there is no Secret ${ref.namespace}.${ref.name} with an api-key`);
+      const isDigest = spec.hmac ?? spec.digest;
+      keys.set(isDigest ? stored.trim().toLowerCase() : digest(stored), { name: ref.name, secret });
+    }
+    const header = (spec.headerName ?? 'api-key').toLowerCase();
+    const copies = Object.entries(spec.headersFromMetadataEntry ?? spec.headersFromMetadata ?? {});
+    return {
+      authorize(request) {
+        const given = request.header(header);
+        if (given === undefined || given === '' || given.length > MAX_LENGTH) return denied('no key');
+        const known = keys.get(digest(given));
+        if (!known) return denied('unknown key');
+        if (
+          !(spec.match?.headers ?? []).every(({ name = '' }) =>
+            same(request.header(name), secretText(known.secret, name)),
+          )
+        ) {
+          return denied('a header does not fit the key');
+        }
+        const requestChanges: HeaderChange[] = [];
+        for (const [target, { name = '', required = false }] of copies) {
+          const value = secretText(known.secret, name);
+          if (value === undefined || NOT_A_HEADER.test(value)) {
+            if (required) return denied('the key lacks required metadata');
+            continue;
+          }
+          requestChanges.push({ op: 'set', name: target.toLowerCase(), value });
+        }
+        return { allowed: true, userId: known.name, requestChanges, state: { api_key_value: given } };
+      },
+    };
+  },
+};
+
+function denied(reason: string): AuthDenied {
+  return { allowed: false, status: 401, headers: CHALLENGE, reason };
+}
+
+/** How a key is turned into what keys are looked up by: the digest that is stored, or one of our own. */
+function digestOf(spec: ApiKeyAuth, id: string, context: Context): (key: string) => string {
+  if (spec.hmac) {
+    const shared = secretText(context.secrets.get(spec.hmac.sharedSecretRef as ResourceRef), 'password');
+    if (shared === undefined) throw unusable(id, 'there is no shared secret');
+    return (key) => createHmac('sha256', shared).update(key).digest('hex');
+  }
+  return (key) => createHash('sha256').update(key).digest('hex');
+}
+
+function same(a: string | undefined, b: string | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+function unusable(id: string, why: string): GatewayError {
+  return new GatewayError(`${id}: ${why}`, { code: 'ERR_EXTAUTH_CONFIG' });
+}
