@@ -14,7 +14,7 @@ const validation = block({
     ...notYet,
   }),
   validationWebhookTlsKey: text('File with its key.', { default: '/etc/gateway/validation-certs/tls.key', ...notYet }),
-  ignoreGatewayValidationFailure: bool('Deprecated; lets resources through when the server is away.', {
+  ignoreGwValidationFailure: bool('Deprecated; lets resources through when the server is away.', {
     default: false,
     ...notYet,
   }),

@@ -104,7 +104,13 @@ function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, re
         message: `${key} does not belong here`,
         hint: 'it belongs in spec',
       });
-    } else report.add({ code: 'UNKNOWN_KEY', path: [key], message: `unknown key ${key.slice(0, 80)}`, hint: suggest(key, known) });
+    } else
+      report.add({
+        code: 'UNKNOWN_KEY',
+        path: [key],
+        message: `unknown key ${key.slice(0, 80)}`,
+        hint: suggest(key, known),
+      });
   }
 }
 
