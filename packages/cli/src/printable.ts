@@ -6,3 +6,10 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u20
 export function printable(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** A copy of plain data in which every text is {@link printable}. */
+export function printableDeep<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (_key, inner: unknown) =>
+    typeof inner === 'string' ? printable(inner) : inner,
+  ) as T;
+}

@@ -1,9 +1,12 @@
 import { Command, Option } from 'commander';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addDiff } from './commands/diff.ts';
+import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addHelp } from './commands/help.ts';
 import { addProxy } from './commands/proxy.ts';
+import { addValidate } from './commands/validate.ts';
 import { addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './connection.ts';
 import type { Io } from './io.ts';
@@ -33,10 +36,27 @@ export function createProgram(io: Io): Command {
         io.env['GATEWAYCTL_PROXY_ADMIN'] || DEFAULT_PROXY_ADMIN,
       ),
     );
-  for (const add of [addCheck, addGet, addProxy, addVersion, addCompletion, addHelp]) {
+  for (const add of [
+    addCheck,
+    addGet,
+    addProxy,
+    addValidate,
+    addDiff,
+    addExplain,
+    addVersion,
+    addCompletion,
+    addHelp,
+  ]) {
     add(program, io);
   }
-  return program.addHelpText('after', examples([['gatewayctl check', 'is everything in order?']]));
+  return program.addHelpText(
+    'after',
+    examples([
+      ['gatewayctl check', 'is everything in order?'],
+      ['gatewayctl validate ./resources', 'before a commit, without a gateway'],
+      ['gatewayctl explain GET http://shop.example/cart', 'which route, and why'],
+    ]),
+  );
 }
 
 function outputOf(io: Io) {

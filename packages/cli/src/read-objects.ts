@@ -4,12 +4,15 @@ import { badAnswer, type Connection, type SnapshotName } from './connection.ts';
 import { gatewayOf } from './gateway.ts';
 import type { Io } from './io.ts';
 import { toStatusObjects, type StatusObject } from './objects.ts';
+import { offlineObjects } from './offline.ts';
 import { createTerminal } from './terminal.ts';
 
 /** Every resource with its status: of the directory that `--config` names, else of the running gateway. */
 export async function readObjects(io: Io, command: Command, kind: Kind): Promise<StatusObject[]> {
+  const { config } = command.optsWithGlobals<{ config?: string }>();
   const terminal = createTerminal(io);
   return terminal.progress('Reading resources', async () => {
+    if (config !== undefined) return offlineObjects(io, config);
     const connection = gatewayOf(io, command);
     const { objects: input } = await readSnapshot(connection, 'input');
     if (kind !== 'Proxy') return input;

@@ -1,4 +1,5 @@
-const REDACTED = '<redacted>';
+/** What stands in the place of a secret value. */
+export const REDACTED = '<redacted>';
 
 /** Fields that hold a secret itself, wherever they stand in a resource; references to secrets have other names. */
 const SECRET_FIELD =
@@ -29,7 +30,8 @@ function walk(value: unknown, inSecret: boolean): unknown {
   return Object.fromEntries(pairs);
 }
 
-function isSensitive(name: string): boolean {
+/** True for fields and headers whose value is a secret. */
+export function isSensitive(name: string): boolean {
   return SECRET_FIELD.test(name) || SECRET_HEADER.test(name);
 }
 

@@ -1,16 +1,21 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio, type SpawnOptions } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type AnsweringServer } from './support/answering-server.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-function start(argv: string[]) {
+function start(argv: string[], more: SpawnOptions = {}) {
   const env = { ...process.env, NODE_OPTIONS: '' };
   const child = spawn(process.execPath, ['--conditions=source', MAIN, ...argv], {
+    ...more,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   const printed = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (printed.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (printed.stderr += String(chunk)));
@@ -57,5 +62,19 @@ describe('gatewayctl as a process', () => {
   it('prints a large answer completely into a pipe', async () => {
     const { stdout } = await start(['proxy', 'dump', ...at(server)]).ended;
     expect(JSON.parse(stdout)).to.have.length(20_000);
+  });
+
+  it('says in one line that a directory may not be read', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'cli-forbidden-'));
+    chmodSync(directory, 0);
+    // The superuser may read everything, so the program runs as nobody then.
+    const asNobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { code, stdout, stderr } = await start(['validate', directory], asNobody).ended;
+    rmSync(directory, { recursive: true });
+    expect({ code, stdout, stderr }).to.deep.equal({
+      code: 2,
+      stdout: '',
+      stderr: `Error: ${directory}: permission denied\n`,
+    });
   });
 });

@@ -33,7 +33,7 @@ async function showLogs(io: Io, connection: Connection, flags: LogFlags): Promis
   const { err } = createTerminal(io);
   if (flags.debug === 'true') {
     await connection.proxy('/logging?level=debug', 'POST');
-    err('The log level of the proxy is debug now (gatewayctl sets it and leaves it).');
+    err('The log level of the proxy is debug now, and stays so until it is set again.');
   }
   const file = await logFileOf(connection);
   if (file === '') {

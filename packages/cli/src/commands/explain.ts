@@ -1,0 +1,83 @@
+import type { Snapshot } from '@edge-gateway/core';
+import { explainRequest, type Explanation } from '@edge-gateway/routing';
+import { Option, type Command } from 'commander';
+import { cliError } from '../error-codes.ts';
+import { renderExplanation, withoutSecrets } from '../explanation.ts';
+import { examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import { chooseSnapshot, readServed } from '../served.ts';
+import { createTerminal } from '../terminal.ts';
+
+interface ExplainFlags {
+  readonly header: readonly string[];
+  readonly listener?: string;
+  readonly proxy?: string;
+  readonly output: 'table' | 'json';
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+/** `explain METHOD URL`: what happens to a request, and why. Nothing is sent. */
+export function addExplain(program: Command, io: Io): void {
+  const command = program
+    .command('explain')
+    .description('Explain which listener, virtual host and route a request gets, and what goes upstream.')
+    .argument('<method>', 'e.g. GET')
+    .argument('<url>', 'absolute, e.g. http://shop.example/cart')
+    .option('-H, --header <header>', 'a request header "name: value"; may be given several times', collect, [])
+    .option('-c, --config <dir>', 'ask this directory of resources instead of a running gateway')
+    .option('--listener <name>', 'the listener to take; default: the one of the port or scheme of the URL')
+    .option('--proxy <name>', 'the proxy to ask, when there are several')
+    .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
+  command.addHelpText(
+    'after',
+    examples([
+      ['gatewayctl explain GET http://shop.example/cart', 'of the running gateway'],
+      ["gatewayctl explain POST http://shop.example/ -H 'x-beta: 1' -c ./resources", 'of a directory'],
+    ]),
+  );
+  command.action(async (method: string, url: string) => {
+    const flags = command.opts<ExplainFlags>();
+    const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header) };
+    const served = await readServed(io, command);
+    const snapshot = chooseSnapshot(served, flags.proxy);
+    const asked = { ...request, ...(flags.listener !== undefined && { listener: flags.listener }) };
+    const explanation = withoutSecrets(explain(snapshot, asked));
+    const terminal = createTerminal(io);
+    if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
+    else terminal.out(renderExplanation(explanation, terminal.colors));
+  });
+}
+
+function explain(snapshot: Snapshot, request: Parameters<typeof explainRequest>[1]): Explanation {
+  try {
+    return explainRequest(snapshot, request);
+  } catch (error) {
+    throw cliError('ERR_CLI_USAGE', (error as Error).message, error);
+  }
+}
+
+function checkMethod(method: string): string {
+  if (/^[A-Za-z][A-Za-z-]*$/.test(method)) return method.toUpperCase();
+  throw cliError('ERR_CLI_USAGE', `the first argument must be a method such as GET, not '${method}'`);
+}
+
+function checkUrl(url: string): string {
+  if (/^https?:\/\/[^/\s]\S*$/i.test(url)) return url;
+  throw cliError(
+    'ERR_CLI_USAGE',
+    `the second argument must be a whole URL such as http://shop.example/cart, not '${url}'`,
+  );
+}
+
+/** Reads `name: value` headers; several of one name make a list. */
+function parseHeaders(written: readonly string[]): Record<string, string[]> {
+  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  for (const header of written) {
+    const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(header);
+    if (!match) throw cliError('ERR_CLI_USAGE', `a header is written 'name: value', not '${header}'`);
+    const name = match[1]!.toLowerCase();
+    (headers[name] ??= []).push(match[2]!);
+  }
+  return headers;
+}

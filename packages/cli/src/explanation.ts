@@ -1,0 +1,87 @@
+import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
+import { printableDeep } from './printable.ts';
+import { REDACTED, isSensitive, redact } from './redact.ts';
+import type { Colors } from './terminal.ts';
+
+/** An explanation without the secret values that options and headers may hold. */
+export function withoutSecrets(explanation: Explanation): Explanation {
+  const options = explanation.options.map((one) => ({ ...one, value: redact(one.value) }));
+  if (explanation.outcome.type !== 'forward') return { ...explanation, options };
+  const destinations = explanation.outcome.destinations.map((destination) => ({
+    ...destination,
+    headers: destination.headers.map(([name, value]) => [name, isSensitive(name) ? REDACTED : value] as const),
+  }));
+  return { ...explanation, options, outcome: { ...explanation.outcome, destinations } };
+}
+
+/** An explanation as text: listener, virtual host, routes, options, result. */
+export function renderExplanation(explanation: Explanation, colors: Colors): string {
+  const { request, listeners, routes, options, outcome } = printableDeep(explanation);
+  const lines = [
+    colors.bold(`${request.method} ${request.host}${request.path}`),
+    ...section(
+      'Listener',
+      listeners.map(({ chosen, name, reason }) => mark(chosen, `${name}: ${reason}`, colors)),
+    ),
+    ...section('Virtual host', hostLines(printableDeep(explanation), colors)),
+    ...section(
+      'Routes, in order',
+      routes.flatMap((route) => routeLines(route, colors)),
+    ),
+    ...section('Options, in order', options.map(optionLine)),
+    ...section('Result', outcomeLines(outcome)),
+  ];
+  return lines.join('\n');
+}
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length > 0 ? ['', title, ...lines.map((line) => `  ${line}`)] : [];
+
+const mark = (good: boolean, text: string, colors: Colors): string =>
+  good ? `${colors.green('✓')} ${text}` : `${colors.red('✗')} ${text}`;
+
+function hostLines({ virtualHost, otherDomains }: Explanation, colors: Colors): string[] {
+  if (virtualHost) {
+    const { name, domain, virtualService } = virtualHost;
+    const where = `VirtualService ${virtualService.namespace}/${virtualService.name}`;
+    return [mark(true, `${name}: the domain ${domain} fits best (${where})`, colors)];
+  }
+  return otherDomains.map((domain) => mark(false, `the domain ${domain} does not fit`, colors));
+}
+
+function routeLines({ name, source, matched, matchers }: RouteVerdict, colors: Colors): string[] {
+  const where = `${source.kind} ${source.namespace}/${source.name}`;
+  return [mark(matched, `${name} (${where})`, colors), ...matchers.flatMap(matcherLines)];
+}
+
+function matcherLines({ path, mismatches }: MatcherVerdict): string[] {
+  if (mismatches.length === 0) return [`    ${path}: fits`];
+  const why = mismatches.map(({ on, wanted, found }) =>
+    on === 'path' ? `the path is ${found}` : `${on} is ${found ?? 'absent'}, wanted ${wanted}`,
+  );
+  return [`    ${path}: ${why.join('; ')}`];
+}
+
+function optionLine({ option, from, destination, applies, value }: AppliedOption): string {
+  const level = destination === undefined ? from : `${from} ${destination}`;
+  return `${option} of the ${level}${applies ? '' : ' (replaced by a more specific one)'}: ${JSON.stringify(value)}`;
+}
+
+function outcomeLines(outcome: Outcome): string[] {
+  if (outcome.type === 'redirect') return [`redirect ${outcome.status} to ${outcome.location}`];
+  if (outcome.type === 'reply') {
+    const body = outcome.body && `: ${JSON.stringify(outcome.body)}`;
+    return [`answer ${outcome.status || 'nothing'} (${outcome.reason})${body}`];
+  }
+  return outcome.destinations.flatMap((destination) => {
+    const { upstream, share, reply, url, method, timeoutMs, headers } = destination;
+    const part = `upstream ${upstream} (${Number(share.toFixed(2))} % of the requests)`;
+    if (reply) return [`${part}: answers ${reply.status} (${reply.reason})`];
+    return [
+      part,
+      `  ${method} ${url}`,
+      `  timeout: ${timeoutMs === 0 ? 'none' : `${timeoutMs / 1000} s`}`,
+      ...headers.map(([name, value]) => `  ${name}: ${value}`),
+    ];
+  });
+}

@@ -1,0 +1,66 @@
+import { accessSync, constants, opendirSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import {
+  keyOf,
+  loadDirectory,
+  type ControlPlaneState,
+  type DefaultGateways,
+  type Origin,
+  type Resource,
+  type ResourceKey,
+  type Snapshot,
+} from '@edge-gateway/core';
+import { fileError } from './error-codes.ts';
+import type { Io } from './io.ts';
+import { toStatusObjects, type StatusObject } from './objects.ts';
+
+/** Reads, validates and translates a directory as a gateway would. A directory that cannot be read is `ERR_CLI_FILE`. */
+export async function loadOffline(
+  io: Io,
+  directory: string,
+  defaultGateways: DefaultGateways = {},
+): Promise<ControlPlaneState> {
+  const path = resolve(io.cwd, directory);
+  try {
+    opendirSync(path).closeSync();
+    accessSync(path, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    throw fileError(directory, error);
+  }
+  return loadDirectory(path, { defaultGateways });
+}
+
+/** The ports that a running gateway was told to open without Gateway resources, so that a directory is read alike. */
+export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways {
+  const listeners = served.flatMap(({ listeners: all }) => all);
+  const portOf = (name: string) => listeners.find(({ gateway }) => gateway.name === name)?.bindPort;
+  const [httpPort, httpsPort] = [portOf('gateway-proxy'), portOf('gateway-proxy-ssl')];
+  const proxyName = served.length === 1 ? served[0]!.proxy : undefined;
+  return {
+    ...(httpPort !== undefined && { httpPort }),
+    ...(httpsPort !== undefined && { httpsPort }),
+    ...(proxyName !== undefined && { proxyName }),
+  };
+}
+
+/** The resources of a directory with the status that a gateway would give them; refused ones without their spec. */
+export async function offlineObjects(io: Io, directory: string): Promise<StatusObject[]> {
+  const { resources, statuses, proxies } = await loadOffline(io, directory);
+  const made = new Map(proxies.map((proxy) => [keyOf('Proxy', proxy.metadata), proxy]));
+  const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);
+  const keys = [...new Set([...known.keys(), ...statuses.keys()])].sort();
+  return toStatusObjects(keys.map((key) => ({ ...bodyOf(key, known.get(key)), status: statuses.get(key) })));
+}
+
+function bodyOf(key: ResourceKey, resource: Resource | undefined): object {
+  const [kind, namespace, name] = key.split('/');
+  if (!resource) return { apiVersion: '', kind, metadata: { name, namespace } };
+  const { apiVersion, metadata, spec } = resource;
+  return { apiVersion, kind, metadata, spec };
+}
+
+/** A place as the caller would write it: relative to where the call was made, when it is below. */
+export function shownOrigin(io: Io, origin: Origin): Origin {
+  const file = relative(io.cwd, origin.file);
+  return file === '' || file.startsWith('..') ? origin : { ...origin, file };
+}

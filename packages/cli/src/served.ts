@@ -1,0 +1,32 @@
+import type { Snapshot } from '@edge-gateway/core';
+import type { Command } from 'commander';
+import { cliError } from './error-codes.ts';
+import { gatewayOf } from './gateway.ts';
+import type { Io } from './io.ts';
+import { loadOffline } from './offline.ts';
+import { readSnapshots } from './read-snapshots.ts';
+import { didYouMean } from './suggest.ts';
+import { createTerminal } from './terminal.ts';
+
+/** What proxies are served: by the directory that `--config` names, else by the running gateway. */
+export async function readServed(io: Io, command: Command): Promise<Snapshot[]> {
+  const { config } = command.optsWithGlobals<{ config?: string }>();
+  return createTerminal(io).progress('Reading what is served', async () => {
+    if (config !== undefined) return [...(await loadOffline(io, config)).snapshots.values()];
+    return (await readSnapshots(gatewayOf(io, command))).map(({ snapshot }) => snapshot);
+  });
+}
+
+const DEFAULT_PROXY = 'gateway-proxy';
+
+/** The snapshot of the proxy asked for; by default `gateway-proxy`, or the only one there is. */
+export function chooseSnapshot(served: readonly Snapshot[], proxy: string | undefined): Snapshot {
+  const found = served.find((each) => each.proxy === (proxy ?? DEFAULT_PROXY));
+  if (found) return found;
+  if (proxy === undefined && served.length === 1) return served[0]!;
+  const known = served.map((each) => each.proxy);
+  if (known.length === 0) throw cliError('ERR_CLI_NOT_FOUND', 'no proxy is served; is there a virtual service?');
+  const asked = proxy ?? DEFAULT_PROXY;
+  const text = `proxy ${asked} is not served${didYouMean(asked, known)}; there are: ${known.join(', ')} (--proxy)`;
+  throw cliError('ERR_CLI_NOT_FOUND', text);
+}

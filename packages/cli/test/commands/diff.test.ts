@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadDirectory } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { answer } from '../support/answering-server.ts';
+import { call } from '../support/captured-io.ts';
+
+const resources = (prefix: string, extra = '') => `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: ${prefix} }]
+        routeAction: { single: { upstream: { name: echo } } }
+        options:
+          headerManipulation:
+            requestHeadersToAdd: [{ header: { key: authorization, value: hunter2 } }]
+${extra}`;
+const MORE = `---
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: more }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 81 }] } }
+`;
+
+describe('diff', () => {
+  let cwd: string;
+  before(() => {
+    cwd = mkdtempSync(join(tmpdir(), 'cli-diff-'));
+    for (const [name, text] of [
+      ['old', resources('/a')],
+      ['new', resources('/b', MORE)],
+      ['empty', ''],
+    ] as const) {
+      mkdirSync(join(cwd, name));
+      writeFileSync(join(cwd, name, 'all.yaml'), text);
+    }
+  });
+  after(() => rmSync(cwd, { recursive: true }));
+  const diff = (...argv: string[]) => call(['diff', ...argv], { cwd });
+
+  it('says that nothing differs', async () => {
+    expect(await diff('old', '--against', 'old', '--exit-code')).to.deep.equal({
+      code: 0,
+      stdout: 'No differences.\n',
+      stderr: '',
+    });
+  });
+
+  it('marks what is new with +, what is gone with -, and what changes with ~ and both values', async () => {
+    const { code, stdout } = await diff('new', '--against', 'old');
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^proxy gateway-proxy\n/);
+    expect(stdout).to.contain(
+      '\n~ route listener-::-8080/gw-system.shop-route-0\n    matchers: [{"prefix":"/a"}] -> [{"prefix":"/b"}]\n',
+    );
+    expect(stdout).to.contain('\n+ upstream more_gw-system\n');
+    expect(stdout).to.match(/\n2 differences: 1 added, 0 removed, 1 changed\.\n$/);
+    expect((await diff('old', '--against', 'new')).stdout).to.contain('\n- upstream more_gw-system\n');
+  });
+
+  it('exits 1 for differences with --exit-code only, and prints JSON', async () => {
+    const { code, stdout } = await diff('new', '--against', 'old', '--exit-code', '-o', 'json');
+    expect(code).to.equal(1);
+    const answered = JSON.parse(stdout) as {
+      differences: number;
+      proxies: { proxy: string; diff: { routes: unknown[] } }[];
+    };
+    expect(answered.differences).to.equal(2);
+    expect(answered.proxies[0]!.diff.routes).to.have.length(1);
+  });
+
+  it('never shows a secret value', async () => {
+    const { stdout } = await diff('empty', '--against', 'old', '-o', 'json');
+    expect(stdout).to.not.contain('hunter2');
+    expect((await diff('old', '--against', 'empty')).stdout).to.not.contain('hunter2');
+  });
+
+  it('compares with a running gateway, on the ports that it was started with', async () => {
+    const { snapshots } = await loadDirectory(join(cwd, 'old'), { defaultGateways: { httpPort: 9999 } });
+    const served = JSON.stringify({ data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } });
+    const server = await answer({ '/snapshots/xds': served.replace('hunter2', '<redacted>') });
+    expect((await diff('old', '--server', server.url)).stdout).to.equal('No differences.\n');
+    expect((await diff('new', '--server', server.url)).stdout).to.contain('2 differences');
+    await server.close();
+  });
+
+  it('shows everything as new when the gateway serves nothing yet', async () => {
+    const server = await answer({ '/snapshots/xds': { data: {} } });
+    const { stdout } = await diff('old', '--server', server.url);
+    await server.close();
+    expect(stdout).to.contain('+ listener listener-::-8080\n').and.contain('+ virtual host');
+  });
+
+  it('refuses missing directories on either side with exit status 2', async () => {
+    expect(await diff('none', '--against', 'old')).to.include({
+      code: 2,
+      stderr: 'Error: none: no such file or directory\n',
+    });
+    expect(await diff('old', '--against', 'none')).to.include({ code: 2 });
+    expect(await diff('old', '--server', 'http://127.0.0.1:1')).to.include({ code: 1 });
+  });
+});

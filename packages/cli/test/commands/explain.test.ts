@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadDirectory } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { answer } from '../support/answering-server.ts';
+import { call } from '../support/captured-io.ts';
+import { expectFixture } from '../support/fixtures.ts';
+
+const RESOURCES = `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 8081 }] } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop }
+spec:
+  virtualHost:
+    domains: [shop.example, '*.example']
+    options:
+      headerManipulation:
+        requestHeadersToAdd: [{ header: { key: authorization, value: hunter2 } }]
+    routes:
+      - name: beta
+        matchers: [{ prefix: /cart, methods: [POST], headers: [{ name: x-beta, value: '1' }] }]
+        directResponseAction: { status: 200, body: beta }
+      - name: cart
+        matchers: [{ prefix: /cart }]
+        routeAction: { single: { upstream: { name: echo } } }
+        options: { prefixRewrite: /basket, timeout: 2s }
+      - matchers: [{ exact: /old }]
+        redirectAction: { hostRedirect: new.example }
+      - matchers: [{ prefix: /lost }]
+        routeAction: { single: { upstream: { name: lost } } }
+`;
+
+describe('explain', () => {
+  let cwd: string;
+  before(() => {
+    cwd = mkdtempSync(join(tmpdir(), 'cli-explain-'));
+    writeFileSync(join(cwd, 'all.yaml'), RESOURCES);
+  });
+  after(() => rmSync(cwd, { recursive: true }));
+  const explain = (...argv: string[]) => call(['explain', ...argv], { cwd });
+  const offline = (...argv: string[]) => explain(...argv, '--config', '.');
+
+  const cases: [title: string, argv: string[], file: string][] = [
+    [
+      'a request that is forwarded',
+      ['GET', 'http://shop.example/cart/1?x=2', '-H', 'x-beta: 1'],
+      'explain-forward.txt',
+    ],
+    ['a request that is answered', ['post', 'http://www.example/cart', '-H', 'X-Beta:1'], 'explain-reply.txt'],
+    ['a request that is redirected', ['GET', 'http://shop.example/old'], 'explain-redirect.txt'],
+    ['a request without a route', ['GET', 'http://shop.example/none'], 'explain-no-route.txt'],
+    ['a request without a virtual host', ['GET', 'http://other.test/'], 'explain-no-host.txt'],
+    ['a request to an upstream that is missing', ['GET', 'http://shop.example/lost'], 'explain-broken.txt'],
+    ['a request without a listener', ['GET', 'https://shop.example/'], 'explain-no-listener.txt'],
+    ['a request that is refused', ['GET', 'http://shop.example/a%00b'], 'explain-refused.txt'],
+  ];
+  for (const [title, argv, file] of cases) {
+    it(`explains ${title} as in ${file}`, async () => {
+      const { code, stdout, stderr } = await offline(...argv);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expectFixture(file, stdout);
+      expect(stdout).to.not.contain('hunter2');
+    });
+  }
+
+  it('explains the same of a running gateway, and as JSON', async () => {
+    const { snapshots } = await loadDirectory(cwd);
+    const server = await answer({
+      '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } },
+    });
+    const asked = ['GET', 'http://shop.example/cart', '-o', 'json'];
+    const running = await explain(...asked, '--server', server.url);
+    await server.close();
+    expect(running.stdout).to.equal((await offline(...asked)).stdout);
+    const { outcome } = JSON.parse(running.stdout) as {
+      outcome: { destinations: { url: string; headers: unknown }[] };
+    };
+    expect(outcome.destinations[0]!.url).to.equal('http://127.0.0.1:8081/basket');
+    expect(outcome.destinations[0]!.headers).to.deep.include(['authorization', '<redacted>']);
+  });
+
+  const wrong: [argv: string[], message: RegExp][] = [
+    [['GET'], /missing required argument 'url'/],
+    [['GET', '/cart'], /must be a whole URL such as/],
+    [['GET', 'ftp://shop.example/'], /must be a whole URL/],
+    [['GET', 'http://'], /must be a whole URL/],
+    [['GET', 'http://shop .example/'], /^Error: .+\n$/],
+    [['http://shop.example/', 'GET'], /must be a method such as GET/],
+    [['GET', 'http://shop.example/', '-H', 'no colon'], /a header is written 'name: value'/],
+    [['GET', 'http://shop.example/', '-H', 'bad name: x'], /a header is written/],
+  ];
+  for (const [argv, message] of wrong) {
+    it(`refuses ${argv.join(' ')} in one line with exit status 2`, async () => {
+      const { code, stdout, stderr } = await offline(...argv);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(message);
+      expect(stderr.trim().split('\n')).to.have.length(1);
+    });
+  }
+
+  it('names the proxies there are when the asked one is not served', async () => {
+    expect(await offline('GET', 'http://shop.example/', '--proxy', 'gateway-proxi')).to.include({
+      code: 1,
+      stderr:
+        'Error: proxy gateway-proxi is not served (did you mean "gateway-proxy"?); there are: gateway-proxy (--proxy)\n',
+    });
+  });
+});

@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { call } from '../support/captured-io.ts';
+
+const UPSTREAM = `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] } }
+`;
+const service = (name: string, more: string) => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: ${name} }
+spec:
+  virtualHost:
+    domains: [${name}.example]
+    routes:
+      - matchers: [{ prefix: / }]
+        ${more}
+`;
+const FORWARD = 'routeAction: { single: { upstream: { name: echo } } }';
+
+describe('validate', () => {
+  let cwd: string;
+  beforeEach(() => {
+    cwd = mkdtempSync(join(tmpdir(), 'cli-validate-'));
+    mkdirSync(join(cwd, 'resources'));
+  });
+  afterEach(() => rmSync(cwd, { recursive: true }));
+  const write = (name: string, text: string) => writeFileSync(join(cwd, 'resources', name), text);
+  const validate = (...argv: string[]) => call(['validate', 'resources', ...argv], { cwd });
+
+  it('prints only the summary of a good directory', async () => {
+    write('a.yaml', UPSTREAM);
+    write('b.yaml', service('shop', FORWARD));
+    expect(await validate()).to.deep.equal({
+      code: 0,
+      stdout: '2 resources, 0 errors, 0 warnings\n',
+      stderr: '',
+    });
+  });
+
+  it('prints every problem of every file, one per line, with its place relative to the caller', async () => {
+    write('a.yaml', service('one', `${FORWARD}\n        optins: {}`));
+    write('b.yaml', `${UPSTREAM}---\nkind: Upstraem\napiVersion: gw.vendor.io/v1\nmetadata: { name: x }\n`);
+    write('c.json', '{ "broken": ');
+    const { code, stdout } = await validate();
+    expect(code).to.equal(1);
+    const lines = stdout.trim().split('\n');
+    expect(lines[0]).to.match(
+      /^resources\/a\.yaml:10:9 {2}VirtualService gw-system\/one {2}spec\.virtualHost\.routes\[0\]\.optins {2}.+options/,
+    );
+    expect(lines[1]).to.match(/^resources\/b\.yaml:6:\d+ {2}.*Upstraem.*Upstream/);
+    expect(lines[2]).to.match(/^resources\/c\.json:1:\d+ {2}/);
+    expect(lines.at(-1)).to.match(/^\d+ resources?, 3 errors, 0 warnings$/);
+  });
+
+  it('tells what only shows when resources meet: references that lead nowhere, domains claimed twice', async () => {
+    write('a.yaml', service('one', FORWARD));
+    write('b.yaml', service('two', FORWARD).replace('two.example', 'one.example'));
+    const { code, stdout } = await validate();
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/a\.yaml:1:1 {2}VirtualService gw-system\/one {2}.*InvalidDestinationWarning.*\[warning\]/);
+    expect(stdout).to.match(/b\.yaml:1:1 {2}VirtualService gw-system\/two {2}.*DomainsNotUniqueError/);
+  });
+
+  it('fails for warnings with --strict only', async () => {
+    write('a.yaml', `${UPSTREAM}---\n${service('shop', `${FORWARD}\n        options: { retries: { retryOn: 5xx } }`)}`);
+    const lenient = await validate();
+    expect(lenient.code).to.equal(0);
+    expect(lenient.stdout).to.match(/retries.*\[warning\]\n2 resources, 0 errors, 1 warning\n$/);
+    expect((await validate('--strict')).code).to.equal(1);
+  });
+
+  it('prints JSON with every part of a problem', async () => {
+    write('a.yaml', service('shop', `${FORWARD}\n        optins: {}`));
+    const { code, stdout } = await validate('-o', 'json');
+    expect(code).to.equal(1);
+    const { problems, ...counts } = JSON.parse(stdout) as { problems: Record<string, unknown>[] };
+    expect(counts).to.deep.equal({ resources: 1, errors: 1, warnings: 0 });
+    expect(problems[0]).to.deep.include({
+      severity: 'error',
+      file: 'resources/a.yaml',
+      line: 10,
+      column: 9,
+      kind: 'VirtualService',
+      namespace: 'gw-system',
+      name: 'shop',
+      path: 'spec.virtualHost.routes[0].optins',
+    });
+  });
+
+  it('does not let a file name or a value move the cursor of the terminal', async () => {
+    write('a.yaml', `apiVersion: "gw.vendor.io/v1\\e[2J"\nkind: Upstream\nmetadata: { name: x }\n`);
+    const { stdout } = await validate();
+    expect(stdout).to.not.contain('\u001b');
+  });
+
+  it('takes an empty directory for a good one', async () => {
+    expect((await validate()).stdout).to.equal('0 resources, 0 errors, 0 warnings\n');
+  });
+
+  it('refuses a directory that is missing, a file, or forbidden, in one line with exit status 2', async () => {
+    expect(await call(['validate', 'none'], { cwd })).to.deep.equal({
+      code: 2,
+      stdout: '',
+      stderr: 'Error: none: no such file or directory\n',
+    });
+    write('file.yaml', UPSTREAM);
+    expect(await call(['validate', 'resources/file.yaml'], { cwd })).to.include({
+      code: 2,
+      stderr: 'Error: resources/file.yaml: not a directory\n',
+    });
+    expect(await call(['validate'], { cwd })).to.include({
+      code: 2,
+      stderr: "Error: missing required argument 'dir'\n",
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createContext, createControlPlane, directorySource, type ControlPlane } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { createControlAdmin, createProxyAdmin, type AdminServer } from '../../admin/src/index.ts';
+import { CLIENT_VERSION } from '../src/client-version.ts';
+import { call } from './support/captured-io.ts';
+
+const RESOURCES = `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 8081 }] } }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: token }
+type: Opaque
+stringData: { token: hunter2 }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: echo } } }
+`;
+
+describe('gatewayctl with the real admin ports', () => {
+  let directory: string;
+  let controlPlane: ControlPlane;
+  let flags: string[];
+  const admins: AdminServer[] = [];
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'cli-real-'));
+    writeFileSync(join(directory, 'all.yaml'), RESOURCES);
+    const context = createContext({ secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) } });
+    controlPlane = createControlPlane({ source: directorySource(directory, { watch: false }), log: context.log });
+    await controlPlane.start();
+    const snapshot = () => controlPlane.state?.snapshots.get('gateway-proxy');
+    const control = createControlAdmin({
+      state: () => controlPlane.state,
+      loggers: context.log,
+      metrics: context.metrics,
+      version: CLIENT_VERSION,
+      components: () => [
+        { name: 'control-plane', kind: 'control-plane', state: 'ready' },
+        { name: 'gateway-proxy', kind: 'proxy', state: 'ready' },
+        { name: 'listener-::-8080', kind: 'listener', state: 'ready' },
+      ],
+    });
+    const proxy = createProxyAdmin({
+      context,
+      snapshot,
+      lastUpdated: () => new Date(),
+      listeners: () => [{ name: 'listener-::-8080', address: '::', port: 18_080 }],
+      readiness: () => 'LIVE',
+      info: { version: CLIENT_VERSION, startedAt: Date.now(), commandLineOptions: {} },
+    });
+    admins.push(control, proxy);
+    const ports = [await control.listen(0), await proxy.listen(0)].map(({ port }) => `http://127.0.0.1:${port}`);
+    flags = ['--server', ports[0]!, '--proxy-admin', ports[1]!];
+  });
+  after(async () => {
+    await Promise.all(admins.map((admin) => admin.close()));
+    await controlPlane.close();
+    rmSync(directory, { recursive: true });
+  });
+  const ask = (...argv: string[]) => call([...argv, ...flags]);
+
+  it('checks it', async () => {
+    const { code, stdout, stderr } = await ask('check');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.match(/Checking Proxies\.\.\. OK\nNo problems detected\.\n$/);
+  });
+
+  it('gets the same from it as from its directory', async () => {
+    for (const kind of ['virtualservices', 'upstreams', 'proxies']) {
+      const running = await ask('get', kind);
+      expect(running).to.include({ code: 0, stderr: '' });
+      expect(running.stdout).to.equal((await call(['get', kind, '--config', directory])).stdout);
+      expect(running.stdout).to.contain('Accepted');
+    }
+  });
+
+  it('finds no difference to its directory, and explains a request alike', async () => {
+    expect((await ask('diff', directory)).stdout).to.equal('No differences.\n');
+    const request = ['explain', 'GET', 'http://a.example/x'];
+    expect((await ask(...request)).stdout).to.equal((await call([...request, '-c', directory])).stdout);
+  });
+
+  it('asks its proxy for addresses, dump, statistics, logs and what is served', async () => {
+    expect((await ask('proxy', 'url')).stdout).to.equal('http://127.0.0.1:18080\n');
+    expect(JSON.parse((await ask('proxy', 'dump')).stdout))
+      .to.have.property('configs')
+      .with.length.greaterThan(3);
+    expect((await ask('proxy', 'stats')).stdout).to.contain(': ');
+    expect(await ask('proxy', 'logs')).to.include({ code: 0, stdout: '' });
+    expect((await ask('proxy', 'served-config')).stdout).to.match(/^#role: gw-system~gateway-proxy\n/);
+  });
+
+  it('reads its version without a warning', async () => {
+    const { stdout, stderr } = await ask('version');
+    expect(stderr).to.equal('');
+    expect(stdout).to.contain(`"Tag": "${CLIENT_VERSION}"`);
+  });
+
+  it('never prints a secret value', async () => {
+    const calls = [
+      ['check', '-o', 'json'],
+      ['proxy', 'dump'],
+      ['proxy', 'served-config'],
+      ['get', 'vs', '-A', '-o', 'yaml'],
+    ];
+    for (const argv of calls) expect((await ask(...argv)).stdout).to.not.match(/hunter2|aHVudGVyMg/);
+  });
+});
