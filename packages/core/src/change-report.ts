@@ -2,7 +2,7 @@ import type { ControlPlaneState } from './control-plane.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics, StatName } from './metrics.ts';
 import { formatIssue } from './parse/issue.ts';
-import type { ResourceKey, ResourceStatus } from './resource.ts';
+import type { ResourceKey, ResourceStatus, StatusReport } from './resource.ts';
 import type { StoreState } from './store.ts';
 
 /** Tells the log and the statistics what became of each change. */
@@ -13,6 +13,8 @@ export interface ChangeReport {
   changed(state: ControlPlaneState, store: StoreState, milliseconds: number): void;
   failed(error: unknown): void;
 }
+
+type Severity = 'warn' | 'error';
 
 const STATS = {
   valid: { path: 'validation.gateway.vendor.io/valid_config', metric: 'validation_gateway_vendor_io_valid_config' },
@@ -38,8 +40,8 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
   const accepted = metrics.counter(STATS.accepted);
   const rejected = metrics.counter(STATS.rejected);
   const seconds = metrics.histogram(STATS.seconds);
-  let statuses: ReadonlyMap<ResourceKey, ResourceStatus> = new Map();
-  let problems = new Set<string>();
+  const translation = createStatusProblems();
+  let problems: ReadonlyMap<string, Severity> = new Map();
 
   return {
     translated(translate) {
@@ -51,18 +53,15 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
       }
     },
     changed(state, store, milliseconds) {
-      for (const [key, status] of state.statuses) {
-        if (statuses.get(key) === status) continue;
-        if (isRejected(status)) rejected.value++;
-        else accepted.value++;
-      }
-      statuses = state.statuses;
-      const found = problemsOf(state, store);
+      const verdicts = translation.update(state.statuses, store);
+      accepted.value += verdicts.accepted;
+      rejected.value += verdicts.rejected;
+      const found = new Map(translation.problems.values());
+      for (const issue of state.issues) found.set(formatIssue(issue), issue.severity === 'error' ? 'error' : 'warn');
       for (const [problem, severity] of found) {
-        if (problems.has(problem)) continue;
-        log[severity]({ revision: state.revision }, problem);
+        if (!problems.has(problem)) log[severity]({ revision: state.revision }, problem);
       }
-      problems = new Set(found.keys());
+      problems = found;
       resources.value = state.resources.size;
       valid.value = [...found.values()].includes('error') ? 0 : 1;
       const ms = Math.round(milliseconds);
@@ -78,20 +77,39 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
   };
 }
 
-/** Problems of what is written, and those that translation found, by their words. */
-function problemsOf(state: ControlPlaneState, store: StoreState): Map<string, 'warn' | 'error'> {
-  const found = new Map<string, 'warn' | 'error'>();
-  for (const issue of state.issues) found.set(formatIssue(issue), issue.severity === 'error' ? 'error' : 'warn');
-  for (const [key, { statuses }] of state.statuses) {
-    if ((store.stored.get(key)?.issues.length ?? 0) > 0) continue;
-    for (const { state, reason } of Object.values(statuses)) {
-      if (state === 'Accepted' || state === 'Pending') continue;
-      found.set(`${key} ${reason ?? state}`, state === 'Rejected' ? 'error' : 'warn');
-    }
+/** Follows the statuses; looks only at those that changed. */
+function createStatusProblems() {
+  const problems = new Map<ResourceKey, readonly [string, Severity]>();
+  let before: ControlPlaneState['statuses'] = new Map();
+
+  function note(key: ResourceKey, status: ResourceStatus, store: StoreState): boolean {
+    problems.delete(key);
+    const reports = Object.values(status.statuses);
+    const rejected = reports.some(({ state }) => state === 'Rejected');
+    const bad = reports.find(({ state }) => state === 'Rejected' || state === 'Warning');
+    const hasIssues = (store.stored.get(key)?.issues.length ?? 0) > 0;
+    // A proxy only says again what its virtual services say.
+    if (bad && !hasIssues && !key.startsWith('Proxy/'))
+      problems.set(key, [`${key}  ${oneLine(bad)}`, rejected ? 'error' : 'warn']);
+    return rejected;
   }
-  return found;
+
+  return {
+    /** What translation alone found, by the resource it is about. Problems of what is written are issues. */
+    problems,
+    update(statuses: ControlPlaneState['statuses'], store: StoreState): { accepted: number; rejected: number } {
+      const verdicts = { accepted: 0, rejected: 0 };
+      for (const [key, status] of statuses) {
+        if (before.get(key) === status) continue;
+        verdicts[note(key, status, store) ? 'rejected' : 'accepted']++;
+      }
+      for (const key of problems.keys()) if (!statuses.has(key)) problems.delete(key);
+      before = statuses;
+      return verdicts;
+    },
+  };
 }
 
-function isRejected({ statuses }: ResourceStatus): boolean {
-  return Object.values(statuses).some(({ state }) => state === 'Rejected');
+function oneLine({ reason, state }: StatusReport): string {
+  return reason?.replaceAll(/\s*\n\s*/g, ' ') ?? state;
 }

@@ -1,7 +1,7 @@
 import type { Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey } from './resource.ts';
 import type { WrittenResource } from './source/source.ts';
-import { validateWritten } from './validate/schema.ts';
+import { validateWritten, type Validated } from './validate/schema.ts';
 
 /** What one written document says of a key. Several documents that claim the same key are duplicates. */
 export interface Claim {
@@ -28,7 +28,7 @@ export function readContent(written: readonly WrittenResource[], held: Iterable<
   const claims: Claim[] = [];
   const unfiled: Issue[] = [];
   for (const document of written) {
-    const { key, resource, issues } = validateWritten(document);
+    const { key, resource, issues } = validate(document);
     if (key === undefined) unfiled.push(...issues);
     else claims.push({ key, origin: document.origin, resource, issues, retained: false });
   }
@@ -40,6 +40,16 @@ export function readContent(written: readonly WrittenResource[], held: Iterable<
     claims.push({ key, origin: errors[0]!.origin, resource: undefined, issues: errors, retained: true });
   }
   return { claims, unfiled };
+}
+
+function validate(document: WrittenResource): Validated {
+  try {
+    return validateWritten(document);
+  } catch (error) {
+    const message = `cannot be checked: ${(error as Error).message}`;
+    const issue: Issue = { code: 'UNREADABLE', severity: 'error', origin: document.origin, path: [], message };
+    return { resource: undefined, issues: [issue] };
+  }
 }
 
 /** The issue each of several documents gets that claim one key. */

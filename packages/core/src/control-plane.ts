@@ -62,21 +62,23 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
   const store = createStore();
+  let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
 
   function take(change: SourceChange): void {
     const began = performance.now();
     try {
-      store.apply(change);
+      const changed = store.apply(change);
       if (store.state.revision === state?.revision) return;
+      resources = resourcesAfter(resources, changed, store.state);
       translation = report.translated(() => translate(store.state, { defaultGateways }, translation));
-      state = toState(store.state, translation);
+      state = toState(store.state, resources, translation);
       report.changed(state, store.state, performance.now() - began);
     } catch (error) {
       report.failed(error);
       if (state) return;
-      state = toState(store.state, NOTHING);
+      state = toState(store.state, resources, NOTHING);
     }
     for (const listener of listeners) publish(listener, state);
   }
@@ -121,22 +123,28 @@ export async function loadDirectory(
   return controlPlane.state!;
 }
 
-function toState({ revision, stored, unfiled }: StoreState, translation: Translation): ControlPlaneState {
-  const resources = new Map<ResourceKey, Resource>();
-  const issues = new Set(unfiled);
-  for (const [key, entry] of stored) {
-    if (entry.resource) resources.set(key, entry.resource);
-    for (const issue of entry.issues) issues.add(issue);
+function toState(
+  { revision, stored, unfiled }: StoreState,
+  resources: ReadonlyMap<ResourceKey, Resource>,
+  { proxies, snapshots, statuses }: Translation,
+): ControlPlaneState {
+  const found = new Set(unfiled);
+  for (const entry of stored.values()) for (const issue of entry.issues) found.add(issue);
+  const issues = [...found].sort((a, b) => compareOrigins(a.origin, b.origin));
+  return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets: secretsOf(stored) });
+}
+
+/** The resources in use, sorted out anew for the changed keys only. */
+function resourcesAfter(
+  before: ReadonlyMap<ResourceKey, Resource>,
+  changed: ReadonlySet<ResourceKey>,
+  { stored }: StoreState,
+): ReadonlyMap<ResourceKey, Resource> {
+  const resources = new Map(before);
+  for (const key of changed) {
+    const resource = stored.get(key)?.resource;
+    if (resource) resources.set(key, resource);
+    else resources.delete(key);
   }
-  const { proxies, snapshots, statuses } = translation;
-  const sorted = [...issues].sort((a, b) => compareOrigins(a.origin, b.origin));
-  return Object.freeze({
-    revision,
-    resources,
-    issues: sorted,
-    statuses,
-    proxies,
-    snapshots,
-    secrets: secretsOf(stored),
-  });
+  return resources;
 }

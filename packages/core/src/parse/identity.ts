@@ -23,14 +23,24 @@ export function peekIdentity(text: string): Identity | undefined {
     if (spaces === undefined || key === undefined) continue;
     if (indent > 0 && spaces.length < indent) indent = 0;
     if (key === 'kind' && spaces.length <= 2) kind ??= unquote(value!);
-    else if (key === 'metadata' && spaces.length <= 2) indent = spaces.length + 1;
-    else if (indent > 0) {
+    else if (key === 'metadata' && spaces.length <= 2) {
+      indent = spaces.length + 1;
+      readFlow(value!, metadata);
+    } else if (indent > 0) {
       if (metadata.size === 0) indent = spaces.length;
       if (spaces.length === indent && !metadata.has(key)) metadata.set(key, unquote(value!));
     }
   }
   const name = metadata.get('name');
   return kind && name ? { kind, namespace: metadata.get('namespace') ?? DEFAULT_NAMESPACE, name } : undefined;
+}
+
+/** Reads `{name: a, namespace: b}` on one line. */
+function readFlow(value: string, metadata: Map<string, string>): void {
+  const own = value.replace(/(?<=.)\{[^{}]*\}/g, '');
+  for (const [, key, written] of own.matchAll(/[{,] *"?(name|namespace)"?: *([^,{}]+)/g)) {
+    metadata.set(key!, unquote(written!.trim()));
+  }
 }
 
 function unquote(value: string): string {

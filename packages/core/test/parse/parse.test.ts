@@ -145,8 +145,10 @@ describe('parseDocuments', () => {
   it('says which resource a broken document is', () => {
     const yaml = 'kind: Upstream\nmetadata:\n  labels: {name: no}\n  name: "u" # c\n  namespace: n\nspec: [\n';
     const json = '{\n  "kind": "Upstream",\n  "metadata": {\n    "name": "u",\n    "namespace": "n"\n  },\n  x\n}\n';
+    const flow = 'kind: Upstream\nmetadata: {labels: {name: no}, name: "u", namespace: n} # c\nspec: [\n';
     for (const [text, unit] of [
       [yaml, 'a.yaml'],
+      [flow, 'a.yaml'],
       [json, 'a.json'],
     ] as const) {
       const [written] = parseDocuments(text, unit);

@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createControlPlane, loadDirectory, type ControlPlaneState } from '../src/control-plane.ts';
+import { createLoggers } from '../src/logger.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { memorySource } from '../src/source/memory.ts';
+
+const upstream = (name: string, port: number | string = 80) => ({
+  apiVersion: 'gw.vendor.io/v1',
+  kind: 'Upstream',
+  metadata: { name },
+  spec: { static: { hosts: [{ addr: '127.0.0.1', port }] } },
+});
+const service = (name: string, to: string, domain = `${name}.example.com`) => ({
+  apiVersion: 'gateway.vendor.io/v1',
+  kind: 'VirtualService',
+  metadata: { name },
+  spec: {
+    virtualHost: {
+      domains: [domain],
+      routes: [
+        { matchers: [{ prefix: '/' }], routeAction: { single: { upstream: { name: to, namespace: 'gw-system' } } } },
+      ],
+    },
+  },
+});
+
+function lines() {
+  const written: { level: number; msg: string; revision?: number }[] = [];
+  const log = createLoggers({ destination: { write: (text: string) => void written.push(JSON.parse(text)) } });
+  return { written, log };
+}
+const hostsOf = (state: ControlPlaneState | undefined): string[] =>
+  [...(state?.snapshots.values() ?? [])].flatMap(({ listeners }) =>
+    listeners.flatMap(({ virtualHosts }) => virtualHosts.map(({ name }) => name)),
+  );
+const stateOf = (state: ControlPlaneState | undefined, key: string): string | undefined =>
+  state?.statuses.get(key as never)?.statuses['gw-system']?.state;
+
+describe('createControlPlane', () => {
+  it('has the first complete state when start resolves', async () => {
+    const controlPlane = createControlPlane({ source: memorySource({ a: [upstream('a'), service('s', 'a')] }) });
+    expect(controlPlane.state).to.equal(undefined);
+    await controlPlane.start();
+    const { state } = controlPlane;
+    expect(state!.revision).to.equal(1);
+    expect([...state!.resources.keys()].sort()).to.deep.equal(['Upstream/gw-system/a', 'VirtualService/gw-system/s']);
+    expect(hostsOf(state)).to.deep.equal(['gw-system.s']);
+    expect(state!.issues).to.deep.equal([]);
+    expect(stateOf(state, 'VirtualService/gw-system/s')).to.equal('Accepted');
+    await controlPlane.close();
+  });
+
+  it('starts with nothing, and with nothing but refused resources', async () => {
+    for (const resources of [{}, { a: 'kind: [', b: upstream('a', 'many') }]) {
+      const controlPlane = createControlPlane({ source: memorySource(resources) });
+      await controlPlane.start();
+      expect(controlPlane.state!.resources.size).to.equal(0);
+      expect(controlPlane.state!.issues).to.have.length(Object.keys(resources).length);
+    }
+  });
+
+  it('publishes each change, and the present state to who comes later', async () => {
+    const source = memorySource({ a: upstream('a') });
+    const controlPlane = createControlPlane({ source });
+    const revisions: number[] = [];
+    const stop = controlPlane.subscribe(({ revision }) => revisions.push(revision));
+    await controlPlane.start();
+    source.set('s', service('s', 'a'));
+    source.set('s', service('s', 'a'));
+    controlPlane.subscribe(({ revision }) => revisions.push(revision * 100));
+    stop();
+    source.delete('s');
+    expect(revisions).to.deep.equal([1, 2, 200, 300]);
+  });
+
+  it('keeps parts that did not change as they are', async () => {
+    const source = memorySource({ a: upstream('a'), s: service('s', 'a'), t: service('t', 'a') });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    const before = controlPlane.state!.snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts;
+    source.set('t', service('t', 'a', 'other.example.com'));
+    const after = controlPlane.state!.snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts;
+    expect(after[0]).to.equal(before[0]);
+    expect(after[1]).to.not.equal(before[1]);
+  });
+
+  it('serves the last good version of a refused resource, and reports the newest', async () => {
+    const source = memorySource({ a: upstream('a'), s: service('s', 'a') });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    const [before] = controlPlane.state!.snapshots.values();
+    source.set('s', { ...service('s', 'a'), spec: { virtualHosts: {} } });
+    const { state } = controlPlane;
+    expect([...state!.snapshots.values()][0]).to.equal(before);
+    expect(stateOf(state, 'VirtualService/gw-system/s')).to.equal('Rejected');
+    expect(state!.issues.map(({ code }) => code)).to.include('UNKNOWN_KEY');
+  });
+
+  it('outlives a change that cannot be translated', async () => {
+    const { written, log } = lines();
+    let broken = false;
+    const defaultGateways = {
+      get httpPort(): number {
+        if (broken) throw new Error('no port today');
+        return 8080;
+      },
+    };
+    const source = memorySource({ a: upstream('a'), s: service('s', 'a') });
+    const controlPlane = createControlPlane({ source, defaultGateways, log });
+    await controlPlane.start();
+    const before = controlPlane.state;
+    broken = true;
+    source.set('t', service('t', 'a'));
+    expect(controlPlane.state).to.equal(before);
+    expect(written.at(-1)).to.include({ level: 50, reason: 'no port today' });
+    broken = false;
+    source.set('u', service('u', 'a'));
+    expect(hostsOf(controlPlane.state)).to.deep.equal(['gw-system.s', 'gw-system.t', 'gw-system.u']);
+    expect(controlPlane.state!.resources.size).to.equal(4);
+  });
+
+  it('has a state even if the first translation fails', async () => {
+    const defaultGateways = {
+      get httpPort(): number {
+        throw new Error('never');
+      },
+    };
+    const controlPlane = createControlPlane({ source: memorySource({ a: upstream('a') }), defaultGateways });
+    await controlPlane.start();
+    expect(controlPlane.state!.resources.size).to.equal(1);
+    expect(controlPlane.state!.snapshots.size).to.equal(0);
+  });
+
+  it('outlives a subscriber that throws', async () => {
+    const source = memorySource({ a: upstream('a') });
+    const { written, log } = lines();
+    const controlPlane = createControlPlane({ source, log });
+    const seen: number[] = [];
+    controlPlane.subscribe(() => {
+      throw new Error('mine');
+    });
+    controlPlane.subscribe(({ revision }) => seen.push(revision));
+    await controlPlane.start();
+    source.set('b', upstream('b'));
+    expect(seen).to.deep.equal([1, 2]);
+    expect(written.filter(({ level }) => level === 50)).to.have.length(2);
+  });
+
+  it('logs one line a change, and each problem once', async () => {
+    const { written, log } = lines();
+    const source = memorySource({ a: upstream('a'), s: service('s', 'missing') });
+    await createControlPlane({ source, log }).start();
+    source.set('b', upstream('b', 'many'));
+    source.set('c', upstream('c'));
+    source.set('b', upstream('b'));
+    source.set('b', upstream('b', 'many'));
+    expect(written.filter(({ msg }) => msg === 'configuration').map(({ revision }) => revision)).to.deep.equal([
+      1, 2, 3, 4, 5,
+    ]);
+    const problems = written.filter(({ msg }) => msg !== 'configuration');
+    expect(problems.map(({ level, revision }) => [level, revision])).to.deep.equal([
+      [problems[0]!.level, 1],
+      [50, 2],
+      [50, 5],
+    ]);
+    expect(problems[0]!.msg).to.match(/^VirtualService\/gw-system\/s {2}.*missing/);
+    expect(problems[1]!.msg).to.match(/^memory:b:1:1 {2}Upstream gw-system\/b {2}spec\.static\.hosts\[0\]\.port/);
+  });
+
+  it('counts accepted and rejected resources and measures translation', async () => {
+    const metrics = createMetrics();
+    const source = memorySource({ a: upstream('a'), s: service('s', 'a') });
+    await createControlPlane({ source, metrics }).start();
+    source.set('b', upstream('b', 'many'));
+    const text = await metrics.registry.metrics();
+    expect(text).to.match(/^validation_gateway_vendor_io_resources_rejected 1$/m);
+    expect(text).to.match(/^validation_gateway_vendor_io_valid_config 0$/m);
+    expect(text).to.match(/^api_gw_vendor_io_translator_resources 2$/m);
+    expect(text).to.match(/^gw_edge_translation_time_sec_count\{translator_name="gateway"\} 2$/m);
+  });
+
+  it('gives the same state whatever the order of the units', async () => {
+    const units = { a: upstream('a'), b: upstream('a', 81), s: service('s', 'a'), t: service('t', 's'), u: 'x' };
+    const plain = async (entries: [string, unknown][]): Promise<unknown> => {
+      const controlPlane = createControlPlane({ source: memorySource(Object.fromEntries(entries)) });
+      await controlPlane.start();
+      const { issues, statuses, snapshots } = controlPlane.state!;
+      return { issues, statuses: new Map([...statuses].sort()), snapshots };
+    };
+    expect(await plain(Object.entries(units).toReversed())).to.deep.equal(await plain(Object.entries(units)));
+  });
+});
+
+describe('loadDirectory', () => {
+  it('reads a directory once', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'resources-'));
+    try {
+      writeFileSync(join(directory, 'a.json'), JSON.stringify(upstream('a')));
+      writeFileSync(join(directory, 'b.yaml'), 'a: 1\na: 2\n');
+      const { resources, issues } = await loadDirectory(directory);
+      expect([...resources.keys()]).to.deep.equal(['Upstream/gw-system/a']);
+      expect(issues.map(({ origin }) => `${origin.file}:${origin.line}`)).to.deep.equal([
+        `${join(directory, 'b.yaml')}:2`,
+      ]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('refuses a directory that does not exist', async () => {
+    const error = await loadDirectory(join(tmpdir(), 'no-such-directory')).catch((reason: unknown) => reason);
+    expect(error).to.include({ code: 'ERR_CORE_DIRECTORY_UNREADABLE' });
+  });
+});

@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import { parseDocuments } from '../src/parse/parse.ts';
+import { createStore, secretsOf, type Store } from '../src/store.ts';
+
+const upstream = (name: string, port: number | string = 80): string => `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: {name: ${name}}
+spec: {static: {hosts: [{addr: 127.0.0.1, port: ${port}}]}}
+`;
+const KEY = 'Upstream/gw-system/a';
+
+describe('createStore', () => {
+  let store: Store;
+  const put = (texts: Record<string, string | undefined>): string[] => {
+    const change = new Map(
+      Object.entries(texts).map(([unit, text]) => [unit, text === undefined ? [] : parseDocuments(text, unit)]),
+    );
+    return [...store.apply(change)].sort();
+  };
+  const stored = (key = KEY) => store.state.stored.get(key as typeof KEY);
+  const codes = (key = KEY) => stored(key)?.issues.map(({ code }) => code);
+  const port = (key = KEY) =>
+    (stored(key)?.resource?.spec as { static: { hosts: { port: number }[] } } | undefined)?.static.hosts[0]!.port;
+
+  beforeEach(() => (store = createStore()));
+
+  it('counts the changes taken in, from 1, also an empty first one', () => {
+    expect(store.state.revision).to.equal(0);
+    put({});
+    expect(store.state.revision).to.equal(1);
+    put({ 'a.yaml': upstream('a') });
+    expect(store.state.revision).to.equal(2);
+  });
+
+  it('gives the keys of which something changed', () => {
+    expect(put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` })).to.deep.equal([KEY, 'Upstream/gw-system/b']);
+    expect(put({ 'a.yaml': `${upstream('a')}---\n${upstream('b', 81)}` })).to.deep.equal(['Upstream/gw-system/b']);
+    expect(put({ 'a.yaml': undefined })).to.deep.equal([KEY, 'Upstream/gw-system/b']);
+    expect(store.state.stored.size).to.equal(0);
+  });
+
+  it('takes the same content again as no change', () => {
+    put({ 'a.yaml': upstream('a'), 'b.yaml': 'x: [' });
+    const { state } = store;
+    expect(put({ 'a.yaml': upstream('a'), 'b.yaml': 'x: [' })).to.deep.equal([]);
+    expect(store.state).to.equal(state);
+  });
+
+  it('keeps the spec of a resource that only moved', () => {
+    put({ 'a.yaml': upstream('a') });
+    const before = stored()!;
+    put({ 'a.yaml': `# comment\n${upstream('a')}` });
+    expect(stored()!.resource!.origin.line).to.equal(2);
+    expect(stored()!.resource!.spec).to.equal(before.resource!.spec);
+  });
+
+  it('keeps the last good version of a refused one', () => {
+    put({ 'a.yaml': upstream('a', 80) });
+    put({ 'a.yaml': upstream('a', 'many') });
+    expect(stored()).to.deep.include({ key: KEY, stale: true });
+    expect([port(), codes()]).to.deep.equal([80, ['WRONG_TYPE']]);
+    put({ 'a.yaml': upstream('a', 'none') });
+    expect([port(), stored()!.stale]).to.deep.equal([80, true]);
+    put({ 'a.yaml': upstream('a', 81) });
+    expect([port(), stored()!.stale, codes()]).to.deep.equal([81, false, []]);
+  });
+
+  it('has nothing in use of a resource that was never good, or was deleted in between', () => {
+    put({ 'a.yaml': upstream('a', 'many') });
+    expect(stored()).to.deep.include({ resource: undefined, stale: false });
+    put({ 'a.yaml': upstream('a') });
+    put({ 'a.yaml': undefined });
+    put({ 'a.yaml': upstream('a', 'many') });
+    expect(stored()).to.deep.include({ resource: undefined, stale: false });
+  });
+
+  it('keeps all that was in a file that cannot be read as a whole', () => {
+    put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
+    for (const broken of ['', '- list', '{', 'a: 1\na: 2']) {
+      put({ 'a.yaml': broken });
+      expect([port(), port('Upstream/gw-system/b')], broken).to.deep.equal([80, 80]);
+      expect([stored()!.stale, stored()!.issues.length], broken).to.deep.equal([true, 1]);
+      expect(store.state.unfiled, broken).to.have.length(1);
+    }
+    put({ 'a.yaml': upstream('b') });
+    expect([stored(), port('Upstream/gw-system/b')]).to.deep.equal([undefined, 80]);
+    expect(store.state.unfiled).to.deep.equal([]);
+  });
+
+  it('keeps a resource whose kind or name can no longer be told, and takes its neighbours in', () => {
+    put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
+    put({ 'a.yaml': `${upstream('a').replace('Upstream', 'Upstraem')}---\n${upstream('b', 81)}` });
+    expect([port(), stored()!.stale, codes()]).to.deep.equal([80, true, ['UNKNOWN_KIND']]);
+    expect(port('Upstream/gw-system/b')).to.equal(81);
+  });
+
+  it('takes a resource away with its document, or with a file that has only comments', () => {
+    put({ 'a.yaml': upstream('a') });
+    put({ 'a.yaml': '# nothing\n' });
+    expect(stored()).to.equal(undefined);
+    expect(store.state.unfiled.map(({ code }) => code)).to.deep.equal(['NO_DOCUMENT']);
+  });
+
+  it('files a broken document under its resource', () => {
+    put({ 'a.yaml': upstream('a') });
+    put({ 'a.yaml': `${upstream('a')}  bad: indentation\n` });
+    expect([port(), codes()]).to.deep.equal([80, ['YAML_SYNTAX']]);
+    expect(store.state.unfiled).to.deep.equal([]);
+  });
+
+  describe('with one kind, namespace and name twice', () => {
+    it('takes none of them, whatever their order, and names all places', () => {
+      const results = [
+        [{ 'a.yaml': upstream('a', 1), 'b.yaml': upstream('a', 2) }],
+        [{ 'b.yaml': upstream('a', 2), 'a.yaml': upstream('a', 1) }],
+      ].map((changes) => {
+        store = createStore();
+        for (const change of changes) put(change as Record<string, string>);
+        return stored();
+      });
+      expect(results[0]).to.deep.equal(results[1]);
+      expect(results[0]!.resource).to.equal(undefined);
+      expect(results[0]!.issues.map(({ origin, message }) => `${origin.file}: ${message}`)).to.deep.equal([
+        'a.yaml: Upstream gw-system/a is also written at b.yaml:1:1',
+        'b.yaml: Upstream gw-system/a is also written at a.yaml:1:1',
+      ]);
+    });
+
+    it('refuses both of one file', () => {
+      put({ 'a.yaml': `${upstream('a', 1)}---\n${upstream('a', 2)}` });
+      expect(codes()).to.deep.equal(['DUPLICATE_RESOURCE', 'DUPLICATE_RESOURCE']);
+      expect(stored()!.issues.map(({ origin }) => origin.line)).to.deep.equal([1, 6]);
+    });
+
+    it('leaves in use what was', () => {
+      put({ 'b.yaml': upstream('a', 2) });
+      put({ 'a.yaml': upstream('a', 1) });
+      expect([port(), stored()!.stale]).to.deep.equal([2, true]);
+      put({ 'b.yaml': upstream('a', 3) });
+      expect(port()).to.equal(2);
+    });
+
+    it('heals when one is left', () => {
+      put({ 'a.yaml': upstream('a', 1), 'b.yaml': upstream('a', 2), 'c.yaml': upstream('a', 3) });
+      put({ 'a.yaml': undefined });
+      expect(codes()).to.have.length(2);
+      put({ 'c.yaml': upstream('other') });
+      expect([port(), stored()!.stale, codes()]).to.deep.equal([2, false, []]);
+    });
+
+    it('takes a move to another file as no duplicate', () => {
+      put({ 'a.yaml': upstream('a', 1) });
+      put({ 'b.yaml': upstream('a', 1), 'a.yaml': undefined });
+      expect([port(), codes(), stored()!.resource!.origin.file]).to.deep.equal([1, [], 'b.yaml']);
+    });
+
+    it('takes a document rather than a memory of an unreadable file', () => {
+      put({ 'a.yaml': upstream('a', 1) });
+      put({ 'a.yaml': '{', 'b.yaml': upstream('a', 2) });
+      expect([port(), codes()]).to.deep.equal([2, []]);
+    });
+  });
+
+  it('gives secrets, the same object as long as a secret does not change', () => {
+    const secret = (value: string): string =>
+      `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: Opaque\nstringData: {key: ${value}}\n`;
+    const get = () => secretsOf(store.state.stored).get({ name: 's', namespace: 'gw-system' });
+    put({ 's.yaml': secret('one') });
+    const first = get()!;
+    expect(first).to.deep.equal({ type: 'Opaque', data: { key: Buffer.from('one').toString('base64') } });
+    put({ 's.yaml': `# moved\n${secret('one')}` });
+    expect(get()).to.equal(first);
+    put({ 's.yaml': secret('two') });
+    expect(get()).to.not.equal(first);
+    put({ 's.yaml': undefined });
+    expect(get()).to.equal(undefined);
+  });
+});
