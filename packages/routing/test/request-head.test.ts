@@ -30,34 +30,21 @@ describe('request head', () => {
   });
 
   it('removes what belongs to the connection and what Connection names', () => {
-    const { headers } = take([
-      'Connection',
-      'keep-alive, X-Private',
-      'Keep-Alive',
-      'timeout=5',
-      'X-Private',
-      '1',
-      'Upgrade',
-      'h2c',
-
-      'HTTP2-Settings',
-      'AAA',
-      'TE',
-      'trailers',
-      'Trailer',
-      'x',
-      'Transfer-Encoding',
-      'chunked',
-      'Content-Length',
-      '1',
-      ,
-      'Proxy-Authorization',
-      'secret',
-      'Proxy-Connection',
-      'close',
-      'Expect',
-      '100-continue',
-    ]);
+    const written = {
+      Connection: 'keep-alive, X-Private',
+      'Keep-Alive': 'timeout=5',
+      'X-Private': '1',
+      Upgrade: 'h2c',
+      'HTTP2-Settings': 'AAA',
+      TE: 'trailers',
+      Trailer: 'x',
+      'Transfer-Encoding': 'chunked',
+      'Content-Length': '1',
+      'Proxy-Authorization': 'secret',
+      'Proxy-Connection': 'close',
+      Expect: '100-continue',
+    };
+    const { headers } = take(Object.entries(written).flat());
     expect(headers.filter((_, i) => i % 2 === 0)).to.deep.equal([
       'host',
       'x-request-id',
