@@ -1,4 +1,6 @@
 import type { Response } from 'express';
+import { jsonChunks } from './json-chunks.ts';
+import { sendChunks } from './send-chunks.ts';
 
 const CONTENT_TYPES = {
   text: 'text/plain; charset=utf-8',
@@ -7,11 +9,14 @@ const CONTENT_TYPES = {
   prometheus: 'text/plain; version=0.0.4; charset=utf-8',
 } as const;
 
+const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'";
+
 /** What an endpoint answers. Status 200 and text unless it says otherwise. */
 export interface Answer {
   readonly status?: number;
   readonly type?: keyof typeof CONTENT_TYPES;
-  readonly body: string;
+  /** Pieces are made while they are sent, with pauses in which requests are served. */
+  readonly body: string | Iterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Called when the answer was sent. */
   readonly after?: () => void;
@@ -19,21 +24,30 @@ export interface Answer {
 
 /** An answer in JSON on one line. */
 export function compactJson(value: unknown): Answer {
-  return { type: 'json', body: `${JSON.stringify(value)}\n` };
+  return { type: 'json', body: withNewLine(jsonChunks(value)) };
+}
+
+/** An answer in JSON, indented by one space. */
+export function json(value: unknown): Answer {
+  return { type: 'json', body: withNewLine(jsonChunks(value, 1)) };
+}
+
+function* withNewLine(chunks: Iterable<string>): Iterable<string> {
+  yield* chunks;
+  yield '\n';
 }
 
 /** Sends an answer; pages run no script and load nothing. */
-export function send(res: Response, { status = 200, type = 'text', body, headers = {}, after }: Answer): void {
+export async function send(
+  res: Response,
+  { status = 200, type = 'text', body, headers, after }: Answer,
+): Promise<void> {
   if (after) res.once('close', after);
-  if (type === 'html') {
-    res.set(
-      'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
-    );
-  }
+  if (type === 'html') res.set('content-security-policy', PAGE_POLICY);
   res
     .status(status)
     .set({ ...headers })
     .type(CONTENT_TYPES[type]);
-  res.end(body);
+  if (typeof body === 'string') res.end(body);
+  else await sendChunks(res, body);
 }

@@ -1,6 +1,8 @@
 import type { ControlPlaneState } from '@edge-gateway/core';
+import { lazily } from '../json-chunks.ts';
+import { redactAll } from '../redact.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
-import { kubernetesObject, kubernetesObjects, type KubernetesObject } from './kubernetes-object.ts';
+import { listObjects, showObject, type KubernetesObject } from './kubernetes-object.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';
 
 /** `/snapshots/edge`: what translation works with, by kind: resources in use, last good versions included. */
@@ -11,21 +13,17 @@ export const snapshotsEdge: ControlEndpointFactory = ({ state }) => ({
 });
 
 /** Kind → resources. Secrets are there with their metadata only, ConfigMaps without values. */
-export function edgeSnapshot(state: ControlPlaneState): Record<string, KubernetesObject[]> {
-  const inUse = new Set([...state.resources.values()].map((resource) => identity(kubernetesObject(resource))));
-  const objects = kubernetesObjects(state).filter((object) => inUse.has(identity(object)));
-  const byKind = Map.groupBy(objects.map(withoutValues), ({ kind }) => kind);
-  return Object.fromEntries([...byKind].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function identity({ kind, metadata }: KubernetesObject): string {
-  return `${kind}/${metadata.namespace}/${metadata.name}`;
+export function edgeSnapshot(state: ControlPlaneState): Record<string, Iterable<KubernetesObject>> {
+  const inUse = listObjects(state).filter(({ resource }) => resource);
+  const byKind = [...Map.groupBy(inUse, ({ kind }) => kind)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const show = (each: (typeof inUse)[number]): KubernetesObject =>
+    withoutValues(showObject(each, state.statuses.get(each.key)));
+  return Object.fromEntries(byKind.map(([kind, objects]) => [kind, lazily(objects, show)]));
 }
 
 function withoutValues(object: KubernetesObject): KubernetesObject {
   const { apiVersion, kind, metadata } = object;
   if (kind === 'Secret') return { apiVersion, kind, metadata };
   if (kind !== 'ConfigMap') return object;
-  const keys = Object.keys((object['data'] ?? {}) as object);
-  return { apiVersion, kind, metadata, data: Object.fromEntries(keys.map((key) => [key, '<redacted>'])) };
+  return { apiVersion, kind, metadata, data: redactAll(object['data'] ?? {}) };
 }

@@ -1,6 +1,7 @@
 import { formatIssue, keyOf, type ControlPlaneState, type Issue, type Kind } from '@edge-gateway/core';
+import { lazily } from '../json-chunks.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
-import { kubernetesObjects } from './kubernetes-object.ts';
+import { listObjects, showObject } from './kubernetes-object.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';
 
 /** `/snapshots/input`: every resource with its status; documents that are no resource are errors. */
@@ -8,7 +9,10 @@ export const snapshotsInput: ControlEndpointFactory = ({ state }) => ({
   paths: ['/snapshots/input'],
   help: 'the resources read, with status',
   get: () =>
-    snapshotAnswer(state(), (current) => ({ data: kubernetesObjects(current), errors: unfiledProblems(current) })),
+    snapshotAnswer(state(), (current) => ({
+      data: lazily(listObjects(current), (each) => showObject(each, current.statuses.get(each.key))),
+      errors: unfiledProblems(current),
+    })),
 });
 
 /** Problems that no status shows: those of documents without kind or name. */

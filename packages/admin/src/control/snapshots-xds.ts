@@ -1,4 +1,5 @@
-import type { ControlPlaneState } from '@edge-gateway/core';
+import type { ControlPlaneState, Snapshot } from '@edge-gateway/core';
+import { lazily } from '../json-chunks.ts';
 import { nodeKey } from '../node-key.ts';
 import { redact } from '../redact.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
@@ -11,7 +12,15 @@ export const snapshotsXds: ControlEndpointFactory = ({ state }) => ({
   get: () => snapshotAnswer(state(), (current) => ({ data: xdsSnapshots(current) })),
 });
 
-/** Node key (`gw-system~<proxy>`) → snapshot. */
-export function xdsSnapshots({ snapshots }: ControlPlaneState): Record<string, unknown> {
-  return Object.fromEntries([...snapshots].map(([proxy, snapshot]) => [nodeKey(proxy), redact(snapshot)]));
+/** Node key (`gw-system~<proxy>`) → snapshot, with credentials redacted. */
+export function xdsSnapshots({ snapshots }: ControlPlaneState): Record<string, object> {
+  return Object.fromEntries([...snapshots].map(([proxy, snapshot]) => [nodeKey(proxy), shown(snapshot)]));
+}
+
+function shown({ listeners, upstreams, ...rest }: Snapshot): object {
+  const shownListeners = lazily(listeners, ({ virtualHosts, ...listener }) => ({
+    ...(redact(listener) as object),
+    virtualHosts: lazily(virtualHosts, redact),
+  }));
+  return { ...rest, listeners: shownListeners, upstreams: lazily(upstreams, redact) };
 }

@@ -7,6 +7,6 @@ import type { DeveloperAdminOptions } from './options.ts';
 export function api({ state }: DeveloperAdminOptions): RequestHandler {
   return (_req, res) => {
     const current = state();
-    send(res, compactJson(current ? edgeSnapshot(current) : {}));
+    return send(res, compactJson(current ? edgeSnapshot(current) : {}));
   };
 }

@@ -8,7 +8,7 @@ import type { DeveloperAdminOptions } from './options.ts';
 export function xds({ state }: DeveloperAdminOptions): RequestHandler {
   return (_req, res) => {
     const current = state();
-    send(res, compactJson(current ? xdsSnapshots(current) : {}));
+    return send(res, compactJson(current ? xdsSnapshots(current) : {}));
   };
 }
 
@@ -18,6 +18,6 @@ export function xdsOf({ state }: DeveloperAdminOptions): RequestHandler<{ key: s
     const current = state();
     const snapshots = current ? xdsSnapshots(current) : {};
     if (!Object.hasOwn(snapshots, req.params.key)) throw adminError('ERR_ADMIN_NOT_FOUND');
-    send(res, compactJson(snapshots[req.params.key]));
+    return send(res, compactJson(snapshots[req.params.key]));
   };
 }

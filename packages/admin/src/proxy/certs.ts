@@ -1,6 +1,7 @@
+import { json } from '../answer.ts';
 import type { X509Certificate } from 'node:crypto';
 import { certificatesOf } from './certificates.ts';
-import { json, type EndpointFactory } from './endpoint.ts';
+import type { EndpointFactory } from './endpoint.ts';
 
 const DAY_MS = 86_400_000;
 const SAN_KINDS: Readonly<Record<string, string>> = {

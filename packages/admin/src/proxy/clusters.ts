@@ -1,6 +1,8 @@
+import { json } from '../answer.ts';
 import type { Endpoint as UpstreamEndpoint, Snapshot, SnapshotUpstream } from '@edge-gateway/core';
+import { lazily } from '../json-chunks.ts';
 import { circuitBreakers } from './envoy/circuit-breakers.ts';
-import { json, type EndpointFactory } from './endpoint.ts';
+import type { EndpointFactory } from './endpoint.ts';
 import { counterLookup, type CounterLookup } from './endpoint-counters.ts';
 import { addressAndPort } from './listeners.ts';
 import type { EndpointCounters } from './options.ts';
@@ -18,9 +20,8 @@ export const clusters: EndpointFactory = (options) => ({
     const matches = statFilter(parameters);
     const counters = counterLookup(options);
     const upstreams = upstreamsOf(options.snapshot()).filter(({ name }) => matches(name));
-    if (parameters.get('format') !== 'json')
-      return { body: upstreams.flatMap((each) => asText(each, counters)).join('') };
-    return json({ cluster_statuses: upstreams.map((each) => asJson(each, counters)) });
+    if (parameters.get('format') !== 'json') return { body: lazily(upstreams, (each) => asText(each, counters)) };
+    return json({ cluster_statuses: lazily(upstreams, (each) => asJson(each, counters)) });
   },
 });
 
@@ -28,7 +29,7 @@ function upstreamsOf(snapshot: Snapshot | undefined): readonly SnapshotUpstream[
   return snapshot?.upstreams ?? [];
 }
 
-function asText(upstream: SnapshotUpstream, counters: CounterLookup): string[] {
+function asText(upstream: SnapshotUpstream, counters: CounterLookup): string {
   const { name, endpoints } = upstream;
   const limits = circuitBreakers(upstream).thresholds.flatMap(({ priority, ...values }) =>
     Object.entries(values).map(([key, value]) => `${priority.toLowerCase()}_priority::${key}::${value}`),
@@ -38,7 +39,7 @@ function asText(upstream: SnapshotUpstream, counters: CounterLookup): string[] {
     const facts = hostFacts(endpoint, counters(upstream, endpoint));
     return facts.map((fact) => `${addressAndPort(endpoint.address, endpoint.port)}::${fact}`);
   });
-  return [...general, ...hosts].map((line) => `${name}::${line}\n`);
+  return [...general, ...hosts].map((line) => `${name}::${line}\n`).join('');
 }
 
 function hostFacts({ address, weight }: UpstreamEndpoint, counters: EndpointCounters): string[] {

@@ -1,8 +1,9 @@
-import type { Answer } from '../answer.ts';
+import { json, type Answer } from '../answer.ts';
 import { bootstrapDump, clustersDump, endpointsDump, listenersDump } from './dump-lists.ts';
 import { routesDump, scopedRoutesDump, secretsDump } from './dump-lists.ts';
+import { lazily } from '../json-chunks.ts';
 import type { DumpPart } from './dump-part.ts';
-import { isOn, json, type EndpointFactory } from './endpoint.ts';
+import { isOn, type EndpointFactory } from './endpoint.ts';
 import { applyMask, parseMask } from './field-mask.ts';
 import type { ProxyAdminOptions } from './options.ts';
 import { readRegex } from './stat-selection.ts';
@@ -25,7 +26,7 @@ export const configDump: EndpointFactory = (options) => ({
     const mask = parseMask(parameters.get('mask') ?? '');
     const resource = parameters.get('resource');
     if (resource) return oneList(parts, resource, mask);
-    const configs = parts.map((part) => ({
+    const configs = lazily(parts, (part) => ({
       '@type': DUMP + part.type,
       ...(applyMask(part.content(), mask) as object),
     }));
@@ -49,8 +50,9 @@ function oneList(parts: readonly DumpPart[], resource: string, mask: ReturnType<
   const part = parts.find((each) => Object.hasOwn(each.lists, resource));
   if (!part) return { status: 404, body: `${resource} not found in config dump` };
   const type = `${DUMP}${part.type}.${part.elementTypes[resource]}`;
-  const configs = part.lists[resource]!.map(({ value }) => ({ '@type': type, ...(applyMask(value, mask) as object) }));
-  return json(configs.length > 0 ? { configs } : {});
+  const elements = part.lists[resource]!;
+  const configs = lazily(elements, (element) => ({ '@type': type, ...(applyMask(element.value(), mask) as object) }));
+  return json(elements.length > 0 ? { configs } : {});
 }
 
 function nameFilter(pattern: string | null): ((name: string) => boolean) | undefined {

@@ -30,8 +30,8 @@ export function clustersDump(options: ProxyAdminOptions): DumpPart {
   const stamp = stampOf(options);
   const upstreams = options.snapshot()?.upstreams ?? [];
   const active = upstreams.map((upstream): DumpElement => {
-    const value = { version_info: stamp.version_info, cluster: cluster(upstream, options.context.secrets) };
-    return { name: upstream.name, value: { ...value, last_updated: stamp.last_updated } };
+    const value = (): Message => ({ ...stamp, cluster: cluster(upstream, options.context.secrets) });
+    return { name: upstream.name, value };
   });
   return dumpPart({
     type: 'ClustersConfigDump',
@@ -49,7 +49,7 @@ export function clustersDump(options: ProxyAdminOptions): DumpPart {
 export function endpointsDump({ snapshot }: ProxyAdminOptions): DumpPart {
   const endpoints = (snapshot()?.upstreams ?? []).map((upstream): DumpElement => ({
     name: upstream.name,
-    value: { endpoint_config: endpointConfig(upstream) },
+    value: () => ({ endpoint_config: endpointConfig(upstream) }),
   }));
   return dumpPart({
     type: 'EndpointsConfigDump',
@@ -65,12 +65,9 @@ export function endpointsDump({ snapshot }: ProxyAdminOptions): DumpPart {
 export function listenersDump(options: ProxyAdminOptions): DumpPart {
   const stamp = stampOf(options);
   const listeners = (options.snapshot()?.listeners ?? []).map((listener): DumpElement => {
-    const active: Message = {
-      version_info: stamp.version_info,
-      listener: listenerMessage(listener, options.context.secrets),
-      last_updated: stamp.last_updated,
-    };
-    return { name: listener.name, value: { name: listener.name, active_state: active } };
+    const { name } = listener;
+    const active = (): Message => ({ ...stamp, listener: listenerMessage(listener, options.context.secrets) });
+    return { name, value: () => ({ name, active_state: active() }) };
   });
   return dumpPart({
     type: 'ListenersConfigDump',
@@ -95,11 +92,7 @@ export function scopedRoutesDump(): DumpPart {
 export function routesDump(options: ProxyAdminOptions): DumpPart {
   const stamp = stampOf(options);
   const configurations = (options.snapshot()?.listeners ?? []).map((listener): DumpElement => {
-    const value: Message = {
-      version_info: stamp.version_info,
-      route_config: routeConfiguration(listener, options.context.secrets),
-      last_updated: stamp.last_updated,
-    };
+    const value = (): Message => ({ ...stamp, route_config: routeConfiguration(listener, options.context.secrets) });
     return { name: routeConfigName(listener), value };
   });
   return dumpPart({
@@ -116,7 +109,7 @@ export function secretsDump(options: ProxyAdminOptions): DumpPart {
   const active = tlsSecretsOf(options.snapshot()).flatMap((ref) =>
     tlsSecrets(ref, secrets).map((secret): DumpElement => {
       const name = String(secret['name']);
-      return { name, value: { name, ...stamp, secret } };
+      return { name, value: () => ({ name, ...stamp, secret }) };
     }),
   );
   return dumpPart({

@@ -1,9 +1,10 @@
+import { lazily } from '../json-chunks.ts';
 import type { Message } from './envoy/json.ts';
 
 /** One element of a list in the dump, under the name that `name_regex` looks at. */
 export interface DumpElement {
   readonly name: string;
-  readonly value: Message;
+  value(): Message;
 }
 
 export interface DumpPartOptions {
@@ -35,7 +36,7 @@ export function dumpPart(options: DumpPartOptions): DumpPart {
     lists,
     content() {
       const filled = Object.entries(lists).filter(([, elements]) => elements.length > 0);
-      return { ...fields, ...Object.fromEntries(filled.map(([list, elements]) => [list, elements.map(valueOf)])) };
+      return { ...fields, ...Object.fromEntries(filled.map(([list, elements]) => [list, lazily(elements, valueOf)])) };
     },
     only(fits) {
       if (!fits) return this;
@@ -45,6 +46,6 @@ export function dumpPart(options: DumpPartOptions): DumpPart {
   };
 }
 
-function valueOf({ value }: DumpElement): Message {
-  return value;
+function valueOf(element: DumpElement): Message {
+  return element.value();
 }

@@ -25,11 +25,6 @@ export interface Endpoint {
 /** Makes an endpoint of what the admin shows; `undefined` when the part it needs is not there. */
 export type EndpointFactory = (options: ProxyAdminOptions) => Endpoint | undefined;
 
-/** An answer in JSON, indented by one space. */
-export function json(value: unknown, status = 200): Answer {
-  return { status, type: 'json', body: `${JSON.stringify(value, null, 1)}\n` };
-}
-
 export const OK: Answer = { body: 'OK\n' };
 
 /** For endpoints that change something whenever they are called. */

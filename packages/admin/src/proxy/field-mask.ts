@@ -1,3 +1,5 @@
+import { isIterable, lazily } from '../json-chunks.ts';
+
 /** Fields to keep, as a tree; a leaf keeps everything below it. */
 export interface FieldMask {
   readonly [field: string]: FieldMask;
@@ -19,6 +21,7 @@ export function parseMask(text: string): FieldMask {
 export function applyMask(value: unknown, mask: FieldMask): unknown {
   if (Object.keys(mask).length === 0 || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((element) => applyMask(element, mask));
+  if (isIterable(value)) return lazily(value, (element) => applyMask(element, mask));
   const kept = Object.entries(value).filter(([key]) => key === '@type' || Object.hasOwn(mask, key));
   return Object.fromEntries(kept.map(([key, inner]) => [key, key === '@type' ? inner : applyMask(inner, mask[key]!)]));
 }

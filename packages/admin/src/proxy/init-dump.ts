@@ -1,4 +1,5 @@
-import { json, type EndpointFactory } from './endpoint.ts';
+import { json } from '../answer.ts';
+import type { EndpointFactory } from './endpoint.ts';
 
 /** `/init_dump`: what the start waits for; empty once it is over. */
 export const initDump: EndpointFactory = ({ snapshot, readiness }) => ({

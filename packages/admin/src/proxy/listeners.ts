@@ -1,5 +1,6 @@
+import { json } from '../answer.ts';
 import { isIPv6 } from 'node:net';
-import { json, type EndpointFactory } from './endpoint.ts';
+import type { EndpointFactory } from './endpoint.ts';
 
 /** `/listeners`: the addresses listened on at this moment. */
 export const listeners: EndpointFactory = (options) => ({

@@ -1,5 +1,6 @@
+import { json } from '../answer.ts';
 import { getHeapStatistics } from 'node:v8';
-import { json, type EndpointFactory } from './endpoint.ts';
+import type { EndpointFactory } from './endpoint.ts';
 
 /** `/memory`: bytes, as strings. `pageheap_free` is heap that V8 holds without using it. */
 export const memory: EndpointFactory = () => ({

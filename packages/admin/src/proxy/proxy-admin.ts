@@ -47,7 +47,7 @@ function mount(app: Express, endpoint: Endpoint): void {
     if (allowed.includes(req.method)) return send(res, await endpoint.answer(parameters));
     const needed = changes ? 'POST' : 'GET or POST';
     res.setHeader('allow', allowed.join(', '));
-    send(res, { status: 405, body: `Method ${req.method} not allowed, ${needed} required.` });
+    await send(res, { status: 405, body: `Method ${req.method} not allowed, ${needed} required.` });
   });
 }
 

@@ -6,7 +6,9 @@ export const resetCounters: EndpointFactory = ({ context }) => ({
   help: 'sets every counter to 0',
   changes: always,
   answer: () => {
-    for (const { type, stat } of context.metrics.list()) if (type === 'counter') stat.value = 0;
+    for (const family of context.metrics.families().values()) {
+      for (const { type, stat } of family) if (type === 'counter') stat.value = 0;
+    }
     return OK;
   },
 });

@@ -1,4 +1,5 @@
-import { json, type EndpointFactory } from './endpoint.ts';
+import { json } from '../answer.ts';
+import type { EndpointFactory } from './endpoint.ts';
 
 /** `/runtime`: there are no runtime layers, and the lists say so. */
 export const runtime: EndpointFactory = () => ({

@@ -1,5 +1,6 @@
+import { json } from '../answer.ts';
 import { redact } from '../redact.ts';
-import { json, type EndpointFactory } from './endpoint.ts';
+import type { EndpointFactory } from './endpoint.ts';
 import { nodeKey } from '../node-key.ts';
 
 /** `/server_info`: version, state, uptime and flags. */

@@ -1,4 +1,5 @@
 import { compileRegex, type Metrics, type Stat } from '@edge-gateway/core';
+import type { MetricSelection } from '../exposition.ts';
 import { adminError } from '../error-codes.ts';
 import { isOn, type Parameter } from './endpoint.ts';
 
@@ -20,14 +21,25 @@ export const SELECTION_PARAMETERS: readonly Parameter[] = [
   { name: 'type', help: 'only those of a type', values: Object.keys(TYPES) },
 ];
 
-/** The statistics asked for, sorted by path. Throws `ERR_ADMIN_BAD_PARAMETER`. */
-export function selectStats(metrics: Metrics, parameters: URLSearchParams): Stat[] {
+/** The test of all of these parameters. Throws `ERR_ADMIN_BAD_PARAMETER`. */
+export function statSelection(parameters: URLSearchParams): (stat: Stat) => boolean {
   const matches = statFilter(parameters);
   const type = typeOf(parameters.get('type'));
   const usedOnly = isOn(parameters, 'usedonly');
-  return metrics
-    .list()
-    .filter((stat) => (!type || stat.type === type) && (!usedOnly || isUsed(stat)) && matches(stat.name.path));
+  return (stat) => (!type || stat.type === type) && (!usedOnly || isUsed(stat)) && matches(stat.name.path);
+}
+
+/** The same for Prometheus; metrics beside the statistics have no type to select by, and are found by their name. */
+export function prometheusSelection(parameters: URLSearchParams): MetricSelection {
+  const matches = statFilter(parameters);
+  return { stat: statSelection(parameters), other: (metric) => !parameters.get('type') && matches(metric) };
+}
+
+/** The statistics asked for, sorted by path. Throws `ERR_ADMIN_BAD_PARAMETER`. */
+export function selectStats(metrics: Metrics, parameters: URLSearchParams): Stat[] {
+  const selected = statSelection(parameters);
+  const stats = [...metrics.families().values()].flatMap((family) => [...family].filter(selected));
+  return stats.sort((a, b) => (a.name.path < b.name.path ? -1 : 1));
 }
 
 /** The test of `filter`; everything passes without one. Throws `ERR_ADMIN_BAD_PARAMETER`. */

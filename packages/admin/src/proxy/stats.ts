@@ -1,11 +1,11 @@
-import type { Answer } from '../answer.ts';
+import { renderPrometheus } from '../exposition.ts';
+import { json, type Answer } from '../answer.ts';
 import { HISTOGRAM_BUCKETS, type Histogram, type Stat } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
-import { json, type EndpointFactory } from './endpoint.ts';
+import type { EndpointFactory } from './endpoint.ts';
 import { QUANTILES, disjoint, quantile } from './quantiles.ts';
 import { refreshServerStats } from './server-stats.ts';
-import { SELECTION_PARAMETERS, selectStats } from './stat-selection.ts';
-import { renderPrometheus } from './stats-prometheus.ts';
+import { SELECTION_PARAMETERS, prometheusSelection, selectStats } from './stat-selection.ts';
 
 type HistogramStat = Extract<Stat, { type: 'histogram' }>;
 type PlainStat = Exclude<Stat, HistogramStat>;
@@ -26,7 +26,7 @@ export const stats: EndpointFactory = (options) => ({
     const format = oneOf(FORMATS, parameters.get('format'), 'format');
     const form = oneOf(BUCKET_FORMS, parameters.get('histogram_buckets'), 'histogram_buckets');
     refreshServerStats(options);
-    if (format === 'prometheus') return renderPrometheus(options.context.metrics, parameters);
+    if (format === 'prometheus') return renderPrometheus(options.context.metrics, prometheusSelection(parameters));
     const selected = selectStats(options.context.metrics, parameters);
     const histograms = selected.filter((stat) => stat.type === 'histogram');
     const plain = selected.filter((stat) => stat.type !== 'histogram');
@@ -40,10 +40,16 @@ function oneOf<const T extends readonly string[]>(values: T, value: string | nul
   throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `usage: /stats?${name}=(${values.join('|')})` });
 }
 
+type Print = (histogram: Histogram) => string;
+
 function asText(plain: PlainStat[], histograms: HistogramStat[], form: (typeof BUCKET_FORMS)[number]): Answer {
-  const lines = plain.map(({ name, stat }) => `${name.path}: ${stat.value}\n`);
   const print = form === 'summary' ? summary : form === 'cumulative' ? cumulativeBuckets : disjointBuckets;
-  return { body: [...lines, ...histograms.map(({ name, stat }) => `${name.path}: ${print(stat)}\n`)].join('') };
+  return { body: textLines(plain, histograms, print) };
+}
+
+function* textLines(plain: PlainStat[], histograms: HistogramStat[], print: Print): Iterable<string> {
+  for (const { name, stat } of plain) yield `${name.path}: ${stat.value}\n`;
+  for (const { name, stat } of histograms) yield `${name.path}: ${print(stat)}\n`;
 }
 
 /** The first of each pair is of the last interval, which is not kept: `nan`. */

@@ -1,6 +1,6 @@
 import type { Listener, Route, Secrets, VirtualHost } from '@edge-gateway/core';
 import { headerMutations } from './headers.ts';
-import { message, typed, type Message } from './json.ts';
+import { lazyList, message, typed, type Message } from './json.ts';
 import { routeMatch } from './match.ts';
 import { routeAction } from './route-action.ts';
 
@@ -17,7 +17,7 @@ export function routeConfiguration(listener: Listener, secrets: Secrets): Messag
   const { maxDirectResponseBodySizeBytes, mostSpecificHeaderMutationsWins } = listener.routeOptions;
   return typed('envoy.config.route.v3.RouteConfiguration', {
     name: routeConfigName(listener),
-    virtual_hosts: listener.virtualHosts.map((host) => virtualHost(host, secrets)),
+    virtual_hosts: lazyList(listener.virtualHosts, (host) => virtualHost(host, secrets)),
     max_direct_response_body_size_bytes: maxDirectResponseBodySizeBytes,
     most_specific_header_mutations_wins: mostSpecificHeaderMutationsWins,
   });

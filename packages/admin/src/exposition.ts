@@ -1,0 +1,59 @@
+import { HISTOGRAM_BUCKETS, type Metrics, type Stat } from '@edge-gateway/core';
+import type { Answer } from './answer.ts';
+
+/** Which metrics are wanted. */
+export interface MetricSelection {
+  stat(stat: Stat): boolean;
+  /** Metrics that are registered beside the statistics, by name. */
+  other(metric: string): boolean;
+}
+
+const EVERYTHING: MetricSelection = { stat: () => true, other: () => true };
+
+/** Metrics in Prometheus' text format: the statistics, and what else the registry holds. */
+export async function renderPrometheus(metrics: Metrics, selection = EVERYTHING): Promise<Answer> {
+  const others = await otherMetrics(metrics, selection);
+  return { type: 'prometheus', body: exposition(metrics, selection, others) };
+}
+
+function* exposition(metrics: Metrics, selection: MetricSelection, others: readonly string[]): Iterable<string> {
+  // A copy: what is sent in several goes must not have a family twice.
+  const families = [...metrics.families()];
+  for (const [metric, family] of families) {
+    const stats = [...family].filter((stat) => selection.stat(stat));
+    const type = stats[0]?.type;
+    if (type) yield `# TYPE ${metric} ${type}\n`;
+    for (const stat of stats) if (stat.type === type) yield samples(stat);
+  }
+  yield* others;
+}
+
+function samples({ name: { metric, labels = {} }, type, stat }: Stat): string {
+  if (type !== 'histogram') return sample(metric, labels, stat.value);
+  const bucket = (le: string, count: number): string => sample(`${metric}_bucket`, { ...labels, le }, count);
+  return [
+    ...HISTOGRAM_BUCKETS.map((bound, i) => bucket(String(bound), stat.buckets[i]!)),
+    bucket('+Inf', stat.count),
+    sample(`${metric}_sum`, labels, stat.sum),
+    sample(`${metric}_count`, labels, stat.count),
+  ].join('');
+}
+
+function sample(metric: string, labels: Readonly<Record<string, string>>, value: number): string {
+  const pairs = Object.entries(labels).map(([name, text]) => `${name}="${escapeLabel(text)}"`);
+  return `${metric}{${pairs.join(',')}} ${value}\n`;
+}
+
+function escapeLabel(text: string): string {
+  return text
+    .replaceAll('\\', String.raw`\\`)
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll('\n', String.raw`\n`);
+}
+
+async function otherMetrics({ registry, families }: Metrics, selection: MetricSelection): Promise<string[]> {
+  const own = families();
+  const names = registry.getMetricsAsArray().map(({ name }) => name);
+  const wanted = names.filter((name) => !own.has(name) && selection.other(name));
+  return Promise.all(wanted.map(async (name) => `${await registry.getSingleMetricAsString(name)}\n`));
+}
