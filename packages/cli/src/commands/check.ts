@@ -11,7 +11,7 @@ import { printable } from '../printable.ts';
 import { didYouMean } from '../suggest.ts';
 import { createTerminal, type Terminal } from '../terminal.ts';
 
-const collect = (value: string, before: readonly string[]): string[] => [
+const collect = (value: string, before: readonly string[] = []): string[] => [
   ...before,
   ...value
     .split(',')
@@ -19,16 +19,18 @@ const collect = (value: string, before: readonly string[]): string[] => [
     .filter(Boolean),
 ];
 
+const NOTHING_CHOSEN = { exclude: [], resourceNamespaces: [], readOnly: false };
+
 /** `check`: is everything of the running gateway in order? */
 export function addCheck(program: Command, io: Io): void {
   const command = program
     .command('check')
     .description('Check a running gateway: its components, and the status of every resource.')
-    .option('-x, --exclude <names>', `leave out some of: ${EXCLUDABLE.join(', ')}`, collect, [])
+    .option('-x, --exclude <names>', `leave out some of: ${EXCLUDABLE.join(', ')}`, collect)
     .option('-n, --namespace <namespace>', 'namespace of the gateway', DEFAULT_NAMESPACE)
-    .option('-r, --resource-namespaces <names>', 'only resources of these namespaces', collect, [])
+    .option('-r, --resource-namespaces <names>', 'only resources of these namespaces', collect)
     .option('-p, --pod-selector <label>', 'components to look at for Pods', 'gw')
-    .option('--read-only', 'do not ask the proxy itself', false)
+    .option('--read-only', 'do not ask the proxy itself')
     .option('-o, --output <format>', 'table or json; json exits 0 even with errors', 'table');
   command.addHelpText(
     'after',
@@ -38,7 +40,8 @@ export function addCheck(program: Command, io: Io): void {
     ]),
   );
   command.action(async () => {
-    const flags = command.opts<CheckFlags & { output: string }>();
+    const given = command.opts<CheckFlags & { output: string }>();
+    const flags = { ...NOTHING_CHOSEN, ...given };
     refuseWrongFlags(flags);
     await check(io, command, flags);
   });

@@ -10,7 +10,7 @@ import { createTerminal } from '../terminal.ts';
 
 interface DiffFlags {
   readonly against?: string;
-  readonly exitCode: boolean;
+  readonly exitCode?: boolean;
   readonly output: 'table' | 'json';
 }
 
@@ -21,7 +21,7 @@ export function addDiff(program: Command, io: Io): void {
     .description('Show what a directory of resources would change in the served configuration.')
     .argument('<dir>', 'directory of resources')
     .option('--against <dir>', 'compare with this directory instead of the running gateway')
-    .option('--exit-code', 'exit status 1 when there are differences', false)
+    .option('--exit-code', 'exit status 1 when there are differences')
     .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
   command.addHelpText(
     'after',

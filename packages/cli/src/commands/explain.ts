@@ -9,13 +9,13 @@ import { chooseSnapshot, readServed } from '../served.ts';
 import { createTerminal } from '../terminal.ts';
 
 interface ExplainFlags {
-  readonly header: readonly string[];
+  readonly header?: readonly string[];
   readonly listener?: string;
   readonly proxy?: string;
   readonly output: 'table' | 'json';
 }
 
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** `explain METHOD URL`: what happens to a request, and why. Nothing is sent. */
 export function addExplain(program: Command, io: Io): void {
@@ -24,7 +24,7 @@ export function addExplain(program: Command, io: Io): void {
     .description('Explain which listener, virtual host and route a request gets, and what goes upstream.')
     .argument('<method>', 'e.g. GET')
     .argument('<url>', 'absolute, e.g. http://shop.example/cart')
-    .option('-H, --header <header>', 'a request header "name: value"; may be given several times', collect, [])
+    .option('-H, --header <header>', 'a request header "name: value"; may be given several times', collect)
     .option('-c, --config <dir>', 'ask this directory of resources instead of a running gateway')
     .option('--listener <name>', 'the listener to take; default: the one of the port or scheme of the URL')
     .option('--proxy <name>', 'the proxy to ask, when there are several')
@@ -38,7 +38,7 @@ export function addExplain(program: Command, io: Io): void {
   );
   command.action(async (method: string, url: string) => {
     const flags = command.opts<ExplainFlags>();
-    const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header) };
+    const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header ?? []) };
     const served = await readServed(io, command);
     const snapshot = chooseSnapshot(served, flags.proxy);
     const asked = { ...request, ...(flags.listener !== undefined && { listener: flags.listener }) };

@@ -5,7 +5,7 @@ import { renderTables, yamlDocuments } from '../output.ts';
 import { readObjects } from '../read-objects.ts';
 import { redact } from '../redact.ts';
 import { routeTables } from '../rows/routes.ts';
-import { select, withGetFlags, type GetFlags } from '../selection.ts';
+import { select, type GetFlags } from '../selection.ts';
 import { createTerminal } from '../terminal.ts';
 import { VIEWS } from '../views.ts';
 
@@ -13,7 +13,8 @@ const VIEW = VIEWS.find((view) => view.kind === 'VirtualService')!;
 
 /** `get virtualservice route [virtual service]`: its routes, one table per kind of action. */
 export function addGetRoute(parent: Command, io: Io): void {
-  const command = withGetFlags(parent.command('route'), 'the routes of virtual services').aliases(['routes', 'r']);
+  const command = parent.command('route').aliases(['r', 'routes']);
+  command.description('Show the routes of virtual services.').argument('[name]', 'only those of this virtual service');
   command.action(async (name: string | undefined) => {
     const flags: GetFlags = command.optsWithGlobals();
     const all = await readObjects(io, command, 'VirtualService');

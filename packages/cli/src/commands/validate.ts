@@ -8,7 +8,7 @@ import { createTerminal } from '../terminal.ts';
 import { problemData, problemLine, validationOf, type Validation } from '../validation.ts';
 
 interface ValidateFlags {
-  readonly strict: boolean;
+  readonly strict?: boolean;
   readonly output: 'table' | 'json';
 }
 
@@ -18,7 +18,7 @@ export function addValidate(program: Command, io: Io): void {
     .command('validate')
     .description('Read a directory as a gateway would, and print every problem with its place.')
     .argument('<dir>', 'directory of *.yaml, *.yml and *.json, read recursively')
-    .option('--strict', 'warnings fail as well', false)
+    .option('--strict', 'warnings fail as well')
     .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
   command.addHelpText(
     'after',
@@ -46,7 +46,7 @@ function print(io: Io, { resources, problems }: Validation, { strict, output }: 
   const { out, colors } = createTerminal(io);
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
-  const failed = errors > 0 || (strict && warnings > 0);
+  const failed = errors > 0 || (strict === true && warnings > 0);
   if (output === 'json') {
     out(JSON.stringify({ resources, errors, warnings, problems: problems.map(problemData) }, undefined, 2));
     return failed;
