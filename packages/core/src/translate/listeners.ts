@@ -1,4 +1,3 @@
-import type { SslConfig } from '../schema/ssl-config.ts';
 import type { Listener, VirtualHost } from '../snapshot.ts';
 import type { StoredResource } from '../store.ts';
 import { conflictsOf, withConflicts, type Conflicts } from './conflicts.ts';
@@ -7,7 +6,7 @@ import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
 import { listenerMessage } from './messages.ts';
 import { Report, type Problems } from './report.ts';
 import { selectVirtualServices } from './selection.ts';
-import { listenerTls, sameList, type TlsClaim } from './tls.ts';
+import { listenerTls, sameList, type ListenerTls, type TlsClaim } from './tls.ts';
 import { buildVirtualService, type VirtualServiceBuild } from './virtual-hosts.ts';
 import type { World } from './world.ts';
 
@@ -26,8 +25,8 @@ export interface ListenerBuild {
   readonly conflicts: Conflicts;
   /** Of the gateway and its listener. */
   readonly problems: Problems;
-  /** TLS as it was when the virtual host was last good, by its name. */
-  readonly tls: ReadonlyMap<string, SslConfig>;
+  /** Absent on a plain listener. */
+  readonly tls: ListenerTls | undefined;
 }
 
 /** What a listener is built from, beside its gateway. */
@@ -38,6 +37,7 @@ export interface ListenerContext {
   /** What this proxy served for the gateway before. */
   readonly previous: Listener | undefined;
   readonly before: ListenerBuild | undefined;
+  readonly secretsChanged: boolean;
   /** Tells whether a build of before has to be made again. */
   readonly outdated: (build: VirtualServiceBuild) => boolean;
 }
@@ -48,7 +48,7 @@ const EMPTY = {
   builds: [],
   services: [],
   conflicts: conflictsOf([], undefined),
-  tls: new Map<string, SslConfig>(),
+  tls: undefined,
 };
 const NO_OPTIONS = Object.freeze({});
 
@@ -72,7 +72,7 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   const services = problemsOf(builds, conflicts, context.before);
   const base = { gateway, proxy, builds, services, conflicts, frozen };
   if (frozen) {
-    return { ...base, tls: context.before?.tls ?? EMPTY.tls, listener: previous, problems: report.problems() };
+    return { ...base, tls: context.before?.tls, listener: previous, problems: report.problems() };
   }
   const { listener, tls } = assemble({ gateway, builds, services, report }, context);
   return { ...base, tls, listener, problems: report.problems() };
@@ -108,54 +108,66 @@ interface Assembly {
 
 function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild, 'listener' | 'tls'> {
   const { gateway, builds, report } = parts;
-  const { world, previous, before } = context;
-  const ssl = gateway.spec.ssl ?? false;
-  const hosts = servedHosts(parts, previous);
-  const byName = new Map(hosts.map((host) => [host.name, host]));
-  const tls = new Map<string, SslConfig>();
-  const claims: TlsClaim[] = [];
-  for (const { resource, virtualHost } of ssl ? builds : []) {
-    const served = byName.get(virtualHost.name);
-    if (!served) continue;
-    const old = served === virtualHost ? undefined : before?.tls.get(served.name);
-    const sslConfig = old ?? resource.spec.sslConfig ?? NO_OPTIONS;
-    tls.set(served.name, sslConfig);
-    claims.push({ host: served.name, namespace: resource.metadata.namespace, sslConfig });
-  }
-  const { configurations, leftOut } = ssl
-    ? listenerTls(claims, previous?.sslConfigurations ?? [], world, report)
-    : { configurations: [], leftOut: new Set<string>() };
+  const { world, previous, before, secretsChanged } = context;
+  const served = servedHosts(parts, previous);
+  const tls = gateway.spec.ssl
+    ? listenerTls(claimsOf(served, before?.tls), {
+        world,
+        served: previous?.sslConfigurations ?? [],
+        before: before?.tls,
+        secretsChanged,
+      })
+    : undefined;
+  if (tls) report.add(tls.problems);
   const nothing = builds.length === 0 && !world.settings.translateEmptyGateways;
-  if (nothing || (ssl && configurations.length === 0)) return { listener: undefined, tls };
-  const virtualHosts = hosts.filter(({ name }) => !leftOut.has(name));
-  return { listener: listenerOf(gateway, { virtualHosts, configurations }, previous), tls };
+  if (nothing || tls?.configurations.length === 0) return { listener: undefined, tls };
+  const hosts = served.flatMap(({ host }) => (tls?.leftOut.has(host.name) ? [] : [host]));
+  const virtualHosts = hosts.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { listener: listenerOf(gateway, { virtualHosts, configurations: tls?.configurations ?? [] }, previous), tls };
 }
 
-/** The virtual hosts to serve, sorted by name: the new ones without errors, and for the others their last good version. */
-function servedHosts({ builds, services }: Assembly, previous: Listener | undefined): readonly VirtualHost[] {
-  const fresh: VirtualHost[] = [];
-  const failed: string[] = [];
-  for (const [i, { virtualHost }] of builds.entries()) {
-    if (services[i]!.errors.length === 0) fresh.push(virtualHost);
-    else failed.push(virtualHost.name);
-  }
-  const hosts = failed.length === 0 ? fresh : [...fresh, ...lastGood(failed, fresh, previous)];
-  return hosts.sort((a, b) => (a.name < b.name ? -1 : 1));
+/** A virtual service, and the virtual host that is served of it: what was built, or its last good version. */
+interface Served {
+  readonly build: VirtualServiceBuild;
+  readonly host: VirtualHost;
 }
 
-/** Last good virtual hosts, without the domains that meanwhile belong to others. */
+function servedHosts({ builds, services }: Assembly, previous: Listener | undefined): readonly Served[] {
+  const isGood = (i: number) => services[i]!.errors.length === 0;
+  const failed = builds.filter((_, i) => !isGood(i));
+  const fresh = failed.length === 0 ? builds : builds.filter((_, i) => isGood(i));
+  const old = failed.length === 0 ? undefined : lastGood(failed, fresh, previous);
+  return builds.flatMap((build, i): Served | readonly Served[] => {
+    const host = isGood(i) ? build.virtualHost : old!.get(build.virtualHost.name);
+    return host ? { build, host } : [];
+  });
+}
+
+/** Last good virtual hosts by name, without the domains that meanwhile belong to others. */
 function lastGood(
-  failed: readonly string[],
-  fresh: readonly VirtualHost[],
+  failed: readonly VirtualServiceBuild[],
+  fresh: readonly VirtualServiceBuild[],
   previous: Listener | undefined,
-): VirtualHost[] {
-  const taken = new Set(fresh.flatMap(({ domains }) => domains));
-  const wanted = new Set(failed);
-  return (previous?.virtualHosts ?? []).flatMap((host) => {
-    if (!wanted.has(host.name)) return [];
+): ReadonlyMap<string, VirtualHost> {
+  const taken = new Set(fresh.flatMap(({ virtualHost }) => virtualHost.domains));
+  const wanted = new Set(failed.map(({ virtualHost }) => virtualHost.name));
+  const kept = new Map<string, VirtualHost>();
+  for (const host of previous?.virtualHosts ?? []) {
+    if (!wanted.has(host.name)) continue;
     const domains = host.domains.filter((domain) => !taken.has(domain));
-    if (domains.length === host.domains.length) return [host];
-    return domains.length > 0 ? [Object.freeze({ ...host, domains: Object.freeze(domains) })] : [];
+    if (domains.length === host.domains.length) kept.set(host.name, host);
+    else if (domains.length > 0) kept.set(host.name, Object.freeze({ ...host, domains: Object.freeze(domains) }));
+  }
+  return kept;
+}
+
+/** What the virtual hosts ask of TLS; a last good one what it asked when it was good. */
+function claimsOf(served: readonly Served[], before: ListenerTls | undefined): readonly TlsClaim[] {
+  return served.map(({ build, host }) => {
+    const { resource, virtualHost } = build;
+    const { namespace } = resource.metadata;
+    const old = host === virtualHost ? undefined : before?.claims.find((claim) => claim.host === host.name);
+    return old ?? { host: host.name, namespace, sslConfig: resource.spec.sslConfig ?? NO_OPTIONS };
   });
 }
 

@@ -1,11 +1,11 @@
-import type { SecretSpec } from '../schema/secret.ts';
 import type { SslConfig } from '../schema/ssl-config.ts';
 import type { TlsConfiguration } from '../snapshot.ts';
 import { contentOf } from './content.ts';
 import { listenerMessage } from './messages.ts';
-import type { Report } from './report.ts';
-import { isProblem, readTlsSecret } from './tls-secret.ts';
-import { find, type World } from './world.ts';
+import { Report, type Problems } from './report.ts';
+import type { TranslationSettings } from './settings.ts';
+import { checkTlsSource } from './tls-source.ts';
+import type { World } from './world.ts';
 
 /** What one virtual service asks of the TLS of its listener. */
 export interface TlsClaim {
@@ -15,14 +15,29 @@ export interface TlsClaim {
   readonly sslConfig: SslConfig;
 }
 
-/** The TLS of one listener. */
+/** The TLS of one listener, and what it was made from. */
 export interface ListenerTls {
   readonly configurations: readonly TlsConfiguration[];
   /** Virtual hosts whose configuration is left out; they must not be served with the certificate of another. */
   readonly leftOut: ReadonlySet<string>;
+  readonly problems: Problems;
+  readonly claims: readonly TlsClaim[];
+  readonly settings: TranslationSettings;
 }
 
+/** What the TLS of a listener depends on, beside the claims. */
+export interface TlsContext {
+  readonly world: World;
+  /** What the listener served before. */
+  readonly served: readonly TlsConfiguration[];
+  readonly before: ListenerTls | undefined;
+  readonly secretsChanged: boolean;
+}
+
+/** Virtual hosts that share a configuration, but for the server names. */
 interface Candidate {
+  /** Content of the configuration without server names. */
+  readonly key: string;
   readonly sslConfig: SslConfig;
   readonly sniDomains: readonly string[];
   readonly hosts: readonly string[];
@@ -32,24 +47,42 @@ interface Candidate {
  * The TLS configurations of a listener: equal ones merged, those with a problem left out and reported. One that was
  * served before stays: its certificate still is what the data plane has.
  */
-export function listenerTls(
-  claims: readonly TlsClaim[],
-  before: readonly TlsConfiguration[],
-  world: World,
-  report: Report,
-): ListenerTls {
-  const candidates = merge(claims, world);
-  const served = new Map(before.map((configuration) => [contentOf(configuration), configuration]));
-  const problems = new Map<Candidate, string>();
-  for (const candidate of candidates) {
-    const problem = sourceProblem(candidate.sslConfig, world, report);
-    if (problem) problems.set(candidate, problem);
+export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): ListenerTls {
+  const { world, before } = context;
+  if (before && !context.secretsChanged && before.settings === world.settings && sameClaims(claims, before.claims)) {
+    return before;
   }
-  for (const candidate of overlapping(candidates, report)) problems.set(candidate, 'overlap');
-  const kept = candidates.filter((one) => !problems.has(one) || served.has(contentOf(configurationOf(one))));
-  const configurations = kept.map(configurationOf).map((one) => served.get(contentOf(one)) ?? one);
-  const leftOut = new Set(candidates.filter((one) => !kept.includes(one)).flatMap(({ hosts }) => hosts));
-  return { configurations: sameList(configurations, before), leftOut };
+  const report = new Report();
+  const candidates = merge(claims, world.settings.oneWayTls);
+  const bad = new Set(candidates.filter(({ sslConfig }) => !checkTlsSource(sslConfig, world, report)));
+  const contested = overlapping(candidates, report);
+  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig), one]));
+  const configurations: TlsConfiguration[] = [];
+  const leftOut = new Set<string>();
+  for (const candidate of candidates) {
+    const old = served.get(candidate.key);
+    if (!old && (bad.has(candidate) || contested.has(candidate))) for (const host of candidate.hosts) leftOut.add(host);
+    else configurations.push(configurationOf(candidate, old, contested.has(candidate)));
+  }
+  const { settings } = world;
+  return {
+    configurations: sameList(configurations, context.served),
+    leftOut,
+    problems: report.problems(),
+    claims,
+    settings,
+  };
+}
+
+function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[]): boolean {
+  return (
+    now.length === before.length &&
+    now.every(({ host, sslConfig }, i) => {
+      const old = before[i]!;
+      if (host !== old.host) return false;
+      return sslConfig === old.sslConfig || contentOf(sslConfig) === contentOf(old.sslConfig);
+    })
+  );
 }
 
 /** The list of before when each element is the same object. */
@@ -58,16 +91,22 @@ export function sameList<T>(now: readonly T[], before: readonly T[] | undefined)
   return same ? before : Object.freeze(now);
 }
 
-function configurationOf({ sslConfig, sniDomains }: Candidate): TlsConfiguration {
-  return Object.freeze({ sslConfig, sniDomains });
+/** Where names are contested, what was served stays as it was, so that it claims no more than before. */
+function configurationOf(
+  { sslConfig, sniDomains }: Candidate,
+  old: TlsConfiguration | undefined,
+  isContested: boolean,
+): TlsConfiguration {
+  if (old && (isContested || old.sniDomains.join() === sniDomains.join())) return old;
+  return Object.freeze({ sslConfig: old?.sslConfig ?? sslConfig, sniDomains });
 }
 
 /** One candidate for each configuration that differs in more than its server names. */
-function merge(claims: readonly TlsClaim[], world: World): readonly Candidate[] {
+function merge(claims: readonly TlsClaim[], oneWayTls: boolean | undefined): readonly Candidate[] {
   const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; hosts: string[] }>();
   for (const { host, namespace, sslConfig } of claims) {
     const { sniDomains = [] } = sslConfig;
-    const config = effectiveConfig(sslConfig, namespace, world.settings.oneWayTls);
+    const config = effectiveConfig(sslConfig, namespace, oneWayTls);
     const key = contentOf(config);
     const known = merged.get(key) ?? { sslConfig: config, names: new Set(), any: false, hosts: [] };
     for (const name of sniDomains) known.names.add(name.toLowerCase());
@@ -75,12 +114,10 @@ function merge(claims: readonly TlsClaim[], world: World): readonly Candidate[] 
     known.hosts.push(host);
     merged.set(key, known);
   }
-  return [...merged]
-    .map(([key, { sslConfig, names, any, hosts }]) => {
-      const sniDomains = Object.freeze(any ? [] : [...names].sort());
-      return { key: `${sniDomains.join()} ${key}`, sslConfig, sniDomains, hosts };
-    })
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  return Array.from(merged, ([key, { sslConfig, names, any, hosts }]) => {
+    const sniDomains = Object.freeze(any ? [] : [...names].sort());
+    return { key, sslConfig, sniDomains, hosts };
+  }).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 interface Effective {
@@ -108,41 +145,14 @@ function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boole
   return sslConfig;
 }
 
-/** Reports what is wrong with the certificate of a configuration. */
-function sourceProblem(config: SslConfig, world: World, report: Report): string | undefined {
-  const say = (kind: 'SSLConfigError' | 'SSLConfigWarning', reason: string): string => {
-    const message = listenerMessage(kind, reason);
-    if (kind === 'SSLConfigError') report.error(message);
-    else report.warn(message);
-    return reason;
-  };
-  if (config.sds) return say('SSLConfigWarning', 'certificates from a secret discovery server are not served yet');
-  const needsCa = (config.verifySubjectAltName?.length ?? 0) > 0;
-  if (config.sslFiles) {
-    const { tlsCert, tlsKey, rootCa } = config.sslFiles;
-    if (!tlsCert || !tlsKey) return say('SSLConfigError', 'sslFiles needs tlsCert and tlsKey');
-    return needsCa && !rootCa ? say('SSLConfigError', 'verifySubjectAltName needs a root CA') : undefined;
-  }
-  if (!config.secretRef) return say('SSLConfigError', 'no certificate information found: sslConfig names no source');
-  const ref = { name: config.secretRef.name ?? '', namespace: config.secretRef.namespace ?? '' };
-  const secret = readTlsSecret(find<SecretSpec>(world.stored, 'Secret', ref), ref);
-  if (isProblem(secret)) {
-    const mild = secret.missing && world.settings.warnMissingTlsSecret;
-    return say(mild ? 'SSLConfigWarning' : 'SSLConfigError', secret.message);
-  }
-  const name = `SSL secret ${ref.namespace}.${ref.name}`;
-  if (!secret.hasCertificate) return say('SSLConfigError', `${name}: no certificate information found`);
-  return needsCa && !secret.hasRootCa
-    ? say('SSLConfigError', `verifySubjectAltName needs a root CA, ${name} has none`)
-    : undefined;
-}
-
-/** Configurations that claim a server name another one claims, or every name as another one does. */
+/** Candidates that claim a server name another one claims, or every name as another one does. */
 function overlapping(candidates: readonly Candidate[], report: Report): ReadonlySet<Candidate> {
   const byName = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
     for (const name of candidate.sniDomains.length > 0 ? candidate.sniDomains : ['']) {
-      byName.set(name, [...(byName.get(name) ?? []), candidate]);
+      const rivals = byName.get(name);
+      if (rivals) rivals.push(candidate);
+      else byName.set(name, [candidate]);
     }
   }
   const found = new Set<Candidate>();

@@ -31,7 +31,8 @@ export const translate: Translate = (state, options, previous) => {
   const world: World = { stored: state.stored, settings, upstreams, list: (kind) => lists.get(kind) ?? [] };
   const outdated = outdatedBy(world, memory, changes);
   const gateways = usedGateways(world.list('Gateway'), settings, options.defaultGateways);
-  const listeners = buildListeners(gateways, { world, memory, previous, outdated });
+  const secretsChanged = changes?.kinds.has('Secret') ?? true;
+  const listeners = buildListeners(gateways, { world, memory, previous, outdated, secretsChanged });
   const served = servedUpstreams(upstreams, memory);
   const snapshots = snapshotsOf(gateways, listeners, served, previous);
   const proxies = [...snapshots.values()]
@@ -95,6 +96,7 @@ interface ListenersContext {
   readonly memory: Memory | undefined;
   readonly previous: Translation | undefined;
   readonly outdated: ReturnType<typeof outdatedBy>;
+  readonly secretsChanged: boolean;
 }
 
 function buildListeners(
@@ -110,11 +112,9 @@ function buildListeners(
       const key = `${proxy} ${keyOf('Gateway', gateway.ref)}`;
       const previous = served?.find((one) => one.gateway.name === name && one.gateway.namespace === namespace);
       const before = context.memory?.listeners.get(key);
-      const { world, outdated } = context;
-      listeners.set(
-        key,
-        buildListener(gateway, { world, proxy, contested: contested.get(gateway), previous, before, outdated }),
-      );
+      const { world, outdated, secretsChanged } = context;
+      const shared = { world, proxy, outdated, secretsChanged };
+      listeners.set(key, buildListener(gateway, { ...shared, contested: contested.get(gateway), previous, before }));
     }
   }
   return listeners;

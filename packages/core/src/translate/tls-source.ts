@@ -1,0 +1,53 @@
+import type { SecretSpec } from '../schema/secret.ts';
+import type { SslConfig } from '../schema/ssl-config.ts';
+import { listenerMessage } from './messages.ts';
+import type { Report } from './report.ts';
+import { isProblem, readTlsSecret } from './tls-secret.ts';
+import { find, type World } from './world.ts';
+
+/** Reports what is wrong with where a configuration takes its certificate from; false when something is. */
+export function checkTlsSource(config: SslConfig, world: World, report: Report): boolean {
+  const problem = sourceProblem(config, world);
+  if (!problem) return true;
+  if (problem.mild) report.warn(listenerMessage('SSLConfigWarning', problem.reason));
+  else report.error(listenerMessage('SSLConfigError', problem.reason));
+  return false;
+}
+
+interface SourceProblem {
+  readonly reason: string;
+  readonly mild?: boolean;
+}
+
+function sourceProblem(config: SslConfig, world: World): SourceProblem | undefined {
+  if (config.sds) return { mild: true, reason: 'certificates from a secret discovery server are not served yet' };
+  if (config.sslFiles) return filesProblem(config, config.sslFiles);
+  if (config.secretRef) return secretProblem(config, config.secretRef, world);
+  return { reason: 'no certificate information found: sslConfig names no source' };
+}
+
+function needsRootCa({ verifySubjectAltName }: SslConfig): boolean {
+  return (verifySubjectAltName?.length ?? 0) > 0;
+}
+
+type Files = NonNullable<SslConfig['sslFiles']>;
+
+function filesProblem(config: SslConfig, { tlsCert, tlsKey, rootCa }: Files): SourceProblem | undefined {
+  if (!tlsCert || !tlsKey) return { reason: 'sslFiles needs tlsCert and tlsKey' };
+  return needsRootCa(config) && !rootCa ? { reason: 'verifySubjectAltName needs a root CA' } : undefined;
+}
+
+type SecretRef = NonNullable<SslConfig['secretRef']>;
+
+function secretProblem(config: SslConfig, written: SecretRef, world: World): SourceProblem | undefined {
+  const ref = { name: written.name ?? '', namespace: written.namespace ?? '' };
+  const secret = readTlsSecret(find<SecretSpec>(world.stored, 'Secret', ref), ref);
+  if (isProblem(secret)) {
+    return { mild: secret.missing && world.settings.warnMissingTlsSecret, reason: secret.message };
+  }
+  const name = `SSL secret ${ref.namespace}.${ref.name}`;
+  if (!secret.hasCertificate) return { reason: `${name}: no certificate information found` };
+  return needsRootCa(config) && !secret.hasRootCa
+    ? { reason: `verifySubjectAltName needs a root CA, ${name} has none` }
+    : undefined;
+}
