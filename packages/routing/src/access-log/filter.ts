@@ -28,8 +28,10 @@ export function compileFilter(filter: Filter, random: () => number = Math.random
   }
   if (filter.responseFlagFilter) return compileFlags(filter.responseFlagFilter.flags ?? []);
   if (filter.runtimeFilter) {
-    const { numerator = 0, denominator = 'HUNDRED' } = filter.runtimeFilter.percentSampled ?? {};
-    return () => random() * DENOMINATOR[denominator] < numerator;
+    const { percentSampled = {}, useIndependentRandomness = false } = filter.runtimeFilter;
+    const { numerator = 0, denominator = 'HUNDRED' } = percentSampled;
+    const point = useIndependentRandomness ? random : (record: RequestRecord) => pointOf(record.requestId) ?? random();
+    return (record) => point(record) * DENOMINATOR[denominator] < numerator;
   }
   if (filter.andFilter) {
     const all = (filter.andFilter.filters ?? []).map((each) => compileFilter(each, random));
@@ -40,6 +42,12 @@ export function compileFilter(filter: Filter, random: () => number = Math.random
     return (record) => any.some((each) => each(record));
   }
   return () => true;
+}
+
+/** A number from 0 up to 1 out of a request id, so that all proxies on the way of a request choose alike. */
+function pointOf(requestId: string): number | undefined {
+  const digits = requestId.slice(-8);
+  return /^[0-9a-f]{8}$/.test(digits) ? Number.parseInt(digits, 16) / 2 ** 32 : undefined;
 }
 
 function compileComparison(comparison: Comparison): (value: number) => boolean {

@@ -43,4 +43,15 @@ describe('access log filter', () => {
     expect(compileFilter(filter, () => 0.24)(recordOf())).to.equal(true);
     expect(compileFilter(filter, () => 0.25)(recordOf())).to.equal(false);
   });
+
+  it('chooses by the request id unless told otherwise', () => {
+    const share = (useIndependentRandomness: boolean): Filter => ({
+      runtimeFilter: { percentSampled: { numerator: 50 }, useIndependentRandomness },
+    });
+    const low = recordOf({ requestId: 'ffffffff-00000000' });
+    const high = recordOf({ requestId: '00000000-ffffffff' });
+    expect(compileFilter(share(false), () => 0.9)(low)).to.equal(true);
+    expect(compileFilter(share(false), () => 0.1)(high)).to.equal(false);
+    expect(compileFilter(share(true), () => 0.1)(high)).to.equal(true);
+  });
 });
