@@ -117,7 +117,7 @@ export function createListeners(options: ListenersOptions): Listeners {
 
   function report(results: readonly ListenResult[]): void {
     for (const { name, error } of results) {
-      if (error) log.error({ listener: name, code: error.code, reason: error.message }, 'listener failed');
+      if (error) log.error({ listener: name, errorCode: error.code, reason: error.message }, 'listener failed');
     }
   }
 

@@ -27,7 +27,7 @@ export function createRefuse(context: Context, listener: string): Refuse {
   function answer(refused: Refusal, client: string | undefined): { headers: string[]; body: string } {
     const requestId = randomUUID();
     const { code, status, detail } = refused;
-    log.info({ listener, code, status, detail, client, requestId }, 'request refused');
+    log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request refused');
     stats.total.value++;
     stats.completed.value++;
     stats.classes[Math.floor(status / 100) - 1]!.value++;
@@ -67,7 +67,7 @@ export function createRefuse(context: Context, listener: string): Refuse {
       const { code, detail } = refused;
       connection.refused = true;
       closeGracefully(connection, 0);
-      log.info({ listener, code, detail, client: connection.socket.remoteAddress }, 'request refused');
+      log.info({ listener, errorCode: code, detail, client: connection.socket.remoteAddress }, 'request refused');
     },
     socket(socket, refused) {
       socket.end(bytesOf(refused, undefined), () => socket.destroy());

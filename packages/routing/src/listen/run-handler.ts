@@ -16,7 +16,7 @@ export function createRunHandler(handler: Handler, context: Context): RunHandler
   function fail(error: unknown, res: ServerResponse): void {
     const requestId = randomUUID();
     const reason = error instanceof Error ? error.message : String(error);
-    log.error({ requestId, code: (error as { code?: unknown } | null)?.code, reason }, 'handler failed');
+    log.error({ requestId, errorCode: (error as { code?: unknown } | null)?.code, reason }, 'handler failed');
     if (res.writableEnded) return;
     if (res.headersSent) res.destroy();
     else answerError(error, res, requestId);

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import {
+  DEFAULT_NAMESPACE,
   GatewayError,
   parseDuration,
   secretText,
-  type ResourceRef,
   type Secrets,
   type SecretValue,
   type TlsConfiguration,
@@ -14,8 +14,9 @@ import { ERROR_CODES } from '../error-codes.ts';
 /** One certificate of a listener, ready for handshakes. */
 export interface TlsEntry {
   readonly configuration: TlsConfiguration;
-  /** PEM texts; what the entry is rebuilt for when one of them changes. */
+  /** PEM texts, and the secret they are from: the entry is rebuilt when either changes. */
   readonly material: TlsMaterial;
+  readonly secret: SecretValue | undefined;
   readonly context: SecureContext;
   /** What the context was made of. */
   readonly options: SecureContextOptions;
@@ -53,8 +54,11 @@ function refuse(message: string, cause?: unknown): GatewayError {
  */
 export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets, previous?: TlsEntry): TlsEntry {
   const { sslConfig } = configuration;
-  const material = readMaterial(configuration, secrets);
-  if (previous?.configuration === configuration && sameMaterial(previous.material, material)) return previous;
+  const secret = secretOf(configuration, secrets);
+  const known = previous?.configuration === configuration ? previous : undefined;
+  if (known && secret && known.secret === secret) return known;
+  const material = secret ? fromSecret(secret, configuration) : fromFiles(configuration);
+  if (known && sameMaterial(known.material, material)) return { ...known, secret };
   const clientNames = sslConfig.verifySubjectAltName ?? [];
   const clientRequired = material.ca !== undefined && sslConfig.oneWayTls !== true;
   if (clientNames.length > 0 && !clientRequired) throw refuse('verifySubjectAltName needs a root CA');
@@ -64,7 +68,17 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
     const context = createSecureContext({ ...options, minVersion, maxVersion });
     const handshakeTimeoutMs = limit === undefined ? undefined : parseDuration(limit);
     const versions = { minVersion, maxVersion };
-    return { configuration, material, context, options, ...versions, clientRequired, clientNames, handshakeTimeoutMs };
+    return {
+      configuration,
+      material,
+      secret,
+      context,
+      options,
+      ...versions,
+      clientRequired,
+      clientNames,
+      handshakeTimeoutMs,
+    };
   } catch (error) {
     throw refuse(`${sourceOf(configuration)}: ${error instanceof Error ? error.message : String(error)}`, error);
   }
@@ -83,23 +97,26 @@ function sameMaterial(one: TlsMaterial, other: TlsMaterial): boolean {
   return one.cert === other.cert && one.key === other.key && one.ca === other.ca;
 }
 
-function readMaterial({ sslConfig }: TlsConfiguration, secrets: Secrets): TlsMaterial {
-  const { secretRef, sslFiles } = sslConfig;
-  if (sslFiles) {
-    const { tlsCert, tlsKey, rootCa } = sslFiles;
-    if (!tlsCert || !tlsKey) throw refuse('sslFiles needs tlsCert and tlsKey');
-    return { cert: readPem(tlsCert), key: readPem(tlsKey), ...(rootCa && { ca: readPem(rootCa) }) };
-  }
+/** The secret of a configuration; `undefined` for one from files. */
+function secretOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): SecretValue | undefined {
+  if (sslFiles) return undefined;
   if (!secretRef?.name) throw refuse('no certificate information found');
-  const ref = { name: secretRef.name, namespace: secretRef.namespace ?? '' };
-  return fromSecret(secrets.get(ref), ref);
+  const ref = { name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE };
+  const secret = secrets.get(ref);
+  if (!secret) throw refuse(`SSL secret not found: ${ref.namespace}.${ref.name}`);
+  return secret;
 }
 
-function fromSecret(secret: SecretValue | undefined, { namespace, name }: ResourceRef): TlsMaterial {
-  if (!secret) throw refuse(`SSL secret not found: ${namespace}.${name}`);
+function fromFiles({ sslConfig: { sslFiles = {} } }: TlsConfiguration): TlsMaterial {
+  const { tlsCert, tlsKey, rootCa } = sslFiles;
+  if (!tlsCert || !tlsKey) throw refuse('sslFiles needs tlsCert and tlsKey');
+  return { cert: readPem(tlsCert), key: readPem(tlsKey), ...(rootCa && { ca: readPem(rootCa) }) };
+}
+
+function fromSecret(secret: SecretValue, configuration: TlsConfiguration): TlsMaterial {
   const cert = secretText(secret, 'tls.crt');
   const key = secretText(secret, 'tls.key');
-  if (!cert || !key) throw refuse(`secret ${namespace}.${name} needs tls.crt and tls.key`);
+  if (!cert || !key) throw refuse(`${sourceOf(configuration)} needs tls.crt and tls.key`);
   const ca = secretText(secret, 'ca.crt');
   return { cert, key, ...(ca && { ca }) };
 }

@@ -16,24 +16,23 @@ export function buildTlsTable(
   secrets: Secrets,
   previous?: TlsTable,
 ): TlsTable {
+  const before = new Map(previous?.entries.map((entry) => [namesOf(entry.configuration), entry]));
   const entries: TlsEntry[] = [];
   const problems: string[] = [];
   for (const configuration of configurations) {
-    const before = previous?.entries.find((entry) => isSameName(entry.configuration, configuration));
+    const last = before.get(namesOf(configuration));
     try {
-      entries.push(buildTlsEntry(configuration, secrets, before));
+      entries.push(buildTlsEntry(configuration, secrets, last));
     } catch (error) {
       problems.push((error as Error).message);
-      if (before) entries.push(before);
+      if (last) entries.push(last);
     }
   }
   return { entries, problems, select: selector(entries) };
 }
 
-/** True for two versions of one configuration: the same object, or one for the same server names. */
-function isSameName(one: TlsConfiguration, other: TlsConfiguration): boolean {
-  return one === other || one.sniDomains.join() === other.sniDomains.join();
-}
+/** What two versions of one configuration have in common: no two of a listener are for the same names. */
+const namesOf = ({ sniDomains }: TlsConfiguration): string => sniDomains.join(' ');
 
 function selector(entries: readonly TlsEntry[]): TlsTable['select'] {
   const exact = new Map<string, TlsEntry>();
@@ -63,5 +62,8 @@ function selector(entries: readonly TlsEntry[]): TlsTable['select'] {
 /** True when two tables have the same entries in the same order: no handshake would go differently. */
 export function isSameTable(one: TlsTable | undefined, other: TlsTable | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.entries.length === other.entries.length && one.entries.every((entry, i) => entry === other.entries[i]);
+  return (
+    one.entries.length === other.entries.length &&
+    one.entries.every((entry, i) => entry.context === other.entries[i]!.context)
+  );
 }

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Agent, request } from 'node:http';
 import { expect } from 'chai';
-import { createContext, type Handler, type Listener } from '@edge-gateway/core';
+import { createContext, createLoggers, type Handler, type Listener } from '@edge-gateway/core';
 import { createListeners, type Listeners, type ListenersOptions } from '../../src/index.ts';
 import { exchange, listenerOf, open, serve, snapshotOf } from './serving.ts';
 
@@ -130,6 +130,24 @@ describe('createListeners', () => {
     expect(await context.metrics.registry.metrics()).to.include(
       'envoy_listener_downstream_cx_total{envoy_listener_address="[__]_8088"} 2',
     );
+  });
+
+  it('writes one log line for each refused request, with the reason and without what was sent', async () => {
+    const lines: string[] = [];
+    const log = createLoggers({ destination: { write: (line) => void lines.push(line) } });
+    create({ context: createContext({ log }) });
+    const [{ port } = { port: 0 }] = await listeners.apply(snapshotOf(listenerOf()));
+    const secret = 'Authorization: Bearer hidden\r\n';
+    const byCheck = await exchange(port!, `GET / HTTP/1.1\r\nHost: a\r\n${secret}${secret}\r\n`);
+    const byParser = await exchange(port!, `GET / HTTP/1.1\r\nHost: a\r\n${secret}X : 1\r\n\r\n`);
+    const refused = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'request refused');
+    expect(refused.map(({ errorCode: code, detail, requestId }) => ({ code, detail, requestId }))).to.deep.equal([
+      { code: 'ERR_ROUTING_DUPLICATE_HEADER', detail: 'authorization', requestId: byCheck.json.requestId },
+      { code: 'ERR_ROUTING_BAD_HEADER', detail: 'Invalid header token', requestId: byParser.json.requestId },
+    ]);
+    expect(lines.join('')).not.to.include('hidden');
   });
 
   it('survives a handler that throws, rejects, fails, passes on, or calls next twice', async () => {

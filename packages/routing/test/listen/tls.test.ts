@@ -56,7 +56,11 @@ async function visit(
   return answer === '' ? undefined : { ...facts, answer };
 }
 
-const configuration = (name: string, sniDomains: string[] = [], more: TlsConfiguration['sslConfig'] = {}): TlsConfiguration => ({
+const configuration = (
+  name: string,
+  sniDomains: string[] = [],
+  more: TlsConfiguration['sslConfig'] = {},
+): TlsConfiguration => ({
   sniDomains,
   sslConfig: { secretRef: { name, namespace: 'gw-system' }, ...more },
 });
