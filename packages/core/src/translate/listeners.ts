@@ -163,10 +163,12 @@ function lastGood(
 
 /** What the virtual hosts ask of TLS; a last good one what it asked when it was good. */
 function claimsOf(served: readonly Served[], before: ListenerTls | undefined): readonly TlsClaim[] {
+  const anyOld = before && served.some(({ build, host }) => host !== build.virtualHost);
+  const claims = new Map(anyOld ? before.claims.map((claim) => [claim.host, claim]) : []);
   return served.map(({ build, host }) => {
     const { resource, virtualHost } = build;
     const { namespace } = resource.metadata;
-    const old = host === virtualHost ? undefined : before?.claims.find((claim) => claim.host === host.name);
+    const old = host === virtualHost ? undefined : claims.get(host.name);
     return old ?? { host: host.name, namespace, sslConfig: resource.spec.sslConfig ?? NO_OPTIONS };
   });
 }
