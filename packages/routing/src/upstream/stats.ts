@@ -23,16 +23,16 @@ export interface ClusterStats {
   readonly membershipHealthy: Gauge;
   /** Counts one answered request, under its status and the class of it. */
   answered(status: number): void;
+  /** Takes them out of the metrics. They go on counting for the exchanges that still run, unseen. */
+  forget(): void;
 }
 
 const LABEL = 'envoy_cluster_name';
 
-/** Path prefix of the statistics of a cluster. */
-export const statsPrefix = (cluster: string): string => `cluster.${cluster}.`;
-
 /** The statistics of a cluster in `metrics`. */
 export function createClusterStats(metrics: Metrics, cluster: string): ClusterStats {
-  const prefix = statsPrefix(cluster);
+  const prefix = `cluster.${cluster}.`;
+  let forgotten = false;
   const labels = { [LABEL]: cluster };
   const named = (name: string): StatName => ({ path: prefix + name, metric: `envoy_cluster_${name}`, labels });
   const counter = (name: string): Counter => metrics.counter(named(name));
@@ -57,12 +57,16 @@ export function createClusterStats(metrics: Metrics, cluster: string): ClusterSt
     cxTxBytes: counter('upstream_cx_tx_bytes_total'),
     membershipTotal: gauge('membership_total'),
     membershipHealthy: gauge('membership_healthy'),
-    answered: createStatusCounters(metrics, prefix, labels),
+    answered: createStatusCounters((name) => (forgotten ? { value: 0 } : metrics.counter(name)), prefix, labels),
+    forget() {
+      forgotten = true;
+      metrics.remove(prefix);
+    },
   };
 }
 
 function createStatusCounters(
-  metrics: Metrics,
+  counter: (name: StatName) => Counter,
   prefix: string,
   labels: Readonly<Record<string, string>>,
 ): (status: number) => void {
@@ -73,13 +77,13 @@ function createStatusCounters(
     let code = codes.get(status);
     if (!code) {
       const codeLabels = { ...labels, envoy_response_code: String(status) };
-      code = metrics.counter({
+      code = counter({
         path: `${prefix}upstream_rq_${status}`,
         metric: 'envoy_cluster_upstream_rq',
         labels: codeLabels,
       });
       codes.set(status, code);
-      classes[digit] ??= metrics.counter({
+      classes[digit] ??= counter({
         path: `${prefix}upstream_rq_${digit}xx`,
         metric: 'envoy_cluster_upstream_rq_xx',
         labels: { ...labels, envoy_response_code_class: String(digit) },

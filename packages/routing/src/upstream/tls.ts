@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import {
@@ -98,6 +99,7 @@ function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefine
     throw tlsError('a client certificate needs its key, and a key its certificate');
   const client = ssl?.oneWayTls ? {} : { cert, key };
   try {
+    if (ca !== undefined) checkCertificates(ca);
     if (ca !== undefined || client.cert !== undefined)
       return createSecureContext({ ca, ...client, minVersion, maxVersion });
     const versions = `${minVersion} ${maxVersion}`;
@@ -107,6 +109,13 @@ function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefine
   } catch (cause) {
     throw tlsError('its certificates cannot be used', cause);
   }
+}
+
+/** Node takes a text without any certificate in it for no text at all, and would trust the public roots. */
+function checkCertificates(pem: string): void {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (!blocks) throw new Error('there is no certificate in it');
+  if (!blocks.every((block) => new X509Certificate(block).raw.length > 0)) throw new Error('a certificate is empty');
 }
 
 function checkNames(certificate: PeerCertificate, names: readonly string[]): Error | undefined {

@@ -1,6 +1,5 @@
 import type { Context, SnapshotUpstream } from '@edge-gateway/core';
 import { Cluster } from './cluster.ts';
-import { statsPrefix } from './stats.ts';
 import type { Upstreams } from './upstream.ts';
 
 /**
@@ -22,7 +21,7 @@ export function createUpstreams(context: Context): Upstreams {
     const done: Promise<void> = cluster.close().then(() => {
       closing.delete(done);
       // Only now: requests that were under way still counted.
-      if (!clusters.has(name)) context.metrics.remove(statsPrefix(name));
+      if (!clusters.has(name)) cluster.stats.forget();
     });
     closing.add(done);
   }
@@ -39,7 +38,7 @@ export function createUpstreams(context: Context): Upstreams {
       }
       for (const [name, cluster] of before) {
         if (clusters.get(name) === cluster) continue;
-        if (!clusters.has(name)) context.metrics.remove(statsPrefix(name));
+        if (!clusters.has(name)) cluster.stats.forget();
         retire(cluster);
       }
     },

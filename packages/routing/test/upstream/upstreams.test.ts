@@ -1,0 +1,204 @@
+import { expect } from 'chai';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createContext } from '@edge-gateway/core';
+import { createUpstreams } from '../../src/upstream/upstreams.ts';
+import {
+  closeAll,
+  gateway,
+  get,
+  httpUpstream,
+  listen,
+  rawUpstream,
+  snapshotOf,
+  until,
+  whenDone,
+} from '../forward/harness.ts';
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+describe('createUpstreams', () => {
+  afterEach(closeAll);
+
+  it('knows the upstreams that were applied last', () => {
+    const upstreams = createUpstreams(createContext());
+    expect(upstreams.get('a')).to.equal(undefined);
+    upstreams.apply([snapshotOf(1, { name: 'a' }), snapshotOf(2, { name: 'b' })]);
+    expect(upstreams.get('a')?.name).to.equal('a');
+    upstreams.apply([snapshotOf(2, { name: 'b' })]);
+    expect(upstreams.get('a')).to.equal(undefined);
+    expect(upstreams.get('b')?.snapshot.endpoints[0]?.port).to.equal(2);
+  });
+
+  it('keeps an upstream, with its connections, as long as its snapshot is the same object', async () => {
+    const upstream = await rawUpstream((socket) => socket.write(OK));
+    const snapshot = snapshotOf(upstream.port);
+    const gw = await gateway({ upstream: snapshot });
+    const before = gw.upstreams.get(snapshot.name);
+    await get(gw.url);
+    gw.upstreams.apply([snapshot]);
+    await get(gw.url);
+    expect(gw.upstreams.get(snapshot.name)).to.equal(before);
+    expect(upstream.connections).to.equal(1);
+  });
+
+  it('uses the new endpoints at once, and lets requests on the old ones finish', async () => {
+    let answer = (): void => {};
+    const first = await httpUpstream((_req, res) => {
+      res.write('old ');
+      answer = () => void res.end('finished');
+    });
+    const second = await httpUpstream((_req, res) => void res.end('new'));
+    const gw = await gateway({ upstream: snapshotOf(first) });
+    const running = get(gw.url);
+    await until(() => gw.stat('upstream_rq_200') === 1);
+    gw.upstreams.apply([snapshotOf(second)]);
+    expect((await get(gw.url)).body).to.equal('new');
+    answer();
+    expect(await running).to.include({ body: 'old finished', complete: true });
+    expect(gw.stat('upstream_rq_total')).to.equal(2);
+  });
+
+  it('closes the idle connections of a removed upstream at once, the busy ones when they are done', async () => {
+    let answer = (): void => {};
+    const upstream = await rawUpstream((socket, request) => {
+      if (request.startsWith('GET /slow')) answer = () => void socket.write(OK);
+      else socket.write(OK);
+    });
+    const snapshot = snapshotOf(upstream.port);
+    const gw = await gateway({ upstream: snapshot });
+    const slow = get(`${gw.url}/slow`);
+    await until(() => upstream.requests.length === 1);
+    await get(`${gw.url}/quick`);
+    expect(upstream.sockets.size).to.equal(2);
+    gw.upstreams.apply([]);
+    await until(() => upstream.sockets.size === 1);
+    answer();
+    expect((await slow).body).to.equal('ok');
+    await until(() => upstream.sockets.size === 0);
+  });
+
+  it('still serves a request that picked an upstream just before it was removed, and leaks nothing', async () => {
+    const upstream = await rawUpstream((socket) => socket.write(OK));
+    const snapshot = snapshotOf(upstream.port);
+    const gw = await gateway({ upstream: snapshot });
+    const kept = gw.upstreams.get(snapshot.name)!;
+    gw.upstreams.apply([]);
+    const late = await serveFrom(kept);
+    expect((await get(late)).body).to.equal('ok');
+    await until(() => upstream.sockets.size === 0);
+  });
+
+  it('resolves close when the last exchange is over', async () => {
+    let answer = (): void => {};
+    const upstream = await rawUpstream((socket) => (answer = () => void socket.write(OK)));
+    const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+    const running = get(gw.url);
+    await until(() => upstream.requests.length === 1);
+    let closed = false;
+    const closing = gw.upstreams.close().then(() => (closed = true));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(closed).to.equal(false);
+    answer();
+    await running;
+    await closing;
+    await until(() => upstream.sockets.size === 0);
+  });
+
+  it('loses no request and leaks no connection over 300 replacements under load', async () => {
+    const upstream = await rawUpstream((socket) => socket.write(OK));
+    const gw = await gateway({ upstream: snapshotOf(upstream.port) });
+    const running = new AbortController();
+    let answers = 0;
+    const load = Array.from({ length: 8 }, async () => {
+      while (!running.signal.aborted) {
+        expect(await get(gw.url)).to.include({ status: 200, body: 'ok' });
+        answers++;
+      }
+    });
+    for (let i = 0; i < 300; i++) {
+      gw.upstreams.apply([snapshotOf(upstream.port)]);
+      const before = answers;
+      await until(() => answers > before);
+    }
+    running.abort();
+    await Promise.all(load);
+    await until(() => upstream.sockets.size <= 8);
+    await gw.upstreams.close();
+    await until(() => upstream.sockets.size === 0);
+    expect(gw.stat('upstream_cx_active')).to.equal(0);
+    expect(gw.stat('upstream_rq_active')).to.equal(0);
+    expect(gw.outcomes.length).to.equal(answers);
+  }).timeout(60_000);
+
+  it('spreads requests over the endpoints by weight', async () => {
+    const ports = await Promise.all(['a', 'b'].map((name) => httpUpstream((_req, res) => void res.end(name))));
+    const endpoints = ports.map((port, i) => ({ address: '127.0.0.1', port, weight: i === 0 ? 3 : 1 }));
+    const gw = await gateway({ upstream: snapshotOf(0, { endpoints }) });
+    let names = '';
+    for (let i = 0; i < 8; i++) names += (await get(gw.url)).body;
+    expect(names).to.equal('aabaaaba');
+  });
+
+  it('uses the endpoint its caller picked', async () => {
+    const ports = await Promise.all(['a', 'b'].map((name) => httpUpstream((_req, res) => void res.end(name))));
+    const endpoints = ports.map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
+    const gw = await gateway({ upstream: snapshotOf(0, { endpoints }), head: () => ({ endpoint: endpoints[1] }) });
+    for (let i = 0; i < 3; i++) expect((await get(gw.url)).body).to.equal('b');
+    expect(gw.outcomes[0]?.endpoint).to.equal(`127.0.0.1:${ports[1]}`);
+  });
+
+  it('resolves names for each connection', async () => {
+    const port = await httpUpstream((_req, res) => void res.end('by name'));
+    const gw = await gateway({
+      upstream: snapshotOf(port, { endpoints: [{ address: 'localhost', port, weight: 1 }] }),
+    });
+    expect((await get(gw.url)).body).to.equal('by name');
+  });
+
+  it('reaches an IPv6 endpoint', async function () {
+    const server = createServer((_req, res) => void res.end('six'));
+    const up = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(0, '::1', () => resolve(true));
+    });
+    if (!up) {
+      console.log('      (skipped: this machine has no IPv6 loopback)');
+      this.skip();
+    }
+    whenDone(() => server.close());
+    const { port } = server.address() as { port: number };
+    const gw = await gateway({ upstream: snapshotOf(port, { endpoints: [{ address: '::1', port, weight: 1 }] }) });
+    expect((await get(gw.url)).body).to.equal('six');
+  });
+
+  it('counts its members, and forgets the statistics of a removed upstream', () => {
+    const context = createContext();
+    const upstreams = createUpstreams(context);
+    const endpoints = [1, 2].map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
+    upstreams.apply([snapshotOf(1, { name: 'a', endpoints }), snapshotOf(3, { name: 'ab' })]);
+    const value = (path: string): unknown => context.metrics.list().find((stat) => stat.name.path === path)?.stat;
+    expect(value('cluster.a.membership_total')).to.deep.equal({ value: 2 });
+    expect(value('cluster.a.membership_healthy')).to.deep.equal({ value: 2 });
+    upstreams.apply([snapshotOf(3, { name: 'ab' })]);
+    expect(value('cluster.a.membership_total')).to.equal(undefined);
+    expect(value('cluster.ab.membership_total')).to.deep.equal({ value: 1 });
+  });
+});
+
+async function serveFrom(
+  upstream: NonNullable<ReturnType<ReturnType<typeof createUpstreams>['get']>>,
+): Promise<string> {
+  const { forward } = await import('../../src/forward/undici.ts');
+  const server = createServer((req: IncomingMessage, res: ServerResponse) =>
+    forward(req, res, upstream, {
+      method: 'GET',
+      path: '/',
+      headers: ['host', 'a'],
+      timeoutMs: 0,
+      onResponseHead: (_status, headers) => headers,
+      onDone: () => {},
+    }),
+  );
+  const port = await listen(server);
+  whenDone(() => server.close());
+  return `http://127.0.0.1:${port}`;
+}
