@@ -4,5 +4,6 @@ export { createProxyAdmin } from './proxy/proxy-admin.ts';
 export type { EndpointCounters, ListeningAddress, ProxyAdminOptions, Readiness } from './proxy/options.ts';
 export { createControlAdmin } from './control/control-admin.ts';
 export type { Component, ControlAdminOptions, TranslationRecord } from './control/options.ts';
+export { followTranslations, type TranslationLog } from './control/translation-log.ts';
 export { createDeveloperAdmin } from './developer/developer-admin.ts';
 export type { DeveloperAdminOptions } from './developer/options.ts';

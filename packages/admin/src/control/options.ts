@@ -17,7 +17,8 @@ export interface TranslationRecord {
   readonly at: number;
   readonly durationMs: number;
   readonly resources: number;
-  readonly refused: number;
+  /** Errors and warnings in what is written. */
+  readonly problems: number;
 }
 
 /** What the control-plane admin shows and may change. */
@@ -28,7 +29,7 @@ export interface ControlAdminOptions {
   readonly metrics: Metrics;
   readonly version: string;
   components(): readonly Component[];
-  /** The last translations, newest first, for `/zpages`. Default none. */
+  /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */
   translations?(): readonly TranslationRecord[];
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
   readonly allowedHosts?: readonly string[];

@@ -20,10 +20,10 @@ function wantsJson(req: Request): boolean {
 }
 
 function table(records: readonly TranslationRecord[]): string {
-  const rows = records.map(({ revision, at, durationMs, resources, refused }) => {
-    const cells = [revision, new Date(at).toISOString(), durationMs.toFixed(1), resources, refused];
+  const rows = records.map(({ revision, at, durationMs, resources, problems }) => {
+    const cells = [revision, new Date(at).toISOString(), durationMs.toFixed(1), resources, problems];
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
-  const names = ['revision', 'at', 'milliseconds', 'resources', 'refused'].map((name) => `<th>${name}</th>`).join('');
+  const names = ['revision', 'at', 'milliseconds', 'resources', 'problems'].map((name) => `<th>${name}</th>`).join('');
   return `<table>\n<tr>${names}</tr>\n${rows.join('\n')}\n</table>`;
 }

@@ -18,7 +18,7 @@ describe('the control-plane port', () => {
         { name: 'control-plane', kind: 'control-plane', state: 'ready' },
         { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: 'the port is in use' },
       ],
-      translations: () => [{ revision: 4, at: Date.UTC(2026, 0, 2), durationMs: 1.25, resources: 9, refused: 1 }],
+      translations: () => [{ revision: 4, at: Date.UTC(2026, 0, 2), durationMs: 1.25, resources: 9, problems: 1 }],
     });
   });
   beforeEach(() => loggers.setLevel('info'));
@@ -102,7 +102,7 @@ describe('the control-plane port', () => {
     const { text } = await admin.ask('/zpages');
     expect(text).to.contain('<td>4</td><td>2026-01-02T00:00:00.000Z</td>');
     const { translations } = JSON.parse((await admin.ask('/zpages?format=json')).text);
-    expect(translations[0]).to.include({ revision: 4, refused: 1 });
+    expect(translations[0]).to.include({ revision: 4, problems: 1 });
   });
 
   it('offers profiles, but no full heap snapshot', async () => {
