@@ -2,14 +2,19 @@ import type { FieldPath } from '../parse/issue.ts';
 import type { GatewaySpec, HttpGateway } from '../schema/gateway.ts';
 import type { HttpConnectionManagerSettings } from '../schema/http-connection-manager.ts';
 import { expressionProblem } from './label-expression.ts';
-import { within, type Finding } from './finding.ts';
+import { checkAccessLog } from './access-log.ts';
+import { each, within, type Finding } from './finding.ts';
 import { headerNameProblem } from './header-manipulation.ts';
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
 
 /** Problems of a Gateway. */
 export function checkGateway(spec: GatewaySpec, at: FieldPath): Finding[] {
-  const findings = within(spec.httpGateway, [...at, 'httpGateway'], checkHttpGateway);
+  const logs = spec.options?.accessLoggingService?.accessLog;
+  const findings = [
+    ...each(logs, [...at, 'options', 'accessLoggingService', 'accessLog'], checkAccessLog),
+    ...within(spec.httpGateway, [...at, 'httpGateway'], checkHttpGateway),
+  ];
   if (!TYPES.some((type) => spec[type])) {
     findings.push({ code: 'INVALID_GATEWAY', path: at, message: 'the gateway has no type', hint: TYPES.join(', ') });
   }

@@ -23,12 +23,13 @@ export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pa
     ...missing,
     ...checkPath(prefix, [...at, 'prefix']),
     ...checkPath(exact, [...at, 'exact']),
-    ...each(matcher.headers, [...at, 'headers'], checkCondition),
-    ...each(matcher.queryParameters, [...at, 'queryParameters'], checkCondition),
+    ...each(matcher.headers, [...at, 'headers'], checkMatcherCondition),
+    ...each(matcher.queryParameters, [...at, 'queryParameters'], checkMatcherCondition),
   ];
 }
 
-function checkCondition(condition: HeaderMatcher | QueryParameterMatcher, at: FieldPath): Finding[] {
+/** Problems of a condition on one header or query parameter. */
+export function checkMatcherCondition(condition: HeaderMatcher | QueryParameterMatcher, at: FieldPath): Finding[] {
   if (!condition.name)
     return [{ code: 'INVALID_MATCHER', path: at, message: 'the condition names nothing', hint: 'name' }];
   if (!condition.regex || condition.value === undefined) return [];

@@ -1,0 +1,46 @@
+import type { FieldPath } from '../parse/issue.ts';
+import type { AccessLog, AccessLogFilter } from '../schema/access-log.ts';
+import { within, type Finding } from './finding.ts';
+import { checkMatcherCondition } from './matcher.ts';
+
+/** Problems of one access log: where it writes to, and filters that lack what they compare. */
+export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): Finding[] {
+  const missing: Finding[] =
+    fileSink && !fileSink.path
+      ? [{ code: 'INVALID_ACCESS_LOG', path: [...at, 'fileSink'], message: 'the file sink has no path', hint: 'path' }]
+      : [];
+  return [...missing, ...within(filter, [...at, 'filter'], checkFilter)];
+}
+
+function checkFilter(filter: AccessLogFilter, at: FieldPath): Finding[] {
+  return [
+    ...within(filter.statusCodeFilter, [...at, 'statusCodeFilter'], checkComparison),
+    ...within(filter.durationFilter, [...at, 'durationFilter'], checkComparison),
+    ...within(filter.headerFilter?.header, [...at, 'headerFilter', 'header'], checkMatcherCondition),
+    ...within(filter.andFilter, [...at, 'andFilter'], checkSeveral),
+    ...within(filter.orFilter, [...at, 'orFilter'], checkSeveral),
+  ];
+}
+
+type Comparing = NonNullable<AccessLogFilter['statusCodeFilter']>;
+
+function checkComparison({ comparison }: Comparing, at: FieldPath): Finding[] {
+  if (comparison?.value?.defaultValue !== undefined) return [];
+  return [
+    {
+      code: 'INVALID_ACCESS_LOG',
+      path: at,
+      message: 'the filter compares with nothing',
+      hint: 'comparison.value.defaultValue',
+    },
+  ];
+}
+
+function checkSeveral({ filters = [] }: NonNullable<AccessLogFilter['andFilter']>, at: FieldPath): Finding[] {
+  const findings = filters.flatMap((filter, i) => checkFilter(filter, [...at, 'filters', i]));
+  if (filters.length >= 2) return findings;
+  return [
+    ...findings,
+    { code: 'INVALID_ACCESS_LOG', path: at, message: 'the filter needs at least two filters inside' },
+  ];
+}
