@@ -7,7 +7,7 @@ import { listenerMessage } from './messages.ts';
 import { Report, type Problems } from './report.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, sameList, type ListenerTls, type TlsClaim } from './tls.ts';
-import { buildVirtualService, type VirtualServiceBuild } from './virtual-hosts.ts';
+import { buildVirtualService, type Owner, type VirtualServiceBuild } from './virtual-hosts.ts';
 import type { World } from './world.ts';
 
 /** All that translation made of one gateway for one proxy. */
@@ -51,6 +51,8 @@ const EMPTY = {
   tls: undefined,
 };
 const NO_OPTIONS = Object.freeze({});
+/** Longest body of a direct response in bytes, unless `maxDirectResponseBodySizeBytes` says otherwise. */
+export const MAX_DIRECT_BODY_BYTES = 4096;
 
 export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
   const { world, proxy, contested, previous } = context;
@@ -66,7 +68,8 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
   const selected = selectVirtualServices(selector, world);
   const frozen = report.problems().errors.length > 0;
-  const builds = buildAll(selected, `${ref.name}_${proxy}`, context);
+  const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? MAX_DIRECT_BODY_BYTES;
+  const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes }, context);
   const conflicts = conflictsOf(builds, context.before);
   report.add(conflicts.all);
   const services = problemsOf(builds, conflicts, context.before);
@@ -79,13 +82,14 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
 }
 
 /** One build for each virtual service selected; both lists are sorted by key, so that they are walked side by side. */
-function buildAll(selected: readonly StoredResource[], owner: string, context: ListenerContext): VirtualServiceBuild[] {
+function buildAll(selected: readonly StoredResource[], owner: Owner, context: ListenerContext): VirtualServiceBuild[] {
   const old = context.before?.builds ?? [];
   let at = 0;
   return selected.map((stored) => {
     while (at < old.length && old[at]!.stored !== stored && old[at]!.stored.key < stored.key) at++;
     const before = old[at]?.stored.key === stored.key ? old[at++] : undefined;
-    if (before?.stored === stored && !context.outdated(before)) return before;
+    const same = before?.stored === stored && before.maxDirectBodyBytes === owner.maxDirectBodyBytes;
+    if (same && !context.outdated(before)) return before;
     return buildVirtualService(stored, context.world, owner, before);
   });
 }

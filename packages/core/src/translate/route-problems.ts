@@ -16,13 +16,16 @@ export interface JudgedRoute {
   readonly matchers: readonly Matcher[];
   readonly options: RouteOptions;
   readonly action: RouteAction;
+  readonly maxDirectBodyBytes: number;
 }
 
 /** What is wrong with a merged route that could not be seen in the one resource it is written in. */
-export function routeProblems({ matchers, options, action }: JudgedRoute, reader: Reader): string[] {
+export function routeProblems(route: JudgedRoute, reader: Reader): string[] {
+  const { matchers, options, action } = route;
   const blocks = action.type === 'forward' ? action.destinations.map((one) => one.options.headerManipulation) : [];
   return [
     ...redirectProblems(options, action),
+    ...bodyProblems(route),
     ...[options.headerManipulation, ...blocks].flatMap((block) => headerProblems(block, reader)),
     ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize),
   ];
@@ -51,6 +54,14 @@ function redirectProblems(options: RouteOptions, action: RouteAction): string[] 
   return NOT_ON_REDIRECTS.filter((key) => options[key] !== undefined).map(
     (key) => `${key} cannot be used on a redirect`,
   );
+}
+
+function bodyProblems({ action, maxDirectBodyBytes }: JudgedRoute): string[] {
+  if (action.type !== 'direct') return [];
+  const bytes = Buffer.byteLength(action.body);
+  return bytes > maxDirectBodyBytes
+    ? [`the body of the direct response has ${bytes} bytes, more than ${maxDirectBodyBytes}`]
+    : [];
 }
 
 interface SizedRegex {

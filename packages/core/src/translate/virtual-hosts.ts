@@ -26,16 +26,22 @@ export interface VirtualServiceBuild {
   /** Of every route table visited. */
   readonly tables: ReadonlyMap<ResourceKey, Problems>;
   readonly touched: Touched;
+  readonly maxDirectBodyBytes: number;
 }
 
-/** `<gateway>_<proxy>`, which names in logs begin with. */
-export type LogOwner = string;
+/** What a virtual host takes from the gateway it is built for. */
+export interface Owner {
+  /** `<gateway>_<proxy>`, which names in logs begin with. */
+  readonly logName: string;
+  /** Longest body of a direct response. */
+  readonly maxDirectBodyBytes: number;
+}
 
 /** Builds the virtual host of one virtual service. Parts equal to those of `before` are the same objects. */
 export function buildVirtualService(
   stored: StoredResource,
   world: World,
-  owner: LogOwner,
+  owner: Owner,
   before: VirtualServiceBuild | undefined,
 ): VirtualServiceBuild {
   const resource = stored.resource as Resource<VirtualServiceSpec>;
@@ -56,10 +62,11 @@ export function buildVirtualService(
     problems: holder.report.problems(),
     tables,
     touched: expansion.reader.touched,
+    maxDirectBodyBytes: owner.maxDirectBodyBytes,
   });
 }
 
-function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: LogOwner): VirtualHost {
+function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Owner): VirtualHost {
   const { reader, top } = expansion;
   const { report, ref } = top;
   const { namespace } = ref;
@@ -71,8 +78,9 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Lo
   }
   const name = dotted(ref);
   const leaves = expansion.leaves(written.routes ?? []);
-  const logOwner = `${owner}_${namespace}_${ref.name}`;
-  const routes = leaves.map((leaf, index) => routeOf(leaf, { name, index, logOwner, reader }));
+  const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
+  const { maxDirectBodyBytes } = owner;
+  const routes = leaves.map((leaf, index) => routeOf(leaf, { name, index, logOwner, maxDirectBodyBytes, reader }));
   if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
   return Object.freeze({ name, virtualService: ref, domains, options, routes: Object.freeze(routes) });
@@ -83,15 +91,16 @@ interface RouteContext {
   readonly name: string;
   readonly index: number;
   readonly logOwner: string;
+  readonly maxDirectBodyBytes: number;
   readonly reader: Reader;
 }
 
-function routeOf(leaf: Leaf, { name, index, logOwner, reader }: RouteContext): Route {
+function routeOf(leaf: Leaf, { name, index, logOwner, maxDirectBodyBytes, reader }: RouteContext): Route {
   const { holder, label, spec, matchers } = leaf;
   const { settings } = reader.world;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
   let action = routeAction(leaf, reader);
-  const [problem, ...more] = routeProblems({ matchers, options, action }, reader);
+  const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
   for (const one of problem === undefined ? [] : [problem, ...more]) {
     const message = routeMessage('ProcessingError', one, label);
     if (settings.invalidRoutes.demoteErrors) holder.report.warn(message);
