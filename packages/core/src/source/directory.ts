@@ -4,11 +4,14 @@ import { GatewayError } from '../errors.ts';
 import { silentLoggers, type Logger } from '../logger.ts';
 import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
-import { createBreath, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
+import { createBreath, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
 import { createPending, type Pending } from './pending.ts';
 import { readUnit } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
-import { watchFolder, type WatchedPath } from './watch.ts';
+import { createFolderWatch, type FolderWatch } from './watch.ts';
+
+/** How often what no watcher tells is looked for. */
+const HEARTBEAT_MS = 500;
 
 export interface DirectoryOptions {
   /** Whether changes are followed. Default true; false reads once. */
@@ -49,7 +52,9 @@ class DirectorySource implements Source {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #nextPoll = 0;
-  #unwatch: (() => Promise<void>) | undefined;
+  #folders: FolderWatch | undefined;
+  #heart: NodeJS.Timeout | undefined;
+  #identity = '';
 
   constructor(root: string, options: DirectoryOptions) {
     this.name = `directory ${root}`;
@@ -63,12 +68,15 @@ class DirectorySource implements Source {
 
   async start(onChange: (change: SourceChange) => void): Promise<void> {
     mustBeDirectory(this.#root);
-    const listener = {
-      changed: (paths: readonly WatchedPath[]) => this.#changed(paths),
-      unknown: () => this.#listAgain(),
-      beat: (watching: boolean) => this.#beat(watching),
-    };
-    if (this.#watch) this.#unwatch = await watchFolder(this.#root, listener, this.#log);
+    this.#identity = identityOf(this.#root);
+    if (this.#watch) {
+      const listener = {
+        changed: (paths: ReadonlySet<string>) => this.#changed(paths),
+        unknown: () => this.#listAgain(),
+      };
+      this.#folders = createFolderWatch(listener, this.#log);
+      this.#heart = setInterval(() => this.#beat(), HEARTBEAT_MS);
+    }
     onChange(await this.#readAll());
     this.#handOver = onChange;
     this.#schedule();
@@ -77,13 +85,13 @@ class DirectorySource implements Source {
   async close(): Promise<void> {
     this.#handOver = undefined;
     clearTimeout(this.#timer);
-    await this.#unwatch?.();
+    clearInterval(this.#heart);
     await this.#running;
+    this.#folders?.close();
   }
 
   async #readAll(): Promise<SourceChange> {
-    this.#stale = false;
-    const listing = await listDirectory(this.#root);
+    const listing = await this.#list();
     const change = new Map<string, readonly WrittenResource[]>();
     const breathe = createBreath();
     for (const path of listing.stamps.keys()) {
@@ -93,6 +101,17 @@ class DirectorySource implements Source {
     this.#takeProblems(listing, change);
     this.#known = new Map(listing.stamps);
     return change;
+  }
+
+  /** Lists everything. Each folder is watched before it is read, so that no change falls in between. */
+  async #list(): Promise<Listing> {
+    this.#stale = false;
+    const began = performance.now();
+    this.#folders?.begin();
+    const listing = await listDirectory(this.#root, (folder, identity) => this.#folders?.add(folder, identity));
+    this.#folders?.finish();
+    this.#nextPoll = performance.now() + 20 * (performance.now() - began);
+    return listing;
   }
 
   /** Hands over folders that cannot be looked into. What was known below them stays as it is. */
@@ -105,10 +124,12 @@ class DirectorySource implements Source {
     }
   }
 
-  #changed(paths: readonly WatchedPath[]): void {
+  #changed(paths: ReadonlySet<string>): void {
     const now = performance.now();
-    for (const { path, real } of paths) {
-      const files = this.#filesAt(path, real);
+    for (const path of paths) {
+      // A link elsewhere in the tree may lead to any file.
+      if (this.#linked.size > 0) this.#stale = true;
+      const files = this.#filesAt(path);
       if (files) for (const file of files) this.#pending.touch(file, now);
       else if (this.#mayHoldFiles(path)) this.#stale = true;
     }
@@ -116,9 +137,7 @@ class DirectorySource implements Source {
   }
 
   /** The files that a change at a path is a change of; `undefined` when only a full listing can tell. */
-  #filesAt(path: string, real: string): readonly string[] | undefined {
-    const linked = this.#linked.get(real);
-    if (linked) return linked.every((file) => this.#known.has(file)) ? linked : undefined;
+  #filesAt(path: string): readonly string[] | undefined {
     if (isHidden(relative(this.#root, path)) || !isResourceFile(basename(path))) return undefined;
     const kind = kindOf(path);
     return kind === 'file' || (kind === 'gone' && this.#known.has(path)) ? [path] : undefined;
@@ -126,17 +145,29 @@ class DirectorySource implements Source {
 
   /** Whether something that is no plain file of ours may have brought, changed or taken files. */
   #mayHoldFiles(path: string): boolean {
-    if (this.#linked.size > 0) return true;
     if (isHidden(relative(this.#root, path))) return false;
     const kind = kindOf(path);
     if (kind !== 'gone') return kind === 'other';
     return this.#known.has(path) || [...this.#known.keys()].some((known) => known.startsWith(path + sep));
   }
 
-  #beat(watching: boolean): void {
-    if (performance.now() < this.#nextPoll) return;
+  /** Finds what no watcher tells: another folder at the same path, what lies behind links. */
+  #beat(): void {
+    const identity = identityOf(this.#root);
+    if (identity === '') this.#lose();
+    else if (identity !== this.#identity) {
+      this.#identity = identity;
+      this.#listAgain();
+    } else if (performance.now() > this.#nextPoll && (!this.#folders!.complete || this.#leadsElsewhere())) {
+      this.#listAgain();
+    }
+  }
+
+  /** Whether a link leads to where nothing is watched. */
+  #leadsElsewhere(): boolean {
+    if (this.#linked.size === 0) return false;
     const root = realpathSync(this.#root) + sep;
-    if (!watching || [...this.#linked.keys()].some((real) => !real.startsWith(root))) this.#listAgain();
+    return [...this.#linked.keys()].some((real) => !real.startsWith(root) || isHidden(real.slice(root.length)));
   }
 
   #listAgain(): void {
@@ -159,7 +190,7 @@ class DirectorySource implements Source {
   /** Hands over what rests by now. */
   async #settle(): Promise<void> {
     try {
-      if (!isDirectory(this.#root)) return this.#pending.clear();
+      if (!isDirectory(this.#root)) return this.#lose();
       const change = new Map<string, readonly WrittenResource[]>();
       if (this.#stale) await this.#compare(change);
       for (const [path, { stamp, written }] of await this.#pending.settled(performance.now())) {
@@ -173,11 +204,17 @@ class DirectorySource implements Source {
     }
   }
 
+  /** The directory itself is gone: what is known stays, and the next beat that sees it lists it all. */
+  #lose(): void {
+    this.#pending.clear();
+    this.#stale = false;
+    if (this.#identity !== '') this.#log.warn({ directory: this.#root }, 'the directory is gone, waiting for it');
+    this.#identity = '';
+  }
+
   /** Finds by a full listing what changed. */
   async #compare(change: Map<string, readonly WrittenResource[]>): Promise<void> {
-    this.#stale = false;
-    const began = performance.now();
-    const listing = await listDirectory(this.#root);
+    const listing = await this.#list();
     this.#takeProblems(listing, change);
     for (const folder of listing.problems.keys()) this.#known.set(folder, listing.stamps.get(folder)!);
     const now = performance.now();
@@ -185,7 +222,6 @@ class DirectorySource implements Source {
       if (this.#known.get(path) !== stamp) this.#pending.add(path, stamp, now);
     }
     for (const path of this.#known.keys()) if (!listing.stamps.has(path)) this.#pending.add(path, 'gone', now);
-    this.#nextPoll = now + 20 * (now - began);
   }
 }
 

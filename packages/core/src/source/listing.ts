@@ -21,12 +21,19 @@ export function isResourceFile(name: string): boolean {
   return EXTENSIONS.test(name) && !name.startsWith('.');
 }
 
-/** Lists a directory with all below it. Links are followed, not in circles; lets others run every 20 ms. */
-export async function listDirectory(root: string): Promise<Listing> {
+/**
+ * Lists a directory with all below it. Links are followed, not in circles; lets others run every 20 ms. `enter` is
+ * called before a folder is looked into, with what tells it from another one at the same path.
+ */
+export async function listDirectory(
+  root: string,
+  enter: (folder: string, identity: string) => void = () => {},
+): Promise<Listing> {
   const listing: Listing = { stamps: new Map(), problems: new Map(), linked: new Map() };
   const breathe = createBreath();
   const open: Folder[] = [{ path: root, real: realpathSync(root), linked: false, above: new Set() }];
   for (let folder = open.pop(); folder; folder = open.pop()) {
+    enter(folder.path, identityOf(folder.path));
     for (const entry of entriesOf(folder, listing)) {
       const found = look(folder, entry, listing);
       if (found) open.push(found);
@@ -120,6 +127,16 @@ function stampFrom({ mtimeMs, ctimeMs, size, ino }: Stats, real: string): string
 
 function stampOfError(error: unknown): string {
   return `error ${(error as NodeJS.ErrnoException).code}`;
+}
+
+/** What a folder really is; empty when there is none. */
+export function identityOf(folder: string): string {
+  try {
+    const { dev, ino, birthtimeMs } = statSync(folder);
+    return `${realpathSync(folder)} ${dev} ${ino} ${birthtimeMs}`;
+  } catch {
+    return '';
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,90 +1,92 @@
-import { realpathSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import watcher from '@parcel/watcher';
+import { watch, type FSWatcher } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Logger } from '../logger.ts';
 
-/** How often the folder itself is looked at: whether it is still the same one. */
-const HEARTBEAT_MS = 500;
-
-/** A path that changed: below the folder as it was named, and as it really is. */
-export interface WatchedPath {
-  readonly path: string;
-  readonly real: string;
-}
+/**
+ * Events of one turn after which some may have been lost: half of what the system keeps at most (16,384 on Linux), and
+ * it does not say when it drops more.
+ */
+const MANY_EVENTS = 8192;
 
 export interface WatchListener {
-  changed(paths: readonly WatchedPath[]): void;
+  changed(paths: ReadonlySet<string>): void;
   /** Something happened of which only a full listing tells the outcome. */
   unknown(): void;
-  /** Every half second; `watching` is false when the system gives no watcher. */
-  beat(watching: boolean): void;
 }
 
-/**
- * Watches a folder with all below it, and goes on when the folder is deleted, made again or swapped behind a link.
- * Gives the way to stop.
- */
-export async function watchFolder(root: string, listener: WatchListener, log: Logger): Promise<() => Promise<void>> {
-  let subscription: watcher.AsyncSubscription | undefined;
-  let watched: string | undefined;
-  let failed = '';
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let beating = Promise.resolve();
+/** Watches folders, each without those below it. Keeps no process alive. */
+export interface FolderWatch {
+  /** False once the system refused to watch a folder, until the next complete round. */
+  readonly complete: boolean;
+  /** Begins a round: until `finish`, each folder that is to be watched is named. */
+  begin(): void;
+  /** Watches a folder from now on; `identity` tells whether it is still the same one at this path. */
+  add(folder: string, identity: string): void;
+  /** Ends a round: folders that were not named in it are no longer watched. */
+  finish(): void;
+  close(): void;
+}
 
-  async function subscribe(identity: string): Promise<void> {
-    await subscription?.unsubscribe().catch(() => {});
-    subscription = undefined;
-    watched = identity;
-    if (identity === '') return log.warn({ directory: root }, 'the directory is gone, waiting for it');
-    const real = realpathSync(root);
-    subscription = await watcher.subscribe(real, (error, events) => received(real, error, events));
-    failed = '';
-    listener.unknown();
+export function createFolderWatch(listener: WatchListener, log: Logger): FolderWatch {
+  const watchers = new Map<string, { readonly identity: string; readonly watcher: FSWatcher }>();
+  let round = new Set<string>();
+  let refused = '';
+  let changed = new Set<string>();
+  let events = 0;
+
+  function received(folder: string, name: string | null): void {
+    if (events++ === 0) setImmediate(handOver);
+    // A folder that is deleted or moved reports its own name.
+    if (name === null || name === basename(folder)) events = MANY_EVENTS;
+    else changed.add(join(folder, name));
   }
 
-  function received(real: string, error: Error | null, events: readonly watcher.Event[]): void {
-    if (closed) return;
-    if (error) {
-      log.warn({ directory: root, reason: error.message }, 'the watcher lost events, reading all again');
-      watched = undefined;
-      listener.unknown();
-      return;
-    }
-    if (events.some(({ path }) => path === real)) watched = undefined;
-    listener.changed(events.map(({ path }) => ({ path: join(root, relative(real, path)), real: path })));
+  function handOver(): void {
+    const paths = changed;
+    const many = events >= MANY_EVENTS;
+    changed = new Set();
+    events = 0;
+    if (watchers.size === 0) return;
+    if (many) listener.unknown();
+    listener.changed(paths);
   }
 
-  async function beat(): Promise<void> {
-    const identity = identityOf(root);
-    try {
-      if (identity !== watched) await subscribe(identity);
-    } catch (error) {
-      watched = undefined;
-      const { message } = error as Error;
-      if (message !== failed) log.warn({ directory: root, reason: message }, 'cannot watch the directory, polling it');
-      failed = message;
-    }
-    if (closed) return;
-    if (identity !== '') listener.beat(subscription !== undefined);
-    timer = setTimeout(() => (beating = beat()), HEARTBEAT_MS).unref();
+  function drop(folder: string): void {
+    watchers.get(folder)?.watcher.close();
+    watchers.delete(folder);
   }
 
-  await beat();
-  return async () => {
-    closed = true;
-    clearTimeout(timer);
-    await beating;
-    await subscription?.unsubscribe().catch(() => {});
+  return {
+    get complete() {
+      return refused === '';
+    },
+    begin() {
+      round = new Set();
+    },
+    add(folder, identity) {
+      round.add(folder);
+      if (watchers.get(folder)?.identity === identity) return;
+      drop(folder);
+      try {
+        const watcher = watch(folder, { persistent: false }, (_, name) => received(folder, name));
+        watcher.on('error', () => {
+          drop(folder);
+          listener.unknown();
+        });
+        watchers.set(folder, { identity, watcher });
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (code === 'ENOENT' || code === 'EACCES') return;
+        if (code !== refused) log.warn({ folder, reason: code }, 'cannot watch a folder, reading all again regularly');
+        refused = code;
+      }
+    },
+    finish() {
+      for (const folder of watchers.keys()) if (!round.has(folder)) drop(folder);
+      if ([...round].every((folder) => watchers.has(folder))) refused = '';
+    },
+    close() {
+      for (const folder of watchers.keys()) drop(folder);
+    },
   };
-}
-
-/** What a folder really is; empty when there is none. */
-function identityOf(root: string): string {
-  try {
-    const { dev, ino, birthtimeMs } = statSync(root);
-    return `${realpathSync(root)} ${dev} ${ino} ${birthtimeMs}`;
-  } catch {
-    return '';
-  }
 }
