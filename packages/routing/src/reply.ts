@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './forward/request-body.ts';
 import { lingerOnClose } from './forward/lingering-close.ts';
 import { GatewayError } from '@edge-gateway/core';
+import { hasHeader } from './flat-headers.ts';
 import { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 
 /** An answer of the gateway itself. */
@@ -45,12 +46,17 @@ function jsonReply(status: number, body: object, headers: readonly string[]): Lo
   return { status, body: JSON.stringify(body), contentType: JSON_TYPE, headers };
 }
 
-/** Headers of a reply, complete with those that describe its body. */
+/** Headers of a reply with its length. Its type comes last, see {@link describeBody}. */
 export function headersOf(reply: LocalReply): string[] {
   const headers = [...reply.headers];
-  if (reply.contentType !== '') headers.push('content-type', reply.contentType);
   if (!isBodiless(reply.status)) headers.push('content-length', String(Buffer.byteLength(reply.body)));
   return headers;
+}
+
+/** Adds the type of the body, unless the changes of the route have brought one. */
+export function describeBody(headers: string[], { contentType, status }: LocalReply): void {
+  if (contentType === '' || isBodiless(status) || hasHeader(headers, 'content-type')) return;
+  headers.push('content-type', contentType);
 }
 
 /**

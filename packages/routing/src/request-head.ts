@@ -38,6 +38,9 @@ const FORWARDED: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
+/** Values of `Connection` that name no header, as nearly every client sends them. */
+const SELF_SPEAKING: ReadonlySet<string> = new Set(['keep-alive', 'close', 'Keep-Alive', 'Upgrade', 'upgrade']);
+
 /** What was found in the head on the way through. */
 interface Found {
   authority: string | undefined;
@@ -60,7 +63,8 @@ export function takeIn(raw: readonly string[], connection: ConnectionFacts, sett
     forwarded: undefined,
   };
   const headers = endToEnd(raw, settings, found);
-  if (found.connection !== undefined) removeNamed(headers, found.connection, found);
+  if (found.connection !== undefined && !SELF_SPEAKING.has(found.connection))
+    removeNamed(headers, found.connection, found);
   const written = found.authority ?? '';
   if (written !== '' && !isAuthority(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
   const authority = settings.stripAnyHostPort ? withoutPort(written) : written;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Endpoint, Facts } from '@edge-gateway/core';
+import { GatewayError, type Endpoint, type Facts } from '@edge-gateway/core';
 import type { CompiledListener } from './compile/listener.ts';
 import { EMPTY_PLAN, type CompiledDestination, type Plan } from './compile/route.ts';
 import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
@@ -8,7 +8,7 @@ import type { ForwardHead, ForwardOutcome } from './forward/forward.ts';
 import type { RequestRecord } from './format/record.ts';
 import type { RouteEntry } from './match/route-index.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
-import { errorReply, headersOf, textReply, writeReply, type LocalReply } from './reply.ts';
+import { describeBody, errorReply, headersOf, replyTo, textReply, writeReply, type LocalReply } from './reply.ts';
 import type { RoutingErrorCode } from './error-codes.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import type { HttpStats } from './statistics.ts';
@@ -142,7 +142,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     this.bytesSent = outcome.bytesSent;
     const { failure } = outcome;
     if (!failure) this.finish();
-    else if (failure.status < 500) this.refuse(failure.code as RoutingErrorCode);
+    else if (failure.status < 500) this.reply(replyTo(new GatewayError(failure.message, failure), this.requestId));
     else this.reply(textReply(failure.status, failure.message));
   }
 
@@ -165,6 +165,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     this.status = reply.status;
     this.responseHeaders = headers;
     this.#changeResponse(headers);
+    describeBody(headers, reply);
     this.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
     this.finish();
   }
@@ -192,6 +193,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     stats.time.observe(this.durationMs);
     const counted = stats.classes[Math.floor(this.status / 100) - 1];
     if (counted) counted.value++;
+    this.listener.countStatus(this.status);
     if (this.flags === 'DC') stats.resetBeforeEnd.value++;
     const { host } = this;
     if (host && --host.inFlight === 0 && host.retired) this.environment.onHostIdle(host);

@@ -39,3 +39,23 @@ export function createHttpStats(metrics: Metrics): HttpStats {
     resetBeforeEnd: metrics.counter(named('downstream_rq_rx_reset')),
   };
 }
+
+/** Counts answers of one listener by class of status; asking again for the same address gives the same numbers. */
+export function createListenerCount(metrics: Metrics, label: string): (status: number) => void {
+  const labels = { envoy_listener_address: label, envoy_http_conn_manager_prefix: 'http' };
+  const path = `listener.${label}.http.http.downstream_rq_`;
+  const metric = 'envoy_listener_http_downstream_rq_';
+  const completed = metrics.counter({ path: `${path}completed`, metric: `${metric}completed`, labels });
+  const classes = [1, 2, 3, 4, 5].map((digit) =>
+    metrics.counter({
+      path: `${path}${digit}xx`,
+      metric: `${metric}xx`,
+      labels: { ...labels, envoy_response_code_class: String(digit) },
+    }),
+  );
+  return (status) => {
+    completed.value++;
+    const counted = classes[Math.floor(status / 100) - 1];
+    if (counted) counted.value++;
+  };
+}

@@ -109,6 +109,14 @@ describe('router', () => {
     expect([head.status, head.body, head.headers['content-length']]).to.deep.equal([200, '', '5']);
   });
 
+  it('gives a direct response the type that its route says', async () => {
+    const headerManipulation = {
+      responseHeadersToAdd: [{ header: { key: 'content-type', value: 'application/json' } }],
+    };
+    const { port } = await serve(snapshotOf([hostOf([directOf('{}', { options: { headerManipulation } })])]));
+    expect((await ask(port, '/')).headers['content-type']).to.equal('application/json');
+  });
+
   it('redirects raw dot segments and refuses hidden ones', async () => {
     const { port } = await serve(snapshotOf([hostOf([directOf('a')])]));
     const raw = await ask(port, '/a/../b?x=1');
