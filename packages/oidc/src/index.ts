@@ -1,0 +1,1 @@
+export { ERROR_CODES } from './error-codes.ts';
