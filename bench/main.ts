@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const wanted = process.argv.slice(2);
 const files = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.bench.ts'))
-  .filter((name) => wanted.length === 0 || wanted.includes(name.replace('.bench.ts', '')))
+  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
   .sort();
 let failed = 0;
 for (const file of files) {
