@@ -17,6 +17,8 @@ import type { TlsFront } from './tls-front.ts';
 export interface Front {
   accept(socket: Socket): void;
   readonly connections: ReadonlySet<Connection>;
+  /** Closes each connection with its next response, or when it was idle for this many milliseconds; those in a handshake too. */
+  drain(graceMs: number): void;
   /** No connections will be added; lets go of the timers with the last one. */
   retire(): void;
 }
@@ -35,6 +37,7 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
   const options = serverOptions(limits, upgrades);
   const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
   let retired = false;
+  let drainGraceMs: number | undefined;
   // Counted by the check of a request. Where the parser counts, some versions of it drop headers silently.
   server.maxHeadersCount = 0;
   server.timeout = limits.streamIdleTimeoutMs;
@@ -43,6 +46,9 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
     if (socket.destroyed) return;
     const connection = trackConnection(socket, limits);
     connections.add(connection);
+    if (drainGraceMs !== undefined) closeGracefully(connection, drainGraceMs);
+    // Its handshake was under way when the front retired.
+    if (retired && connections.size === 1) watchTimeouts(server);
     stats.http1Total.value++;
     socket.once('end', () => stats.destroyRemote.value++);
     const lifetime = limits.maxConnectionDurationMs;
@@ -65,17 +71,25 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
     });
   } else server.prependListener('connection', follow);
   wire(server, serve);
-  // node:http begins to look at its timeouts when it listens; this server never does, its connections are handed to it.
-  server.emit('listening');
+  watchTimeouts(server);
 
   return {
     accept: (socket) => void server.emit('connection', socket),
     connections,
+    drain(graceMs) {
+      drainGraceMs = graceMs;
+      for (const connection of connections) closeGracefully(connection, graceMs);
+    },
     retire() {
       retired = true;
       if (connections.size === 0) server.close();
     },
   };
+}
+
+/** node:http begins to look at its timeouts when it listens; this server never does, its connections are handed to it. */
+function watchTimeouts(server: Server | TlsServer): void {
+  server.emit('listening');
 }
 
 function wire(server: Server | TlsServer, serve: Serve): void {

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Context, Handler, Listener } from '@edge-gateway/core';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
-import { closeGracefully, type Connection } from './connection.ts';
 import { createFront, type Front } from './front.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
 import { createRefuse } from './refuse.ts';
@@ -89,10 +88,6 @@ export function createListenerPort(name: string, parts: ListenerPortParts): List
     acceptor = undefined;
   }
 
-  function* connections(): Iterable<Connection> {
-    for (const front of fronts) yield* front.connections;
-  }
-
   return {
     name,
     get acceptor() {
@@ -108,7 +103,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts): List
     open,
     async drain(limitMs) {
       stop();
-      for (const connection of connections()) closeGracefully(connection, Math.min(IDLE_GRACE_MS, limitMs / 4));
+      for (const front of fronts) front.drain(Math.min(IDLE_GRACE_MS, limitMs / 4));
       await emptied(sockets, limitMs);
       for (const socket of sockets) socket.destroy();
       current?.retire();

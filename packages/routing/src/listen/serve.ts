@@ -101,12 +101,10 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
     },
     timeout(socket) {
       const connection = connectionOf(socket);
-      if (!connection?.req) socket.destroy();
-      else
-        refuse.bytes(
-          connection,
-          refusal(connection.req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT'),
-        );
+      const { req } = connection ?? {};
+      if (connection && req) {
+        refuse.bytes(connection, refusal(req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT'));
+      } else if (connection?.limits.idleTimeoutMs !== 0) socket.destroy();
     },
   };
 

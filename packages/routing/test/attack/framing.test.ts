@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { open } from '../listen/serving.ts';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
 
 const POST = 'POST /x HTTP/1.1\r\nHost: a\r\n';
@@ -205,4 +207,39 @@ describe('framing attacks', () => {
     expect(upstream.match(/content-length/gi)).to.have.length(1);
     expect(upstream.endsWith(`\r\n\r\n${inner}`)).to.equal(true);
   });
+
+  it('keeps long chunked bodies whole, one after the other on one connection', async () => {
+    const client = await open(gateway.port);
+    gateway.forget();
+    const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+    const bodies = [1, 2, 3].map((seed) => seed.toString().repeat(300_000 + seed));
+    for (const [i, body] of bodies.entries()) {
+      let raw = `POST /${i} HTTP/1.1\r\nHost: a\r\n${i === 2 ? 'Connection: close\r\n' : ''}Transfer-Encoding: chunked\r\n\r\n`;
+      for (let at = 0; at < body.length; at += 999) {
+        const piece = body.slice(at, at + 999);
+        raw += `${piece.length.toString(16)};x=${'y'.repeat(at % 3_000)}\r\n${piece}\r\n`;
+      }
+      client.socket.write(`${raw}0\r\n\r\n`);
+    }
+    await client.closed;
+    expect(client.text().match(/HTTP\/1\.1 200/g)).to.have.length(3);
+    const parts = gateway
+      .received()
+      .split(/POST \/\d HTTP\/1\.1\r\n/)
+      .slice(1);
+    const received = parts.map((part) => unchunk(part.slice(part.indexOf('\r\n\r\n') + 4)));
+    expect(received.map(digest).sort()).to.deep.equal(bodies.map(digest).sort());
+  });
 });
+
+/** The data of a chunked body. */
+function unchunk(body: string): string {
+  let data = '';
+  for (let at = 0; ;) {
+    const end = body.indexOf('\r\n', at);
+    const size = Number.parseInt(body.slice(at, end), 16);
+    if (!(size > 0)) return data;
+    data += body.slice(end + 2, end + 2 + size);
+    at = end + 4 + size;
+  }
+}

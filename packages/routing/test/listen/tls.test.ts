@@ -287,6 +287,16 @@ describe('TLS listeners', () => {
     expect((await visit(port, { ALPNProtocols: ['h2'] }))?.alpn).to.equal(false);
   });
 
+  it('drains: an idle connection closes soon, new ones are refused', async () => {
+    await apply(configuration('one'));
+    const idle = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).resume();
+    await once(idle, 'secureConnect');
+    const closed = once(idle, 'close');
+    await listeners.drain(60_000);
+    await closed;
+    expect(await visit(port)).to.equal(undefined);
+  });
+
   it('closes a client that never makes the handshake, or speaks plain HTTP', async () => {
     await apply(configuration('one'));
     expect((await exchange(port)).text).to.equal('');
