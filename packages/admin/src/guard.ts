@@ -18,6 +18,7 @@ export function guard(
     const { host, origin } = req.headers;
     if (host !== undefined && !isAllowed(hostName(host), allowed)) next(adminError('ERR_ADMIN_HOST_REFUSED'));
     else if (origin !== undefined && !isSameOrigin(origin, host)) next(adminError('ERR_ADMIN_ORIGIN_REFUSED'));
+    else if (isFetchedFromElsewhere(req)) next(adminError('ERR_ADMIN_ORIGIN_REFUSED'));
     else next();
   };
 }
@@ -30,6 +31,13 @@ function hostName(host: string): string | undefined {
 
 function isAllowed(name: string | undefined, allowed: ReadonlySet<string>): boolean {
   return name !== undefined && (isIP(name) !== 0 || allowed.has(name));
+}
+
+/** What browsers say of requests without an Origin, such as those for images; following a link is fine. */
+function isFetchedFromElsewhere({ method, headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
+  return (site === 'cross-site' || site === 'same-site') && !isLink;
 }
 
 function isSameOrigin(origin: string, host: string | undefined): boolean {

@@ -70,6 +70,15 @@ for (const [name, { create, change = 'GET / HTTP/1.1', seen }] of Object.entries
       });
     }
 
+    it('refuses what a page of another origin embeds, and takes links from there', async () => {
+      for (const site of ['cross-site', 'same-site']) {
+        const fetched = `sec-fetch-site: ${site}\r\nsec-fetch-mode: `;
+        refused(await send(`${HOST}${fetched}no-cors\r\n`, 'GET / HTTP/1.1'), 403);
+        const link = await send(`${HOST}${fetched}navigate\r\n`, 'GET / HTTP/1.1');
+        expect(link).to.match(/^HTTP\/1\.1 200 /);
+      }
+    });
+
     it('takes the Origin of its own page', async () => {
       const answer = await send(`${HOST}origin: http://localhost\r\n`, 'GET / HTTP/1.1');
       expect(answer).to.match(/^HTTP\/1\.1 200 /);

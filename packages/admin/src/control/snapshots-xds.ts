@@ -22,5 +22,5 @@ function shown({ listeners, upstreams, ...rest }: Snapshot): object {
     ...(redact(listener) as object),
     virtualHosts: lazily(virtualHosts, redact),
   }));
-  return { ...rest, listeners: shownListeners, upstreams: lazily(upstreams, redact) };
+  return { ...(redact(rest) as object), listeners: shownListeners, upstreams: lazily(upstreams, redact) };
 }
