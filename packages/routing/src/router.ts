@@ -1,6 +1,5 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Socket } from 'node:net';
 import {
   createContext,
   silentLoggers,
@@ -13,13 +12,9 @@ import {
 import { createDefaultLog } from './access-log/access-log.ts';
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './compile/chain.ts';
-import { compileListener, type CompiledListener, type ListenerEnvironment } from './compile/listener.ts';
-import type { CompiledHost } from './compile/virtual-host.ts';
+import { createListenerTable } from './compile/listener-table.ts';
 import { createGenerations } from './generations.ts';
-import { headersOf, textReply, writeReply } from './reply.ts';
-import { RoutedRequest, type RequestEnvironment } from './routed-request.ts';
-import { sendUpgrade, sendUpstream } from './send.ts';
-import { serve, type UpgradeSocket, type Ways } from './serve.ts';
+import { createServeListener, type ServeListener } from './serve-listener.ts';
 import { createHttpStats } from './statistics.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
@@ -53,8 +48,6 @@ export interface Router extends Handler {
   close(): Promise<void>;
 }
 
-type Listeners = ReadonlyMap<string, CompiledListener>;
-
 /**
  * Makes a router; it knows no route until `apply`. Neither `apply` nor a request throws: a route that cannot be compiled
  * answers 500, and everything beside it is served.
@@ -69,125 +62,53 @@ export function createRouter(options: RouterOptions = {}): Router {
   const upstreams = createUpstreams(context);
   const generations = createGenerations(upstreams);
   const sinks = createSinks(context.log.get('http'));
-  const silent = context.log === silentLoggers;
-  const logs = (options.accessLog ?? (silent ? 'none' : 'stdout')) === 'stdout';
-  const environment: ListenerEnvironment = {
+  const table = createListenerTable({
     concerns: orderConcerns(options.concerns ?? []),
     context,
     sinks,
-    defaultLogs: logs ? [createDefaultLog(sinks.get('/dev/stdout'))] : [],
-  };
-  const closing = new Set<Promise<unknown>>();
-  const closeHost = (host: CompiledHost): void => {
-    for (const handler of host.handlers) {
-      const done: Promise<void> = closeHandler(handler, context).then(() => void closing.delete(done));
-      closing.add(done);
-    }
-  };
-  const requests: RequestEnvironment = {
+    defaultLogs: logsByDefault(options, context) ? [createDefaultLog(sinks.get('/dev/stdout'))] : [],
+  });
+  const serving = createServeListener(table, upstreams, {
     stats: createHttpStats(context.metrics),
     now: context.now,
     hold: generations.hold,
-    onHostIdle: closeHost,
-  };
-  let listeners: Listeners = new Map();
-  let own: string | undefined;
-  const send: Ways['send'] = (request, destination, action) =>
-    sendUpstream(request, { destination, action, upstreams });
-  const ways: Ways = { send, passOn: undefined };
-
-  function serveListener(name: string | undefined, exchange: Exchange, next: Next | undefined): void {
-    const listener = name === undefined ? undefined : listeners.get(name);
-    if (listener) serve(new RoutedRequest(exchange, listener, requests), next ? { send, passOn: next } : ways);
-    else if (next) next();
-    else answerNotFound(exchange);
-  }
-
-  function upgradeListener(name: string | undefined, req: IncomingMessage, upgrade: UpgradeSocket): void {
-    const res = responseFor(req, upgrade.socket as Socket);
-    const listener = name === undefined ? undefined : listeners.get(name);
-    if (!listener) return answerNotFound({ req, res });
-    const upgraded: Ways['send'] = (request, destination, action) =>
-      sendUpgrade(request, { destination, action, upstreams }, upgrade);
-    serve(new RoutedRequest({ req, res }, listener, requests), { send: upgraded, passOn: undefined });
-  }
-
-  const handlers = new Map<string, Handler>();
-  function listenerHandler(name: string): Handler {
-    const known = handlers.get(name);
-    if (known) return known;
-    const handler: Handler = function listener(req, res) {
-      serveListener(name, { req, res }, undefined);
-    };
-    handler.upgrade = (req, socket, head) => upgradeListener(name, req, { socket, head });
-    handlers.set(name, handler);
-    return handler;
-  }
-
+    onHostIdle: table.hostIdle,
+  });
   const passesOn = options.fallthrough !== 'notFound';
+  let own: string | undefined;
   const router = function router(req: IncomingMessage, res: ServerResponse, next: Next): void {
-    serveListener(own, { req, res }, passesOn ? next : undefined);
+    serving.request(own, { req, res }, passesOn ? next : undefined);
   };
   return Object.assign(router, {
     apply(snapshot: Snapshot): void {
       generations.apply(snapshot.upstreams);
-      const before = listeners;
-      listeners = new Map(
-        snapshot.listeners.map((each) => [each.name, compileListener(each, environment, before.get(each.name))]),
-      );
+      table.apply(snapshot.listeners);
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
-      for (const host of removedHosts(before, listeners)) {
-        host.retired = true;
-        if (host.inFlight === 0) closeHost(host);
-      }
     },
-    listener: listenerHandler,
-    upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => upgradeListener(own, req, { socket, head }),
+    listener: handlersByName(serving),
+    upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => serving.upgrade(own, req, { socket, head }),
     async close(): Promise<void> {
-      const before = listeners;
-      listeners = new Map();
-      for (const host of removedHosts(before, listeners)) closeHost(host);
-      await upstreams.close();
-      await Promise.all(closing);
+      await Promise.all([table.close(), upstreams.close()]);
       await sinks.close();
     },
   });
 }
 
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
+function logsByDefault({ accessLog }: RouterOptions, context: Context): boolean {
+  return accessLog === undefined ? context.log !== silentLoggers : accessLog === 'stdout';
 }
 
-function answerNotFound({ req, res }: Exchange): void {
-  const reply = textReply(404, '');
-  writeReply({ req, res }, reply.status, headersOf(reply), reply.body);
-}
-
-async function closeHandler(handler: Handler, context: Context): Promise<void> {
-  try {
-    await handler.close?.();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    context.log.get('config').warn({ handler: handler.name, reason }, 'concern could not be closed');
-  }
-}
-
-function* removedHosts(before: Listeners, after: Listeners): Generator<CompiledHost> {
-  for (const [name, listener] of before) {
-    const now = after.get(name)?.hosts;
-    for (const [source, host] of listener.hosts) if (now?.get(source) !== host) yield host;
-  }
-}
-
-/** A response on the socket of an upgrade, for answers that are none. The socket closes behind it. */
-function responseFor(req: IncomingMessage, socket: Socket): ServerResponse {
-  const res = new ServerResponse(req);
-  res.shouldKeepAlive = false;
-  res.assignSocket(socket);
-  res.once('finish', () => {
-    res.detachSocket(socket);
-    socket.end();
-  });
-  return res;
+/** Gives the handler of a listener, always the same function for the same name. */
+function handlersByName(serving: ServeListener): (name: string) => Handler {
+  const handlers = new Map<string, Handler>();
+  return (name) => {
+    const known = handlers.get(name);
+    if (known) return known;
+    const handler: Handler = function listener(req, res) {
+      serving.request(name, { req, res }, undefined);
+    };
+    handler.upgrade = (req, socket, head) => serving.upgrade(name, req, { socket, head });
+    handlers.set(name, handler);
+    return handler;
+  };
 }

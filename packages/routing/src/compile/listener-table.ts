@@ -1,0 +1,65 @@
+import type { Context, Handler, Listener } from '@edge-gateway/core';
+import { compileListener, type CompiledListener, type ListenerEnvironment } from './listener.ts';
+import type { CompiledHost } from './virtual-host.ts';
+
+/** The listeners of the newest snapshot. */
+export interface ListenerTable {
+  get(name: string): CompiledListener | undefined;
+  /** Compiles what changed and swaps. Handlers of replaced virtual hosts are closed when their last request is over. */
+  apply(listeners: readonly Listener[]): void;
+  /** Told when the last request of a replaced virtual host is over. */
+  hostIdle(host: CompiledHost): void;
+  /** Forgets every listener and resolves when all handlers are closed. */
+  close(): Promise<void>;
+}
+
+type Listeners = ReadonlyMap<string, CompiledListener>;
+
+/** Makes an empty table. */
+export function createListenerTable(environment: ListenerEnvironment): ListenerTable {
+  const closing = new Set<Promise<void>>();
+  let listeners: Listeners = new Map();
+
+  function hostIdle({ handlers }: CompiledHost): void {
+    for (const handler of handlers) {
+      const done: Promise<void> = closeHandler(handler, environment.context).then(() => void closing.delete(done));
+      closing.add(done);
+    }
+  }
+
+  function swap(next: Listeners): void {
+    const before = listeners;
+    listeners = next;
+    for (const host of removedHosts(before, next)) {
+      host.retired = true;
+      if (host.inFlight === 0) hostIdle(host);
+    }
+  }
+
+  return {
+    get: (name) => listeners.get(name),
+    apply: (next) =>
+      swap(new Map(next.map((each) => [each.name, compileListener(each, environment, listeners.get(each.name))]))),
+    hostIdle,
+    async close() {
+      swap(new Map());
+      await Promise.all(closing);
+    },
+  };
+}
+
+function* removedHosts(before: Listeners, after: Listeners): Generator<CompiledHost> {
+  for (const [name, listener] of before) {
+    const now = after.get(name)?.hosts;
+    for (const [source, host] of listener.hosts) if (now?.get(source) !== host) yield host;
+  }
+}
+
+async function closeHandler(handler: Handler, context: Context): Promise<void> {
+  try {
+    await handler.close?.();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.log.get('config').warn({ handler: handler.name, reason }, 'concern could not be closed');
+  }
+}

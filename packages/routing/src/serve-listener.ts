@@ -1,0 +1,66 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Next } from '@edge-gateway/core';
+import type { ListenerTable } from './compile/listener-table.ts';
+import { headersOf, textReply, writeReply } from './reply.ts';
+import { RoutedRequest, type RequestEnvironment } from './routed-request.ts';
+import { sendUpgrade, sendUpstream } from './send.ts';
+import { serve, type UpgradeSocket, type Ways } from './serve.ts';
+import type { Upstreams } from './upstream/upstream.ts';
+
+/** A request with its response. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/** Serves requests by the name of their listener, on what is newest at that moment. */
+export interface ServeListener {
+  /** With `passOn`, what nobody takes goes there; else it is answered with 404. */
+  request(name: string | undefined, exchange: Exchange, passOn: Next | undefined): void;
+  upgrade(name: string | undefined, req: IncomingMessage, upgrade: UpgradeSocket): void;
+}
+
+/** Makes the {@link ServeListener} of a router. */
+export function createServeListener(
+  table: ListenerTable,
+  upstreams: Upstreams,
+  environment: RequestEnvironment,
+): ServeListener {
+  const send: Ways['send'] = (request, destination, action) =>
+    sendUpstream(request, { destination, action, upstreams });
+  const ways: Ways = { send, passOn: undefined };
+  return {
+    request(name, exchange, passOn) {
+      const listener = name === undefined ? undefined : table.get(name);
+      if (listener) serve(new RoutedRequest(exchange, listener, environment), passOn ? { send, passOn } : ways);
+      else if (passOn) passOn();
+      else answerNotFound(exchange);
+    },
+    upgrade(name, req, upgrade) {
+      const res = responseFor(req, upgrade.socket as Socket);
+      const listener = name === undefined ? undefined : table.get(name);
+      if (!listener) return answerNotFound({ req, res });
+      const hand: Ways['send'] = (request, destination, action) =>
+        sendUpgrade(request, { destination, action, upstreams }, upgrade);
+      serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, passOn: undefined });
+    },
+  };
+}
+
+function answerNotFound({ req, res }: Exchange): void {
+  const reply = textReply(404, '');
+  writeReply({ req, res }, reply.status, headersOf(reply), reply.body);
+}
+
+/** A response on the socket of an upgrade, for answers that are none. The socket closes behind it. */
+function responseFor(req: IncomingMessage, socket: Socket): ServerResponse {
+  const res = new ServerResponse(req);
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket);
+  res.once('finish', () => {
+    res.detachSocket(socket);
+    socket.end();
+  });
+  return res;
+}
