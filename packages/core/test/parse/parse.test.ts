@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
+import { PARSE_CODES } from '../../src/parse/issue-codes.ts';
 import { parseDocuments } from '../../src/parse/parse.ts';
 import type { WrittenResource } from '../../src/source/source.ts';
 
@@ -111,6 +112,7 @@ describe('parseDocuments', () => {
   for (const [name, text, expected, unit] of refusals) {
     it(`refuses ${name} at its place`, () => {
       expect(found(text, unit)).to.deep.equal(expected);
+      for (const issue of expected) expect(PARSE_CODES).to.have.property(issue.split(' ')[1]!);
       expect(parseDocuments(text, unit ?? 'a.yaml').every(({ value }) => value === undefined)).to.equal(true);
     });
   }
