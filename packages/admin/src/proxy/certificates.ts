@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import {
   secretText,
   type ResourceRef,
@@ -6,17 +7,23 @@ import {
   type SecretValue,
   type Snapshot,
   type SnapshotUpstream,
+  type TlsConfiguration,
 } from '@edge-gateway/core';
 
-/** The certificates of one TLS secret. Keys are never read. */
+type SslFiles = NonNullable<TlsConfiguration['sslConfig']['sslFiles']>;
+
+/** The certificates of one TLS secret, or of the files of one configuration. Keys are never read. */
 export interface Certificates {
-  readonly ref: ResourceRef;
+  /** Where they are: `secret <namespace>.<name>`, or a file. */
+  readonly path: string;
   readonly chain: readonly X509Certificate[];
   readonly ca: readonly X509Certificate[];
 }
 
+/** Larger files are no certificates. */
+const MAX_FILE_BYTES = 1_048_576;
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-const parsed = new WeakMap<SecretValue, Omit<Certificates, 'ref'>>();
+const parsed = new WeakMap<SecretValue, Omit<Certificates, 'path'>>();
 
 /** The secret an upstream's TLS names; without a namespace it is the upstream's own. */
 export function upstreamSecretRef({ ref, spec }: SnapshotUpstream): ResourceRef | undefined {
@@ -35,15 +42,39 @@ export function tlsSecretsOf(snapshot: Snapshot | undefined): ResourceRef[] {
   return [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref);
 }
 
-/** Certificates of all TLS secrets in use; what is missing or unreadable is left out. */
+/** Certificates of all TLS secrets and files in use; what is missing or unreadable is left out. */
 export function certificatesOf(snapshot: Snapshot | undefined, secrets: Secrets): Certificates[] {
-  return tlsSecretsOf(snapshot).flatMap((ref) => {
+  const fromSecrets = tlsSecretsOf(snapshot).flatMap((ref) => {
     const secret = secrets.get(ref);
-    return secret ? [{ ref, ...parse(secret) }] : [];
+    return secret ? [{ path: `secret ${ref.namespace}.${ref.name}`, ...parse(secret) }] : [];
   });
+  const fromDisk = filesOf(snapshot).map(fromFiles);
+  return [...fromSecrets, ...fromDisk].filter(({ chain, ca }) => chain.length + ca.length > 0);
 }
 
-function parse(secret: SecretValue): Omit<Certificates, 'ref'> {
+function filesOf(snapshot: Snapshot | undefined): SslFiles[] {
+  const listed = (snapshot?.listeners ?? []).flatMap((listener) => listener.sslConfigurations);
+  const configs = [...listed.map(({ sslConfig }) => sslConfig), ...(snapshot?.upstreams ?? []).map(upstreamConfig)];
+  return configs.flatMap((config) => config?.sslFiles ?? []);
+}
+
+function upstreamConfig({ spec }: SnapshotUpstream): SnapshotUpstream['spec']['sslConfig'] {
+  return spec.sslConfig;
+}
+
+function fromFiles({ tlsCert, rootCa }: SslFiles): Certificates {
+  return { path: tlsCert ?? rootCa ?? '', chain: read(fileText(tlsCert)), ca: read(fileText(rootCa)) };
+}
+
+function fileText(path: string | undefined): string | undefined {
+  try {
+    return path && statSync(path).size <= MAX_FILE_BYTES ? readFileSync(path, 'utf8') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(secret: SecretValue): Omit<Certificates, 'path'> {
   let result = parsed.get(secret);
   if (!result) {
     result = { chain: read(secretText(secret, 'tls.crt')), ca: read(secretText(secret, 'ca.crt')) };

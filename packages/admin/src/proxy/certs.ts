@@ -16,9 +16,9 @@ export const certs: EndpointFactory = ({ context, snapshot }) => ({
   paths: ['/certs'],
   help: 'certificates in use',
   answer: () => {
-    const certificates = certificatesOf(snapshot(), context.secrets).map(({ ref, chain, ca }) => {
+    const certificates = certificatesOf(snapshot(), context.secrets).map(({ path, chain, ca }) => {
       const describe = (certificate: X509Certificate): object => ({
-        path: `secret ${ref.namespace}.${ref.name}`,
+        path,
         ...detailsOf(certificate, context.now()),
       });
       return { ca_cert: ca.map(describe), cert_chain: chain.map(describe) };

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Readiness } from '../../src/index.ts';
-import { proxyAdmin, type Asked } from '../sample.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../certificate.ts';
+import { SNAPSHOT, proxyAdmin, type Asked } from '../sample.ts';
 
 const QUIET = { quit() {}, drain() {}, setHealthy() {}, reopenLogs() {} };
 
@@ -88,6 +92,24 @@ describe('the proxy admin', () => {
       },
     ]);
     expect(certificates[0].ca_cert[0].serial_number).to.equal('7b2f');
+  });
+
+  it('shows certificates from files, and leaves out what cannot be read', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'certs-'));
+    const tlsCert = join(dir, 'tls.crt');
+    writeFileSync(tlsCert, CERTIFICATE + PRIVATE_KEY);
+    const sslConfig = { sslFiles: { tlsCert, tlsKey: join(dir, 'tls.key'), rootCa: join(dir, 'missing.crt') } };
+    const [, listener] = SNAPSHOT.listeners;
+    const listeners = [{ ...listener!, sslConfigurations: [{ sslConfig, sniDomains: [] }] }];
+    const other = await proxyAdmin({ snapshot: () => ({ ...SNAPSHOT, listeners, upstreams: [] }) });
+    const { text } = await other.ask('/certs');
+    await other.close();
+    rmSync(dir, { recursive: true });
+    const { certificates } = JSON.parse(text);
+    expect(certificates).to.have.length(1);
+    expect(certificates[0].cert_chain[0]).to.include({ path: tlsCert, serial_number: '7b2f' });
+    expect(certificates[0].ca_cert).to.deep.equal([]);
+    expect(text).not.to.contain('KEY');
   });
 
   it('tells memory in bytes, as strings', async () => {
