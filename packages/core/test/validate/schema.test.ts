@@ -123,7 +123,7 @@ describe('validateWritten accepts', () => {
       'an access log filter within filters',
       resource(
         'Gateway',
-        '{bindPort: 1, httpGateway: {}, options: {accessLoggingService: {accessLog: [{fileSink: {path: /dev/stdout, jsonFormat: {a: "%REQ(A)%"}}, filter: {andFilter: {filters: [{orFilter: {filters: [{notHealthCheckFilter: {}}]}}, {statusCodeFilter: {comparison: {op: 1, value: {defaultValue: 400}}}}]}}}]}}}',
+        '{bindPort: 1, httpGateway: {}, options: {accessLoggingService: {accessLog: [{fileSink: {path: /dev/stdout, jsonFormat: {a: "%REQ(A)%"}}, filter: {andFilter: {filters: [{orFilter: {filters: [{notHealthCheckFilter: {}}, {responseFlagFilter: {}}]}}, {statusCodeFilter: {comparison: {op: 1, value: {defaultValue: 400}}}}]}}}]}}}',
       ),
     ],
     [
