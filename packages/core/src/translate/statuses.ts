@@ -34,10 +34,19 @@ export interface StatusEntry extends StatusInput {
 export function statusEntry(key: ResourceKey, input: StatusInput, before: StatusEntry | undefined): StatusEntry {
   if (before && sameInput(input, before)) return before;
   const report = reportOf(key, input);
-  const status = wrap(report);
-  const same = before && JSON.stringify(before.status) === JSON.stringify(status);
-  return { ...input, status: same ? before.status : status };
+  const old = before?.status.statuses[DEFAULT_NAMESPACE];
+  const status = old && sameReport(report, old) ? before!.status : wrap(report);
+  return { stored: input.stored, problems: input.problems, subresources: input.subresources, status };
 }
+
+function sameReport(now: StatusReport, before: StatusReport): boolean {
+  if (now.state !== before.state || now.reason !== before.reason) return false;
+  const [own, old] = [now.subresourceStatuses ?? NONE, before.subresourceStatuses ?? NONE];
+  const names = Object.keys(own);
+  return names.length === Object.keys(old).length && names.every((name) => own[name] === old[name]);
+}
+
+const NONE: Readonly<Record<string, StatusReport>> = {};
 
 function sameInput(now: StatusInput, before: StatusInput): boolean {
   return (
@@ -53,6 +62,7 @@ function sameInput(now: StatusInput, before: StatusInput): boolean {
 }
 
 function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusInput): StatusReport {
+  if ((stored?.issues.length ?? 0) === 0 && problems.length === 0) return withSubresources(ACCEPTED, subresources);
   const errors: string[] = [];
   const warnings: string[] = [];
   for (const issue of stored?.issues ?? []) {
@@ -62,7 +72,10 @@ function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusIn
     errors.push(...one.errors);
     warnings.push(...one.warnings);
   }
-  const report = stateReport([...new Set(errors)], [...new Set(warnings)]);
+  return withSubresources(stateReport([...new Set(errors)], [...new Set(warnings)]), subresources);
+}
+
+function withSubresources(report: StatusReport, subresources: StatusInput['subresources']): StatusReport {
   return subresources.length > 0
     ? Object.freeze({ ...report, subresourceStatuses: Object.freeze(Object.fromEntries(subresources)) })
     : report;
