@@ -2,6 +2,7 @@ import {
   createControlAdmin,
   createDeveloperAdmin,
   createProxyAdmin,
+  followTranslations,
   type AdminServer,
   type Component,
 } from '@edge-gateway/admin';
@@ -30,12 +31,14 @@ export interface AdminParts {
 export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   const { settings, controlPlane } = parts;
   const proxy = proxyAdmin(parts);
+  const translations = followTranslations(controlPlane, parts.context.metrics);
   const control = createControlAdmin({
     state: () => controlPlane.state,
     loggers: parts.context.log,
     metrics: parts.context.metrics,
     version: VERSION,
     components: () => components(parts),
+    translations: translations.records,
   });
   const opened: AdminServer[] = [];
   try {
@@ -48,6 +51,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
       adminPort,
       statsPort,
       async close() {
+        translations.close();
         await Promise.all([developer.close(), ...opened.map((server) => server.close())]);
       },
     };
