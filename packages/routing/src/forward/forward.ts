@@ -16,7 +16,10 @@ export interface ForwardHead {
   readonly endpoint?: Endpoint;
   /** Sent in place of the body of the request, which somebody has read already. Its length is the content-length. */
   readonly body?: Buffer;
-  /** Limit of the whole upstream exchange in milliseconds; 0 is none. */
+  /**
+   * Milliseconds from the last byte of the request to the last of the answer; 0 is none. While the request is still being
+   * sent it limits each pause.
+   */
   readonly timeoutMs: number;
   /** Called once before the response head is written, with the flat headers without hop-by-hop ones; gives the list to write. */
   onResponseHead(status: number, headers: string[]): string[];

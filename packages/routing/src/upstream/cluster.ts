@@ -31,14 +31,6 @@ export class Cluster implements Upstream {
     this.refresh();
   }
 
-  get tls(): UpstreamTls | undefined {
-    return this.#tls;
-  }
-
-  get settings(): ConnectionSettings {
-    return this.#settings;
-  }
-
   /** Why no endpoint can be used although there are some, e.g. a missing certificate. */
   get unusable(): string | undefined {
     return this.#unusable;
