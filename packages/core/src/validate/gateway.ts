@@ -4,7 +4,7 @@ import type { HttpConnectionManagerSettings } from '../schema/http-connection-ma
 import { expressionProblem } from './label-expression.ts';
 import { checkAccessLog } from './access-log.ts';
 import { each, within, type Finding } from './finding.ts';
-import { headerNameProblem } from './header-manipulation.ts';
+import { addedNameProblem, addedValueProblem, headerNameProblem } from './header-manipulation.ts';
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
 
@@ -45,9 +45,13 @@ export function checkHttpGateway({ virtualServiceExpressions, options }: HttpGat
 function checkConnectionManager(settings: HttpConnectionManagerSettings, at: FieldPath): Finding[] {
   const findings: Finding[] = [];
   const { headersToAdd = [], headersToRemove = [] } = settings.earlyHeaderManipulation ?? {};
-  const names = [...headersToAdd.map(({ header }) => header?.key ?? ''), ...headersToRemove];
-  for (const name of names) {
-    const message = headerNameProblem(name);
+  const problems = [
+    ...headersToAdd.map(
+      ({ header = {} }) => addedNameProblem(header.key ?? '') ?? addedValueProblem(header, 'request'),
+    ),
+    ...headersToRemove.map(headerNameProblem),
+  ];
+  for (const message of problems) {
     if (message) findings.push({ code: 'INVALID_HEADER', path: [...at, 'earlyHeaderManipulation'], message });
   }
   if (settings.tracing?.openCensusConfig !== undefined) {

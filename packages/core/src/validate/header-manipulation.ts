@@ -1,6 +1,7 @@
 import type { FieldPath } from '../parse/issue.ts';
 import type { HeaderManipulation } from '../schema/header-manipulation.ts';
 import { each, type Finding } from './finding.ts';
+import { headerFormatProblem } from './header-format.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -13,12 +14,26 @@ export function headerNameProblem(name: string): string | undefined {
   return TOKEN.test(name) ? undefined : `'${name}' is not a header name`;
 }
 
+/** Headers that frame a message or belong to one connection: the proxy writes them itself. */
+const FRAMING: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 /** Problems of added and removed headers. */
 export function checkHeaderManipulation(block: HeaderManipulation, at: FieldPath): Finding[] {
   const { requestHeadersToAdd, requestHeadersToRemove, responseHeadersToAdd, responseHeadersToRemove } = block;
   return [
-    ...each(requestHeadersToAdd, [...at, 'requestHeadersToAdd'], checkAdded),
-    ...each(responseHeadersToAdd, [...at, 'responseHeadersToAdd'], checkAdded),
+    ...each(requestHeadersToAdd, [...at, 'requestHeadersToAdd'], (added, path) => checkAdded(added, path, 'request')),
+    ...each(responseHeadersToAdd, [...at, 'responseHeadersToAdd'], (added, path) =>
+      checkAdded(added, path, 'response'),
+    ),
     ...each(requestHeadersToRemove, [...at, 'requestHeadersToRemove'], checkName),
     ...each(responseHeadersToRemove, [...at, 'responseHeadersToRemove'], checkName),
   ];
@@ -29,13 +44,30 @@ interface Added {
   readonly headerSecretRef?: { readonly name?: string };
 }
 
-function checkAdded({ header, headerSecretRef }: Added, at: FieldPath): Finding[] {
+function checkAdded({ header, headerSecretRef }: Added, at: FieldPath, use: 'request' | 'response'): Finding[] {
   if (headerSecretRef) return [];
   if (!header) return [{ code: 'INVALID_HEADER', path: at, message: 'no header is given', hint: 'header' }];
-  const names = checkName(header.key ?? '', [...at, 'header', 'key']);
-  if (!UNSAFE_VALUE.test(header.value ?? '')) return names;
-  const message = `the value of header '${header.key}' has control characters`;
-  return [...names, { code: 'INVALID_HEADER', path: [...at, 'header', 'value'], message }];
+  const findings: Finding[] = [];
+  const name = addedNameProblem(header.key ?? '');
+  if (name) findings.push({ code: 'INVALID_HEADER', path: [...at, 'header', 'key'], message: name });
+  const value = addedValueProblem(header, use);
+  if (value) findings.push({ code: 'INVALID_HEADER', path: [...at, 'header', 'value'], message: value });
+  return findings;
+}
+
+/** Why a header of this name must not be added; `undefined` when it may. */
+export function addedNameProblem(name: string): string | undefined {
+  if (FRAMING.has(name.toLowerCase())) return `the header '${name}' frames the message and must not be added`;
+  return headerNameProblem(name);
+}
+
+/** Why an added header cannot have this value; `undefined` when it can. */
+export function addedValueProblem(
+  { key, value = '' }: NonNullable<Added['header']>,
+  use: 'request' | 'response',
+): string | undefined {
+  if (UNSAFE_VALUE.test(value)) return `the value of header '${key}' has control characters`;
+  return headerFormatProblem(value, use);
 }
 
 function checkName(name: string, at: FieldPath): Finding[] {

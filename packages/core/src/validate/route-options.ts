@@ -8,6 +8,9 @@ import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
 
+/** A name, an IPv4 address, or an IPv6 address in brackets; then a port or none. */
+const HOST = /^(?:[a-z0-9._-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
 /** Shortest delay that may be injected, in milliseconds. */
 const MIN_DELAY_MS = 1000;
 
@@ -25,7 +28,8 @@ export function checkRouteOptions(options: RouteOptions, at: FieldPath): Finding
   ];
 }
 
-function checkRewrites({ prefixRewrite, regexRewrite, hostRewriteHeader }: RouteOptions, at: FieldPath): Finding[] {
+function checkRewrites(options: RouteOptions, at: FieldPath): Finding[] {
+  const { prefixRewrite, regexRewrite, hostRewrite, hostRewriteHeader } = options;
   const findings: Finding[] = [];
   if (prefixRewrite && regexRewrite) {
     const message = 'prefixRewrite and regexRewrite exclude each other';
@@ -33,6 +37,10 @@ function checkRewrites({ prefixRewrite, regexRewrite, hostRewriteHeader }: Route
   }
   if (regexRewrite && !regexRewrite.pattern?.regex) {
     findings.push({ code: 'INVALID_REWRITE', path: [...at, 'regexRewrite'], message: 'regexRewrite needs a pattern' });
+  }
+  if (hostRewrite && !HOST.test(hostRewrite)) {
+    const message = `'${hostRewrite}' is not a host, with a port or without`;
+    findings.push({ code: 'INVALID_REWRITE', path: [...at, 'hostRewrite'], message });
   }
   if (hostRewriteHeader === '') {
     const message = 'hostRewriteHeader names no header';

@@ -66,6 +66,18 @@ describe('what a schema cannot say', () => {
       ['8:52 INVALID_HEADER spec.virtualHost.options.headerManipulation.responseHeadersToAdd[0].header.value'],
     ],
     [
+      'an added header that frames, an operator nobody knows, and a percent sign alone',
+      virtualService(
+        '    options:\n      headerManipulation:\n        requestHeadersToAdd:\n          - header: { key: Content-Length, value: "1" }\n          - header: { key: a, value: "%NOPE%" }\n          - header: { key: b, value: "%RESPONSE_CODE%" }\n          - header: { key: c, value: "50% of %REQ(x)%" }\n          - header: { key: d, value: "100%% of %REQ(X?Y):3%" }\n',
+      ),
+      [
+        '9:23 INVALID_HEADER spec.virtualHost.options.headerManipulation.requestHeadersToAdd[0].header.key',
+        '10:31 INVALID_HEADER spec.virtualHost.options.headerManipulation.requestHeadersToAdd[1].header.value',
+        '11:31 INVALID_HEADER spec.virtualHost.options.headerManipulation.requestHeadersToAdd[2].header.value',
+        '12:31 INVALID_HEADER spec.virtualHost.options.headerManipulation.requestHeadersToAdd[3].header.value',
+      ],
+    ],
+    [
       'a static upstream without hosts, address or port',
       upstream('  static:\n    hosts:\n      - port: 80\n      - { addr: b, port: 1, loadBalancingWeight: 1 }\n'),
       ['7:9 INVALID_HOST spec.static.hosts[0]'],
