@@ -47,6 +47,30 @@ const WITH_ARGUMENT: Readonly<Record<string, (argument: string) => Operator>> = 
   DYNAMIC_METADATA: metadataOperator,
 };
 
+/** Operators of a log that nothing here has a value for. */
+const NEVER_KNOWN: ReadonlySet<string> = new Set([
+  'CLUSTER_METADATA',
+  'COMMON_DURATION',
+  'CONNECTION_ID',
+  'CONNECTION_TERMINATION_DETAILS',
+  'DOWNSTREAM_PEER_CERT',
+  'DOWNSTREAM_PEER_SUBJECT',
+  'DOWNSTREAM_PEER_URI_SAN',
+  'DOWNSTREAM_TLS_CIPHER',
+  'ENVIRONMENT',
+  'FILTER_STATE',
+  'GRPC_STATUS',
+  'LOCAL_REPLY_BODY',
+  'REQUEST_DURATION',
+  'TRACE_ID',
+  'TRAILER',
+  'UPSTREAM_LOCAL_ADDRESS',
+  'UPSTREAM_REQUEST_ATTEMPT_COUNT',
+  'UPSTREAM_TRANSPORT_FAILURE_REASON',
+  'VIRTUAL_CLUSTER_NAME',
+]);
+const NOTHING: Operator = () => undefined;
+
 /** Operators of a response, which a request that is on its way up does not have yet. */
 const RESPONSE_ONLY: ReadonlySet<string> = new Set([
   'RESP',
@@ -71,6 +95,7 @@ export function operatorOf(name: string, argument: string | undefined, use: Form
   if (use === 'request' && RESPONSE_ONLY.has(name)) return undefined;
   if (name === 'START_TIME') return WITH_ARGUMENT['START_TIME']!(argument ?? '');
   const table = argument === undefined ? PLAIN : WITH_ARGUMENT;
+  if (use === 'log' && NEVER_KNOWN.has(name)) return NOTHING;
   if (!Object.hasOwn(table, name)) return undefined;
   const operator = argument === undefined ? PLAIN[name]! : WITH_ARGUMENT[name]!(argument);
   return use === 'log' && argument !== undefined ? redacted(operator, argument) : operator;

@@ -22,9 +22,8 @@ export interface HeaderOps {
 
 const NONE: HeaderOps = { request: [], response: [] };
 
-/** Headers that frame the message or name its host: changing them by hand would let two ends read it differently. */
-const UNTOUCHABLE: ReadonlySet<string> = new Set([
-  'host',
+/** Headers that frame the message or belong to the connection: a second value would let two ends read it differently. */
+const FRAMING: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'transfer-encoding',
@@ -87,7 +86,7 @@ export function addition(
   append: boolean | undefined,
   use: 'request' | 'response',
 ): HeaderOp[] {
-  const name = headerName(header.key ?? '');
+  const name = addedName(header.key ?? '');
   const value = header.value ?? '';
   if (breaksLine(value)) throw unusable(`the value of header ${name} holds a line break or NUL`);
   if (value === '') return [];
@@ -108,7 +107,7 @@ function fromSecret(
     if (breaksLine(value)) throw unusable(`header secret ${namespace}.${name}: key ${key} holds a line break or NUL`);
     if (value === '') return [];
     return [
-      { op: append === false ? 'set' : 'append', name: headerName(key), value: { literal: value, parts: [value] } },
+      { op: append === false ? 'set' : 'append', name: addedName(key), value: { literal: value, parts: [value] } },
     ];
   });
 }
@@ -116,7 +115,13 @@ function fromSecret(
 function headerName(written: string): string {
   const name = written.toLowerCase();
   if (!isHeaderName(name)) throw unusable(`"${written}" is not a header name`);
-  if (UNTOUCHABLE.has(name)) throw unusable(`header ${name} cannot be added or removed`);
+  if (name === 'host') throw unusable('header host cannot be added or removed, see hostRewrite');
+  return name;
+}
+
+function addedName(written: string): string {
+  const name = headerName(written);
+  if (FRAMING.has(name)) throw unusable(`header ${name} frames the message and cannot be added`);
   return name;
 }
 

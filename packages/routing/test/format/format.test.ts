@@ -1,4 +1,11 @@
 import { expect } from 'chai';
+import {
+  ARGUMENT_OPERATORS,
+  PLAIN_OPERATORS,
+  RESPONSE_ARGUMENT_OPERATORS,
+  RESPONSE_OPERATORS,
+} from '../../../core/src/validate/header-format.ts';
+import { OPERATOR_NAMES } from '../../src/format/operators.ts';
 import { compileFormat, fill } from '../../src/format/format.ts';
 import { formatTime } from '../../src/format/time.ts';
 import { recordOf } from '../records.ts';
@@ -24,6 +31,7 @@ const TABLE: readonly (readonly [format: string, filled: string])[] = [
   ['%RESPONSE_CODE_DETAILS%', '-'],
   ['%PROTOCOL% %UPSTREAM_HOST% %UPSTREAM_CLUSTER% %ROUTE_NAME%', 'HTTP/1.1 10.0.0.4:80 up_gw-system r'],
   ['%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT% %DOWNSTREAM_DIRECT_REMOTE_ADDRESS%', '10.0.0.1 10.0.0.2:1234'],
+  ['%GRPC_STATUS% %TRAILER(x)% %CONNECTION_ID%', '- - -'],
   ['%START_TIME%', '2026-01-02T03:04:05.678Z'],
   ['%START_TIME(%Y/%m/%d %H:%M:%S.%3f %s)%', '2026/01/02 03:04:05.678 1767323045'],
   ['%DYNAMIC_METADATA(ns:user:name)% %DYNAMIC_METADATA(ns:user)% %DYNAMIC_METADATA(x)%', 'ann {"name":"ann"} -'],
@@ -44,6 +52,16 @@ describe('format', () => {
         .with.property('code', 'ERR_ROUTING_OPTION');
     });
   }
+
+  it('knows the operators that validation lets into headers, and no others', () => {
+    const argued = (names: readonly string[]): string[] => names.map((name) => `${name}(a:b)`);
+    const requests = [...PLAIN_OPERATORS, ...argued(ARGUMENT_OPERATORS)];
+    const responses = [...RESPONSE_OPERATORS, ...argued(RESPONSE_ARGUMENT_OPERATORS)];
+    for (const operator of requests) compileFormat(`%${operator}%`, 'request');
+    for (const operator of [...requests, ...responses]) compileFormat(`%${operator}%`, 'response');
+    const names = [...requests, ...responses].map((operator) => operator.replace('(a:b)', ''));
+    expect([...new Set(names)].sort()).to.deep.equal(OPERATOR_NAMES);
+  });
 
   it('shows a path to the upstream as it is', () => {
     expect(fill(compileFormat('%REQ(:PATH)%', 'request'), RECORD, '')).to.equal('/v1/a?code=secret&x=1');
