@@ -1,0 +1,137 @@
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
+import type { Endpoint } from '@edge-gateway/core';
+import type { ConnectionPool } from '../upstream/pool.ts';
+import { explain, failureOf, UpstreamProtocolError } from './failure.ts';
+import type { ForwardFailure } from './forward.ts';
+import { linger } from './lingering-close.ts';
+
+/** How long an upstream may take to answer an upgrade, in milliseconds. */
+const UPGRADE_TIMEOUT_MS = 15_000;
+
+/** One upgrade on its way, as the events of the proxy find it again. */
+export interface Upgrade {
+  readonly socket: Socket;
+  readonly protocol: string;
+  /** Ends it before there is a tunnel, with an answer of ours. */
+  fail(failure: ForwardFailure, flags: string, details?: string): void;
+  /** An answer is on its way to the client. */
+  answered(status: number): void;
+  connected: boolean;
+}
+
+const upgrades = new WeakMap<object, Upgrade>();
+const proxies = new WeakMap<ConnectionPool, RequestHandler>();
+/** http-proxy-middleware asks a request for its server and does nothing without one. */
+const SERVER = {};
+
+/** The handshake as it goes upstream. */
+export interface Handshake {
+  readonly pool: ConnectionPool;
+  readonly endpoint: Endpoint;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly head: Buffer;
+}
+
+/** Sends a handshake over a connection of its own, and joins the two connections when the upstream agrees. */
+export function sendUpgrade(upgrade: Upgrade, { pool, endpoint, path, headers, head }: Handshake): void {
+  const proxied = {
+    method: 'GET',
+    url: path,
+    headers: { ...headers, connection: 'Upgrade', upgrade: 'websocket' },
+    httpVersionMajor: 1,
+    socket: { server: SERVER },
+  };
+  upgrades.set(proxied, upgrade);
+  proxyOf(pool, endpoint).upgrade(proxied as unknown as IncomingMessage, upgrade.socket, head);
+}
+
+function proxyOf(pool: ConnectionPool, endpoint: Endpoint): RequestHandler {
+  let proxy = proxies.get(pool);
+  if (!proxy) {
+    proxy = createProxyMiddleware({
+      // The agent speaks TLS where the upstream does, so that a target is always a plain one.
+      target: { protocol: 'http:', host: endpoint.address, port: endpoint.port },
+      agent: createAgent(pool, endpoint),
+      ejectPlugins: true,
+      plugins: [
+        (server) => {
+          server.on('proxyReqWs', (proxyReq, req) => watch(proxyReq, upgrades.get(req)!));
+          server.on('error', (error, req) => failed(error, upgrades.get(req!)!));
+        },
+      ],
+    });
+    proxies.set(pool, proxy);
+  }
+  return proxy;
+}
+
+/** Connections for upgrades: made like those of the pool, but never shared or kept. */
+function createAgent(pool: ConnectionPool, { address, port }: Endpoint): Agent {
+  const { stats } = pool;
+  const { protocol } = new URL(pool.origin);
+  const createConnection: Agent['createConnection'] = (_options, callback) => {
+    pool.connect({ hostname: address, protocol, port: String(port) }, (error, socket) => {
+      if (!socket) {
+        stats.cxConnectFail.value++;
+        callback?.(error, undefined as never);
+        return;
+      }
+      stats.cxTotal.value++;
+      stats.cxHttp1Total.value++;
+      stats.cxActive.value++;
+      socket.once('close', () => {
+        stats.cxActive.value--;
+        stats.cxDestroy.value++;
+      });
+      callback?.(null, socket);
+    });
+    return undefined;
+  };
+  return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });
+}
+
+function watch(proxyReq: ClientRequest, upgrade: Upgrade): void {
+  const { socket } = upgrade;
+  proxyReq.setHeader('upgrade', upgrade.protocol);
+  const giveUp = (): void => {
+    proxyReq.destroy();
+    socket.destroy();
+  };
+  const timer = setTimeout(() => {
+    upgrade.fail(failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'), 'UT', 'no answer to the upgrade');
+    proxyReq.destroy();
+  }, UPGRADE_TIMEOUT_MS);
+  // A connection that nobody reads does not tell that its other side has left.
+  const peek = (): void => void socket.read(0);
+  const settle = (): void => {
+    clearTimeout(timer);
+    socket.off('readable', peek).off('end', giveUp).off('close', giveUp);
+  };
+  socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
+  proxyReq.once('socket', () => (upgrade.connected = true));
+  proxyReq.once('close', settle);
+  proxyReq.once('response', (answer) => {
+    settle();
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status <= 599) {
+      upgrade.answered(status);
+      socket.once('finish', () => linger(socket));
+    } else failed(new UpstreamProtocolError(`unexpected status ${status}`), upgrade);
+  });
+  proxyReq.once('upgrade', (_answer, tunnel: Socket) => {
+    settle();
+    upgrade.answered(101);
+    socket.once('close', () => tunnel.destroy());
+    // What the upstream sent before it closed is still written; a client that never closes is not waited for.
+    tunnel.once('close', () => (tunnel.readableEnded ? socket.destroySoon() : socket.destroy()));
+    if (socket.destroyed) tunnel.destroy();
+  });
+}
+
+function failed(error: Error, upgrade: Upgrade): void {
+  const reason = explain(error, upgrade.connected ? 'sent' : 'connecting');
+  upgrade.fail(reason.failure, reason.flags, reason.details);
+}
