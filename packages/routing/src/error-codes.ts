@@ -64,6 +64,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_UPSTREAM_RESET: { status: 503, message: 'upstream disconnected before response headers' },
   ERR_ROUTING_UPSTREAM_TIMEOUT: { status: 504, message: 'upstream request timeout' },
   ERR_ROUTING_UPSTREAM_TLS: { status: 503, message: 'the TLS configuration of the upstream cannot be used' },
+  ERR_ROUTING_UPSTREAM_TOO_LARGE: { status: 502, message: 'the answer of the upstream is larger than allowed' },
   ERR_ROUTING_VERSION: { status: 505, message: 'the HTTP version is not served' },
 } as const;
 

@@ -17,6 +17,7 @@ export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './
 export { forward } from './forward/undici.ts';
 export { forwardUpgrade } from './forward/upgrade.ts';
 export type { ForwardUpgrade, Upstream, Upstreams, UpgradeOutcome, UpgradeTarget } from './upstream/upstream.ts';
+export { createUpstreamCaller } from './upstream/call.ts';
 export { createUpstreams } from './upstream/upstreams.ts';
 export { checkRequest, type RequestHead, type RequestRules } from './listen/check-request.ts';
 export {

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import {
   createContext,
   silentLoggers,
+  type CallUpstream,
   type Concern,
   type Context,
   type Handler,
@@ -16,6 +17,7 @@ import { createListenerTable } from './compile/listener-table.ts';
 import { createGenerations } from './generations.ts';
 import { createServeListener, type ServeListener } from './serve-listener.ts';
 import { createHttpStats } from './statistics.ts';
+import { createUpstreamCaller } from './upstream/call.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
 export interface RouterOptions {
@@ -44,6 +46,8 @@ export interface Router extends Handler {
   apply(snapshot: Snapshot): void;
   listener(name: string): Handler;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Asks an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context brings its own. */
+  readonly call: CallUpstream;
   /** Lets go of upstreams, concerns and access logs. Requests under way are finished first. */
   close(): Promise<void>;
 }
@@ -58,15 +62,17 @@ export interface Router extends Handler {
  * createServer((req, res) => router(req, res, () => res.writeHead(404).end())).listen(8080);
  */
 export function createRouter(options: RouterOptions = {}): Router {
-  const context = options.context ?? createContext();
-  const upstreams = createUpstreams(context);
+  const given = options.context ?? createContext();
+  const upstreams = createUpstreams(given);
+  const call = given.callUpstream ?? createUpstreamCaller(upstreams);
+  const context: Context = { ...given, callUpstream: call };
   const generations = createGenerations(upstreams);
   const sinks = createSinks(context.log.get('http'));
   const table = createListenerTable({
     concerns: orderConcerns(options.concerns ?? []),
     context,
     sinks,
-    defaultLogs: logsByDefault(options, context) ? [createDefaultLog(sinks.get('/dev/stdout'))] : [],
+    defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'))] : [],
   });
   const serving = createServeListener(table, upstreams, {
     stats: createHttpStats(context.metrics),
@@ -86,6 +92,7 @@ export function createRouter(options: RouterOptions = {}): Router {
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
     },
     listener: handlersByName(serving),
+    call,
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => serving.upgrade(own, req, { socket, head }),
     async close(): Promise<void> {
       await Promise.all([table.close(), upstreams.close()]);
