@@ -1,26 +1,8 @@
-import Table from 'cli-table3';
+import { columnsOf, padColumns } from './columns.ts';
 import { printable } from './printable.ts';
 
 /** Cells longer than this are wrapped at a space, or cut into pieces where there is none. In columns. */
 export const WRAP_COLUMNS = 30;
-
-const CHARS: Table.TableConstructorOptions['chars'] = {
-  top: '-',
-  'top-mid': '+',
-  'top-left': '+',
-  'top-right': '+',
-  bottom: '-',
-  'bottom-mid': '+',
-  'bottom-left': '+',
-  'bottom-right': '+',
-  left: '|',
-  'left-mid': '+',
-  right: '|',
-  'right-mid': '+',
-  mid: '-',
-  'mid-mid': '+',
-  middle: '|',
-};
 
 /** A table as commands give it: every row has a cell per column; a line break in a cell starts a new line of it. */
 export interface TableData {
@@ -34,10 +16,25 @@ export interface TableData {
  * @param wrapColumns Width at which cells are wrapped. Default {@link WRAP_COLUMNS}; `Infinity` wraps nothing.
  */
 export function renderTable(data: TableData, wrapColumns: number = WRAP_COLUMNS): string {
-  const head = data.columns.map((column) => column.toUpperCase());
-  const table = new Table({ head, chars: CHARS, style: { head: [], border: [], compact: true } });
-  for (const row of data.rows) table.push(row.map((cell) => wrap(printable(cell).replaceAll('\t', '  '), wrapColumns)));
-  return table.toString();
+  const head = data.columns.map((column) => [column.toUpperCase()]);
+  const rows = data.rows.map((row) =>
+    row.map((cell) => wrap(printable(cell).replaceAll('\t', '  '), wrapColumns).split('\n')),
+  );
+  const widths = head.map((_, column) =>
+    [head, ...rows].reduce((most, row) => Math.max(most, ...row[column]!.map(columnsOf)), 0),
+  );
+  const border = `+${widths.map((width) => '-'.repeat(width + 2)).join('+')}+`;
+  const body = rows.flatMap((row) => rowLines(row, widths));
+  return [border, ...rowLines(head, widths), border, ...body, ...(body.length > 0 ? [border] : [])].join('\n');
+}
+
+/** The lines of one row, of whose cells each is a list of lines. */
+function rowLines(row: readonly (readonly string[])[], widths: readonly number[]): string[] {
+  const height = Math.max(...row.map((cell) => cell.length));
+  return Array.from({ length: height }, (_, line) => {
+    const cells = row.map((cell, column) => ` ${padColumns(cell[line] ?? '', widths[column]!)} `);
+    return `|${cells.join('|')}|`;
+  });
 }
 
 /** Wraps each line of a text; leading spaces of a line are kept on its first piece. */

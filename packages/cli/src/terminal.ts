@@ -30,8 +30,13 @@ export function createTerminal(io: Io): Terminal {
     out: (text) => void io.stdout.write(line(text)),
     write: (text) => void io.stdout.write(text),
     err: (text) => void io.stderr.write(line(text)),
-    progress: (text, work) => (io.isTTY ? spin(io, text, work) : work()),
+    progress: (text, work) => (canSpin(io) ? spin(io, text, work) : work()),
   };
+}
+
+/** On a terminal that says it has no columns the progress line would never end to be cleared. */
+function canSpin(io: Io): boolean {
+  return io.isTTY && ((io.stderr as { columns?: number }).columns ?? 0) > 0;
 }
 
 async function spin<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {

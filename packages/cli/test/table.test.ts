@@ -24,6 +24,20 @@ describe('table', () => {
     expect(renderTable({ columns: ['A'], rows: [] }).split('\n')).to.deep.equal(['+---+', '| A |', '+---+']);
   });
 
+  it('draws thousands of rows in one piece, as wide as the widest cell of any of them', () => {
+    const rows = Array.from({ length: 5000 }, (_, i) => [`${i}`, i === 4321 ? '漢字 and more\nlines' : 'x']);
+    const lines = renderTable({ columns: ['Id', 'Text'], rows }).split('\n');
+    expect(lines).to.have.length(5000 + 1 + 4);
+    expect(lines.slice(0, 4)).to.deep.equal([
+      '+------+---------------+',
+      '| ID   | TEXT          |',
+      '+------+---------------+',
+      '| 0    | x             |',
+    ]);
+    expect(lines[4324]).to.equal('| 4321 | 漢字 and more |');
+    expect(lines.filter((line) => line.startsWith('+'))).to.have.length(3);
+  });
+
   it('wraps at a space before the limit, else in the middle of a word, and keeps indentation', () => {
     expect(wrap('one two three four five six seven', 12)).to.equal('one two\nthree four\nfive six\nseven');
     expect(wrap('abcdefghij', 4)).to.equal('abcd\nefgh\nij');
