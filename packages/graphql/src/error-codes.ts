@@ -9,8 +9,14 @@ export const ERROR_CODES = {
   ERR_GRAPHQL_DOCUMENT: { status: 400, message: 'The document is not GraphQL, or does not fit the schema.' },
   ERR_GRAPHQL_LIMIT: { status: 400, message: 'The document is larger or more complex than allowed.' },
   ERR_GRAPHQL_METHOD: { status: 405, message: 'GraphQL requests are POST, or GET for queries.' },
-  ERR_GRAPHQL_NOT_ACCEPTABLE: { status: 406, message: 'The answer is application/graphql-response+json or application/json.' },
-  ERR_GRAPHQL_OPERATION: { status: 400, message: 'The operation is not there, cannot be told, or must not run this way.' },
+  ERR_GRAPHQL_NOT_ACCEPTABLE: {
+    status: 406,
+    message: 'The answer is application/graphql-response+json or application/json.',
+  },
+  ERR_GRAPHQL_OPERATION: {
+    status: 400,
+    message: 'The operation is not there, cannot be told, or must not run this way.',
+  },
   ERR_GRAPHQL_PERSISTED_QUERY: { status: 400, message: 'The hash of the query does not fit, or is not one.' },
   ERR_GRAPHQL_PERSISTED_QUERY_NOT_FOUND: { status: 404, message: 'PersistedQueryNotFound' },
   ERR_GRAPHQL_QUERY_NOT_ALLOWED: { status: 403, message: 'The query is not among those that are allowed.' },

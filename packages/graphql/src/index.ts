@@ -1,0 +1,1 @@
+export { ERROR_CODES, type GraphQLErrorCode } from './error-codes.ts';

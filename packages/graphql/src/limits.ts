@@ -1,0 +1,52 @@
+/** Bounds of what a client may ask of an API. Each is a positive integer; 0 is no limit, save where it says otherwise. */
+export interface Limits {
+  /** Tokens of a document. */
+  readonly maxTokens: number;
+  /** Depth of fields: those of the operation itself are at 1. Questions about the schema do not count. */
+  readonly maxQueryDepth: number;
+  /** Aliases in a document. */
+  readonly maxAliases: number;
+  /** Fields of the operation itself, fragments opened. */
+  readonly maxRootFields: number;
+  /** Directives in a document. */
+  readonly maxDirectives: number;
+  /** Fields of an operation with all fragments opened. */
+  readonly maxFields: number;
+  /** How often one selection may name the same field. */
+  readonly maxFieldRepeats: number;
+  /** Operations in one HTTP request; 0 allows no batch at all. */
+  readonly maxBatchSize: number;
+  /** Bytes of a body, or of the query string of a GET. */
+  readonly maxBodyBytes: number;
+  /** Milliseconds for one operation. */
+  readonly operationTimeoutMs: number;
+  /** Requests to upstreams for one operation. */
+  readonly maxUpstreamCalls: number;
+  /** Requests to upstreams for one operation at the same time. */
+  readonly maxConcurrentCalls: number;
+  /** Bytes of one answer of an upstream. */
+  readonly maxResponseBytes: number;
+}
+
+/** What holds unless it is said otherwise. */
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  maxTokens: 1000,
+  maxQueryDepth: 15,
+  maxAliases: 15,
+  maxRootFields: 20,
+  maxDirectives: 50,
+  maxFields: 5000,
+  maxFieldRepeats: 20,
+  maxBatchSize: 0,
+  maxBodyBytes: 1024 * 1024,
+  operationTimeoutMs: 15_000,
+  maxUpstreamCalls: 1000,
+  maxConcurrentCalls: 20,
+  maxResponseBytes: 10 * 1024 * 1024,
+});
+
+/** The defaults with those replaced that are given. */
+export function limitsOf(given: Partial<Limits> = {}): Limits {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...DEFAULT_LIMITS, ...(Object.fromEntries(entries) as Partial<Limits>) };
+}
