@@ -1,5 +1,5 @@
 // Route and domain look-ups, and what applying a snapshot costs, at 1,000, 10,000 and 100,000 routes or hosts.
-import type { Route, Snapshot, VirtualHost } from '@edge-gateway/core';
+import { DEFAULT_SNAPSHOT_SETTINGS, type Route, type Snapshot, type VirtualHost } from '@edge-gateway/core';
 import { createRouter } from '@edge-gateway/routing';
 import { createDomainIndex } from '../packages/routing/src/match/domain.ts';
 import { compileMatcher } from '../packages/routing/src/match/matcher.ts';
@@ -81,6 +81,7 @@ function hostOf(i: number, body: string): VirtualHost {
   const name = `gw-system.service-${i}`;
   return {
     name,
+    authConfigs: [],
     virtualService: ref,
     domains: [`host-${i}.example.com`],
     options: {},
@@ -92,7 +93,13 @@ function snapshotOf(virtualHosts: readonly VirtualHost[]): Snapshot {
   const gateway = { name: 'gateway-proxy', namespace: 'gw-system' };
   const bind = { name: 'listener-::-8080', bindAddress: '::', bindPort: 8080, gateway, ssl: false };
   const options = { options: NONE, httpOptions: NONE, routeOptions: NONE, sslConfigurations: [] };
-  return { proxy: 'gateway-proxy', version: '', upstreams: [], listeners: [{ ...bind, ...options, virtualHosts }] };
+  return {
+    proxy: 'gateway-proxy',
+    version: '',
+    upstreams: [],
+    settings: DEFAULT_SNAPSHOT_SETTINGS,
+    listeners: [{ ...bind, ...options, virtualHosts }],
+  };
 }
 
 const NONE = {};

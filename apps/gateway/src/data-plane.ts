@@ -1,5 +1,5 @@
 import type { Component, Readiness } from '@edge-gateway/admin';
-import type { Context, Snapshot } from '@edge-gateway/core';
+import { DEFAULT_SNAPSHOT_SETTINGS, type Context, type Snapshot } from '@edge-gateway/core';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
 import { CONCERNS } from './concerns.ts';
 
@@ -22,7 +22,7 @@ export interface DataPlane {
 export function createDataPlane(context: Context, proxy: string): DataPlane {
   const router = createRouter({ concerns: CONCERNS, context });
   const listeners = createListeners({ router, context });
-  let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [] };
+  let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   let lastUpdated = new Date(context.now());
   let failures = new Map<string, string>();
   let applying: Promise<readonly ListenResult[]> = Promise.resolve([]);

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_SNAPSHOT_SETTINGS,
   createContext,
   createLoggers,
   createMetrics,
@@ -61,6 +62,7 @@ export const SNAPSHOT: Snapshot = {
         {
           name: 'gw-system.shop',
           virtualService: { name: 'shop', namespace: 'gw-system' },
+          authConfigs: [],
           domains: ['shop.example', '*.shop.example'],
           options: { headerManipulation: { responseHeadersToRemove: ['x-internal'] } },
           routes: [
@@ -159,6 +161,7 @@ export const SNAPSHOT: Snapshot = {
       virtualHosts: [],
     },
   ],
+  settings: DEFAULT_SNAPSHOT_SETTINGS,
   upstreams: [
     {
       name: 'pets_gw-system',

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { applyHeaderChanges, factsOf } from './facts.ts';
 import { silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import type { Secrets } from './snapshot.ts';
+import type { Route, Secrets, SnapshotSettings, VirtualHost } from './snapshot.ts';
 import type { CallUpstream } from './upstream-call.ts';
 
 /** Calls the next handler, or with an error the error handler. */
@@ -48,6 +48,14 @@ export interface Context {
   state<T>(key: string, create: () => T): T;
 }
 
+/** Where a block is compiled for, in the gateway. */
+export interface Scope {
+  readonly virtualHost: VirtualHost;
+  /** Only for what serves a single route: the handler of an option may be shared by all routes of the virtual host. */
+  readonly route?: Route;
+  readonly settings: SnapshotSettings;
+}
+
 /**
  * One policy of a route. `option` is the key under `options` whose block it takes. `compile` is pure and synchronous;
  * it gives `undefined` where the block asks for nothing. A block that cannot be compiled throws: its routes answer 500.
@@ -58,10 +66,12 @@ export interface Concern<Options = unknown> {
   readonly stage: Stage;
   /**
    * Which block holds, from the options of the levels, least specific first: virtual host, route, weighted destination.
-   * Default: the block under `option` of the most specific level that has one.
+   * Default: the block under `option` of the most specific level that has one. What it gives for the same levels has to
+   * be the same object, for it is compiled once in a virtual host.
    */
   pick?(levels: readonly object[]): Options | undefined;
-  compile(options: Options, context: Context): Handler | undefined;
+  /** `scope` is missing in a user's own server. */
+  compile(options: Options, context: Context, scope?: Scope): Handler | undefined;
 }
 
 /** Makes a context: silent, without secrets, on the system's clock, unless told otherwise. */

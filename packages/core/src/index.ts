@@ -22,6 +22,7 @@ export {
   type Context,
   type Handler,
   type Next,
+  type Scope,
   type Stage,
 } from './concern.ts';
 export { parseDuration } from './duration.ts';
@@ -55,6 +56,7 @@ export { memorySource, type MemorySource } from './source/memory.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
 export { KINDS, findKind, type KindInfo } from './schema/kinds.ts';
 export {
+  DEFAULT_SNAPSHOT_SETTINGS,
   secretText,
   type Destination,
   type Endpoint,
@@ -64,10 +66,13 @@ export {
   type Secrets,
   type SecretValue,
   type Snapshot,
+  type SnapshotAuthConfig,
+  type SnapshotSettings,
   type SnapshotUpstream,
   type TlsConfiguration,
   type VirtualHost,
 } from './snapshot.ts';
+export { mixesOperators, parseExpression, type Expression } from './boolean-expression.ts';
 export {
   createControlPlane,
   loadDirectory,

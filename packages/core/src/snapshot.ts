@@ -1,4 +1,6 @@
 import type { ResourceRef } from './resource.ts';
+import type { AuthConfigSpec } from './schema/auth-config.ts';
+import type { ExtAuthServer } from './schema/extauth.ts';
 import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from './schema/gateway-options.ts';
 import type { Matcher } from './schema/matcher.ts';
 import type { RedirectAction } from './schema/route.ts';
@@ -19,6 +21,24 @@ export interface Snapshot {
   readonly listeners: readonly Listener[];
   /** Every upstream known, referenced or not; sorted by name. */
   readonly upstreams: readonly SnapshotUpstream[];
+  readonly settings: SnapshotSettings;
+}
+
+/** What of the Settings the data plane needs. The same object as long as its content is. */
+export interface SnapshotSettings {
+  /** How external auth behaves where no listener says otherwise. */
+  readonly extauth?: ExtAuthServer;
+  /** True: virtual hosts without `rbac` deny everything. */
+  readonly requireRbac: boolean;
+}
+
+/** The settings where nothing is set. */
+export const DEFAULT_SNAPSHOT_SETTINGS: SnapshotSettings = Object.freeze({ requireRbac: false });
+
+/** An AuthConfig with every reference resolved: namespaces filled, label selectors turned into sorted references. */
+export interface SnapshotAuthConfig {
+  readonly ref: ResourceRef;
+  readonly spec: AuthConfigSpec;
 }
 
 /** One address the proxy listens on (reference: routing 5). */
@@ -56,6 +76,8 @@ export interface VirtualHost {
   readonly options: VirtualHostOptions;
   /** First match wins. */
   readonly routes: readonly Route[];
+  /** The AuthConfigs that its options, routes and destinations refer to, sorted by namespace and name. */
+  readonly authConfigs: readonly SnapshotAuthConfig[];
 }
 
 /** One route with delegation expanded and options merged: own, referenced, inherited. */

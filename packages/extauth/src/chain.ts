@@ -1,5 +1,6 @@
 import {
   GatewayError,
+  parseExpression,
   type AuthAllowed,
   type AuthDecision,
   type AuthDenied,
@@ -7,10 +8,10 @@ import {
   type AuthMethodKind,
   type AuthRequest,
   type Context,
+  type Expression,
   type HeaderChange,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
-import { parseExpression, type Expression } from './boolean-expression.ts';
 import { methodOf } from './method-of.ts';
 
 /** What the whole chain grants: as one step, with the metadata of each step under its name. */
@@ -40,7 +41,7 @@ export interface ChainParts {
 /**
  * Makes the chain of an AuthConfig: all steps in order, or its boolean expression. The first refusal ends it; what each
  * passing step grants is merged, and its state is seen by the next. A step that throws refuses with 403.
- * Throws `ERR_EXTAUTH_METHOD` for a method that is not available, `ERR_EXTAUTH_EXPRESSION`, and what a method throws.
+ * Throws `ERR_EXTAUTH_METHOD` for a method that is not available, `ERR_CORE_EXPRESSION`, and what a method throws.
  */
 export function createChain(spec: AuthConfigSpec, parts: ChainParts): AuthMethod {
   const steps = (spec.configs ?? []).map((config, i): Step => {

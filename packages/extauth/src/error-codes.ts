@@ -1,6 +1,5 @@
 /** Errors of this package. Codes are never renamed or reused. */
 export const ERROR_CODES = {
-  ERR_EXTAUTH_EXPRESSION: { status: 500, message: 'The boolean expression of an auth config cannot be read.' },
   ERR_EXTAUTH_METHOD: { status: 500, message: 'An auth config uses a method that is not available.' },
   ERR_EXTAUTH_CONFIG: { status: 500, message: 'A step of an auth config cannot be used.' },
   ERR_EXTAUTH_DENIED: { status: 403, message: 'An auth config refused the request.' },

@@ -1,5 +1,4 @@
 export { createChain, type ChainDecision, type ChainParts } from './chain.ts';
-export { mixesOperators, parseExpression, type Expression } from './boolean-expression.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export { apiKeyMethod } from './methods/api-key.ts';
 export { basicMethod } from './methods/basic.ts';

@@ -88,7 +88,7 @@ export function createRouter(options: RouterOptions = {}): Router {
   return Object.assign(router, {
     apply(snapshot: Snapshot): void {
       generations.apply(snapshot.upstreams);
-      table.apply(snapshot.listeners);
+      table.apply(snapshot);
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
     },
     listener: handlersByName(serving),

@@ -1,6 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Endpoint, Listener, Route, Snapshot, SnapshotUpstream, VirtualHost } from '@edge-gateway/core';
+import {
+  DEFAULT_SNAPSHOT_SETTINGS,
+  type Endpoint,
+  type Listener,
+  type Route,
+  type Snapshot,
+  type SnapshotUpstream,
+  type VirtualHost,
+} from '@edge-gateway/core';
 
 /** The name of the listener that `snapshotOf` makes. */
 export const LISTENER = 'listener-::-8080';
@@ -27,7 +35,7 @@ export function directOf(body: string, parts: Partial<Route> = {}): Route {
 /** A virtual host of every domain, but for what `parts` say. */
 export function hostOf(routes: readonly Route[], parts: Partial<VirtualHost> = {}): VirtualHost {
   const virtualService = { name: 'host', namespace: 'gw-system' };
-  return { name: 'gw-system.host', virtualService, domains: ['*'], options: {}, routes, ...parts };
+  return { name: 'gw-system.host', virtualService, domains: ['*'], options: {}, routes, authConfigs: [], ...parts };
 }
 
 /** A plain listener with these hosts, and upstreams by name. */
@@ -40,6 +48,7 @@ export function snapshotOf(
     proxy: 'gateway-proxy',
     version: '1',
     upstreams,
+    settings: DEFAULT_SNAPSHOT_SETTINGS,
     listeners: [
       {
         name: LISTENER,

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_SNAPSHOT_SETTINGS,
   createContext,
   createControlPlane,
   createMetrics,
@@ -80,6 +81,7 @@ function firstResults(
       version: '',
       listeners: [],
       upstreams: [],
+      settings: DEFAULT_SNAPSHOT_SETTINGS,
     };
     const applied = dataPlane.apply(snapshot);
     first ??= applied;

@@ -17,6 +17,9 @@ export function dirtyKeys(
   if (world.upstreams !== memory.upstreams) {
     for (const [key, entry] of world.upstreams) if (memory.upstreams.get(key) !== entry) dirty.add(key);
   }
+  if (world.authConfigs !== memory.authConfigs) {
+    for (const [key, entry] of world.authConfigs) if (memory.authConfigs.get(key) !== entry) dirty.add(key);
+  }
   for (const { key } of world.list('UpstreamGroup')) dirty.add(key);
   return dirty;
 }

@@ -1,6 +1,7 @@
 import type { Kind } from '../resource.ts';
 import type { SnapshotUpstream } from '../snapshot.ts';
 import type { StoredResource, StoreState } from '../store.ts';
+import type { AuthConfigTable } from './auth-configs.ts';
 import type { ListenerBuild } from './listeners.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { StatusTable } from './status-table.ts';
@@ -13,6 +14,7 @@ export interface Memory {
   readonly settings: TranslationSettings;
   readonly lists: ReadonlyMap<Kind, readonly StoredResource[]>;
   readonly upstreams: UpstreamTable;
+  readonly authConfigs: AuthConfigTable;
   readonly served: readonly SnapshotUpstream[];
   /** By proxy and gateway. */
   readonly listeners: ReadonlyMap<string, ListenerBuild>;

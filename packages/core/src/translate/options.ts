@@ -2,7 +2,7 @@ import type { ResourceRef } from '../resource.ts';
 import type { RouteOptions, VirtualHostOptions } from '../schema/route-options.ts';
 import type { Ref } from '../schema/field.ts';
 import { dotted } from './names.ts';
-import { withSecretNamespaces } from './secret-refs.ts';
+import { withNamespaces } from './option-refs.ts';
 import type { Report } from './report.ts';
 import type { Reader } from './world.ts';
 
@@ -85,7 +85,7 @@ function withReferences<O extends RouteOptions | VirtualHostOptions>(
   return refs.reduce<O>(
     (merged, { name = '', namespace = context.namespace }) =>
       fillOptions(merged, referenced<O>({ name, namespace }, kind, context)),
-    fillOptions(source.options && withSecretNamespaces(source.options, context.namespace), undefined),
+    fillOptions(source.options && withNamespaces(source.options, context.namespace), undefined),
   );
 }
 
@@ -101,5 +101,5 @@ function referenced<O extends RouteOptions | VirtualHostOptions>(
   else if (found.state === 'refused') context.report.error(`${name} is refused: ${found.cause}`);
   else if (found.stale) context.report.warn(`${name} serves its last valid version: ${found.stale}`);
   const options = found.state === 'usable' ? found.resource.spec.options : undefined;
-  return options && withSecretNamespaces(options, ref.namespace);
+  return options && withNamespaces(options, ref.namespace);
 }

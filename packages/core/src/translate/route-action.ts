@@ -8,7 +8,7 @@ import type { Destination, RouteAction } from '../snapshot.ts';
 import type { Leaf } from './delegation.ts';
 import { routeMessage } from './messages.ts';
 import { dotted } from './names.ts';
-import { withSecretNamespaces } from './secret-refs.ts';
+import { withNamespaces } from './option-refs.ts';
 import { brokenShare, replacement } from './replacement.ts';
 import type { Reader } from './world.ts';
 
@@ -82,7 +82,7 @@ function destinationOf(
   const share = {
     upstream: clusterName(ref),
     weight,
-    options: options ? withSecretNamespaces(options, context.namespace) : NO_OPTIONS,
+    options: options ? withNamespaces(options, context.namespace) : NO_OPTIONS,
   };
   const { broken, warning } = reader.upstream(ref);
   if (broken) {

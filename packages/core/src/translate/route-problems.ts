@@ -4,6 +4,7 @@ import type { Matcher } from '../schema/matcher.ts';
 import type { RouteOptions } from '../schema/route-options.ts';
 import { compileRegex } from '../regex.ts';
 import type { RouteAction } from '../snapshot.ts';
+import { authProblems } from './auth-refs.ts';
 import { dotted } from './names.ts';
 import type { Reader } from './world.ts';
 
@@ -22,11 +23,15 @@ export interface JudgedRoute {
 /** What is wrong with a merged route that could not be seen in the one resource it is written in. */
 export function routeProblems(route: JudgedRoute, reader: Reader): string[] {
   const { matchers, options, action } = route;
-  const blocks = action.type === 'forward' ? action.destinations.map((one) => one.options.headerManipulation) : [];
+  const destinations = action.type === 'forward' ? action.destinations.map((one) => one.options) : [];
+  const levels = [options, ...destinations];
   return [
     ...redirectProblems(options, action),
     ...bodyProblems(route),
-    ...[options.headerManipulation, ...blocks].flatMap((block) => headerProblems(block, reader)),
+    ...levels.flatMap(({ headerManipulation, extauth }) => [
+      ...headerProblems(headerManipulation, reader),
+      ...authProblems(extauth, reader),
+    ]),
     ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize),
   ];
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_NAMESPACE } from '../resource.ts';
 import type { SettingsSpec } from '../schema/settings.ts';
+import type { SnapshotSettings } from '../snapshot.ts';
 import type { StoreState } from '../store.ts';
 import { find } from './world.ts';
 
@@ -28,6 +29,8 @@ export interface TranslationSettings {
   readonly warnMissingTlsSecret: boolean;
   readonly regexMaxProgramSize: number;
   readonly invalidRoutes: InvalidRoutes;
+  /** What the data plane needs. */
+  readonly served: SnapshotSettings;
 }
 
 /** How a route with a broken reference answers. */
@@ -53,7 +56,7 @@ export function readSettings(stored: StoreState['stored']): TranslationSettings 
   return settings;
 }
 
-function settingsOf({ discoveryNamespace, gateway = {}, gw = {} }: SettingsSpec): TranslationSettings {
+function settingsOf({ discoveryNamespace, gateway = {}, gw = {}, extauth, rbac }: SettingsSpec): TranslationSettings {
   return Object.freeze({
     writeNamespace: discoveryNamespace || DEFAULT_NAMESPACE,
     readGatewaysFromAllNamespaces: gateway.readGatewaysFromAllNamespaces ?? false,
@@ -65,6 +68,7 @@ function settingsOf({ discoveryNamespace, gateway = {}, gw = {} }: SettingsSpec)
     warnMissingTlsSecret: gateway.validation?.warnMissingTlsSecret ?? true,
     regexMaxProgramSize: gw.regexMaxProgramSize || REGEX_MAX_PROGRAM_SIZE,
     invalidRoutes: invalidRoutes(gw.invalidConfigPolicy),
+    served: Object.freeze({ ...(extauth && { extauth }), requireRbac: rbac?.requireRbac ?? false }),
   });
 }
 

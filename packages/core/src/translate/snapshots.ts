@@ -1,19 +1,29 @@
-import type { Listener, Snapshot, SnapshotUpstream } from '../snapshot.ts';
+import type { Listener, Snapshot, SnapshotSettings, SnapshotUpstream } from '../snapshot.ts';
 import { digestOf, digestText } from './content.ts';
 import type { ListenerBuild } from './listeners.ts';
 import { sameList } from './tls.ts';
+
+/** What all proxies serve. */
+export interface SharedParts {
+  readonly served: readonly SnapshotUpstream[];
+  readonly settings: SnapshotSettings;
+}
 
 /** The snapshot of one proxy; the one of before when it has the same parts. */
 export function snapshotOf(
   proxy: string,
   builds: readonly ListenerBuild[],
-  upstreams: readonly SnapshotUpstream[],
+  { served: upstreams, settings: written }: SharedParts,
   before: Snapshot | undefined,
 ): Snapshot {
   const listeners = sameList(listenersOf(builds), before?.listeners);
-  if (before && before.listeners === listeners && before.upstreams === upstreams) return before;
-  const version = digestText([proxy, ...listeners.map(listenerDigest), '', ...upstreams.map(digestOf)].join(' '));
-  return Object.freeze({ proxy, version, listeners, upstreams });
+  const settings = before && digestOf(written) === digestOf(before.settings) ? before.settings : written;
+  const isSame = before?.listeners === listeners && before.upstreams === upstreams && before.settings === settings;
+  if (isSame) return before;
+  const version = digestText(
+    [proxy, ...listeners.map(listenerDigest), '', ...upstreams.map(digestOf), digestOf(settings)].join(' '),
+  );
+  return Object.freeze({ proxy, version, listeners, upstreams, settings });
 }
 
 /** Sorted by name. A frozen listener gives way where a new one has its port by now. */

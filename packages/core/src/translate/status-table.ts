@@ -14,7 +14,7 @@ import type { ListenerBuild } from './listeners.ts';
 import type { Memory } from './memory.ts';
 import { subresourceKey } from './names.ts';
 import { collectProblems, proxyProblems } from './problems.ts';
-import type { Problems } from './report.ts';
+import { NO_PROBLEMS, type Problems } from './report.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { groupProblems } from './upstream-groups.ts';
 import type { World } from './world.ts';
@@ -112,6 +112,8 @@ function outside(stored: StoredResource, world: World): readonly Problems[] {
       return [world.upstreams.get(stored.key)!.problems];
     case 'UpstreamGroup':
       return groupProblems(stored, world);
+    case 'AuthConfig':
+      return withoutEmpty(world.authConfigs.get(stored.key)!.problems);
     case 'Gateway':
       return isRead(stored, world.settings) ? NONE : UNREAD_GATEWAY;
     case 'MatchableHttpGateway':
@@ -122,6 +124,10 @@ function outside(stored: StoredResource, world: World): readonly Problems[] {
     default:
       return NONE;
   }
+}
+
+function withoutEmpty(problems: Problems): readonly Problems[] {
+  return problems === NO_PROBLEMS ? NONE : [problems];
 }
 
 const UNREAD_GATEWAY = warning(

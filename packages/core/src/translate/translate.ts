@@ -1,5 +1,6 @@
 import { keyOf, type ResourceKey } from '../resource.ts';
 import type { Snapshot, SnapshotUpstream } from '../snapshot.ts';
+import { authConfigEntry, type AuthConfigEntry, type AuthConfigTable } from './auth-configs.ts';
 import { changesBetween, isAffected, type Changes } from './changes.ts';
 import { contestedPorts, usedGateways, type UsedGateway } from './gateways.ts';
 import { buildListener, type ListenerBuild } from './listeners.ts';
@@ -7,7 +8,7 @@ import { listsOf } from './lists.ts';
 import { recall, remember, type Memory } from './memory.ts';
 import { proxyResource } from './proxy-resource.ts';
 import { readSettings } from './settings.ts';
-import { snapshotOf } from './snapshots.ts';
+import { snapshotOf, type SharedParts } from './snapshots.ts';
 import { statusTable } from './status-table.ts';
 import { sameList } from './tls.ts';
 import type { Translate, Translation } from './translation.ts';
@@ -28,13 +29,15 @@ export const translate: Translate = (state, options, previous) => {
   const lists = listsOf(state.stored, memory?.lists, changes);
   const upstreams = upstreamTable(state.stored, lists.get('Upstream') ?? [], memory, changes);
   const settings = readSettings(state.stored);
-  const world: World = { stored: state.stored, settings, upstreams, list: (kind) => lists.get(kind) ?? [] };
+  const list: World['list'] = (kind) => lists.get(kind) ?? [];
+  const authConfigs = authConfigTable(state.stored, list, memory, changes);
+  const world: World = { stored: state.stored, settings, upstreams, authConfigs, list };
   const outdated = outdatedBy(world, memory, changes);
   const gateways = usedGateways(world.list('Gateway'), settings, options.defaultGateways);
   const secretsChanged = changes?.kinds.has('Secret') ?? true;
   const listeners = buildListeners(gateways, { world, memory, previous, outdated, secretsChanged });
   const served = servedUpstreams(upstreams, memory);
-  const snapshots = snapshotsOf(gateways, listeners, served, previous);
+  const snapshots = snapshotsOf(gateways, listeners, { served, settings: settings.served }, previous);
   const proxies = [...snapshots.values()]
     .filter((snapshot) => snapshot.listeners.length > 0)
     .map((snapshot) => proxyOf(snapshot, settings.writeNamespace, previous));
@@ -44,7 +47,16 @@ export const translate: Translate = (state, options, previous) => {
     snapshots,
     statuses: statuses.statuses,
   });
-  return remember(translation, { stored: state.stored, settings, lists, upstreams, served, listeners, statuses });
+  return remember(translation, {
+    stored: state.stored,
+    settings,
+    lists,
+    upstreams,
+    authConfigs,
+    served,
+    listeners,
+    statuses,
+  });
 };
 
 function upstreamTable(
@@ -59,6 +71,21 @@ function upstreamTable(
   return table;
 }
 
+function authConfigTable(
+  stored: World['stored'],
+  list: World['list'],
+  memory: Memory | undefined,
+  changes: Changes | undefined,
+): AuthConfigTable {
+  if (memory && changes && !changes.kinds.has('AuthConfig') && !changes.kinds.has('Secret')) return memory.authConfigs;
+  const table = new Map<ResourceKey, AuthConfigEntry>();
+  const sources = { stored, secrets: list('Secret') };
+  for (const one of list('AuthConfig')) {
+    table.set(one.key, authConfigEntry(one, sources, memory?.authConfigs.get(one.key)));
+  }
+  return table;
+}
+
 function servedUpstreams(table: UpstreamTable, memory: Memory | undefined): readonly SnapshotUpstream[] {
   if (memory?.upstreams === table) return memory.served;
   const served = [...table.values()].flatMap(({ upstream }) => upstream ?? []);
@@ -68,13 +95,16 @@ function servedUpstreams(table: UpstreamTable, memory: Memory | undefined): read
   );
 }
 
+/** Kinds whose changes are looked at more closely than by resource. */
+const LOOKED_AT = ['AuthConfig/', 'Upstream/', 'VirtualService/'];
+
 /** Tells which builds of before cannot be taken over. */
 function outdatedBy(world: World, memory: Memory | undefined, changes: Changes | undefined) {
   const keys = new Set<ResourceKey>();
   const all = !memory || !changes || memory.settings !== world.settings;
-  for (const key of changes?.keys ?? [])
-    if (!key.startsWith('Upstream/') && !key.startsWith('VirtualService/')) keys.add(key);
+  for (const key of changes?.keys ?? []) if (!LOOKED_AT.some((kind) => key.startsWith(kind))) keys.add(key);
   for (const key of changedUpstreams(world.upstreams, memory?.upstreams)) keys.add(key);
+  for (const key of changedAuthConfigs(world.authConfigs, memory?.authConfigs)) keys.add(key);
   const tables = changes?.kinds.has('RouteTable') ?? true;
   return ({ touched }: { touched: Parameters<typeof isAffected>[0] }) => all || isAffected(touched, keys, tables);
 }
@@ -89,6 +119,15 @@ function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined)
   }
   for (const key of before.keys()) if (!now.has(key)) changed.push(key);
   return changed;
+}
+
+/** AuthConfigs that virtual hosts which refer to them have to be built again for. */
+function changedAuthConfigs(now: AuthConfigTable, before: AuthConfigTable | undefined): ResourceKey[] {
+  if (!before || before === now) return [];
+  const isSame = (a: AuthConfigEntry, b: AuthConfigEntry | undefined) =>
+    a.config === b?.config && a.broken === b?.broken && a.warning === b?.warning;
+  const changed = [...now].flatMap(([key, entry]) => (isSame(entry, before.get(key)) ? [] : [key]));
+  return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
 }
 
 interface ListenersContext {
@@ -129,14 +168,14 @@ function byProxy(gateways: readonly UsedGateway[]): ReadonlyMap<string, readonly
 function snapshotsOf(
   gateways: readonly UsedGateway[],
   listeners: ReadonlyMap<string, ListenerBuild>,
-  upstreams: readonly SnapshotUpstream[],
+  parts: SharedParts,
   previous: Translation | undefined,
 ): ReadonlyMap<string, Snapshot> {
   const builds = [...listeners.values()];
   return new Map(
     Array.from(byProxy(gateways).keys(), (proxy) => {
       const own = builds.filter((build) => build.proxy === proxy);
-      return [proxy, snapshotOf(proxy, own, upstreams, previous?.snapshots.get(proxy))] as const;
+      return [proxy, snapshotOf(proxy, own, parts, previous?.snapshots.get(proxy))] as const;
     }),
   );
 }

@@ -3,6 +3,7 @@ import type { RouteOptions } from '../schema/route-options.ts';
 import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
 import type { Route, VirtualHost } from '../snapshot.ts';
 import type { StoredResource } from '../store.ts';
+import { authConfigsOf, authProblems } from './auth-refs.ts';
 import { Expansion, type Holder, type Leaf } from './delegation.ts';
 import { effectiveDomains } from './domains.ts';
 import { routeMessage, virtualHostMessage } from './messages.ts';
@@ -73,7 +74,8 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   if (!spec.virtualHost) report.warn('the virtual service has no virtualHost');
   const written = spec.virtualHost ?? {};
   const options = virtualHostOptions(written, { namespace, reader, report });
-  for (const problem of headerProblems(options.headerManipulation, reader)) {
+  const problems = [...headerProblems(options.headerManipulation, reader), ...authProblems(options.extauth, reader)];
+  for (const problem of problems) {
     report.error(virtualHostMessage('ProcessingError', problem));
   }
   const name = dotted(ref);
@@ -83,7 +85,8 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const routes = leaves.map((leaf, index) => routeOf(leaf, { name, index, logOwner, maxDirectBodyBytes, reader }));
   if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
-  return Object.freeze({ name, virtualService: ref, domains, options, routes: Object.freeze(routes) });
+  const authConfigs = authConfigsOf({ options, routes }, reader, report);
+  return Object.freeze({ name, virtualService: ref, domains, options, routes: Object.freeze(routes), authConfigs });
 }
 
 interface RouteContext {

@@ -1,7 +1,9 @@
 import { formatPath, type Issue } from '../parse/issue.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey, type ResourceRef } from '../resource.ts';
+import type { Ref } from '../schema/field.ts';
 import type { StoredResource, StoreState } from '../store.ts';
 import { dotted } from './names.ts';
+import type { AuthConfigEntry, AuthConfigTable } from './auth-configs.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { UpstreamTable } from './upstreams.ts';
 
@@ -10,6 +12,7 @@ export interface World {
   readonly stored: StoreState['stored'];
   readonly settings: TranslationSettings;
   readonly upstreams: UpstreamTable;
+  readonly authConfigs: AuthConfigTable;
   /** Stored resources of a kind, sorted by key. */
   readonly list: (kind: Kind) => readonly StoredResource[];
 }
@@ -64,6 +67,13 @@ export class Reader {
   tables(): readonly StoredResource[] {
     this.touched.everyTable = true;
     return this.world.list('RouteTable');
+  }
+
+  /** The AuthConfig, why it cannot be used, or a warning about it. */
+  authConfig({ name = '', namespace = '' }: Ref): Pick<AuthConfigEntry, 'config' | 'broken' | 'warning'> {
+    const key = keyOf('AuthConfig', { name, namespace });
+    this.touched.keys.add(key);
+    return this.world.authConfigs.get(key) ?? { broken: `AuthConfig ${dotted({ name, namespace })} not found` };
   }
 
   /** Why an upstream cannot be used, or a warning about it. */

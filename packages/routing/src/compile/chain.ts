@@ -1,4 +1,4 @@
-import { STAGES, type Concern, type Context, type Handler } from '@edge-gateway/core';
+import { STAGES, type Concern, type Context, type Handler, type Scope } from '@edge-gateway/core';
 
 /** The options of the levels that apply to a request, the most specific first. */
 export type OptionLevels = readonly (Readonly<Record<string, unknown>> | undefined)[];
@@ -18,8 +18,16 @@ export interface ChainCompiler {
 
 const EMPTY: readonly Handler[] = [];
 
-/** Makes a compiler; `concerns` are in order. The most specific block of an option replaces the others. */
-export function createChainCompiler(concerns: readonly Concern[], context: Context): ChainCompiler {
+/** What the chains of a virtual host are compiled with. */
+export interface ChainEnvironment {
+  /** In order. */
+  readonly concerns: readonly Concern[];
+  readonly context: Context;
+  readonly scope: Scope;
+}
+
+/** Makes a compiler. Where a concern does not pick its block itself, the most specific one replaces the others. */
+export function createChainCompiler({ concerns, context, scope }: ChainEnvironment): ChainCompiler {
   const handlers = new Set<Handler>();
   const compiled = new Map<Concern, Map<unknown, Handler | undefined>>();
 
@@ -27,7 +35,7 @@ export function createChainCompiler(concerns: readonly Concern[], context: Conte
     let blocks = compiled.get(concern);
     if (!blocks) compiled.set(concern, (blocks = new Map()));
     if (blocks.has(block)) return blocks.get(block);
-    const handler = concern.compile(block, context);
+    const handler = concern.compile(block, context, scope);
     blocks.set(block, handler);
     if (handler) handlers.add(handler);
     return handler;
@@ -39,7 +47,7 @@ export function createChainCompiler(concerns: readonly Concern[], context: Conte
       if (concerns.length === 0) return EMPTY;
       const chain: Handler[] = [];
       for (const concern of concerns) {
-        const block = levels.find((level) => level?.[concern.option] !== undefined)?.[concern.option];
+        const block = blockOf(concern, levels);
         const handler = block === undefined ? undefined : handlerOf(concern, block);
         if (handler) chain.push(handler);
       }
@@ -47,3 +55,10 @@ export function createChainCompiler(concerns: readonly Concern[], context: Conte
     },
   };
 }
+
+function blockOf(concern: Concern, levels: OptionLevels): unknown {
+  if (concern.pick) return concern.pick(levels.toReversed().map((level) => level ?? NO_OPTIONS));
+  return levels.find((level) => level?.[concern.option] !== undefined)?.[concern.option];
+}
+
+const NO_OPTIONS = Object.freeze({});

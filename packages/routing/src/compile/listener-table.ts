@@ -1,4 +1,4 @@
-import type { Context, Handler, Listener } from '@edge-gateway/core';
+import type { Context, Handler, Snapshot } from '@edge-gateway/core';
 import { compileListener, type CompiledListener, type ListenerEnvironment } from './listener.ts';
 import type { CompiledHost } from './virtual-host.ts';
 
@@ -6,7 +6,7 @@ import type { CompiledHost } from './virtual-host.ts';
 export interface ListenerTable {
   get(name: string): CompiledListener | undefined;
   /** Compiles what changed and swaps. Handlers of replaced virtual hosts are closed when their last request is over. */
-  apply(listeners: readonly Listener[]): void;
+  apply(snapshot: Pick<Snapshot, 'listeners' | 'settings'>): void;
   /** Told when the last request of a replaced virtual host is over. */
   hostIdle(host: CompiledHost): void;
   /** Forgets every listener and resolves when all handlers are closed. */
@@ -38,8 +38,15 @@ export function createListenerTable(environment: ListenerEnvironment): ListenerT
 
   return {
     get: (name) => listeners.get(name),
-    apply: (next) =>
-      swap(new Map(next.map((each) => [each.name, compileListener(each, environment, listeners.get(each.name))]))),
+    apply: ({ listeners: next, settings }) =>
+      swap(
+        new Map(
+          next.map((source) => {
+            const before = listeners.get(source.name);
+            return [source.name, compileListener({ source, settings }, environment, before)];
+          }),
+        ),
+      ),
     hostIdle,
     async close() {
       swap(new Map());

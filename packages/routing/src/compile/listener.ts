@@ -1,4 +1,4 @@
-import type { Concern, Context, Listener, VirtualHost } from '@edge-gateway/core';
+import type { Concern, Context, Listener, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../match/domain.ts';
@@ -12,6 +12,10 @@ import { compileVirtualHost, type CompiledHost } from './virtual-host.ts';
 export interface CompiledListener {
   readonly source: Listener;
   readonly settings: ManagerSettings;
+  /** The settings of the snapshot. */
+  readonly written: SnapshotSettings;
+  /** The settings that hold here. */
+  readonly shared: SnapshotSettings;
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
   findHost(authority: string): DomainEntry<CompiledHost> | undefined;
   readonly logs: readonly AccessLog[];
@@ -31,19 +35,30 @@ export interface ListenerEnvironment {
   readonly defaultLogs: readonly AccessLog[];
 }
 
+/** A listener and what it shares with the others of its snapshot. */
+export interface ListenerParts {
+  readonly source: Listener;
+  readonly settings: SnapshotSettings;
+}
+
 /** Compiles a listener, taking over from `before` what did not change. Never throws. */
 export function compileListener(
-  source: Listener,
+  { source, settings: written }: ListenerParts,
   environment: ListenerEnvironment,
   before?: CompiledListener,
 ): CompiledListener {
-  const same = before?.source.httpOptions === source.httpOptions && before.source.routeOptions === source.routeOptions;
+  const same =
+    before?.source.httpOptions === source.httpOptions &&
+    before.source.routeOptions === source.routeOptions &&
+    before.written === written;
   const { settings, failed } = same ? before : settingsOf(source, environment.context);
+  const shared = same ? before.shared : withOwn(written, source);
   const hosts = new Map<VirtualHost, CompiledHost>();
   const hostEnvironment = {
     concerns: environment.concerns,
     context: environment.context,
     settings,
+    shared,
     mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
   };
   for (const host of source.virtualHosts) {
@@ -55,12 +70,19 @@ export function compileListener(
   return {
     source,
     settings,
+    written,
+    shared,
     hosts,
     findHost: createDomainIndex(domainsOf(hosts)),
     logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
     countStatus: createListenerCount(environment.context.metrics, listenerLabel(source.bindAddress, source.bindPort)),
     failed,
   };
+}
+
+/** `extauth` of a listener stands in place of that of the Settings. */
+function withOwn(written: SnapshotSettings, { httpOptions: { extauth } }: Listener): SnapshotSettings {
+  return extauth ? { ...written, extauth } : written;
 }
 
 function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {

@@ -1,4 +1,4 @@
-import type { Concern, Context, Handler, Route, VirtualHost } from '@edge-gateway/core';
+import type { Concern, Context, Handler, Route, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
 import { literalPrefix } from '../match/literal-prefix.ts';
 import { compileMatcher, type CompiledMatcher } from '../match/matcher.ts';
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
@@ -32,13 +32,18 @@ export interface HostEnvironment {
   readonly concerns: readonly Concern[];
   readonly context: Context;
   readonly settings: ManagerSettings;
+  readonly shared: SnapshotSettings;
   readonly mostSpecificWins: boolean;
 }
 
 /** Compiles a virtual host. Never throws: a route that cannot be compiled answers 500 and is logged; the others serve. */
 export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment): CompiledHost {
   const secrets = noteSecrets(environment.context);
-  const chains = createChainCompiler(environment.concerns, secrets.context);
+  const chains = createChainCompiler({
+    concerns: environment.concerns,
+    context: secrets.context,
+    scope: { virtualHost: source, settings: environment.shared },
+  });
   const levelOps = new Map<unknown, HeaderOps>();
   const headersOf = (level: OptionLevels[number]): HeaderOps => {
     const block = level?.['headerManipulation'] as VirtualHost['options']['headerManipulation'];

@@ -77,6 +77,7 @@ function explainHost(snapshot: Snapshot, place: Surroundings, { request, host, d
     concerns: [],
     context: place.context,
     settings: place.settings,
+    shared: snapshot.settings,
     mostSpecificWins: place.listener.routeOptions.mostSpecificHeaderMutationsWins === true,
   });
   const entry = findRoute(compiled.index, request);

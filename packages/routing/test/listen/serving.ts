@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { createContext, type Context, type Handler, type Listener, type Snapshot } from '@edge-gateway/core';
+import {
+  DEFAULT_SNAPSHOT_SETTINGS,
+  createContext,
+  type Context,
+  type Handler,
+  type Listener,
+  type Snapshot,
+} from '@edge-gateway/core';
 import { createListeners, type ListenLimits, type Listeners } from '../../src/index.ts';
 
 /** A listener as a snapshot has it, plain unless told otherwise. */
@@ -28,6 +35,7 @@ export const snapshotOf = (...listeners: Listener[]): Snapshot => ({
   version: String(++versions),
   listeners,
   upstreams: [],
+  settings: DEFAULT_SNAPSHOT_SETTINGS,
 });
 
 export interface Serving {

@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError } from './errors.ts';
 
 /** A boolean expression over the names of steps. */
 export type Expression =
@@ -10,7 +10,7 @@ const TOKEN = /\s*(&&|\|\||!|\(|\)|[^\s&|!()]+)/y;
 const MAX_DEPTH = 64;
 
 /**
- * Reads names joined by `&&`, `||`, `!` and parentheses; `&&` binds tighter than `||`. Throws `ERR_EXTAUTH_EXPRESSION`,
+ * Reads names joined by `&&`, `||`, `!` and parentheses; `&&` binds tighter than `||`. Throws `ERR_CORE_EXPRESSION`,
  * which says where, for what is none and for a name that no step has.
  */
 export function parseExpression(text: string, names: ReadonlySet<string>): Expression {
@@ -20,7 +20,7 @@ export function parseExpression(text: string, names: ReadonlySet<string>): Expre
 
   function fail(why: string): never {
     const place = tokens[at]?.at ?? text.length;
-    throw new GatewayError(`booleanExpr, character ${place + 1}: ${why}`, { code: 'ERR_EXTAUTH_EXPRESSION' });
+    throw new GatewayError(`booleanExpr, character ${place + 1}: ${why}`, { code: 'ERR_CORE_EXPRESSION' });
   }
 
   function either(): Expression {
@@ -89,7 +89,7 @@ function tokenize(text: string): { readonly text: string; readonly at: number }[
     const found = TOKEN.exec(text);
     if (!found)
       throw new GatewayError(`booleanExpr, character ${start + 1}: unexpected text`, {
-        code: 'ERR_EXTAUTH_EXPRESSION',
+        code: 'ERR_CORE_EXPRESSION',
       });
     tokens.push({ text: found[1]!, at: start + found[0].length - found[1]!.length });
   }

@@ -1,0 +1,63 @@
+/** Where references lie in a block. */
+export interface RefFields {
+  /** Fields that hold a reference, or a list of them. */
+  readonly names: ReadonlySet<string>;
+  /** Fields that are not looked into, for what stands there is free. */
+  readonly skip?: ReadonlySet<string>;
+}
+
+/**
+ * A frozen value in which every reference names a namespace; `namespace` where none was written. The value itself where
+ * nothing is missing.
+ */
+export function fillRefs<T>(value: T, fields: RefFields, namespace: string): T {
+  return mapRefs(value, fields, (ref) => (ref.namespace ? ref : Object.freeze({ name: ref.name ?? '', namespace })));
+}
+
+/** Calls back with every reference, and the field it stands in. */
+export function eachRef(value: unknown, fields: RefFields, visit: (ref: WrittenRef, field: string) => void): void {
+  mapRefs(value, fields, (ref, field) => {
+    visit(ref, field);
+    return ref;
+  });
+}
+
+export interface WrittenRef {
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+type Change = (ref: WrittenRef, field: string) => WrittenRef;
+
+function mapRefs<T>(value: T, fields: RefFields, change: Change): T {
+  if (typeof value !== 'object' || value === null) return value;
+  let changed = false;
+  const entries = Object.entries(value).map(([key, part]): [string, unknown] => {
+    let now: unknown = part;
+    if (fields.names.has(key) && Array.isArray(part))
+      now = sameOr(
+        part,
+        part.map((ref) => inPlace(ref, key, change)),
+      );
+    else if (fields.names.has(key) && isRef(part)) now = inPlace(part, key, change);
+    else if (!fields.skip?.has(key)) now = mapRefs(part, fields, change);
+    changed ||= now !== part;
+    return [key, now];
+  });
+  if (!changed) return value;
+  return Object.freeze(Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries)) as T;
+}
+
+function inPlace(value: unknown, field: string, change: Change): unknown {
+  return isRef(value) ? change(value, field) : value;
+}
+
+function sameOr(before: readonly unknown[], now: readonly unknown[]): readonly unknown[] {
+  return now.every((one, i) => one === before[i]) ? before : Object.freeze(now);
+}
+
+/** A block of another meaning may have the same name, where users choose names. */
+function isRef(value: unknown): value is WrittenRef {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.keys(value).every((key) => key === 'name' || key === 'namespace');
+}
