@@ -54,6 +54,8 @@ export type AuthDecision = AuthAllowed | AuthDenied;
 /** One way to authenticate, made ready. It keeps nothing of a request. */
 export interface AuthMethod {
   authorize(request: AuthRequest): AuthDecision | Promise<AuthDecision>;
+  /** Bytes of the body it has to see of this request (`path` and `method` are set), e.g. a provider's logout. Default 0. */
+  bodyBytes?(request: AuthRequest): number;
   close?(): void | Promise<void>;
 }
 
