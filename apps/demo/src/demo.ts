@@ -1,9 +1,15 @@
+import { startAccountPage } from './account-page.ts';
 import { startBookinfo } from './bookinfo.ts';
 import { startEcho } from './echo.ts';
 import type { Service } from './http-service.ts';
+import type { DemoClient } from './identity-provider/configuration.ts';
+import { startIdentityProvider } from './identity-provider/identity-provider.ts';
 
 /** Ports that the demo's resources name as upstreams. */
-export const DEMO_PORTS = { echo: 18081, bookinfo: 18082 } as const;
+export const DEMO_PORTS = { echo: 18081, bookinfo: 18082, identityProvider: 18083, accountPage: 18084 } as const;
+
+/** Where the demo's resources serve the protected pages. */
+export const DEMO_APP_URL = 'https://localhost:8443';
 
 /** The running backends. */
 export interface Demo {
@@ -11,9 +17,25 @@ export interface Demo {
   close(): Promise<void>;
 }
 
+export interface DemoOptions {
+  /** The client secret that the gateway has. Without it there is no identity provider. */
+  readonly clientSecret?: string;
+  /** Default {@link DEMO_APP_URL}. */
+  readonly appUrl?: string;
+  /** Default {@link DEMO_PORTS}; 0 is any free one. */
+  readonly ports?: Readonly<Record<keyof typeof DEMO_PORTS, number>>;
+}
+
 /** Starts every backend of the demo on loopback. Rejects when a port is taken; those already started are stopped again. */
-export async function startDemo(ports: Readonly<Record<keyof typeof DEMO_PORTS, number>> = DEMO_PORTS): Promise<Demo> {
-  const starting = [startEcho({ port: ports.echo }), startBookinfo({ port: ports.bookinfo })];
+export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
+  const { ports = DEMO_PORTS, clientSecret, appUrl = DEMO_APP_URL } = options;
+  const client = clientSecret === undefined ? undefined : demoClient(clientSecret, appUrl);
+  const starting = [
+    startEcho({ port: ports.echo }),
+    startBookinfo({ port: ports.bookinfo }),
+    ...(client ? [startIdentityProvider({ client, port: ports.identityProvider })] : []),
+    startAccountPage({ port: ports.accountPage }),
+  ];
   const settled = await Promise.allSettled(starting);
   const services = settled.filter((each) => each.status === 'fulfilled').map((each) => each.value);
   const close = async (): Promise<void> => {
@@ -25,4 +47,13 @@ export async function startDemo(ports: Readonly<Record<keyof typeof DEMO_PORTS, 
     throw failed.reason;
   }
   return { services, close };
+}
+
+function demoClient(clientSecret: string, appUrl: string): DemoClient {
+  return {
+    clientId: 'demo',
+    clientSecret,
+    redirectUris: [`${appUrl}/callback`, `${appUrl}/cookies/callback`],
+    postLogoutRedirectUris: [`${appUrl}/goodbye`],
+  };
 }

@@ -1,0 +1,86 @@
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate } from 'selfsigned';
+
+const DAY_MS = 24 * 3600 * 1000;
+const VALID_DAYS = 90;
+/** A certificate with less than this left is made anew. */
+const LEAST_MS = 7 * DAY_MS;
+
+const SECRETS_FILE = 'secrets.yaml';
+
+/** What the demo's resources refer to and nobody may commit. */
+export interface GeneratedSecrets {
+  readonly file: string;
+  readonly clientSecret: string;
+}
+
+/**
+ * The secrets of the demo: the certificate for `localhost` and the client secret at the identity provider. They stand in a file of resources in `folder`, readable by its owner only; what is there and still good is kept.
+ */
+export async function ensureSecrets(folder: string, now: number = Date.now()): Promise<GeneratedSecrets> {
+  const file = join(folder, SECRETS_FILE);
+  const known = clientSecretIn(file, now);
+  if (known !== undefined) return { file, clientSecret: known };
+  const clientSecret = randomBytes(24).toString('base64url');
+  mkdirSync(folder, { recursive: true });
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, await secretsYaml(clientSecret, now), { mode: 0o600 });
+  renameSync(temporary, file);
+  return { file, clientSecret };
+}
+
+/** The client secret of a file that was generated before; nothing when it is missing, damaged or its certificate ends soon. */
+function clientSecretIn(file: string, now: number): string | undefined {
+  try {
+    const text = readFileSync(file, 'utf8');
+    const value = (key: string): string =>
+      Buffer.from(new RegExp(String.raw`^  ${key}: (\S+)$`, 'm').exec(text)?.[1] ?? '', 'base64').toString('utf8');
+    const { validToDate } = new X509Certificate(value(String.raw`tls\.crt`));
+    if (validToDate.getTime() - now < LEAST_MS) return undefined;
+    return value('client-secret') || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function secretsYaml(clientSecret: string, now: number): Promise<string> {
+  const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    notBeforeDate: new Date(now - DAY_MS),
+    notAfterDate: new Date(now + VALID_DAYS * DAY_MS),
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  });
+  return [
+    '# Made at the first start of the demo. Not for any other use.',
+    secretYaml('demo-tls', 'kubernetes.io/tls', { 'tls.crt': certificate.cert, 'tls.key': certificate.private }),
+    '---',
+    secretYaml('demo-oauth', 'extauth.vendor.io/oauth', { 'client-secret': clientSecret }),
+    '',
+  ].join('\n');
+}
+
+function secretYaml(name: string, type: string, data: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(data).map(([key, value]) => `  ${key}: ${Buffer.from(value).toString('base64')}`);
+  return `apiVersion: v1
+kind: Secret
+metadata:
+  name: ${name}
+  namespace: gw-system
+type: ${type}
+data:
+${lines.join('\n')}`;
+}

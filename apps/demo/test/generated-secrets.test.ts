@@ -1,0 +1,47 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { ensureSecrets } from '../src/index.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+describe('the generated secrets', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'demo-secrets-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const decoded = (text: string): Buffer => Buffer.from(text, 'base64');
+
+  it('are a certificate for localhost that fits its key, and a client secret, readable by the owner only', async () => {
+    const { file, clientSecret } = await ensureSecrets(join(folder, 'generated'));
+    const [tls, oauth] = parseAllDocuments(readFileSync(file, 'utf8')).map((each) => each.toJS() as any);
+    const certificate = new X509Certificate(decoded(tls.data['tls.crt']));
+    expect(certificate.checkHost('localhost')).to.equal('localhost');
+    expect(certificate.checkIP('127.0.0.1')).to.equal('127.0.0.1');
+    expect(certificate.checkPrivateKey(createPrivateKey(decoded(tls.data['tls.key'])))).to.equal(true);
+    expect(certificate.ca).to.equal(false);
+    expect(oauth.type).to.equal('extauth.vendor.io/oauth');
+    expect(String(decoded(oauth.data['client-secret'])))
+      .to.equal(clientSecret)
+      .and.to.have.length(32);
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+  });
+
+  it('stay the same at the next start', async () => {
+    const first = await ensureSecrets(folder);
+    expect(await ensureSecrets(folder)).to.deep.equal(first);
+  });
+
+  it('are made anew before the certificate ends, and when the file is damaged', async () => {
+    const first = await ensureSecrets(folder);
+    const later = await ensureSecrets(folder, Date.now() + 85 * DAY_MS);
+    expect(later.clientSecret).to.not.equal(first.clientSecret);
+    writeFileSync(later.file, 'kind: Secret\n');
+    expect((await ensureSecrets(folder)).clientSecret).to.not.equal(later.clientSecret);
+  });
+});
