@@ -32,14 +32,33 @@ function listening(gateway) {
   });
 }
 
+/** Prints where to log in and as whom, if the listener is where the demo's resources say it is. */
+async function tellOfLogin() {
+  const { DEMO_APP_URL, DEMO_USERS } = await import('../apps/demo/dist/index.js');
+  const port = Number(new URL(DEMO_APP_URL).port);
+  if (!ready.listeners.some((each) => each.protocol === 'https' && each.port === port)) return;
+  const users = DEMO_USERS.map(({ email, password }) => `  ${email.padEnd(20)} password ${password}`);
+  console.error(`Try, in a browser (its certificate is self-signed):
+  ${DEMO_APP_URL}/account          a login; the tokens stay in the gateway
+  ${DEMO_APP_URL}/cookies/account  the same with the tokens in cookies
+${users.join('\n')}
+`);
+}
+
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     for (const child of children) child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
   });
 }
 
-if (isDemo) run('apps/demo/dist/main.js', [], 'inherit');
-const gatewayArgs = isDemo ? ['--config', join(root, 'apps/gateway/demo'), ...args] : args;
+const demoFolder = join(root, 'apps/gateway/demo');
+if (isDemo) {
+  const generated = join(demoFolder, 'generated');
+  const { ensureSecrets } = await import('../apps/demo/dist/index.js');
+  await ensureSecrets(generated);
+  run('apps/demo/dist/main.js', [generated], 'inherit');
+}
+const gatewayArgs = isDemo ? ['--config', demoFolder, ...args] : args;
 const gateway = run('apps/gateway/dist/main.js', gatewayArgs, ['inherit', 'inherit', 'inherit', 'ipc']);
 
 const ready = await listening(gateway);
@@ -58,4 +77,5 @@ if (isDemo && url) {
   npm run gatewayctl -- get virtualservices
 `);
 }
+if (isDemo) await tellOfLogin();
 console.error('Ctrl-C stops it.');
