@@ -5,6 +5,8 @@ export const ERROR_CODES = {
   ERR_CORE_EXPRESSION: { status: 500, message: 'a boolean expression cannot be read, or names an unknown step' },
   ERR_CORE_INVALID_RESOURCE: { status: 500, message: 'resources or options are refused; `issues` names every problem' },
   ERR_CORE_REGEX: { status: 500, message: 'a regular expression is not valid RE2, or larger than allowed' },
+  ERR_CORE_TEMPLATE: { status: 500, message: 'a template does not parse; the message has line and column' },
+  ERR_CORE_TEMPLATE_RENDER: { status: 400, message: 'a template gives nothing for this input' },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 /** A code of {@link ERROR_CODES}. */

@@ -87,3 +87,7 @@ export type { DefaultGateways, Translate, TranslateOptions, Translation } from '
 export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';
 export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';
 export { validateWritten, type Validated } from './validate/schema.ts';
+export type { TemplateData } from './template/run.ts';
+export { RenderError, TemplateError } from './template/template-error.ts';
+export { compileTemplate, type Template, type TemplateSyntax } from './template/template.ts';
+export { toByteString, toValue, type Value } from './template/value.ts';

@@ -1,0 +1,228 @@
+import { FUNCTIONS } from './functions.ts';
+import { TemplateError } from './template-error.ts';
+import type { Token } from './token.ts';
+import type { BinaryOperator, Expression } from './syntax-tree.ts';
+import { toByteString, type Value } from './value.ts';
+
+/** Most values and operators of one expression. */
+const MAX_TERMS = 500;
+/** Deepest nesting of brackets and calls. */
+const MAX_DEPTH = 64;
+
+/** How tightly operators bind; `and` and `or` bind alike. */
+const RANK: Readonly<Record<BinaryOperator, number>> = {
+  and: 1,
+  or: 1,
+  in: 2,
+  '==': 2,
+  '!=': 2,
+  '<': 2,
+  '<=': 2,
+  '>': 2,
+  '>=': 2,
+  '+': 3,
+  '-': 3,
+  '*': 4,
+  '/': 4,
+  '%': 4,
+  '^': 5,
+};
+/** `not` takes what binds more tightly than multiplication, so that `not a == b` is `(not a) == b`. */
+const NOT_OPERAND = 5;
+
+const CONSTANTS: ReadonlyMap<string, Value> = new Map<string, Value>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/** Hears of every name that an expression uses. */
+export interface NameWatch {
+  variable(name: string): void;
+  call(name: string): void;
+}
+
+/** Reads expressions from the tokens of one `{{ }}` or `{% %}`. */
+export class ExpressionParser {
+  readonly #source: string;
+  readonly #tokens: readonly Token[];
+  readonly #watch: NameWatch;
+  #next = 0;
+  #terms = 0;
+  #depth = 0;
+
+  constructor(source: string, tokens: readonly Token[], watch: NameWatch) {
+    this.#source = source;
+    this.#tokens = tokens;
+    this.#watch = watch;
+  }
+
+  get token(): Token {
+    return this.#tokens[Math.min(this.#next, this.#tokens.length - 1)]!;
+  }
+
+  /** Takes the token when it is this operator or word. */
+  take(text: string): boolean {
+    const { token } = this;
+    if (token.text !== text || (token.kind !== 'operator' && token.kind !== 'name')) return false;
+    this.#next++;
+    return true;
+  }
+
+  /** Takes a plain name, one that can be set. */
+  takeName(what: string): string {
+    const { token } = this;
+    const usable = token.kind === 'name' && /^\w+$/.test(token.text) && !RESERVED.has(token.text);
+    if (!usable) throw this.error(`${what} is missing`);
+    this.#next++;
+    return token.text;
+  }
+
+  expect(text: string): void {
+    if (!this.take(text)) throw this.error(`'${text}' is missing`);
+  }
+
+  end(): void {
+    const { token } = this;
+    if (token.kind !== 'end') throw this.error(`'${token.text}' is not expected here`);
+  }
+
+  error(problem: string, at = this.token.at): TemplateError {
+    return new TemplateError(problem, this.#source, at);
+  }
+
+  expression(rank = 1): Expression {
+    this.#enter();
+    let left = this.#operand();
+    for (;;) {
+      const operator = this.#operator();
+      if (operator === undefined || RANK[operator] < rank) break;
+      this.#next++;
+      const right = this.expression(operator === '^' ? RANK['^'] : RANK[operator] + 1);
+      left = { type: 'binary', operator, left, right };
+    }
+    this.#depth--;
+    return left;
+  }
+
+  #operator(): BinaryOperator | undefined {
+    const { kind, text } = this.token;
+    if (kind !== 'operator' && kind !== 'name') return undefined;
+    return Object.hasOwn(RANK, text) ? (text as BinaryOperator) : undefined;
+  }
+
+  #enter(): void {
+    if (++this.#depth > MAX_DEPTH) throw this.error('the expression is nested too deeply');
+  }
+
+  #count(): void {
+    if (++this.#terms > MAX_TERMS) throw this.error(`an expression has at most ${MAX_TERMS} parts`);
+  }
+
+  #operand(): Expression {
+    this.#count();
+    if (this.take('not')) return { type: 'not', operand: this.expression(NOT_OPERAND) };
+    let value = this.#primary();
+    while (this.take('|')) {
+      this.#count();
+      const { token } = this;
+      if (token.kind !== 'name') throw this.error('a function name is missing behind |');
+      this.#next++;
+      value = this.#call(token, [value]);
+    }
+    return value;
+  }
+
+  #primary(): Expression {
+    const { token } = this;
+    if (token.kind === 'name' && !CONSTANTS.has(token.text)) {
+      if (RESERVED.has(token.text)) throw this.error(`'${token.text}' is not expected here`);
+      this.#next++;
+      if (this.token.text === '(' && this.token.kind === 'operator') return this.#call(token, []);
+      this.#watch.variable(token.text);
+      return { type: 'variable', name: token.text };
+    }
+    if (this.take('(')) {
+      const inner = this.expression();
+      this.expect(')');
+      return inner;
+    }
+    return { type: 'literal', value: this.#literal() };
+  }
+
+  #call(name: Token, first: readonly Expression[]): Expression {
+    const args = [...first];
+    if (this.take('(') && !this.take(')')) {
+      do {
+        this.#count();
+        args.push(this.expression());
+      } while (this.take(','));
+      this.expect(')');
+    }
+    const known = Object.hasOwn(FUNCTIONS, name.text) ? FUNCTIONS[name.text] : undefined;
+    if (!known) throw this.error(`there is no function '${name.text.slice(0, 60)}'`, name.at);
+    const [least, most] = known.args;
+    if (args.length < least || args.length > most) {
+      const count = least === most ? String(least) : `${least} to ${most}`;
+      throw this.error(`'${name.text}' takes ${count} arguments, here are ${args.length}`, name.at);
+    }
+    this.#watch.call(name.text);
+    return { type: 'call', name: name.text, args };
+  }
+
+  /** Constants, lists and objects of constants. */
+  #literal(): Value {
+    this.#count();
+    const { token } = this;
+    if (token.kind === 'end') throw this.error('a value is missing');
+    this.#next++;
+    if (token.kind === 'text') return toByteString(token.text);
+    if (token.kind === 'number') return this.#number(token, 1);
+    if (token.kind === 'name' && CONSTANTS.has(token.text)) return CONSTANTS.get(token.text)!;
+    if (token.text === '-' && this.token.kind === 'number') {
+      const number = this.token;
+      this.#next++;
+      return this.#number(number, -1);
+    }
+    if (token.text === '[') return this.#list();
+    if (token.text === '{') return this.#object();
+    throw this.error(`'${token.text}' is not expected here`, token.at);
+  }
+
+  #number(token: Token, sign: number): number {
+    const value = sign * Number(token.text);
+    if (!Number.isFinite(value)) throw this.error('the number is too large', token.at);
+    return value;
+  }
+
+  #list(): Value {
+    const items: Value[] = [];
+    this.#enter();
+    if (!this.take(']')) {
+      do items.push(this.#literal());
+      while (this.take(','));
+      this.expect(']');
+    }
+    this.#depth--;
+    return items;
+  }
+
+  #object(): Value {
+    const members: [string, Value][] = [];
+    this.#enter();
+    if (!this.take('}')) {
+      do {
+        const { token } = this;
+        if (token.kind !== 'text') throw this.error('a key in quotes is missing');
+        this.#next++;
+        this.expect(':');
+        members.push([toByteString(token.text), this.#literal()]);
+      } while (this.take(','));
+      this.expect('}');
+    }
+    this.#depth--;
+    return Object.fromEntries(members);
+  }
+}
+
+const RESERVED: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null', 'if', 'else', 'for']);
