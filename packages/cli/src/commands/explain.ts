@@ -1,4 +1,4 @@
-import type { Snapshot } from '@edge-gateway/core';
+import { GatewayError, type Snapshot } from '@edge-gateway/core';
 import { explainRequest, type Explanation } from '@edge-gateway/routing';
 import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
@@ -53,7 +53,9 @@ function explain(snapshot: Snapshot, request: Parameters<typeof explainRequest>[
   try {
     return explainRequest(snapshot, request);
   } catch (error) {
-    throw cliError('ERR_CLI_USAGE', (error as Error).message, error);
+    if (error instanceof GatewayError) throw cliError('ERR_CLI_USAGE', error.message, error);
+    const text = 'what is served cannot be read; does the gateway have another version? (gatewayctl version)';
+    throw cliError('ERR_CLI_BAD_ANSWER', text, error);
   }
 }
 

@@ -84,6 +84,20 @@ describe('explain', () => {
     expect(outcome.destinations[0]!.headers).to.deep.include(['authorization', '<redacted>']);
   });
 
+  it('says in one line that a gateway serves what cannot be read', async () => {
+    for (const virtualHosts of [[1], [{ domains: 3, routes: 4 }]]) {
+      const listener = { httpOptions: {}, routeOptions: {}, options: {}, virtualHosts };
+      const data = { a: { proxy: 'gateway-proxy', listeners: [listener], upstreams: [] } };
+      const server = await answer({ '/snapshots/xds': { data } });
+      const { code, stderr } = await explain('GET', 'http://a.example/', '--server', server.url);
+      await server.close();
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: 'Error: what is served cannot be read; does the gateway have another version? (gatewayctl version)\n',
+      });
+    }
+  });
+
   const wrong: [argv: string[], message: RegExp][] = [
     [['GET'], /missing required argument 'url'/],
     [['GET', '/cart'], /must be a whole URL such as/],
