@@ -86,7 +86,7 @@ describe('explain', () => {
 
   it('says in one line that a gateway serves what cannot be read', async () => {
     for (const virtualHosts of [[1], [{ domains: 3, routes: 4 }]]) {
-      const listener = { httpOptions: {}, routeOptions: {}, options: {}, virtualHosts };
+      const listener = { bindPort: 80, ssl: false, httpOptions: {}, routeOptions: {}, options: {}, virtualHosts };
       const data = { a: { proxy: 'gateway-proxy', listeners: [listener], upstreams: [] } };
       const server = await answer({ '/snapshots/xds': { data } });
       const { code, stderr } = await explain('GET', 'http://a.example/', '--server', server.url);
