@@ -1,1 +1,3 @@
 export { ERROR_CODES } from './error-codes.ts';
+export { oauth2Method, oidcMethod } from './methods.ts';
+export { oidc, type OidcOptions } from './middleware.ts';

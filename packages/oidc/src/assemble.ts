@@ -1,0 +1,180 @@
+import type { Store } from 'express-session';
+import { createHash } from 'node:crypto';
+import { parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
+import type { UserSession } from '@edge-gateway/core/schema';
+import { createLogin } from './create-login.ts';
+import { createExpiringMap } from './expiring-map.ts';
+import { failure } from './failure.ts';
+import type { Login } from './login/login.ts';
+import { extraParameters } from './login/parameters.ts';
+import { createProviderClient } from './provider/client.ts';
+import type { Identified } from './provider/client-authentication.ts';
+import { isTrusted } from './provider/limited-fetch.ts';
+import { createProvider, fixedProvider, type Provider } from './provider/provider.ts';
+import { createVerifier } from './provider/verify.ts';
+import { digest } from './seal.ts';
+import { createKeeper, renewalOf } from './session/keepers.ts';
+import { createRenewal, type RenewalMemory } from './session/renew.ts';
+import { claimsOf, toSession, type Session, type SessionKeeper } from './session/session.ts';
+import { readSettings, type LoginBlock } from './settings.ts';
+
+const DEFAULT_POLL = '30m';
+const USED_MS = 600_000;
+const RECENT_MS = 30_000;
+const FAILED_MS = 2000;
+
+/** What a login is made of. `authEndpoint` and `tokenEndpoint` make it one of plain OAuth 2. */
+export interface LoginParts {
+  readonly id: string;
+  readonly context: Context;
+  readonly block: LoginBlock;
+  readonly endpoints?: { readonly auth: string; readonly token: string; readonly revocation: string | undefined };
+  readonly session?: UserSession;
+  readonly store?: Store;
+  readonly keeper?: SessionKeeper;
+  /** Default: what the `session` block says. */
+  readonly allowRefreshing?: boolean;
+  readonly identified?: Identified;
+  readonly signingKey?: string;
+}
+
+/** Makes a login ready; no call is made. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */
+export function assemble(parts: LoginParts): AuthMethod {
+  const { block, context, id } = parts;
+  const { now } = context;
+  const session = parts.session ?? {};
+  const settings = readSettings(block, { ...parts, session });
+  const provider = providerOf(parts);
+  const openid = provider.keys !== undefined;
+  const verifier = createVerifier(provider, block.jwksCacheRefreshPolicy, now);
+  const client = createProviderClient({
+    clientId: settings.clientId,
+    authentication: settings.identified.authentication,
+    provider,
+    now,
+  });
+  const check = createCheck({
+    openid,
+    verifier,
+    clientId: settings.clientId,
+    verifyAccess: Boolean(block.accessToken?.claimsToHeaders?.length),
+  });
+  const issuer = block.issuerUrl ?? parts.endpoints?.auth ?? '';
+  const keeper =
+    parts.keeper ??
+    createKeeper({
+      settings,
+      context,
+      session,
+      store: parts.store,
+      issuer,
+      check: (each) => check(each, { fresh: false }),
+    });
+  const log = context.log.get('ext_authz');
+  const headerName = session.redis?.headerName || block.sessionIdHeaderName;
+  const renew = createRenewal({
+    keeper,
+    memory: context.state(`oidc:renewals:${id}`, () => createMemory(now)),
+    ...renewalOf({ session, store: parts.store }),
+    ...(parts.allowRefreshing !== undefined && { allowRefreshing: parts.allowRefreshing }),
+    async refresh(request, held) {
+      const parameters = extraParameters(block, 'tokenEndpointQueryParams', request);
+      const headers: Record<string, string> = headerName ? { [headerName]: held.id } : {};
+      const answer = await client.refresh(held.session.refreshToken!, { parameters, headers });
+      const renewed = toSession(answer, now(), held.session);
+      if (openid && answer.id_token !== undefined) await check(renewed, { fresh: true });
+      if (openid) sameSubject(held.session, renewed);
+      return renewed;
+    },
+    now,
+    log,
+  });
+  const used = context.state(`oidc:used:${id}`, () => createExpiringMap<true>({ max: 100_000, ttlMs: USED_MS, now }));
+  return createLogin({
+    block: { ...block, session },
+    settings,
+    openid,
+    provider,
+    client,
+    verifier,
+    keeper,
+    renew,
+    check,
+    used,
+    now,
+    log,
+  });
+}
+
+function createMemory(now: () => number): RenewalMemory {
+  return {
+    flights: new Map(),
+    recent: createExpiringMap({ max: 1000, ttlMs: RECENT_MS, now }),
+    failed: createExpiringMap({ max: 10_000, ttlMs: FAILED_MS, now }),
+  };
+}
+
+/** A refreshed id token is of the same user (OpenID Connect Core 12.2). */
+function sameSubject(before: Session, renewed: Session): void {
+  const subjects = [claimsOf(before.idToken)?.sub, claimsOf(renewed.idToken)?.sub];
+  if (subjects[0] !== subjects[1]) throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token is of another user');
+}
+
+interface CheckParts {
+  readonly openid: boolean;
+  readonly verifier: Login['verifier'];
+  readonly clientId: string;
+  /** Claims of the access token become headers, so a browser must not have written it. */
+  readonly verifyAccess: boolean;
+}
+
+/** Checks that tokens are the provider's, for this client, and belong together. */
+function createCheck({ openid, verifier, clientId, verifyAccess }: CheckParts): Login['check'] {
+  const refuse = (detail: string): never => {
+    throw failure('ERR_OIDC_TOKEN_INVALID', detail);
+  };
+  return async (session, { fresh, nonce }) => {
+    if (!openid) return;
+    const { idToken = '', accessToken } = session;
+    const expected = { audience: clientId, requiredClaims: ['exp', 'iat', 'sub'] };
+    // One that is only too old may be renewed.
+    const currentDate = fresh ? undefined : new Date((claimsOf(idToken)?.iat ?? 0) * 1000);
+    const claims = await verifier.verify(idToken, { ...expected, fresh, ...(currentDate && { currentDate }) });
+    if (claims.azp !== undefined && claims.azp !== clientId) refuse('the id token is for another party');
+    if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp === undefined)
+      refuse('the id token has no azp');
+    if (nonce !== undefined && claims.nonce !== nonce) refuse('the nonce is another');
+    if (typeof claims.at_hash === 'string' && accessToken && claims.at_hash !== halfHash(accessToken, idToken))
+      refuse('the access token is not the one of the id token');
+    if (verifyAccess && !fresh && accessToken && claimsOf(accessToken))
+      await verifier.verify(accessToken, { fresh, ...(currentDate && { currentDate }) });
+  };
+}
+
+/** `at_hash` (OpenID Connect Core 3.1.3.6): the left half of the token's hash, by the algorithm of the id token. */
+function halfHash(token: string, idToken: string): string {
+  const { alg } = JSON.parse(Buffer.from(idToken.split('.', 1)[0]!, 'base64url').toString('utf8')) as { alg: string };
+  const bits = /^(?:RS|PS|ES)(256|384|512)$/.exec(alg)?.[1] ?? '512';
+  const hash = createHash(`sha${bits}`).update(token).digest();
+  return hash.subarray(0, hash.length / 2).toString('base64url');
+}
+
+function providerOf({ block, context, endpoints }: LoginParts): Provider {
+  if (endpoints) {
+    for (const url of Object.values(endpoints)) {
+      if (url && !isTrusted(url)) throw failure('ERR_OIDC_CONFIG', 'the endpoints of the provider have to be https');
+    }
+    return fixedProvider({
+      issuer: new URL(endpoints.auth).origin,
+      authorization_endpoint: endpoints.auth,
+      token_endpoint: endpoints.token,
+      ...(endpoints.revocation && { revocation_endpoint: endpoints.revocation }),
+    });
+  }
+  const issuerUrl = block.issuerUrl ?? '';
+  if (!isTrusted(issuerUrl))
+    throw failure('ERR_OIDC_CONFIG', 'issuerUrl has to be an https address (http only to this machine)');
+  const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULT_POLL);
+  const options = { issuerUrl, override: block.discoveryOverride, pollIntervalMs, now: context.now };
+  return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () => createProvider(options));
+}

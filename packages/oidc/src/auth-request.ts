@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { AuthRequest } from '@edge-gateway/core';
+import { factsOf } from '@edge-gateway/core';
+
+/** What frameworks add to a request. */
+interface Framework {
+  readonly originalUrl?: string;
+  readonly protocol?: string;
+  readonly body?: unknown;
+}
+
+const sources = new WeakMap<AuthRequest, IncomingMessage>();
+
+/** What an auth method sees of a request of `node:http` or Express. */
+export function requestFrom(req: IncomingMessage): AuthRequest {
+  const facts = factsOf(req);
+  const { originalUrl, protocol } = req as Framework;
+  const encrypted = 'encrypted' in req.socket;
+  const request: AuthRequest = {
+    requestId: facts.requestId || randomUUID(),
+    method: (req.method ?? 'GET').toUpperCase(),
+    scheme: (protocol ?? (encrypted ? 'https' : 'http')) === 'https' ? 'https' : 'http',
+    host: req.headers.host ?? '',
+    path: originalUrl ?? req.url ?? '/',
+    header: (name) => facts.header(name),
+    headers: () => req.rawHeaders.map((each, i) => (i % 2 === 0 ? each.toLowerCase() : each)),
+    clientAddress: req.socket.remoteAddress ?? '',
+    state: {},
+    metadata: facts.metadata,
+  };
+  sources.set(request, req);
+  return request;
+}
+
+/** The request that a {@link requestFrom} was made from. */
+export function sourceOf(request: AuthRequest): IncomingMessage {
+  return sources.get(request)!;
+}
+
+/** The same with up to `limit` bytes of the body, also of one that a parser before has read. */
+export async function withBody(request: AuthRequest, limit: number): Promise<AuthRequest> {
+  if (limit === 0) return request;
+  const req = sourceOf(request);
+  const { body: parsed } = req as Framework;
+  const body = parsed === undefined ? await readBody(req, limit) : asForm(parsed);
+  const full = { ...request, body };
+  sources.set(full, req);
+  return full;
+}
+
+async function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+  }
+  return size > limit ? Buffer.alloc(0) : Buffer.concat(chunks);
+}
+
+function asForm(parsed: unknown): Buffer {
+  if (Buffer.isBuffer(parsed)) return parsed;
+  if (typeof parsed === 'string') return Buffer.from(parsed);
+  const fields = Object.entries(parsed ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Buffer.from(new URLSearchParams(fields).toString());
+}

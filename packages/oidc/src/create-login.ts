@@ -1,0 +1,90 @@
+import type { AuthAllowed, AuthDecision, AuthMethod, AuthRequest, HeaderChange } from '@edge-gateway/core';
+import { claimChanges, metadataFrom, ownNames, withoutForged } from './claims.ts';
+import { codeOf } from './failure.ts';
+import { begin } from './login/begin.ts';
+import { callback } from './login/callback.ts';
+import type { Login } from './login/login.ts';
+import { refusalOf } from './login/refusal.ts';
+import { isWithin } from './login/target.ts';
+import { channelLogout } from './logout/channel.ts';
+import { logout } from './logout/logout.ts';
+import { claimsOf, type Session } from './session/session.ts';
+
+/** Makes the auth method of a login from its parts. */
+export function createLogin(login: Login): AuthMethod {
+  const { settings, keeper, log } = login;
+  const grant = createGrant(login);
+
+  async function decide(request: AuthRequest): Promise<AuthDecision> {
+    const [path = '/'] = request.path.split('?', 1);
+    if (settings.paths.isLogout(path)) return logout(login, request);
+    if (settings.paths.isChannel(path)) return channelLogout(login, request);
+    if (settings.paths.isCallback(path)) return callback(login, request);
+    const held = await keeper.load(request).catch((error: unknown) => {
+      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login)) throw error;
+      log.warn({ requestId: request.requestId, err: error }, 'the session store is away, a new login is offered');
+      return undefined;
+    });
+    const renewed = held && (await login.renew(request, held));
+    return renewed ? grant(request, renewed.session, renewed.cookies) : begin(login, request);
+  }
+
+  return {
+    async authorize(request) {
+      if (settings.targetDomain && !isWithin(hostnameOf(request), settings.targetDomain))
+        return { allowed: false, status: 403, reason: 'the host does not belong to targetDomain' };
+      try {
+        return await decide(request);
+      } catch (error) {
+        log.error({ requestId: request.requestId, err: error }, 'login is not available');
+        return refusalOf(request, error);
+      }
+    },
+    bodyBytes: (request) =>
+      request.method === 'POST' && settings.paths.isChannel(request.path.split('?', 1)[0]!) ? MAX_BODY_BYTES : 0,
+  };
+}
+
+const MAX_BODY_BYTES = 65_536;
+
+const failsOnFetch = ({ block }: Login): boolean =>
+  typeof block.session === 'object' && block.session.failOnFetchFailure === true;
+
+function hostnameOf({ host }: AuthRequest): string {
+  return host.toLowerCase().replace(/:\d+$/, '');
+}
+
+type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => AuthAllowed;
+
+/** What a session gives a request: tokens and claims as headers, state for later steps, metadata. */
+function createGrant({ block }: Login): Grant {
+  const { idTokenHeader, accessTokenHeader, useBearerSchemaForAuthorization } = block.headers ?? {};
+  const idRules = block.identityToken?.claimsToHeaders ?? [];
+  const accessRules = block.accessToken?.claimsToHeaders ?? [];
+  const rules = [...idRules, ...accessRules];
+  const own = ownNames([idTokenHeader, accessTokenHeader, ...rules.map(({ header }) => header)]);
+
+  function tokenChange(header: string | undefined, token: string | undefined): HeaderChange[] {
+    return header && token ? [{ op: 'set', name: header.toLowerCase(), value: token }] : [];
+  }
+
+  return (request, session, cookies) => {
+    const claims = claimsOf(session.idToken);
+    const metadata = metadataFrom(claims, block.dynamicMetadataFromClaims);
+    const bearer = useBearerSchemaForAuthorization ? `Bearer ${session.accessToken}` : session.accessToken;
+    return {
+      allowed: true,
+      requestChanges: [
+        ...(own.size > 0 ? withoutForged(request, own) : []),
+        ...tokenChange(idTokenHeader, session.idToken),
+        ...tokenChange(accessTokenHeader, session.accessToken && bearer),
+        ...claimChanges(claims, idRules),
+        ...(accessRules.length > 0 ? claimChanges(claimsOf(session.accessToken), accessRules) : []),
+      ],
+      responseChanges: cookies.map((value) => ({ op: 'append', name: 'set-cookie', value })),
+      userId: claims?.sub,
+      ...(session.idToken !== undefined && { state: { jwt: session.idToken } }),
+      ...(metadata && { metadata }),
+    };
+  };
+}

@@ -1,0 +1,17 @@
+import { GatewayError } from '@edge-gateway/core';
+import { ERROR_CODES } from './error-codes.ts';
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** An error of this package's table; `detail` is for logs and takes the place of the table's message. */
+export function failure(code: ErrorCode, detail?: string, cause?: unknown): GatewayError {
+  const { status, message } = ERROR_CODES[code];
+  return new GatewayError(detail ?? message, { code, status, cause });
+}
+
+/** The code of an error of this package's table, `undefined` for any other. */
+export function codeOf(error: unknown): ErrorCode | undefined {
+  return error instanceof GatewayError && Object.hasOwn(ERROR_CODES, error.code)
+    ? (error.code as ErrorCode)
+    : undefined;
+}

@@ -1,0 +1,39 @@
+import { calculatePKCECodeChallenge } from 'openid-client';
+import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { beginAttempt } from './attempt.ts';
+import type { Login } from './login.ts';
+import { cookieHeaders, link, page, redirectTo } from './page.ts';
+import { extraParameters, scopeOf } from './parameters.ts';
+import { cannotLogIn, loginRequired } from './refusal.ts';
+import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
+import { targetOf } from './target.ts';
+
+/** Sends a browser to the provider to log in; a script gets 401, and a browser that goes round in circles a page. */
+export async function begin(login: Login, request: AuthRequest): Promise<AuthDenied> {
+  const { settings, block, openid } = login;
+  if (cannotLogIn(request)) return loginRequired(request);
+  const round = roundsOf(request, settings);
+  const target = targetOf(request, settings);
+  if (round >= MAX_ROUNDS) return loopPage(target, forgetRounds(settings));
+  const { attempt, state, cookies } = await beginAttempt(request, settings, { target, round, now: login.now() });
+  const url = await login.client.authorizationUrl({
+    ...extraParameters(block, 'authEndpointQueryParams', request),
+    redirect_uri: settings.redirectUri,
+    scope: scopeOf(block, openid ? ['openid'] : []),
+    state,
+    ...(openid && { nonce: attempt.nonce }),
+    code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+    code_challenge_method: 'S256',
+  });
+  return { ...redirectTo(url.href, cookies, 'login'), redirect: true };
+}
+
+function loopPage(target: string, cookie: string): AuthDenied {
+  return page({
+    status: 403,
+    title: 'The login does not hold',
+    body: `<p>You logged in, but the browser does not keep the session. Cookies may be blocked, or clocks differ.</p>${link(target, 'Start again')}`,
+    reason: 'login loop',
+    headers: cookieHeaders([cookie]),
+  });
+}

@@ -1,0 +1,105 @@
+import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { codeOf } from '../failure.ts';
+import { toSession, type Session } from '../session/session.ts';
+import { endAttempt, resumeAttempt, type Attempt } from './attempt.ts';
+import type { Login } from './login.ts';
+import { cookieHeaders, escapeHtml, page, redirectTo } from './page.ts';
+import { extraParameters } from './parameters.ts';
+import { errorPage, invalidTokenPage, refusalOf } from './refusal.ts';
+import { rememberRound } from './rounds.ts';
+
+const ONCE = ['code', 'state', 'iss', 'error'] as const;
+
+/** Ends a login: the provider sent the browser back with a code. Every way it can fail is a page to go on from. */
+export async function callback(login: Login, request: AuthRequest): Promise<AuthDenied> {
+  const url = new URL(login.settings.redirectUri);
+  url.search = request.path.includes('?') ? request.path.slice(request.path.indexOf('?')) : '';
+  const state = url.searchParams.get('state') ?? '';
+  const again = login.settings.appUrl.href;
+  if (request.method !== 'GET' || ONCE.some((name) => url.searchParams.getAll(name).length > 1))
+    return failed('the callback is not well-formed', again);
+  const resumed = await resumeAttempt(request, login.settings, { state, now: login.now() });
+  if (!resumed) return failed('the state is unknown, or too old', again);
+  const { bound, target } = resumed;
+  if (!bound) return failed('the state is not of this browser, or was used', target);
+  if (login.used.get(bound.cookieName)) return failed('the state was used', target);
+  login.used.set(bound.cookieName, true);
+  const done = { url, state, attempt: bound };
+  return finish(login, request, done).catch((error: unknown) => unfinished(login, error, { request, attempt: bound }));
+}
+
+interface Callback {
+  readonly url: URL;
+  readonly state: string;
+  readonly attempt: Attempt;
+}
+
+async function finish(login: Login, request: AuthRequest, { url, state, attempt }: Callback): Promise<AuthDenied> {
+  const { block, settings, keeper, openid } = login;
+  const answer = await login.client.exchange({
+    url,
+    state,
+    nonce: openid ? attempt.nonce : undefined,
+    verifier: attempt.verifier,
+    parameters: extraParameters(block, 'tokenEndpointQueryParams', request),
+    headers: {},
+  });
+  const session: Session = toSession(answer, login.now());
+  if (openid) await login.check(session, { fresh: true, nonce: attempt.nonce });
+  const before = await keeper.load(request).catch(() => undefined);
+  if (before) await keeper.remove(request, before).catch(() => []);
+  const cookies = [
+    ...(await keeper.create(request, session)),
+    endAttempt(settings, attempt),
+    rememberRound(settings, attempt.round + 1),
+  ];
+  if (settings.cookie.sameSite === 'Strict') return sameSiteStep(attempt.target, cookies);
+  return redirectTo(attempt.target, cookies, 'logged in');
+}
+
+/** A redirect after the provider's would come without strict cookies; a page of this site begins a navigation of its own. */
+function sameSiteStep(target: string, cookies: readonly string[]): AuthDenied {
+  return page({
+    status: 200,
+    title: 'Logged in',
+    body: `<meta http-equiv="refresh" content="0;url=${escapeHtml(target)}"><p><a href="${escapeHtml(target)}">Go on</a></p>`,
+    reason: 'logged in',
+    headers: cookieHeaders(cookies),
+  });
+}
+
+function failed(reason: string, again: string): AuthDenied {
+  return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again });
+}
+
+function unfinished(
+  login: Login,
+  error: unknown,
+  { request, attempt }: { readonly request: AuthRequest; readonly attempt: Attempt },
+): AuthDenied {
+  const code = codeOf(error);
+  login.log.warn({ requestId: request.requestId, err: error }, 'login failed');
+  const ended = cookieHeaders([endAttempt(login.settings, attempt)]);
+  const again = attempt.target;
+  const reason = (error as Error).message;
+  switch (code) {
+    // The code was perhaps not used: the same callback may be tried again.
+    case 'ERR_OIDC_PROVIDER_TIMEOUT':
+      login.used.delete(attempt.cookieName);
+      return refusalOf(request, error);
+    case 'ERR_OIDC_TOKEN_INVALID':
+      return withHeaders(invalidTokenPage(error, again), ended);
+    case 'ERR_OIDC_LOGIN_FAILED':
+      return errorPage({ code, reason, again, status: 403, headers: ended });
+    case 'ERR_OIDC_GRANT_REFUSED':
+      return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again, headers: ended });
+    case undefined:
+      throw error;
+    default:
+      return errorPage({ code, reason, again, headers: ended });
+  }
+}
+
+function withHeaders(denied: AuthDenied, headers: readonly string[]): AuthDenied {
+  return { ...denied, headers: [...(denied.headers ?? []), ...headers] };
+}

@@ -1,0 +1,27 @@
+import type { AuthRequest, Logger } from '@edge-gateway/core';
+import type { ExpiringMap } from '../expiring-map.ts';
+import type { ProviderClient } from '../provider/client.ts';
+import type { Provider } from '../provider/provider.ts';
+import type { Verifier } from '../provider/verify.ts';
+import type { Renewed } from '../session/renew.ts';
+import type { Held, Session, SessionKeeper } from '../session/session.ts';
+import type { LoginBlock, LoginSettings } from '../settings.ts';
+
+/** The parts of one login, made once; the steps of a login are functions of it. */
+export interface Login {
+  readonly block: LoginBlock;
+  readonly settings: LoginSettings;
+  /** False for plain OAuth 2: no id token, no nonce. */
+  readonly openid: boolean;
+  readonly provider: Provider;
+  readonly client: ProviderClient;
+  readonly verifier: Verifier;
+  readonly keeper: SessionKeeper;
+  renew(request: AuthRequest, held: Held): Promise<Renewed>;
+  /** Rejects for an id token, or its access token, that is not of this client. */
+  check(session: Session, expected: { readonly fresh: boolean; readonly nonce?: string }): Promise<void>;
+  /** States that were used, and logout tokens that were taken; against replays. */
+  readonly used: ExpiringMap<true>;
+  readonly now: () => number;
+  readonly log: Logger;
+}

@@ -1,0 +1,44 @@
+import type { AuthRequest } from '@edge-gateway/core';
+import type { LoginBlock } from '../settings.ts';
+
+type Parameters = Record<string, string>;
+
+/** What the login itself says; nothing configured replaces it. */
+const RESERVED = new Set([
+  'client_id',
+  'client_secret',
+  'code',
+  'code_challenge',
+  'code_challenge_method',
+  'code_verifier',
+  'grant_type',
+  'nonce',
+  'redirect_uri',
+  'refresh_token',
+  'response_mode',
+  'response_type',
+  'scope',
+  'state',
+]);
+const DEFAULT_NAMESPACE = 'vendor_authconfig_oidc';
+
+/** Parameters that are configured for an endpoint, and those that `autoMapFromMetadata` takes from the request's metadata. */
+export function extraParameters(
+  block: LoginBlock,
+  field: 'authEndpointQueryParams' | 'tokenEndpointQueryParams',
+  request: AuthRequest,
+): Parameters {
+  const namespace = block.autoMapFromMetadata && (block.autoMapFromMetadata.namespace || DEFAULT_NAMESPACE);
+  const metadata = namespace === undefined ? undefined : request.metadata.get(namespace);
+  const own = metadata?.[field];
+  const mapped = typeof own === 'object' && own !== null ? own : metadata;
+  const all = Object.entries({ ...mapped, ...block[field] });
+  return Object.fromEntries(
+    all.filter((entry): entry is [string, string] => typeof entry[1] === 'string' && !RESERVED.has(entry[0])),
+  );
+}
+
+/** The scopes that are asked for, once each. */
+export function scopeOf({ scopes = [] }: LoginBlock, always: readonly string[]): string {
+  return [...new Set([...always, ...scopes])].join(' ');
+}

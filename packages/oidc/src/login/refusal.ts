@@ -1,0 +1,81 @@
+import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { ERROR_CODES } from '../error-codes.ts';
+import { codeOf, type ErrorCode } from '../failure.ts';
+import { isClockProblem } from '../provider/verify.ts';
+import { link, page } from './page.ts';
+
+const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
+const RETRY_AFTER_SECONDS = '1';
+
+/** True for what a script sent, or what would lose its body or its connection by a redirect. */
+export function cannotLogIn(request: AuthRequest): boolean {
+  const mode = request.header('sec-fetch-mode');
+  if (mode !== undefined && mode !== 'navigate') return true;
+  if (request.header('x-requested-with') !== undefined || request.header('upgrade') !== undefined) return true;
+  return request.method !== 'GET' && request.method !== 'HEAD';
+}
+
+/** The answer to a script whose session is missing: 401, readable across origins. */
+export function loginRequired(request: AuthRequest): AuthDenied {
+  return asJson(request, 'ERR_OIDC_LOGIN_REQUIRED', 'no session');
+}
+
+/** The answer to what went wrong: a page for people, JSON for scripts. What went wrong inside is for the log only. */
+export function refusalOf(request: AuthRequest, error: unknown): AuthDenied {
+  const code = codeOf(error);
+  const reason = error instanceof Error ? error.message : 'unknown';
+  if (code === undefined) throw error;
+  if (cannotLogIn(request)) return asJson(request, code, reason);
+  const again = code === 'ERR_OIDC_PROVIDER_TIMEOUT' ? '' : request.path;
+  return errorPage({ code, reason, again });
+}
+
+/** A page for an error of the table, with a link to go on from. */
+export function errorPage(parts: {
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly again: string;
+  readonly status?: number;
+  readonly headers?: readonly string[];
+}): AuthDenied {
+  const { status, message } = ERROR_CODES[parts.code];
+  const isBusy = status >= 502;
+  const text = isBusy ? 'Try again' : 'Start again';
+  return page({
+    status: parts.status ?? status,
+    title: isBusy ? 'Login is not available just now' : 'You are not logged in',
+    body: `<p>${message} (${parts.code})</p>${link(parts.again, text)}`,
+    reason: parts.reason,
+    headers: [...(isBusy ? ['retry-after', RETRY_AFTER_SECONDS] : []), ...(parts.headers ?? [])],
+  });
+}
+
+/** A token that the provider gave and that does not hold. A difference of clocks is named: it does not go away by itself. */
+export function invalidTokenPage(error: unknown, again: string): AuthDenied {
+  if (!isClockProblem(error))
+    return errorPage({ code: 'ERR_OIDC_TOKEN_INVALID', reason: (error as Error).message, again, status: 403 });
+  return page({
+    status: 401,
+    title: 'You are not logged in',
+    body: `<p>The clocks of this server and of the identity provider differ too much. (clock)</p>${link(again, 'Start again')}`,
+    reason: `clock: ${(error as Error).message}`,
+    headers: ['www-authenticate', 'Bearer error="invalid_token", error_description="clock"'],
+  });
+}
+
+function asJson(request: AuthRequest, code: ErrorCode, reason: string): AuthDenied {
+  const { status, message } = ERROR_CODES[code];
+  const origin = request.header('origin');
+  const cors = origin !== undefined && ORIGIN.test(origin);
+  const headers = ['content-type', 'application/json', 'cache-control', 'no-store', 'vary', 'origin'];
+  if (status === 401) headers.push('www-authenticate', 'Bearer');
+  if (status >= 502) headers.push('retry-after', RETRY_AFTER_SECONDS);
+  if (cors) headers.push('access-control-allow-origin', origin, 'access-control-allow-credentials', 'true');
+  return {
+    allowed: false,
+    status,
+    headers,
+    body: JSON.stringify({ code, message, requestId: request.requestId }),
+    reason,
+  };
+}

@@ -1,0 +1,26 @@
+import type { AuthRequest } from '@edge-gateway/core';
+import { clearCookie, parseCookies, setCookie } from '../cookies.ts';
+import { digest } from '../seal.ts';
+import type { LoginSettings } from '../settings.ts';
+
+/** After so many logins in a row that led to no session, an error page takes the place of the next. */
+export const MAX_ROUNDS = 2;
+const REMEMBERED_SECONDS = 60;
+
+const nameOf = ({ id }: LoginSettings): string => `login_rounds_${digest(id).slice(0, 8)}`;
+
+/** How many logins of this browser were finished just now. */
+export function roundsOf(request: AuthRequest, settings: LoginSettings): number {
+  const value = parseCookies(request.header('cookie')).get(nameOf(settings));
+  return value !== undefined && /^[1-9]$/.test(value) ? Number(value) : 0;
+}
+
+/** The cookie that remembers a finished login for a minute. */
+export function rememberRound(settings: LoginSettings, rounds: number): string {
+  const attributes = { ...settings.cookie, httpOnly: true, maxAgeSeconds: REMEMBERED_SECONDS };
+  return setCookie(nameOf(settings), String(Math.min(rounds, 9)), attributes);
+}
+
+export function forgetRounds(settings: LoginSettings): string {
+  return clearCookie(nameOf(settings), { ...settings.cookie, httpOnly: true });
+}

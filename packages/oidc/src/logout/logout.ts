@@ -1,0 +1,75 @@
+import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { cookieHeaders, escapeHtml, link, page, redirectTo } from '../login/page.ts';
+import type { Login } from '../login/login.ts';
+import { forgetRounds } from '../login/rounds.ts';
+import type { Held } from '../session/session.ts';
+
+/** Longer addresses are refused by servers; a form takes their place. */
+const MAX_URL_LENGTH = 6000;
+const METHODS = new Set(['GET', 'HEAD', 'POST']);
+
+/**
+ * Logs out: forgets the session, revokes its tokens, ends the login at the provider, and goes to `afterLogoutUrl`.
+ * A request that another site made is asked first, so that nobody is logged out by a link or an image.
+ */
+export async function logout(login: Login, request: AuthRequest): Promise<AuthDenied> {
+  const site = request.header('sec-fetch-site');
+  if (!METHODS.has(request.method))
+    return { allowed: false, status: 405, headers: ['allow', 'GET, HEAD, POST'], reason: 'method' };
+  if (site === 'cross-site' || site === 'same-site') return confirm(request);
+  const held = await login.keeper.load(request).catch(() => undefined);
+  const cookies = await login.keeper.remove(request, held);
+  if (held) await revoke(login, request, held);
+  const all = [...cookies, forgetRounds(login.settings)];
+  return (await endAtProvider(login, held, all)) ?? redirectTo(login.settings.afterLogoutUrl, all, 'logged out');
+}
+
+function confirm(request: AuthRequest): AuthDenied {
+  const [path = '/'] = request.path.split('?', 1);
+  return page({ status: 403, title: 'Log out?', body: link(path, 'Log out'), reason: 'another site asked to log out' });
+}
+
+/** The provider is told, but its failure keeps nobody logged in. */
+async function revoke(login: Login, request: AuthRequest, { session }: Held): Promise<void> {
+  const tokens = [session.refreshToken, session.accessToken].filter((token) => token !== undefined && token !== '');
+  const results = await Promise.allSettled(tokens.map((token) => login.client.revoke(token!)));
+  for (const result of results) {
+    if (result.status === 'rejected')
+      login.log.warn({ requestId: request.requestId, err: result.reason }, 'a token could not be revoked');
+  }
+}
+
+async function endAtProvider(
+  login: Login,
+  held: Held | undefined,
+  cookies: readonly string[],
+): Promise<AuthDenied | undefined> {
+  if (!held?.session.idToken) return undefined;
+  const metadata = await login.provider.metadata().catch(() => undefined);
+  if (!metadata?.end_session_endpoint) return undefined;
+  const parameters = {
+    id_token_hint: held.session.idToken,
+    client_id: login.settings.clientId,
+    post_logout_redirect_uri: login.settings.afterLogoutUrl,
+  };
+  const url = new URL(metadata.end_session_endpoint);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  const byPost = login.block.endSessionProperties?.methodType === 'PostMethod' || url.href.length > MAX_URL_LENGTH;
+  if (!byPost) return redirectTo(url.href, cookies, 'logged out');
+  return formPage(metadata.end_session_endpoint, parameters, cookies);
+}
+
+/** A form that asks for one click: pages of a login run no scripts. */
+function formPage(action: string, parameters: Record<string, string>, cookies: readonly string[]): AuthDenied {
+  const inputs = Object.entries(parameters)
+    .map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`)
+    .join('');
+  return page({
+    status: 200,
+    title: 'You are logged out here',
+    body: `<form method="post" action="${escapeHtml(action)}">${inputs}<button>Log out at the identity provider too</button></form>`,
+    reason: 'logged out',
+    headers: cookieHeaders(cookies),
+    formAction: '*',
+  });
+}

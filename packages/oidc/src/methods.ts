@@ -1,0 +1,24 @@
+import type { AuthMethodKind } from '@edge-gateway/core';
+import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/schema';
+import { assemble } from './assemble.ts';
+import { failure } from './failure.ts';
+
+/**
+ * Login by OpenID Connect as a step of an AuthConfig: authorization code with PKCE, sessions in cookies or Redis.
+ * `create` throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`.
+ */
+export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
+  type: 'oauth2.oidcAuthorizationCode',
+  create: (block, { id, context }) => assemble({ id, context, block, session: block.session }),
+};
+
+/** Login by plain OAuth 2 as a step of an AuthConfig: the same without discovery and id tokens. */
+export const oauth2Method: AuthMethodKind<PlainOauth2> = {
+  type: 'oauth2.oauth2',
+  create(block, { id, context }) {
+    const { authEndpoint, tokenEndpoint, revocationEndpoint } = block;
+    if (!authEndpoint || !tokenEndpoint) throw failure('ERR_OIDC_CONFIG', 'authEndpoint and tokenEndpoint are needed');
+    const endpoints = { auth: authEndpoint, token: tokenEndpoint, revocation: revocationEndpoint };
+    return assemble({ id, context, block, endpoints, session: block.session });
+  },
+};

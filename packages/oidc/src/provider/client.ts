@@ -1,0 +1,126 @@
+import * as client from 'openid-client';
+import { GatewayError } from '@edge-gateway/core';
+import { failure } from '../failure.ts';
+import type { ClientAuthentication } from './client-authentication.ts';
+import { limitedFetch, type FetchOptions } from './limited-fetch.ts';
+import type { Provider } from './provider.ts';
+import { CLOCK_SKEW_SECONDS } from './verify.ts';
+
+export type TokenAnswer = client.TokenEndpointResponse;
+
+/** A login's calls to its provider. Each throws one error of this package's table. */
+export interface ProviderClient {
+  authorizationUrl(parameters: Record<string, string>): Promise<URL>;
+  exchange(callback: CodeCallback): Promise<TokenAnswer>;
+  refresh(refreshToken: string, call: TokenCall): Promise<TokenAnswer>;
+  /** Does nothing where the provider has no revocation endpoint. */
+  revoke(token: string): Promise<void>;
+}
+
+export interface TokenCall {
+  readonly parameters: Record<string, string>;
+  readonly headers: Record<string, string>;
+}
+
+export interface CodeCallback extends TokenCall {
+  /** The redirect URI with what the provider added. */
+  readonly url: URL;
+  readonly state: string;
+  /** Missing for plain OAuth 2. */
+  readonly nonce: string | undefined;
+  readonly verifier: string;
+}
+
+export interface ClientParts {
+  readonly clientId: string;
+  readonly authentication: ClientAuthentication;
+  readonly provider: Provider;
+  readonly now: () => number;
+}
+
+/** Makes the calls of one client; `openid-client` checks the answers. */
+export function createProviderClient({ clientId, authentication, provider, now }: ClientParts): ProviderClient {
+  const openid = provider.keys !== undefined;
+
+  async function configuration(headers: Record<string, string> = {}): Promise<client.Configuration> {
+    const metadata = await provider.metadata();
+    const skew = Math.round((now() - Date.now()) / 1000);
+    const options = { [client.clockTolerance]: CLOCK_SKEW_SECONDS, [client.clockSkew]: skew };
+    const made = new client.Configuration(metadata, clientId, options, await authentication(metadata));
+    made[client.customFetch] = async (url, init) => {
+      const added = { ...init, headers: { ...init.headers, ...headers } } as FetchOptions;
+      const response = await limitedFetch(url, added);
+      return openid ? response : withoutIdToken(response);
+    };
+    client.allowInsecureRequests(made);
+    return made;
+  }
+
+  return {
+    async authorizationUrl(parameters) {
+      return client.buildAuthorizationUrl(await configuration(), parameters);
+    },
+    async exchange({ url, state, nonce, verifier, parameters, headers }) {
+      const checks = {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: openid,
+      };
+      if (!openid) url.searchParams.delete('iss');
+      return client
+        .authorizationCodeGrant(await configuration(headers), url, checks, parameters)
+        .catch((error: unknown) => Promise.reject(asFailure(error)));
+    },
+    async refresh(refreshToken, { parameters, headers }) {
+      return client
+        .refreshTokenGrant(await configuration(headers), refreshToken, parameters)
+        .catch((error: unknown) => Promise.reject(asFailure(error)));
+    },
+    async revoke(token) {
+      const made = await configuration();
+      if (!made.serverMetadata().revocation_endpoint) return;
+      await client.tokenRevocation(made, token).catch((error: unknown) => Promise.reject(asFailure(error)));
+    },
+  };
+}
+
+/** Plain OAuth 2 knows no id tokens: one that comes unasked is not looked at. */
+async function withoutIdToken(response: Response): Promise<Response> {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  if (typeof body !== 'object' || body === null || !('id_token' in body)) return response;
+  const { id_token: _unasked, ...rest } = body;
+  return new Response(JSON.stringify(rest), {
+    status: response.status,
+    headers: { 'content-type': 'application/json' },
+  });
+}
+
+function asFailure(error: unknown): GatewayError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof GatewayError) return cause;
+  }
+  if (error instanceof client.AuthorizationResponseError)
+    return failure('ERR_OIDC_LOGIN_FAILED', `the provider answered ${readable(error.error)}`, error);
+  if (error instanceof client.ResponseBodyError) return ofTokenError(error);
+  const { code, cause } = error as { code?: string; cause?: unknown };
+  if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED')
+    return failure('ERR_OIDC_TOKEN_INVALID', 'a claim of the id token is not as expected', error);
+  if (cause instanceof Response && cause.status >= 500)
+    return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', `the provider answered ${cause.status}`, error);
+  return failure('ERR_OIDC_PROVIDER_ANSWER', (error as Error).message, error);
+}
+
+function ofTokenError(error: client.ResponseBodyError): GatewayError {
+  const said = `the provider answered ${error.status} ${readable(error.error)}`;
+  if (error.status >= 500) return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', said, error);
+  return failure(error.error === 'invalid_grant' ? 'ERR_OIDC_GRANT_REFUSED' : 'ERR_OIDC_PROVIDER_ANSWER', said, error);
+}
+
+/** Only the characters that RFC 6749 allows in an error, and few of them: this goes to logs. */
+function readable(error: string): string {
+  return error.replaceAll(/[^\w.:/-]/g, '_').slice(0, 60);
+}

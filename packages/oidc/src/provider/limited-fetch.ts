@@ -1,0 +1,60 @@
+import { codeOf, failure } from '../failure.ts';
+
+/** A call to an identity provider takes at most 5 s, and its answer at most 512 KiB. */
+const TIMEOUT_MS = 5000;
+const MAX_BYTES = 512 * 1024;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+export interface FetchOptions {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: RequestInit['body'];
+}
+
+/** True for addresses that may carry tokens: HTTPS, or HTTP to this machine. */
+export function isTrusted(url: string): boolean {
+  const parsed = URL.parse(url);
+  if (!parsed || parsed.username || parsed.password) return false;
+  return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && LOOPBACK.test(parsed.hostname));
+}
+
+/**
+ * Asks an identity provider, within the limits above and without following redirects. Throws
+ * `ERR_OIDC_PROVIDER_TIMEOUT`, `ERR_OIDC_PROVIDER_UNAVAILABLE`, or `ERR_OIDC_PROVIDER_ANSWER` for one that is too large.
+ */
+export async function limitedFetch(url: string, options: FetchOptions = {}): Promise<Response> {
+  if (!isTrusted(url)) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an endpoint of the provider is not https');
+  const { host } = new URL(url);
+  try {
+    const response = await fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const body = await readLimited(response);
+    const empty = response.status === 204 || response.status === 304 || body.length === 0;
+    return new Response(empty ? null : body, { status: response.status, headers: response.headers });
+  } catch (error) {
+    if (codeOf(error)) throw error;
+    const slow = error instanceof DOMException && error.name === 'TimeoutError';
+    const code = slow ? 'ERR_OIDC_PROVIDER_TIMEOUT' : 'ERR_OIDC_PROVIDER_UNAVAILABLE';
+    throw failure(code, `${host}: ${slow ? 'no answer in time' : 'cannot be reached'}`, error);
+  }
+}
+
+async function readLimited(response: Response): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an answer of the provider is larger than 512 KiB');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The JSON object at an address; `ERR_OIDC_PROVIDER_ANSWER` when it is anything else. */
+export async function fetchObject(url: string): Promise<Record<string, unknown>> {
+  const response = await limitedFetch(url, { headers: { accept: 'application/json' } });
+  const code = response.status >= 500 ? 'ERR_OIDC_PROVIDER_UNAVAILABLE' : 'ERR_OIDC_PROVIDER_ANSWER';
+  if (response.status !== 200) throw failure(code, `${new URL(url).host}: status ${response.status}`);
+  const parsed: unknown = await response.json().catch(() => undefined);
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>;
+  throw failure('ERR_OIDC_PROVIDER_ANSWER', `${new URL(url).host}: the answer is not a JSON object`);
+}

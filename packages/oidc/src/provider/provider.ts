@@ -1,0 +1,107 @@
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { ServerMetadata } from 'openid-client';
+import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
+import { failure } from '../failure.ts';
+import { createCached, type Cached } from './cached.ts';
+import { fetchObject, isTrusted } from './limited-fetch.ts';
+
+export type KeySet = ReturnType<typeof createLocalJWKSet>;
+
+/** What is known of an identity provider. It outlives reloads. */
+export interface Provider {
+  /** Read from the provider at the first need, and again each poll interval. */
+  metadata(): Promise<ServerMetadata>;
+  /** `undefined` where there are no id tokens (plain OAuth 2). */
+  readonly keys: Cached<KeySet> | undefined;
+  /** Fetches of the key set since the last read of the metadata, for `maxIdpReqPerPollingInterval`. */
+  refetches: number;
+}
+
+export interface ProviderOptions {
+  readonly issuerUrl: string;
+  readonly override: OidcAuthorizationCode['discoveryOverride'];
+  readonly pollIntervalMs: number;
+  readonly now: () => number;
+}
+
+const KEY_COOL_DOWN_MS = 10_000;
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
+const OPTIONAL_ENDPOINTS = ['revocation_endpoint', 'end_session_endpoint'] as const;
+
+/** Makes a provider that is discovered below its issuer; nothing is read yet. */
+export function createProvider(options: ProviderOptions): Provider {
+  const { now, pollIntervalMs } = options;
+  const metadata = createCached(() => discover(options), { maxAgeMs: pollIntervalMs, coolDownMs: 0, now });
+  const provider: Provider = {
+    metadata: () => metadata.get(),
+    keys: createCached(
+      async () => {
+        const { jwks_uri: uri } = await metadata.get();
+        return readKeySet(await fetchObject(uri!));
+      },
+      { maxAgeMs: pollIntervalMs, coolDownMs: KEY_COOL_DOWN_MS, now },
+    ),
+    refetches: 0,
+  };
+  return provider;
+}
+
+/** Makes a provider whose endpoints are all written down: plain OAuth 2. */
+export function fixedProvider(metadata: ServerMetadata): Provider {
+  return { metadata: async () => metadata, keys: undefined, refetches: 0 };
+}
+
+async function discover({ issuerUrl, override }: ProviderOptions): Promise<ServerMetadata> {
+  const overridden = fromOverride(override);
+  const complete = ENDPOINTS.every((endpoint) => overridden[endpoint] !== undefined);
+  const base = issuerUrl.replace(/\/$/, '');
+  const discovered = await fetchObject(`${base}/.well-known/openid-configuration`).catch((error: unknown) => {
+    if (complete) return { issuer: issuerUrl };
+    throw error;
+  });
+  if (typeof discovered.issuer !== 'string' || discovered.issuer.replace(/\/$/, '') !== base)
+    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the discovered issuer is not the configured one');
+  return checked({ ...discovered, ...overridden } as ServerMetadata);
+}
+
+function checked(metadata: ServerMetadata): ServerMetadata {
+  for (const endpoint of ENDPOINTS) {
+    const url = metadata[endpoint];
+    if (typeof url !== 'string' || !isTrusted(url))
+      throw failure('ERR_OIDC_PROVIDER_ANSWER', `${endpoint} of the provider is missing or not https`);
+  }
+  const usable = { ...metadata };
+  for (const endpoint of OPTIONAL_ENDPOINTS) {
+    if (typeof usable[endpoint] !== 'string' || !isTrusted(usable[endpoint])) delete usable[endpoint];
+  }
+  return usable;
+}
+
+function fromOverride(override: ProviderOptions['override'] = {}): Partial<ServerMetadata> {
+  const fields: Record<string, string | readonly string[] | undefined> = {
+    authorization_endpoint: override.authEndpoint,
+    token_endpoint: override.tokenEndpoint,
+    jwks_uri: override.jwksUri,
+    revocation_endpoint: override.revocationEndpoint,
+    end_session_endpoint: override.endSessionEndpoint,
+    scopes_supported: override.scopes,
+    response_types_supported: override.responseTypes,
+    subject_types_supported: override.subjects,
+    id_token_signing_alg_values_supported: override.idTokenAlgs,
+    token_endpoint_auth_methods_supported: override.authMethods,
+    claims_supported: override.claims,
+  };
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined && value.length > 0);
+  return Object.fromEntries(set) as Partial<ServerMetadata>;
+}
+
+function readKeySet(value: Record<string, unknown>): KeySet {
+  if (!Array.isArray(value.keys) || value.keys.length === 0)
+    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider has no keys');
+  const usable = value.keys.filter((key) => key?.use === undefined || key.use === 'sig');
+  try {
+    return createLocalJWKSet({ keys: usable } as JSONWebKeySet);
+  } catch (error) {
+    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider cannot be used', error);
+  }
+}

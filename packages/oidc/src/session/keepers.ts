@@ -1,0 +1,84 @@
+import session, { type Store } from 'express-session';
+import { parseDuration, type Context } from '@edge-gateway/core';
+import type { UserSession } from '@edge-gateway/core/schema';
+import { digest } from '../seal.ts';
+import { cipherKeyOf, type LoginSettings } from '../settings.ts';
+import { createCookieKeeper } from './cookie-keeper.ts';
+import { createRedisIndex, createRedisLock, createRedisStore } from './redis-session.ts';
+import { createRedis } from './redis.ts';
+import { createLocalIndex, type SessionIndex } from './session-index.ts';
+import { createLocalLock, type SessionLock } from './session-lock.ts';
+import type { Session, SessionKeeper } from './session.ts';
+import { createStoreKeeper } from './store-keeper.ts';
+
+const DEFAULT_COOKIE_NAME = '__session';
+const DEFAULT_BUFFER = '2s';
+const INDEX_TTL_SECONDS = 2_592_000;
+
+export interface KeeperParts {
+  readonly settings: LoginSettings;
+  readonly context: Context;
+  readonly session: UserSession;
+  /** Library use: a store in place of Redis. */
+  readonly store: Store | undefined;
+  readonly issuer: string;
+  readonly check: (session: Session) => Promise<void>;
+}
+
+/** Whether, and how long before their end, tokens are renewed. */
+export function renewalOf({ session: block, store }: Pick<KeeperParts, 'session' | 'store'>): {
+  readonly allowRefreshing: boolean;
+  readonly bufferMs: number;
+} {
+  const inStore = store !== undefined || block.redis !== undefined;
+  const allowRefreshing = inStore ? (block.redis?.allowRefreshing ?? true) : (block.cookie?.allowRefreshing ?? false);
+  return { allowRefreshing, bufferMs: parseDuration(block.redis?.preExpiryBuffer ?? DEFAULT_BUFFER) };
+}
+
+/** The keeper that the `session` block asks for: cookies, Redis, or the embedded store where Redis has no address. */
+export function createKeeper(parts: KeeperParts): SessionKeeper {
+  const { settings, context, session: block, store } = parts;
+  if (store === undefined && block.redis === undefined) {
+    return createCookieKeeper({
+      keyPrefix: block.cookie?.keyPrefix,
+      attributes: settings.cookie,
+      cipherKey: cipherKeyOf(block, context),
+      check: parts.check,
+      allowRefreshing: renewalOf(parts).allowRefreshing,
+      now: context.now,
+    });
+  }
+  return createStoreKeeper({
+    ...backing(parts),
+    cookieName: block.redis?.cookieName || DEFAULT_COOKIE_NAME,
+    attributes: settings.cookie,
+    client: JSON.stringify([parts.issuer, settings.clientId]),
+    now: context.now,
+  });
+}
+
+interface Backing {
+  readonly store: Store;
+  readonly lock: SessionLock;
+  readonly index: SessionIndex;
+}
+
+/** What outlives reloads: the store with its connection, locks and index. */
+function backing({ context, session: block, store, settings }: KeeperParts): Backing {
+  const options = block.redis?.options;
+  const prefix = block.redis?.keyPrefix ?? '';
+  if (store === undefined && options?.host) {
+    const key = `oidc:redis:${digest(JSON.stringify(options))}`;
+    const redis = context.state(key, () => createRedis(options, context.log.get('redis')));
+    return {
+      store: createRedisStore(redis, prefix),
+      lock: createRedisLock(redis, prefix),
+      index: createRedisIndex(redis, prefix, INDEX_TTL_SECONDS),
+    };
+  }
+  return context.state(`oidc:local-store:${settings.id}:${prefix}`, () => ({
+    store: store ?? new session.MemoryStore(),
+    lock: createLocalLock(),
+    index: createLocalIndex(INDEX_TTL_SECONDS * 1000, context.now),
+  }));
+}

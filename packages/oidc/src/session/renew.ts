@@ -1,0 +1,119 @@
+import type { AuthRequest, Logger } from '@edge-gateway/core';
+import type { ExpiringMap } from '../expiring-map.ts';
+import { codeOf, failure } from '../failure.ts';
+import { digest } from '../seal.ts';
+import { endsSoon, hasEnded, type Held, type Session, type SessionKeeper } from './session.ts';
+
+/** A session that holds now, with the cookies of its renewal; `undefined` when the user has to log in again. */
+export type Renewed = { readonly session: Session; readonly cookies: readonly string[] } | undefined;
+
+/** What is remembered of renewals. It outlives reloads. */
+export interface RenewalMemory {
+  readonly flights: Map<string, Promise<Session | undefined>>;
+  /** Sessions by the refresh token they were renewed with: requests with the tokens of before may still be on their way. */
+  readonly recent: ExpiringMap<Session>;
+  /** Refresh tokens with which the provider could not be asked just now. */
+  readonly failed: ExpiringMap<Error>;
+}
+
+export interface RenewOptions {
+  readonly keeper: SessionKeeper;
+  readonly memory: RenewalMemory;
+  readonly allowRefreshing: boolean;
+  readonly bufferMs: number;
+  /** Asks the provider. Throws `ERR_OIDC_GRANT_REFUSED` when the refresh token is no longer good. */
+  readonly refresh: (request: AuthRequest, held: Held) => Promise<Session>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Longer than a call to the provider may take, and than the lock of a process that died is held. */
+const WAIT_MS = 9000;
+
+/** Makes the function that renews sessions shortly before they end: exactly once for all requests that need it. */
+export function createRenewal(options: RenewOptions): (request: AuthRequest, held: Held) => Promise<Renewed> {
+  const { keeper, memory, now } = options;
+
+  async function renewHeld(request: AuthRequest, held: Held, waitMs: number): Promise<Session | undefined> {
+    const done = await keeper.exclusively(held, (current) => renewCurrent(request, current), waitMs);
+    if (done) return done.session;
+    if (waitMs === 0) return held.session;
+    throw failure('ERR_OIDC_STORE_UNAVAILABLE', 'another process holds the session for too long');
+  }
+
+  /** What another process renewed by now counts as done. */
+  async function renewCurrent(request: AuthRequest, current: Held | undefined): Promise<{ session?: Session }> {
+    if (!current) return {};
+    const { session } = current;
+    if (!endsSoon(session, now(), options.bufferMs) || session.refreshToken === undefined) return { session };
+    try {
+      const renewed = await options.refresh(request, current);
+      await keepSafely(request, current, renewed);
+      return { session: renewed };
+    } catch (error) {
+      if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED') throw error;
+      options.log.info({ requestId: request.requestId }, 'the refresh token is no longer good, a new login is needed');
+      await keeper.remove(request, current);
+      return {};
+    }
+  }
+
+  /** The tokens of before are used up, so those that came are used even where they cannot be kept. */
+  async function keepSafely(request: AuthRequest, held: Held, session: Session): Promise<void> {
+    memory.recent.set(digest(held.session.refreshToken!), session);
+    await keeper.update(request, held, session).catch((err: unknown) => {
+      options.log.error({ requestId: request.requestId, err }, 'refreshed tokens could not be kept');
+    });
+  }
+
+  function flightOf(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
+    const key = digest(held.session.refreshToken!);
+    const known = memory.flights.get(key);
+    if (known) return ended ? known : Promise.resolve(held.session);
+    const flight = renewHeld(request, held, ended ? WAIT_MS : 0)
+      .catch((error: Error) => {
+        memory.failed.set(key, error);
+        throw error;
+      })
+      .finally(() => memory.flights.delete(key));
+    memory.flights.set(key, flight);
+    return flight;
+  }
+
+  async function renewed(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
+    const key = digest(held.session.refreshToken!);
+    const recent = memory.recent.get(key);
+    if (recent) return recent;
+    const failed = memory.failed.get(key);
+    try {
+      if (failed) throw failed;
+      return await flightOf(request, held, ended);
+    } catch (error) {
+      options.log.warn({ requestId: request.requestId, err: error }, 'tokens could not be refreshed');
+      if (!ended) return held.session;
+      if (codeOf(error) === 'ERR_OIDC_TOKEN_INVALID') return undefined;
+      throw codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE' ? error : unavailable(error);
+    }
+  }
+
+  return async (request, held) => {
+    const { session } = held;
+    const ended = hasEnded(session, now());
+    const due = ended || endsSoon(session, now(), options.bufferMs);
+    if (!due) return { session, cookies: [] };
+    if (!options.allowRefreshing || session.refreshToken === undefined)
+      return ended ? undefined : { session, cookies: [] };
+    const current = await renewed(request, held, ended);
+    if (!current || hasEnded(current, now())) return undefined;
+    return { session: current, cookies: current === session ? [] : await cookiesOf(request, held, current) };
+  };
+
+  /** Where the browser keeps the tokens, each request that was renewed tells it. */
+  async function cookiesOf(request: AuthRequest, held: Held, session: Session): Promise<readonly string[]> {
+    return keeper.inBrowser ? keeper.update(request, held, session) : [];
+  }
+}
+
+function unavailable(cause: unknown): Error {
+  return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', 'the session has ended and the provider cannot be asked', cause);
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import type { AuthRequest } from '@edge-gateway/core';
+import { failure } from '../failure.ts';
+import { digest } from '../seal.ts';
+import type { Session, SessionKeeper } from './session.ts';
+
+/** `req.session` as express-session makes it. */
+interface RequestSession {
+  [key: string]: unknown;
+  regenerate(done: (error?: unknown) => void): void;
+}
+
+/** Under this name a login lives in `req.session`. */
+const PROPERTY = 'edgeGatewayLogin';
+
+/**
+ * Keeps logins in the `req.session` that the application already has. A login gets a new session id (so that nobody
+ * can fix it beforehand), with what else was in the session.
+ */
+export function createRequestKeeper(requestOf: (request: AuthRequest) => IncomingMessage, id: string): SessionKeeper {
+  const property = `${PROPERTY}:${id}`;
+  const sessionOf = (request: AuthRequest): RequestSession => {
+    const { session } = requestOf(request) as IncomingMessage & { session?: RequestSession };
+    if (!session) throw failure('ERR_OIDC_CONFIG', "session 'request' needs express-session before this middleware");
+    return session;
+  };
+  const regenerate = async (request: AuthRequest): Promise<void> => {
+    const before = sessionOf(request);
+    const others = Object.entries(before).filter(([key]) => key !== 'cookie' && key !== property);
+    await new Promise<void>((resolve, reject) => {
+      before.regenerate((error) => (error ? reject(unavailable(error)) : resolve()));
+    });
+    Object.assign(sessionOf(request), Object.fromEntries(others));
+  };
+  return {
+    inBrowser: true,
+    async load(request) {
+      const session = sessionOf(request)[property] as Session | undefined;
+      return session && { session, id: digest(session.refreshToken ?? session.accessToken) };
+    },
+    async create(request, session) {
+      await regenerate(request);
+      sessionOf(request)[property] = session;
+      return [];
+    },
+    async update(request, _held, session) {
+      sessionOf(request)[property] = session;
+      return [];
+    },
+    async remove(request) {
+      if (sessionOf(request)[property] !== undefined) await regenerate(request);
+      return [];
+    },
+    exclusively: (held, work) => work(held),
+  };
+}
+
+function unavailable(cause: unknown): Error {
+  return failure('ERR_OIDC_STORE_UNAVAILABLE', undefined, cause);
+}

@@ -1,0 +1,114 @@
+import type { SessionData, Store } from 'express-session';
+import type { AuthRequest } from '@edge-gateway/core';
+import { clearCookie, parseCookies, setCookie, type CookieAttributes } from '../cookies.ts';
+import { failure } from '../failure.ts';
+import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
+import { deriveKey, digest, open, randomToken, seal } from '../seal.ts';
+import type { SessionIndex } from './session-index.ts';
+import { claimsOf, indexKeys, type Held, type Session, type SessionKeeper } from './session.ts';
+import type { SessionLock } from './session-lock.ts';
+
+export interface StoreKeeperOptions {
+  readonly store: Store;
+  readonly lock: SessionLock;
+  readonly index: SessionIndex;
+  readonly cookieName: string;
+  readonly attributes: CookieAttributes;
+  /** Sessions of one client never open for another. */
+  readonly client: string;
+  readonly now: () => number;
+}
+
+interface Kept extends Held {
+  readonly handle: string;
+}
+
+const HANDLE = /^[\w-]{43}$/;
+/** How long a session is kept whose cookie ends with the browser. */
+const BROWSER_SESSION_MS = 86_400_000;
+
+/**
+ * Keeps sessions in a store. The browser gets a random handle; the store gets its digest as key, and the session
+ * encrypted with a key derived from the handle. So neither a reader of the store can use a session, nor can an answer
+ * that belongs to another handle be taken for one's own.
+ */
+export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
+  const { attributes, cookieName } = options;
+
+  async function fetchSession(handle: string): Promise<Kept | undefined> {
+    const id = digest(handle);
+    const data = await call<SessionData | null | undefined>((done) => options.store.get(id, done));
+    const sealed = (data as { sealed?: unknown } | null | undefined)?.sealed;
+    const text = typeof sealed === 'string' ? open(deriveKey(handle, 'session'), options.client, sealed) : undefined;
+    return text === undefined ? undefined : { session: JSON.parse(text) as Session, id, handle };
+  }
+
+  async function write(handle: string, session: Session): Promise<void> {
+    const lifetimeMs = attributes.maxAgeSeconds === undefined ? BROWSER_SESSION_MS : attributes.maxAgeSeconds * 1000;
+    const cookie = { originalMaxAge: lifetimeMs, expires: new Date(keptUntil(session, options.now() + lifetimeMs)) };
+    const sealed = seal(deriveKey(handle, 'session'), options.client, JSON.stringify(session));
+    const data = { cookie, sealed } as unknown as SessionData;
+    await call<void>((done) => options.store.set(digest(handle), data, (error?: unknown) => done(error, undefined)));
+  }
+
+  const destroy = (id: string): Promise<void> =>
+    call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
+
+  async function load(request: AuthRequest): Promise<Kept | undefined> {
+    const handle = parseCookies(request.header('cookie')).get(cookieName);
+    return handle !== undefined && HANDLE.test(handle) ? fetchSession(handle) : undefined;
+  }
+
+  return {
+    inBrowser: false,
+    load,
+    async create(_request, session) {
+      const handle = randomToken();
+      await write(handle, session);
+      await options.index.add(indexKeys(claimsOf(session.idToken)), digest(handle));
+      return [setCookie(cookieName, handle, attributes)];
+    },
+    async update(_request, held, session) {
+      await write((held as Kept).handle, session);
+      return [];
+    },
+    async remove(request, held) {
+      if (held) await destroy(held.id);
+      const present = parseCookies(request.header('cookie')).has(cookieName);
+      return present || held ? [clearCookie(cookieName, attributes)] : [];
+    },
+    async exclusively(held, work, waitMs) {
+      const release = await options.lock.acquire(held.id, waitMs);
+      if (!release) return undefined;
+      try {
+        return await work(await fetchSession((held as Kept).handle));
+      } finally {
+        await release();
+      }
+    },
+    async removeAll(keys) {
+      const ids = await options.index.take(keys);
+      await Promise.all(ids.map(destroy));
+      return ids.length;
+    },
+  };
+}
+
+/** A session that cannot be renewed is kept no longer than its tokens hold. */
+function keptUntil(session: Session, latest: number): number {
+  const { idEndsAt = Infinity, accessEndsAt = Infinity } = session;
+  const end = Math.min(idEndsAt, accessEndsAt) + CLOCK_SKEW_SECONDS * 1000;
+  return session.refreshToken === undefined ? Math.min(latest, end) : latest;
+}
+
+/** A call of a store; all that goes wrong with it is `ERR_OIDC_STORE_UNAVAILABLE`. */
+function call<T>(start: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const refuse = (error: unknown): void => reject(failure('ERR_OIDC_STORE_UNAVAILABLE', undefined, error));
+    try {
+      start((error, value) => (error ? refuse(error) : resolve(value as T)));
+    } catch (error) {
+      refuse(error);
+    }
+  });
+}

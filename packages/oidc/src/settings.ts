@@ -1,0 +1,144 @@
+import { compileRegex, secretText, type Context } from '@edge-gateway/core';
+import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
+import type { CookieAttributes } from './cookies.ts';
+import { failure } from './failure.ts';
+import { identify, type Identified } from './provider/client-authentication.ts';
+import { isTrusted } from './provider/limited-fetch.ts';
+import { deriveKey, randomToken } from './seal.ts';
+import { findSecret } from './secret.ts';
+
+/** Holds the key that replicas share for logins under way, as `signing-key`. */
+export const SIGNING_KEY_SECRET = { name: 'extauth-signing-key', namespace: 'gw-system' } as const;
+
+const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
+/** A secret at least this long is taken to be random, so keys may be derived from it. */
+const RANDOM_SECRET_LENGTH = 32;
+
+/** The block of a login: of OpenID Connect, or of plain OAuth 2, whose fields are among them. */
+export type LoginBlock = Partial<OidcAuthorizationCode>;
+
+/** The paths a login answers itself. */
+export interface Paths {
+  isCallback(path: string): boolean;
+  isLogout(path: string): boolean;
+  isChannel(path: string): boolean;
+}
+
+/** Everything about a login that is made once. */
+export interface LoginSettings {
+  readonly id: string;
+  readonly clientId: string;
+  readonly appUrl: URL;
+  readonly redirectUri: string;
+  readonly afterLogoutUrl: string;
+  readonly paths: Paths;
+  readonly identified: Identified;
+  /** Seals what a login under way has to remember. */
+  readonly stateKey: Uint8Array;
+  readonly cookie: CookieAttributes;
+  readonly targetDomain: string | undefined;
+}
+
+/** Checks a block and makes its settings. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */
+export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSettings {
+  const appUrl = URL.parse(block.appUrl ?? '');
+  if (!appUrl || !/^https?:$/.test(appUrl.protocol) || appUrl.search || appUrl.hash || appUrl.username)
+    throw failure('ERR_OIDC_CONFIG', 'appUrl has to be an http or https address without query');
+  if (!block.clientId) throw failure('ERR_OIDC_CONFIG', 'clientId is missing');
+  if (block.azure) throw failure('ERR_OIDC_CONFIG', 'azure is not available');
+  const base = appUrl.href.replace(/\/$/, '');
+  const callback = callbackOf(block);
+  const identified = parts.identified ?? identify(block, parts.context.secrets);
+  const session = parts.session ?? {};
+  return {
+    id: parts.id,
+    clientId: block.clientId,
+    appUrl,
+    redirectUri: base + callback.path,
+    afterLogoutUrl: afterLogoutUrlOf(block, appUrl),
+    paths: pathsOf(block, { matches: callback.matches, prefix: new URL(base).pathname.replace(/\/$/, '') }),
+    identified,
+    stateKey: stateKeyOf(parts, identified),
+    cookie: cookieOf(session),
+    targetDomain: session.cookie?.targetDomain ?? session.redis?.targetDomain,
+  };
+}
+
+export interface SettingsParts {
+  readonly id: string;
+  readonly context: Context;
+  readonly session: UserSession | undefined;
+  /** Library use: a secret that stands in the program. */
+  readonly identified?: Identified;
+  readonly signingKey?: string;
+}
+
+/** The 32-byte key of `cipherConfig`. Throws `ERR_OIDC_SECRET`. */
+export function cipherKeyOf(session: UserSession | undefined, context: Context): Uint8Array | undefined {
+  const ref = session?.cipherConfig?.keyRef;
+  if (!ref) return undefined;
+  const data = findSecret(context.secrets, ref)?.data.key;
+  const bytes = data === undefined ? undefined : Buffer.from(data, 'base64');
+  if (bytes?.length !== 32) throw failure('ERR_OIDC_SECRET', 'the key of cipherConfig has to have 32 bytes');
+  return new Uint8Array(bytes);
+}
+
+function stateKeyOf({ context, session, signingKey }: SettingsParts, { secret }: Identified): Uint8Array {
+  const pinned = signingKey ?? secretText(context.secrets.get(SIGNING_KEY_SECRET), 'signing-key');
+  const known = pinned ?? cipherKeyOf(session, context);
+  if (known !== undefined) return deriveKey(known, 'state');
+  if (secret !== undefined && secret.length >= RANDOM_SECRET_LENGTH) return deriveKey(secret, 'state');
+  return deriveKey(context.state('oidc:state-key', randomToken), 'state');
+}
+
+function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {
+  const url = URL.parse(afterLogoutUrl || appUrl.href, appUrl.href);
+  if (url && (isTrusted(url.href) || url.protocol === 'http:')) return url.href;
+  throw failure('ERR_OIDC_CONFIG', 'afterLogoutUrl is not an http or https address');
+}
+
+interface Callback {
+  readonly path: string;
+  matches(path: string): boolean;
+}
+
+function callbackOf({ callbackPath = '', parseCallbackPathAsRegex }: LoginBlock): Callback {
+  if (!parseCallbackPathAsRegex) {
+    if (!callbackPath.startsWith('/')) throw failure('ERR_OIDC_CONFIG', 'callbackPath has to begin with /');
+    return { path: callbackPath, matches: (path) => path === callbackPath };
+  }
+  const regex = compileRegex(callbackPath);
+  const [path = ''] = /^[^\\^$.|?*+()[\]{}]*/.exec(callbackPath.replace(/^\^/, '')) ?? [];
+  if (!path.startsWith('/') || !regex.fullMatch(path))
+    throw failure('ERR_OIDC_CONFIG', 'callbackPath as a regular expression has to match its own literal beginning');
+  return { path, matches: (each) => regex.fullMatch(each) };
+}
+
+function pathsOf(block: LoginBlock, callback: { matches(path: string): boolean; readonly prefix: string }): Paths {
+  const { logoutPath, frontChannelLogout } = block;
+  const channel = frontChannelLogout?.path;
+  const own = [logoutPath, channel].filter((path) => path !== undefined && path !== '');
+  if (new Set(own).size < own.length || own.some((path) => callback.matches(path!)))
+    throw failure('ERR_OIDC_CONFIG', 'callbackPath, logoutPath and frontChannelLogout.path have to differ');
+  if (own.some((path) => !path!.startsWith('/')))
+    throw failure('ERR_OIDC_CONFIG', 'logoutPath and frontChannelLogout.path have to begin with /');
+  const below = (path: string, test: (path: string) => boolean): boolean =>
+    test(path) || (path.startsWith(`${callback.prefix}/`) && test(path.slice(callback.prefix.length)));
+  return {
+    isCallback: (path) => below(path, (each) => callback.matches(each)),
+    isLogout: (path) => Boolean(logoutPath) && below(path, (each) => each === logoutPath),
+    isChannel: (path) => Boolean(channel) && below(path, (each) => each === channel),
+  };
+}
+
+const SAME_SITE = { DefaultMode: undefined, LaxMode: 'Lax', StrictMode: 'Strict', NoneMode: 'None' } as const;
+
+function cookieOf({ cookieOptions = {} }: UserSession): CookieAttributes {
+  const { maxAge = DEFAULT_MAX_AGE_SECONDS, notSecure = false, path = '/', domain = '' } = cookieOptions;
+  const sameSite = SAME_SITE[cookieOptions.sameSite ?? 'LaxMode'];
+  if (sameSite === 'None' && notSecure) throw failure('ERR_OIDC_CONFIG', 'sameSite NoneMode needs secure cookies');
+  if (/[;,\s]/.test(path + domain)) throw failure('ERR_OIDC_CONFIG', 'path or domain of cookies cannot be used');
+  const maxAgeSeconds = maxAge === 0 ? undefined : maxAge;
+  const httpOnly = cookieOptions.httpOnly ?? true;
+  return { maxAgeSeconds, secure: !notSecure, httpOnly, path, sameSite, domain: domain || undefined };
+}

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { oidc, type OidcOptions } from '../src/index.ts';
+import { createBrowser } from './parts/browser.ts';
+import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider, type IdentityProvider } from './parts/identity-provider.ts';
+import { startSite, type Site } from './parts/site.ts';
+
+describe('a login', () => {
+  let site: Site;
+  let idp: IdentityProvider;
+  const options = (more: Partial<OidcOptions> = {}): OidcOptions => ({
+    issuerUrl: idp.issuer,
+    clientId: CLIENT_ID,
+    clientSecret: CLIENT_SECRET,
+    appUrl: site.url,
+    callbackPath: '/callback',
+    scopes: ['email'],
+    headers: { idTokenHeader: 'jwt' },
+    identityToken: { claimsToHeaders: [{ claim: 'email', header: 'x-email' }] },
+    session: { redis: {}, cookieOptions: { notSecure: true } },
+    ...more,
+  });
+  before(async () => {
+    site = await startSite();
+    idp = await startIdentityProvider({ redirectUris: [`${site.url}/callback`] });
+  });
+  after(async () => {
+    await idp.close();
+    await site.close();
+  });
+
+  it('sends a browser to the provider and back to where it wanted to go', async () => {
+    site.use(oidc(options()));
+    const browser = createBrowser();
+    const seen = await browser.visit(`${site.url}/a/page?x=1`);
+    expect(seen.status).to.equal(200);
+    expect(seen.url).to.equal(`${site.url}/a/page?x=1`);
+    const { headers } = JSON.parse(seen.body);
+    expect(headers['x-email']).to.equal('admin@example.com');
+    expect(headers.jwt).to.match(/^ey/);
+    expect(browser.cookie('__session')).to.match(/^[\w-]{43}$/);
+  });
+
+  it('keeps tokens in cookies where no store is configured', async () => {
+    site.use(oidc(options({ session: { cookieOptions: { notSecure: true } } })));
+    const browser = createBrowser();
+    const seen = await browser.visit(`${site.url}/a`);
+    expect(seen.status, seen.body).to.equal(200);
+    expect(browser.cookie('id_token')).to.match(/^ey/);
+    expect(browser.cookie('access_token')).to.be.a('string');
+  });
+});
