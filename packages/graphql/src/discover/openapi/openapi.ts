@@ -1,0 +1,89 @@
+import { buildSchema } from 'graphql';
+import type { Resolution } from '@edge-gateway/core/schema';
+import type { Discovery, Skipped, UpstreamName } from '../discovery.ts';
+import { uniqueNames } from '../names.ts';
+import { createSchemaText, type FieldText } from '../schema-text.ts';
+import { isObject, listOf, openDocument, textOf, type Document, type Json } from './document.ts';
+import { toField, type Operation } from './operation.ts';
+import { createTypes } from './types.ts';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/**
+ * Makes an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`.
+ * An operation that GraphQL cannot offer is skipped. Throws when the document is not OpenAPI 3, or nothing of it is left.
+ */
+export function discoverOpenApi(upstream: UpstreamName, source: unknown): Discovery {
+  const document = openDocument(source);
+  const skipped: Skipped[] = [];
+  const text = createSchemaText();
+  const types = createTypes(document, text, skipped);
+  const context = {
+    document,
+    types,
+    upstream,
+    basePath: basePathOf(document.root),
+    unique: { Query: uniqueNames(), Mutation: uniqueNames() },
+  };
+  const fields: Record<'Query' | 'Mutation', FieldText[]> = { Query: [], Mutation: [] };
+  const resolutions: Record<string, Resolution> = {};
+  for (const operation of operationsOf(document, skipped)) {
+    try {
+      const { root, field, resolution } = toField(operation, context);
+      fields[root].push(field);
+      resolutions[field.resolve!] = resolution;
+    } catch (error) {
+      skipped.push({ where: `${operation.method.toUpperCase()} ${operation.path}`, reason: (error as Error).message });
+    }
+  }
+  if (Object.keys(resolutions).length === 0) throw new Error('the document has no operation that GraphQL can offer');
+  if (fields.Query.length === 0) Object.assign(resolutions, nameOfUpstream(upstream, fields.Query));
+  text.type('type', 'Query', fields.Query);
+  if (fields.Mutation.length > 0) text.type('type', 'Mutation', fields.Mutation);
+  if (types.usesJson) text.scalar('JSON');
+  return { spec: specOf(String(text), resolutions), skipped };
+}
+
+/** An API that runs here. Throws where the text is no valid schema. */
+export function specOf(schemaDefinition: string, resolutions: Readonly<Record<string, Resolution>>): Discovery['spec'] {
+  buildSchema(`directive @resolve(name: String) on FIELD_DEFINITION\n${schemaDefinition}`);
+  return { executableSchema: { schemaDefinition, executor: { local: { enableIntrospection: true, resolutions } } } };
+}
+
+/** GraphQL has no schema without a query: where everything changes something, the upstream tells its name. */
+export function nameOfUpstream(upstream: UpstreamName, query: FieldText[]): Record<string, Resolution> {
+  query.push({ name: 'upstreamName', type: 'String', resolve: 'Query|upstreamName' });
+  return { 'Query|upstreamName': { mockResolver: { syncResponse: upstream.name } } };
+}
+
+function operationsOf(document: Document, skipped: Skipped[]): Operation[] {
+  const paths = isObject(document.root['paths']) ? document.root['paths'] : {};
+  return Object.entries(paths).flatMap(([path, item]) => {
+    if (path.startsWith('x-')) return [];
+    try {
+      const { value, pointer } = document.follow(item, `#/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+      const shared = listOf(value['parameters']);
+      return METHODS.flatMap((method): Operation[] => {
+        const operation = value[method];
+        if (!isObject(operation)) return [];
+        return [{ path, method, shared, placed: { value: operation, pointer: `${pointer}/${method}` } }];
+      });
+    } catch (error) {
+      skipped.push({ where: path, reason: (error as Error).message });
+      return [];
+    }
+  });
+}
+
+/** The path of the first server, its variables at their defaults. */
+function basePathOf(root: Json): string {
+  const [server] = listOf(root['servers']);
+  if (!isObject(server)) return '';
+  const variables = isObject(server['variables']) ? server['variables'] : {};
+  const url = (textOf(server['url']) ?? '').replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    return isObject(variable) ? String(variable['default'] ?? '') : '';
+  });
+  const parsed = URL.canParse(url, 'http://upstream') ? new URL(url, 'http://upstream') : undefined;
+  return parsed ? parsed.pathname.replace(/\/+$/, '').replaceAll('{', '%7B') : '';
+}

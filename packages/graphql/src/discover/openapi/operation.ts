@@ -1,0 +1,169 @@
+import type { Resolution } from '@edge-gateway/core/schema';
+import type { UpstreamName } from '../discovery.ts';
+import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
+import type { FieldText } from '../schema-text.ts';
+import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
+import type { Types } from './types.ts';
+
+/** One operation of a document. */
+export interface Operation {
+  readonly path: string;
+  /** Lower case. */
+  readonly method: string;
+  readonly placed: Placed;
+  /** Parameters of the path item. */
+  readonly shared: readonly unknown[];
+}
+
+/** A field and what is behind it. */
+export interface OperationField {
+  readonly root: 'Query' | 'Mutation';
+  readonly field: FieldText;
+  readonly resolution: Resolution;
+}
+
+export interface OperationContext {
+  readonly document: Document;
+  readonly types: Types;
+  readonly upstream: UpstreamName;
+  /** Path of the server that all paths are under, without a slash at its end. */
+  readonly basePath: string;
+  /** Gives a field name once per root type. */
+  readonly unique: Readonly<Record<'Query' | 'Mutation', (name: string) => string>>;
+}
+
+interface Argument {
+  readonly name: string;
+  readonly type: string;
+}
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly argument: string;
+}
+
+/** Makes the field of an operation. Throws an `Error` that says why an operation cannot be offered. */
+export function toField(operation: Operation, context: OperationContext): OperationField {
+  const { method, path } = operation;
+  const root = method === 'get' ? 'Query' : 'Mutation';
+  const name = toGraphQLName(textOf(operation.placed.value['operationId']) ?? `${method} ${path}`);
+  if (name === '') throw new Error('the operation has no name that GraphQL takes');
+  const args: Argument[] = [];
+  const parameters = parametersOf(operation, { context, args, owner: name });
+  const body = bodyOf(operation, { context, args, owner: name });
+  const type = responseType(operation, context, name);
+  const unique = context.unique[root](name);
+  const request = requestOf(operation, parameters, { basePath: context.basePath, body });
+  const upstreamRef = { name: context.upstream.name, namespace: context.upstream.namespace };
+  const description = textOf(operation.placed.value['summary']) ?? textOf(operation.placed.value['description']);
+  return {
+    root,
+    field: { name: unique, type, args, resolve: `${root}|${unique}`, ...(description && { description }) },
+    resolution: { restResolver: { upstreamRef, request } },
+  };
+}
+
+interface Taking {
+  readonly context: OperationContext;
+  readonly args: Argument[];
+  /** Name of the field, for the names of types without one. */
+  readonly owner: string;
+}
+
+/** Adds an argument for each parameter; those of the operation come before those of its path. */
+function parametersOf(operation: Operation, { context, args, owner }: Taking): Parameter[] {
+  const { document, types } = context;
+  const unique = uniqueNames();
+  const found = new Map<string, Parameter>();
+  const written = [...listOf(operation.placed.value['parameters']), ...operation.shared];
+  for (const [index, each] of written.entries()) {
+    const { value, pointer } = document.follow(each, `${operation.placed.pointer}/parameters/${index}`);
+    const name = textOf(value['name']);
+    const place = textOf(value['in']);
+    if (name === undefined || !['path', 'query', 'header'].includes(place ?? '') || found.has(`${place} ${name}`)) continue;
+    if (place === 'header' && isKept(name)) continue;
+    const argument = unique(toGraphQLName(name) || 'value');
+    const schema = { value: isObject(value['schema']) ? value['schema'] : { type: 'string' }, pointer: `${pointer}/schema` };
+    const type = types.typeOf(schema, `${toTypeName(owner)}${toTypeName(name)}`, 'input');
+    const required = place === 'path' || value['required'] === true;
+    args.push({ name: argument, type: required ? `${type}!` : type });
+    found.set(`${place} ${name}`, { in: place!, name, argument });
+  }
+  return [...found.values()];
+}
+
+/** Headers that OpenAPI itself says are no parameters, and those a client must not choose. */
+function isKept(name: string): boolean {
+  const kept = /^(accept|content-type|authorization|host|cookie|content-length|transfer-encoding|connection|upgrade|te)$/i;
+  return kept.test(name) || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+}
+
+/** Adds the argument `input` for a JSON body. Throws when the operation needs a body that is not JSON. */
+function bodyOf(operation: Operation, { context, args, owner }: Taking): string | undefined {
+  const written = operation.placed.value['requestBody'];
+  if (written === undefined || operation.method === 'get') return undefined;
+  const { value, pointer } = context.document.follow(written, `${operation.placed.pointer}/requestBody`);
+  const schema = jsonContent(context.document, value, pointer);
+  if (!schema) {
+    if (value['required'] === true) throw new Error('its body is not JSON');
+    return undefined;
+  }
+  const type = context.types.typeOf(schema, `${toTypeName(owner)}Body`, 'input');
+  const taken = new Set(args.map(({ name }) => name));
+  const name = taken.has('input') ? 'bodyInput' : 'input';
+  args.push({ name, type: value['required'] === true ? `${type}!` : type });
+  return `{$args.${name}}`;
+}
+
+/** The schema of the JSON in a body; `undefined` when there is none. */
+function jsonContent(document: Document, value: Json, pointer: string): Placed | undefined {
+  const content = isObject(value['content']) ? value['content'] : {};
+  const types = Object.keys(content);
+  const json = types.find((type) => /^application\/json\b/i.test(type)) ?? types.find((type) => /[/+]json\b|^\*\/\*$/i.test(type));
+  if (json === undefined) return undefined;
+  const media = document.follow(content[json], `${pointer}/content/${json}`);
+  const schema = media.value['schema'];
+  return { value: isObject(schema) ? schema : {}, pointer: `${media.pointer}/schema` };
+}
+
+/** The type of the first answer that says success; `JSON` where nothing is said of it. */
+function responseType({ placed }: Operation, { document, types }: OperationContext, owner: string): string {
+  const responses = isObject(placed.value['responses']) ? placed.value['responses'] : {};
+  const codes = Object.keys(responses);
+  const code = codes.filter((each) => /^2(\d\d|XX)$/i.test(each)).sort()[0] ?? codes.find((each) => each === 'default');
+  const any: Placed = { value: {}, pointer: `${placed.pointer}/responses` };
+  if (code === undefined) return types.typeOf(any, owner, 'output');
+  const response = document.follow(responses[code], `${placed.pointer}/responses/${code}`);
+  const schema = jsonContent(document, response.value, response.pointer);
+  const described = isObject(response.value['content']) && Object.keys(response.value['content']).length > 0;
+  if (!schema && described) throw new Error('its answer is not JSON');
+  return types.typeOf(schema ?? any, `${toTypeName(owner)}Result`, 'output');
+}
+
+/** What is sent upstream, with templates on the arguments. */
+function requestOf(
+  { method, path }: Operation,
+  parameters: readonly Parameter[],
+  { basePath, body }: { readonly basePath: string; readonly body: string | undefined },
+): NonNullable<Resolution['restResolver']>['request'] {
+  const headers: Record<string, string> = { ':method': method.toUpperCase() };
+  const queryParams: Record<string, string> = {};
+  const inPath = new Map(parameters.filter((each) => each.in === 'path').map((each) => [each.name, each.argument]));
+  const filled = path.replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    const argument = inPath.get(name);
+    if (argument === undefined) throw new Error(`the path parameter '${name}' is not declared`);
+    return `{$args.${argument}}`;
+  });
+  if (!filled.startsWith('/')) throw new Error('the path does not start with /');
+  headers[':path'] = `${basePath}${filled}`;
+  for (const parameter of parameters) {
+    if (parameter.in === 'query') queryParams[parameter.name] = `{$args.${parameter.argument}}`;
+    if (parameter.in === 'header') headers[parameter.name.toLowerCase()] = `{$args.${parameter.argument}}`;
+  }
+  return {
+    headers,
+    ...(Object.keys(queryParams).length > 0 && { queryParams }),
+    ...(body !== undefined && { body }),
+  };
+}
