@@ -7,3 +7,5 @@ export { startService, type Service } from './http-service.ts';
 export type { DemoClient, Lifetimes } from './identity-provider/configuration.ts';
 export { startIdentityProvider, type IdentityProviderOptions } from './identity-provider/identity-provider.ts';
 export { DEMO_USERS, type DemoUser } from './identity-provider/users.ts';
+export { startTodos } from './todos.ts';
+export { startUsersGrpc } from './users-grpc.ts';

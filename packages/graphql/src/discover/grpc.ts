@@ -46,7 +46,10 @@ export function discoverGrpc(upstream: UpstreamName, probe: Extract<Probe, { typ
   if (types.usesJson) text.scalar('JSON');
   const spec = specOf(String(text), resolutions);
   const protoDescriptorBin = Buffer.from(probe.descriptorSet).toString('base64');
-  return { spec: { executableSchema: { ...spec.executableSchema, grpcDescriptorRegistry: { protoDescriptorBin } } }, skipped };
+  return {
+    spec: { executableSchema: { ...spec.executableSchema, grpcDescriptorRegistry: { protoDescriptorBin } } },
+    skipped,
+  };
 }
 
 interface ServiceMethod {

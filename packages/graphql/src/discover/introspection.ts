@@ -1,4 +1,4 @@
-import { buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql';
+import { assertValidSchema, buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql';
 import type { Discovery, UpstreamName } from './discovery.ts';
 
 /** Makes an API that hands queries to the GraphQL server. Throws where the answer is no introspection result. */
@@ -18,5 +18,7 @@ export function discoverServer(upstream: UpstreamName, introspection: unknown): 
 export function schemaOfIntrospection(introspection: unknown): string {
   const { __schema: schema } = (introspection ?? {}) as { __schema?: unknown };
   if (typeof schema !== 'object' || schema === null) throw new TypeError('the answer has no __schema');
-  return printSchema(buildClientSchema(introspection as IntrospectionQuery));
+  const built = buildClientSchema(introspection as IntrospectionQuery);
+  assertValidSchema(built);
+  return printSchema(built);
 }

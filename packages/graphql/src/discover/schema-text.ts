@@ -40,7 +40,7 @@ function fieldText({ name, type, args = [], description, resolve }: FieldText): 
 /** A description of one line: everything else that people write in documents stays where it is. */
 function described(description: string | undefined, indent: string): string {
   const line = description
-    ?.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]+/g, ' ')
+    ?.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
   return line ? `${indent}${JSON.stringify(line.length > 200 ? `${line.slice(0, 199)}…` : line)}\n` : '';

@@ -42,7 +42,8 @@ function find(root: Json, reference: string): unknown {
   let value: unknown = root;
   for (const part of reference.split('/').slice(1)) {
     const key = decode(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    const inside = Array.isArray(value) || isObject(value) ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined;
+    const inside =
+      Array.isArray(value) || isObject(value) ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined;
     if (inside === undefined) throw new Error(`${reference} does not exist`);
     value = inside;
   }

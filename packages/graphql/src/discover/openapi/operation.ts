@@ -81,10 +81,14 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
     const { value, pointer } = document.follow(each, `${operation.placed.pointer}/parameters/${index}`);
     const name = textOf(value['name']);
     const place = textOf(value['in']);
-    if (name === undefined || !['path', 'query', 'header'].includes(place ?? '') || found.has(`${place} ${name}`)) continue;
+    if (name === undefined || !['path', 'query', 'header'].includes(place ?? '') || found.has(`${place} ${name}`))
+      continue;
     if (place === 'header' && isKept(name)) continue;
     const argument = unique(toGraphQLName(name) || 'value');
-    const schema = { value: isObject(value['schema']) ? value['schema'] : { type: 'string' }, pointer: `${pointer}/schema` };
+    const schema = {
+      value: isObject(value['schema']) ? value['schema'] : { type: 'string' },
+      pointer: `${pointer}/schema`,
+    };
     const type = types.typeOf(schema, `${toTypeName(owner)}${toTypeName(name)}`, 'input');
     const required = place === 'path' || value['required'] === true;
     args.push({ name: argument, type: required ? `${type}!` : type });
@@ -95,7 +99,8 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
 
 /** Headers that OpenAPI itself says are no parameters, and those a client must not choose. */
 function isKept(name: string): boolean {
-  const kept = /^(accept|content-type|authorization|host|cookie|content-length|transfer-encoding|connection|upgrade|te)$/i;
+  const kept =
+    /^(accept|content-type|authorization|host|cookie|content-length|transfer-encoding|connection|upgrade|te)$/i;
   return kept.test(name) || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
 }
 
@@ -120,7 +125,8 @@ function bodyOf(operation: Operation, { context, args, owner }: Taking): string 
 function jsonContent(document: Document, value: Json, pointer: string): Placed | undefined {
   const content = isObject(value['content']) ? value['content'] : {};
   const types = Object.keys(content);
-  const json = types.find((type) => /^application\/json\b/i.test(type)) ?? types.find((type) => /[/+]json\b|^\*\/\*$/i.test(type));
+  const json =
+    types.find((type) => /^application\/json\b/i.test(type)) ?? types.find((type) => /[/+]json\b|^\*\/\*$/i.test(type));
   if (json === undefined) return undefined;
   const media = document.follow(content[json], `${pointer}/content/${json}`);
   const schema = media.value['schema'];

@@ -30,7 +30,10 @@ export function shapeOf(document: Document, { value, pointer }: Placed): Shape {
   const wrapped = listOf(value['allOf']);
   if (wrapped.length === 1) return shapeOf(document, document.follow(wrapped[0], `${pointer}/allOf/0`));
   if (type === 'array' || isObject(value['items'])) {
-    return { kind: 'list', items: { value: isObject(value['items']) ? value['items'] : {}, pointer: `${pointer}/items` } };
+    return {
+      kind: 'list',
+      items: { value: isObject(value['items']) ? value['items'] : {}, pointer: `${pointer}/items` },
+    };
   }
   return scalarOf(value, type);
 }
@@ -54,7 +57,9 @@ function scalarOf(value: Json, type: string | undefined): Shape {
   if (type === 'string' || (type === undefined && values.length > 0)) {
     const named = values.every((each): each is string => typeof each === 'string' && isEnumValue(each));
     if (values.length > 0 && named) return { kind: 'enum', values: [...new Set(values as string[])] };
-    return type === 'string' || values.every((each) => typeof each === 'string') ? { kind: 'scalar', scalar: 'String' } : JSON_SHAPE;
+    return type === 'string' || values.every((each) => typeof each === 'string')
+      ? { kind: 'scalar', scalar: 'String' }
+      : JSON_SHAPE;
   }
   if (type === 'boolean') return { kind: 'scalar', scalar: 'Boolean' };
   // Integers of 64 bits do not fit GraphQL's Int.

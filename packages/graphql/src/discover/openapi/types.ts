@@ -60,11 +60,16 @@ export function createTypes(document: Document, text: SchemaText, skipped: Skipp
   function object(placed: Placed, name: string, properties: readonly Property[], making: Making): string {
     const usable = properties.filter((each) => isUsable(each, making.side));
     if (usable.length === 0) return json();
-    return remember(placed, name, (made) => {
-      const fields = usable.map((each) => field(each, made, making));
-      const keyword = making.side === 'input' ? 'input' : 'type';
-      text.type(keyword, made, fields, textOf(placed.value['description']));
-    }, making);
+    return remember(
+      placed,
+      name,
+      (made) => {
+        const fields = usable.map((each) => field(each, made, making));
+        const keyword = making.side === 'input' ? 'input' : 'type';
+        text.type(keyword, made, fields, textOf(placed.value['description']));
+      },
+      making,
+    );
   }
 
   function isUsable({ name, schema, readOnly }: Property, side: Side): boolean {

@@ -1,0 +1,174 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { buildSchema, validateSchema } from 'graphql';
+import { expect } from 'chai';
+import { discover } from '../../src/discover/discover.ts';
+import type { Discovery } from '../../src/discover/discovery.ts';
+
+const upstream = { name: 'petstore', namespace: 'gw-system' };
+const DIRECTIVE = 'directive @resolve(name: String) on FIELD_DEFINITION\n';
+
+function documents(): { readonly name: string; readonly document: { readonly paths?: object } }[] {
+  const root = dirname(createRequire(import.meta.url).resolve('@readme/oas-examples/package.json'));
+  return ['3.0', '3.1'].flatMap((version) => {
+    const directory = join(root, version, 'json');
+    return (readdirSync(directory, { recursive: true }) as string[])
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => ({
+        name: `${version}/${name}`,
+        document: JSON.parse(readFileSync(join(directory, name), 'utf8')),
+      }));
+  });
+}
+
+function discovered(paths: object, more: object = {}): Discovery {
+  return discover(upstream, { type: 'openapi', document: { openapi: '3.0.0', paths, ...more } });
+}
+
+describe('discovery of an OpenAPI document', () => {
+  it('survives every published document of the test set', () => {
+    const all = documents().filter(({ document }) => Object.keys(document.paths ?? {}).length > 0);
+    expect(all.length).to.be.at.least(30);
+    for (const { name, document } of all) {
+      const { spec } = discover(upstream, { type: 'openapi', document });
+      const schema = buildSchema(DIRECTIVE + spec.executableSchema!.schemaDefinition!);
+      expect(validateSchema(schema), name).to.deep.equal([]);
+    }
+  });
+
+  it('makes getPetById(petId:) of the pet store', () => {
+    const { document } = documents().find(({ name }) => name === '3.0/petstore.json')!;
+    const { spec } = discover(upstream, { type: 'openapi', document });
+    expect(spec.executableSchema!.schemaDefinition).to.include(
+      'getPetById(petId: Float!): Pet @resolve(name: "Query|getPetById")',
+    );
+    expect(
+      spec.executableSchema!.executor!.local!.resolutions!['Query|getPetById']!.restResolver!.request,
+    ).to.deep.equal({
+      headers: { ':method': 'GET', ':path': '/v2/pet/{$args.petId}' },
+    });
+    expect(spec.executableSchema!.executor!.local!.enableIntrospection).to.equal(true);
+  });
+
+  it('puts parameters and bodies where the operation has them', () => {
+    const { spec } = discovered({
+      '/a/{id}': {
+        parameters: [{ in: 'path', name: 'id', required: true, schema: { type: 'string' } }],
+        post: {
+          operationId: 'add-one',
+          parameters: [
+            { in: 'query', name: 'dry-run', schema: { type: 'boolean' } },
+            { in: 'header', name: 'X-Trace', schema: { type: 'string' } },
+            { in: 'header', name: 'Authorization', schema: { type: 'string' } },
+          ],
+          requestBody: {
+            content: {
+              'application/json': {
+                schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
+              },
+            },
+          },
+          responses: { 201: { content: { 'application/json': { schema: { type: 'string' } } } } },
+        },
+      },
+    });
+    expect(spec.executableSchema!.schemaDefinition).to.include(
+      'addOne(dryRun: Boolean, XTrace: String, id: String!, input: AddOneBodyInput): String',
+    );
+    expect(
+      spec.executableSchema!.executor!.local!.resolutions!['Mutation|addOne']!.restResolver!.request,
+    ).to.deep.equal({
+      headers: { ':method': 'POST', ':path': '/a/{$args.id}', 'x-trace': '{$args.XTrace}' },
+      queryParams: { 'dry-run': '{$args.dryRun}' },
+      body: '{$args.input}',
+    });
+  });
+
+  it('skips a failing path by name and keeps the rest', () => {
+    const ok = { responses: { 200: { content: { 'application/json': { schema: { type: 'string' } } } } } };
+    const { spec, skipped } = discovered({
+      '/good': { get: { operationId: 'good', ...ok } },
+      '/xml': { get: { responses: { 200: { content: { 'text/xml': {} } } } } },
+      '/form': { post: { requestBody: { required: true, content: { 'multipart/form-data': {} } }, ...ok } },
+      '/lost/{id}': { get: ok },
+      '/nowhere': { get: { parameters: [{ $ref: '#/components/parameters/none' }], ...ok } },
+      '/circle': { $ref: '#/paths/~1circle' },
+      '/elsewhere': { $ref: 'other.yaml' },
+      '/null': null,
+    });
+    expect(Object.keys(spec.executableSchema!.executor!.local!.resolutions!)).to.deep.equal(['Query|good']);
+    expect(skipped).to.deep.equal([
+      { where: '/circle', reason: '#/paths/~1circle refers to itself' },
+      { where: '/elsewhere', reason: 'other.yaml is in another document' },
+      { where: '/null', reason: '#/paths/~1null is not an object' },
+      { where: 'GET /xml', reason: 'its answer is not JSON' },
+      { where: 'POST /form', reason: 'its body is not JSON' },
+      { where: 'GET /lost/{id}', reason: "the path parameter 'id' is not declared" },
+      { where: 'GET /nowhere', reason: '#/components/parameters/none does not exist' },
+    ]);
+  });
+
+  it('keeps types that refer to themselves, and gives names once', () => {
+    const { spec } = discovered(
+      {
+        '/tree': {
+          get: {
+            operationId: 'tree',
+            responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Query' } } } } },
+          },
+        },
+      },
+      {
+        components: {
+          schemas: { Query: { properties: { next: { $ref: '#/components/schemas/Query' }, 'no-name': {} } } },
+        },
+      },
+    );
+    expect(spec.executableSchema!.schemaDefinition).to.include('type Query2 {\n  next: Query2\n}');
+  });
+
+  it('does not let a document write into the schema', () => {
+    const nasty = 'a") { x } type Evil { a: Int } """ \u0000\ud800';
+    const { spec } = discovered({
+      '/a': { get: { operationId: nasty, summary: nasty, responses: { 200: { description: nasty } } } },
+    });
+    const schema = buildSchema(DIRECTIVE + spec.executableSchema!.schemaDefinition!);
+    expect(schema.getType('Evil')).to.equal(undefined);
+  });
+
+  it('reads properties called __proto__ and constructor as what they are', () => {
+    const document = JSON.parse(
+      '{"openapi":"3.1.0","paths":{"/a":{"get":{"operationId":"a","responses":{"200":{"content":{"application/json":{"schema":{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}}}}}}}}}',
+    );
+    const { spec } = discover(upstream, { type: 'openapi', document });
+    expect(spec.executableSchema!.schemaDefinition).to.include('constructor: String').and.not.include('__proto__');
+  });
+
+  for (const [name, document] of Object.entries({
+    'no object': [],
+    'Swagger 2': { swagger: '2.0', paths: {} },
+    'another version': { openapi: '4.0.0' },
+    'no operation': { openapi: '3.0.0', paths: {} },
+    'schemas that are nested without end': {
+      openapi: '3.0.0',
+      paths: { '/a': { get: { parameters: [{ $ref: '#/paths/~1a/get/parameters/0' }] } } },
+    },
+  })) {
+    it(`refuses ${name}`, () => {
+      expect(() => discover(upstream, { type: 'openapi', document }))
+        .to.throw()
+        .with.property('code', 'ERR_GRAPHQL_DISCOVERY');
+    });
+  }
+});
+
+describe('discovery of a GraphQL server', () => {
+  it('refuses an answer that is no introspection', () => {
+    for (const introspection of [undefined, null, {}, { __schema: 1 }, { __schema: { types: [] } }]) {
+      expect(() => discover(upstream, { type: 'graphql', introspection }))
+        .to.throw()
+        .with.property('code', 'ERR_GRAPHQL_DISCOVERY');
+    }
+  });
+});
