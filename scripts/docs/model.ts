@@ -62,7 +62,13 @@ export function typeName(schema: Schema, link: (title: string) => string): strin
   const names = schema['x-enum-names'];
   if (names) return names.map((name) => `\`${name}\``).join(', ');
   if (schema['x-format']) return schema['x-format'];
-  const words = { string: 'text', boolean: 'true or false', integer: 'integer', number: 'number' };
+  const words = {
+    string: 'text',
+    'string,boolean': 'text, or true or false',
+    boolean: 'true or false',
+    integer: 'integer',
+    number: 'number',
+  };
   return `${words[schema.type as keyof typeof words] ?? 'any'}${bounds(schema)}`;
 }
 

@@ -106,6 +106,9 @@ export const text = (description?: string, options?: FieldOptions) =>
   field<string>({ type: 'string' }, description, options);
 export const bool = (description?: string, options?: FieldOptions) =>
   field<boolean>({ type: 'boolean' }, description, options);
+/** Text, which may be written as `true` or `false` without quotes. */
+export const textOrBool = (description?: string, options?: FieldOptions) =>
+  field<string | boolean>({ type: ['string', 'boolean'] }, description, options);
 export const int = (description?: string, options?: FieldOptions & Bounds) =>
   field<number>({ type: 'integer' }, description, options);
 export const float = (description?: string, options?: FieldOptions & Bounds) =>

@@ -1,11 +1,14 @@
-import { block, bool, enumeration, list, map, named, of, text, type Static } from './field.ts';
+import { block, bool, enumeration, list, map, named, of, text, textOrBool, type Static } from './field.ts';
 
 const policy = block({
   principals: list(
     block({
       jwtPrincipal: of(
         block({
-          claims: map(text(), 'Value by claim; all have to match.'),
+          claims: map(
+            textOrBool(),
+            'Value by claim; all have to match. With the matcher BOOLEAN also `true` or `false`.',
+          ),
           provider: text('Only tokens of this provider. Empty: any.'),
           matcher: enumeration(
             ['EXACT_STRING', 'BOOLEAN', 'LIST_CONTAINS', 'REGEX_MATCH'],

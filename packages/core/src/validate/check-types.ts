@@ -93,6 +93,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   number: 'a number',
   object: 'an object',
   string: 'text',
+  'string,boolean': 'text, or true or false',
 };
 
 /** The type of a value, never the value: it may be a secret. */
