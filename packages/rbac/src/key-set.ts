@@ -1,23 +1,9 @@
-import { importJWK, importSPKI, type CryptoKey, type JWK } from 'jose';
 import type { JwtFailure } from './jwt-status.ts';
+import { readJwk, readPem, type Key } from './jwk.ts';
 import { ALGORITHMS } from './token.ts';
 
-/** A document of keys larger than this is refused. */
+/** Keys of a document beyond this number are not read. */
 const MAX_KEYS = 1000;
-
-/** One usable key. `alg` is undefined where the key does not say which one it is for. */
-interface Key {
-  readonly kid: string | undefined;
-  readonly alg: string | undefined;
-  readonly kty: string;
-  readonly crv: string | undefined;
-  /** Length of a shared secret; one shorter than the hash is not used (RFC 7518 §3.2). */
-  readonly bits: number;
-  readonly jwk: JWK | undefined;
-  readonly pem: string | undefined;
-  /** Imported at first use, by algorithm. */
-  readonly imported: Map<string, Promise<CryptoKey | Uint8Array>>;
-}
 
 /** Keys of one provider at one moment. */
 export interface KeySet {
@@ -26,37 +12,28 @@ export interface KeySet {
 }
 
 /**
- * Reads a JWK, a set of them, or a PEM public key. Keys for encryption, of unknown type or without their members are
- * left out; a document without any usable key is a failure.
+ * Reads a JWK, a set of them, or public keys in PEM. Keys for encryption, of unknown type or without their members are
+ * left out; a document without any usable key fails with what is wrong with the first.
  */
 export function parseKeys(text: string): KeySet | JwtFailure {
-  const keys = text.includes('-----BEGIN') ? pemKeys(text) : jwkKeys(text);
-  if (typeof keys === 'string') return keys;
-  if (keys.length === 0) return 'keysNone';
+  const read = text.includes('-----BEGIN') ? pemKeys(text) : jwkKeys(text);
+  if (typeof read === 'string') return read;
+  const keys = read.filter((key) => typeof key !== 'string');
+  if (keys.length === 0) return read.find((key) => typeof key === 'string') ?? 'keysNone';
   return {
-    find: (alg, kid) =>
-      keys.filter((key) => {
-        const family = ALGORITHMS[alg]!;
-        if (key.kty !== family.kty || (family.crv !== undefined && key.crv !== undefined && key.crv !== family.crv))
-          return false;
+    find: (alg, kid) => {
+      const family = ALGORITHMS[alg]!;
+      return keys.filter((key) => {
+        if (key.kty !== family.kty || (family.crv !== undefined && key.crv !== family.crv)) return false;
         if (key.alg !== undefined && key.alg !== alg) return false;
         if (key.kty === 'oct' && key.bits < Number(alg.slice(2))) return false;
         return kid === undefined || key.kid === undefined || key.kid === kid;
-      }),
+      });
+    },
   };
 }
 
-/** The key in the form that jose verifies with. */
-export function importKey(key: Key, alg: string): Promise<CryptoKey | Uint8Array> {
-  const known = key.imported.get(alg);
-  if (known) return known;
-  const importing = key.pem === undefined ? importJWK(key.jwk!, alg) : importSPKI(key.pem, alg);
-  key.imported.set(alg, importing);
-  importing.catch(() => key.imported.delete(alg));
-  return importing;
-}
-
-function jwkKeys(text: string): readonly Key[] | JwtFailure {
+function jwkKeys(text: string): readonly (Key | JwtFailure)[] | JwtFailure {
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -64,60 +41,14 @@ function jwkKeys(text: string): readonly Key[] | JwtFailure {
     return 'keysInvalidJson';
   }
   if (typeof document !== 'object' || document === null) return 'keysInvalidJson';
-  const list = 'kty' in document ? [document] : (document as { keys?: unknown }).keys;
-  if (!Array.isArray(list)) return 'keysMissing';
-  return list.slice(0, MAX_KEYS).filter(isUsable).map(toKey);
+  if ('kty' in document) return [readJwk(document)];
+  const { keys } = document as { keys?: unknown };
+  if (keys === undefined) return 'keysMissing';
+  if (!Array.isArray(keys)) return 'keysNotList';
+  return keys.slice(0, MAX_KEYS).map(readJwk);
 }
 
-/** Members that a public key of each type has to have, all of them strings. */
-const MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  RSA: ['n', 'e'],
-  EC: ['crv', 'x', 'y'],
-  OKP: ['crv', 'x'],
-  oct: ['k'],
-};
-
-function isUsable(jwk: unknown): jwk is JWK {
-  if (typeof jwk !== 'object' || jwk === null) return false;
-  const fields = jwk as Record<string, unknown>;
-  const members = Object.hasOwn(MEMBERS, String(fields['kty'])) ? MEMBERS[String(fields['kty'])]! : undefined;
-  if (!members?.every((name) => typeof fields[name] === 'string' && fields[name] !== '')) return false;
-  if (fields['use'] !== undefined && fields['use'] !== 'sig') return false;
-  const operations = fields['key_ops'];
-  return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
-}
-
-function toKey(jwk: JWK): Key {
-  return {
-    kid: typeof jwk.kid === 'string' ? jwk.kid : undefined,
-    alg: typeof jwk.alg === 'string' ? jwk.alg : undefined,
-    kty: jwk.kty!,
-    crv: jwk.crv,
-    bits: Buffer.from(jwk.k ?? '', 'base64url').length * 8,
-    jwk: publicPart(jwk),
-    pem: undefined,
-    imported: new Map(),
-  };
-}
-
-/** Someone may have pasted a private key: only its public members are ever imported. */
-function publicPart(jwk: JWK): JWK {
-  const kept = new Set(['kty', ...MEMBERS[jwk.kty!]!]);
-  return Object.fromEntries(Object.entries(jwk).filter(([name]) => kept.has(name))) as unknown as JWK;
-}
-
-function pemKeys(text: string): readonly Key[] {
-  const blocks = text.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g) ?? [];
-  return blocks.flatMap((pem) =>
-    ['RSA', 'EC', 'OKP'].map((kty) => ({
-      kid: undefined,
-      alg: undefined,
-      kty,
-      crv: undefined,
-      bits: 0,
-      jwk: undefined,
-      pem,
-      imported: new Map<string, Promise<CryptoKey | Uint8Array>>(),
-    })),
-  );
+function pemKeys(text: string): readonly (Key | JwtFailure)[] {
+  const blocks = text.match(/-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g) ?? [];
+  return blocks.length === 0 ? ['keyPem'] : blocks.slice(0, MAX_KEYS).map(readPem);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { compactVerify } from 'jose';
-import { importKey, parseKeys } from '../src/key-set.ts';
+import { parseKeys } from '../src/key-set.ts';
 import { parseToken } from '../src/token.ts';
 
 const run = promisify(execFile);
@@ -53,7 +53,7 @@ async function isAccepted(jws: string, key: object): Promise<boolean> {
   }
   for (const candidate of keys.find(header.alg, header.kid)) {
     try {
-      await compactVerify(jws, await importKey(candidate, header.alg), { algorithms: [header.alg] });
+      await compactVerify(jws, candidate.value, { algorithms: [header.alg] });
       return true;
     } catch {
       // Tried with the next key, as the middleware does.
