@@ -9,10 +9,13 @@ type RemoteJwks = NonNullable<NonNullable<JwtProvider['jwks']>['remote']>;
 
 /**
  * Fetches the key set of a provider: through the upstream it names when the context reaches upstreams, else straight
- * from its URL, which then has to be HTTPS or loopback.
+ * from its URL, which then has to be HTTPS or loopback. Throws `ERR_RBAC_PROVIDER` for a URL that is none.
  */
-export function fetchKeysOf(remote: RemoteJwks, context: Context): () => Promise<string> {
-  const url = new URL(remote.url ?? '');
+export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Context): () => Promise<string> {
+  const url = URL.parse(remote.url ?? '');
+  if (!url) {
+    throw new GatewayError(`provider ${provider}: jwks.remote.url is not a whole URL`, { code: 'ERR_RBAC_PROVIDER' });
+  }
   const { name, namespace } = remote.upstreamRef ?? {};
   const call = context.callUpstream;
   if (name !== undefined && namespace !== undefined && call) {

@@ -1,9 +1,13 @@
-import { GatewayError, type Logger } from '@edge-gateway/core';
-import type { JwtFailure } from './jwt-status.ts';
+import { GatewayError, type Counter, type Logger } from '@edge-gateway/core';
+import { JWT_STATUS, type JwtFailure } from './jwt-status.ts';
 import { parseKeys, type KeySet } from './key-set.ts';
 
-/** After a key that the set does not have, it is fetched again at most once in this time. */
+/** Because of keys that the set does not have it is fetched again at most once in this time. */
 export const REFETCH_COOLDOWN_MS = 30_000;
+/** Milliseconds between two tries while there are no keys at all. */
+const FIRST_KEYS_RETRY_MS = 1000;
+/** Share of the cache time after which a request has newer keys fetched, without waiting for them. */
+const REFRESH_AHEAD = 0.8;
 /** A fetch that takes longer has failed. */
 export const FETCH_TIMEOUT_MS = 5000;
 
@@ -15,15 +19,26 @@ export interface KeySource {
   get(): Promise<KeySet | JwtFailure>;
   /** Newer keys than `known` because a token names one that it does not have; `undefined` when none can be had now. */
   refetch(known: KeySet): Promise<KeySet | undefined>;
-  /** Counts the key sets that came; a cached verdict is good for one of them. */
+  /** Has keys fetched that will be too old soon; nobody waits for them. */
+  refreshAhead(): void;
+  /** Counts the key sets that came and were new; a cached verdict is good for one of them. */
   readonly version: number;
 }
 
-/** A source of keys that are written in the resource. */
-export function localKeys(text: string): KeySource {
+/** A source of keys that are written in the resource. Throws `ERR_RBAC_KEYS`, which says what is wrong with them. */
+export function localKeys(provider: string, text: string): KeySource {
   const keys = parseKeys(text);
-  if (typeof keys === 'string') throw new GatewayError('the local key set cannot be used', { code: 'ERR_RBAC_KEYS' });
-  return { fresh: () => keys, get: async () => keys, refetch: async () => undefined, version: 1 };
+  if (typeof keys === 'string') {
+    const message = `provider ${provider}: the local keys cannot be used: ${JWT_STATUS[keys].text}`;
+    throw new GatewayError(message, { code: 'ERR_RBAC_KEYS' });
+  }
+  return {
+    fresh: () => keys,
+    get: async () => keys,
+    refetch: async () => undefined,
+    refreshAhead: () => undefined,
+    version: 1,
+  };
 }
 
 export interface RemoteKeysOptions {
@@ -33,6 +48,7 @@ export interface RemoteKeysOptions {
   readonly cacheMs: number;
   readonly now: () => number;
   readonly log: Logger;
+  readonly stats: { readonly success: Counter; readonly failed: Counter };
 }
 
 /**
@@ -40,56 +56,93 @@ export interface RemoteKeysOptions {
  * were there, for as long as nothing better comes.
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
-  let keys: KeySet | undefined;
-  let version = 0;
-  let fetchedAt = -Infinity;
-  let triedAt = -Infinity;
-  let lastFailure: JwtFailure = 'keysUnreachable';
+  const { now } = options;
+  const document = createDocument(options);
+  let refetchedAt = -Infinity;
   let fetching: Promise<void> | undefined;
 
-  async function fetchOnce(): Promise<void> {
-    triedAt = options.now();
-    try {
-      const read = parseKeys(await options.fetchText());
-      if (typeof read === 'string') {
-        lastFailure = read;
-        options.log.warn({ reason: read }, 'key set refused, the keys known so far are kept');
-        return;
-      }
-      keys = read;
-      version++;
-      fetchedAt = options.now();
-    } catch (error) {
-      lastFailure = 'keysUnreachable';
-      options.log.warn({ err: error }, 'key set cannot be fetched, the keys known so far are kept');
-    }
-  }
-
   function fetchKeys(): Promise<void> {
-    fetching ??= fetchOnce().finally(() => {
+    fetching ??= document.fetch().finally(() => {
       fetching = undefined;
     });
     return fetching;
   }
 
-  const isFresh = (): boolean => keys !== undefined && options.now() - fetchedAt < options.cacheMs;
-  const mayRetry = (): boolean => options.now() - triedAt >= (keys ? REFETCH_COOLDOWN_MS : 1000);
+  const isYounger = (ms: number): boolean => document.keys !== undefined && now() - document.fetchedAt < ms;
+  const mayRetry = (): boolean =>
+    now() - document.triedAt >= (document.keys ? REFETCH_COOLDOWN_MS : FIRST_KEYS_RETRY_MS);
 
   return {
-    fresh: () => (isFresh() ? keys : undefined),
+    fresh: () => (isYounger(options.cacheMs) ? document.keys : undefined),
     async get() {
-      if (isFresh()) return keys!;
+      if (isYounger(options.cacheMs)) return document.keys!;
       if (fetching || mayRetry()) await fetchKeys();
-      return keys ?? lastFailure;
+      return document.keys ?? document.failure;
     },
     async refetch(known) {
-      if (keys && keys !== known) return keys;
-      if (!fetching && options.now() - triedAt < REFETCH_COOLDOWN_MS) return undefined;
+      if (document.keys && document.keys !== known) return document.keys;
+      if (!fetching) {
+        if (now() - refetchedAt < REFETCH_COOLDOWN_MS) return undefined;
+        refetchedAt = now();
+      }
       await fetchKeys();
-      return keys === known ? undefined : keys;
+      return document.keys === known ? undefined : document.keys;
+    },
+    refreshAhead() {
+      if (!fetching && !isYounger(options.cacheMs * REFRESH_AHEAD) && mayRetry()) void fetchKeys();
     },
     get version() {
-      return version;
+      return document.version;
     },
   };
+}
+
+interface Document {
+  readonly keys: KeySet | undefined;
+  readonly version: number;
+  readonly fetchedAt: number;
+  readonly triedAt: number;
+  /** Why there are no keys. */
+  readonly failure: JwtFailure;
+  /** Never rejects. */
+  fetch(): Promise<void>;
+}
+
+/** The document at its newest. The same text again is the same set, so that tokens stay verified. */
+function createDocument({ fetchText, now, log, stats }: RemoteKeysOptions): Document {
+  let text = '';
+  const document = {
+    keys: undefined as KeySet | undefined,
+    version: 0,
+    fetchedAt: -Infinity,
+    triedAt: -Infinity,
+    failure: 'keysUnreachable' as JwtFailure,
+    async fetch(): Promise<void> {
+      document.triedAt = now();
+      try {
+        take(await fetchText());
+      } catch (error) {
+        stats.failed.value++;
+        document.failure = 'keysUnreachable';
+        log.warn({ err: error }, 'key set cannot be fetched, the keys known so far are kept');
+      }
+    },
+  };
+
+  function take(fetched: string): void {
+    const read = document.keys && fetched === text ? document.keys : parseKeys(fetched);
+    if (typeof read === 'string') {
+      stats.failed.value++;
+      document.failure = read;
+      log.warn({ reason: JWT_STATUS[read].text }, 'key set refused, the keys known so far are kept');
+      return;
+    }
+    stats.success.value++;
+    if (read !== document.keys) document.version++;
+    text = fetched;
+    document.keys = read;
+    document.fetchedAt = now();
+  }
+
+  return document;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { silentLoggers } from '@edge-gateway/core';
+import { createMetrics, silentLoggers } from '@edge-gateway/core';
 import { localKeys, REFETCH_COOLDOWN_MS, remoteKeys } from '../src/key-source.ts';
 import type { KeySet } from '../src/key-set.ts';
 import { jwt } from '../src/index.ts';
@@ -19,6 +19,7 @@ describe('remote keys', () => {
     calls = 0;
   });
 
+  const counter = (path: string) => createMetrics().counter({ path, metric: path, labels: {} });
   const source = () =>
     remoteKeys({
       fetchText: async () => {
@@ -30,6 +31,7 @@ describe('remote keys', () => {
       cacheMs: 300_000,
       now: () => now,
       log: silentLoggers.get('jwt'),
+      stats: { success: counter('success'), failed: counter('failed') },
     });
 
   it('are not fetched before the first request, and once for many at the same time', async () => {
@@ -83,6 +85,35 @@ describe('remote keys', () => {
     now += REFETCH_COOLDOWN_MS;
     for (let i = 0; i < 1000; i++) await keys.refetch(known);
     expect(calls).to.equal(2);
+  });
+
+  it('are fetched at once for a key that is new right after a fetch', async () => {
+    const keys = source();
+    const known = (await keys.get()) as KeySet;
+    answers = [(await createIssuer('RS256', 'k2')).keySet];
+    expect(await keys.refetch(known)).to.be.an('object');
+    expect(calls).to.equal(2);
+  });
+
+  it('are the same set, with the same version, when the same document comes again', async () => {
+    const keys = source();
+    const first = await keys.get();
+    now += 400_000;
+    expect(await keys.get()).to.equal(first);
+    expect(keys.version).to.equal(1);
+    expect(calls).to.equal(2);
+  });
+
+  it('are fetched ahead by a request, which does not wait', async () => {
+    const keys = source();
+    await keys.get();
+    keys.refreshAhead();
+    expect(calls).to.equal(1);
+    now += 250_000;
+    keys.refreshAhead();
+    keys.refreshAhead();
+    expect(calls).to.equal(2);
+    expect(keys.fresh()).to.be.an('object');
   });
 
   it('take in a rotation without overlap at the first token of the new key', async () => {
@@ -144,9 +175,17 @@ describe('remote keys', () => {
 });
 
 describe('local keys', () => {
-  for (const text of ['', 'nonsense', '{}', '[]', '-----BEGIN PUBLIC KEY-----', '{"keys":{}}']) {
+  for (const text of [
+    '',
+    'nonsense',
+    '{}',
+    '[]',
+    '-----BEGIN PUBLIC KEY-----',
+    '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----',
+    '{"keys":{}}',
+  ]) {
     it(`refuse ${JSON.stringify(text)} when they are compiled`, () => {
-      expect(() => localKeys(text)).to.throw('the local key set cannot be used');
+      expect(() => localKeys('main', text)).to.throw('provider main: the local keys cannot be used: ');
     });
   }
 });
