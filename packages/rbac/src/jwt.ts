@@ -9,10 +9,11 @@ import {
   type Handler,
 } from '@edge-gateway/core';
 import type { JwtProviders } from '@edge-gateway/core/schema';
+import { jwtCounter } from './jwt-counter.ts';
 import { httpStatusOf, JWT_STATUS, type JwtFailure } from './jwt-status.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { jwtBlockOf } from './jwt-levels.ts';
-import { withoutTokens } from './token-source.ts';
+import { withoutTokens, type FoundTokens } from './token-source.ts';
 import type { Token } from './token.ts';
 
 /** Namespace of the dynamic metadata that verified payloads are put under. */
@@ -20,6 +21,7 @@ export const JWT_METADATA = 'envoy.filters.http.jwt_authn';
 
 interface Verdict {
   readonly provider: Provider;
+  readonly found: FoundTokens;
   readonly outcome: Token | JwtFailure;
 }
 
@@ -35,16 +37,16 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
     : (block.validationPolicy ?? 'REQUIRE_VALID');
   const claimHeaders = new Set(providers.flatMap((provider) => provider.claimHeaders));
   const tokenParams = providers.flatMap((provider) => provider.source.queryParams);
-  const stats = statsOf(context);
+  const stats = { allowed: jwtCounter(context, 'allowed'), denied: jwtCounter(context, 'denied') };
   const log = context.log.get('jwt');
 
   function conclude(req: IncomingMessage, verdicts: readonly Verdict[]): GatewayError | undefined {
     const facts = factsOf(req);
-    removeClientCopies(req, facts, claimHeaders);
+    removeOthersCopies(req, facts, claimHeaders);
     const good = verdicts.find(({ outcome }) => typeof outcome !== 'string');
     if (good) {
       stats.allowed.value++;
-      acceptToken(good.provider, good.outcome as Token, facts);
+      acceptToken(good, facts);
       return undefined;
     }
     const failure = worst(verdicts);
@@ -60,12 +62,16 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
 
   return function jwt(req, _res, next) {
     const facts = factsOf(req);
-    const found = providers.map((provider) => ({ provider, tokens: provider.tokens(req, facts) }));
-    const known = found.map(({ provider, tokens }) => ({ provider, outcome: judgeNow(provider, tokens) }));
-    if (known.every((verdict): verdict is Verdict => verdict.outcome !== undefined)) return next(conclude(req, known));
-    const judging = found.map(async ({ provider, tokens }, i) => ({
+    const judged = providers.map((provider) => {
+      const found = provider.find(req, facts);
+      return { provider, found, outcome: judgeNow(provider, found.tokens) };
+    });
+    if (judged.every((verdict): verdict is Verdict => verdict.outcome !== undefined))
+      return next(conclude(req, judged));
+    const judging = judged.map(async ({ provider, found, outcome }) => ({
       provider,
-      outcome: known[i]!.outcome ?? (await judge(provider, tokens)),
+      found,
+      outcome: outcome ?? (await judge(provider, found.tokens)),
     }));
     Promise.all(judging)
       .then((verdicts) => conclude(req, verdicts))
@@ -104,9 +110,10 @@ function worst(verdicts: readonly Verdict[]): JwtFailure {
   );
 }
 
-function acceptToken(provider: Provider, token: Token, facts: Facts): void {
-  provider.accept(token.payload, facts);
-  metadataOf(facts)[provider.name] = token.payload;
+function acceptToken({ provider, found, outcome }: Verdict, facts: Facts): void {
+  const { payload } = outcome as Token;
+  provider.accept(payload, found, facts);
+  metadataOf(facts)[provider.name] = payload;
 }
 
 function attachFailures(verdicts: readonly Verdict[], facts: Facts): void {
@@ -125,41 +132,41 @@ function metadataOf(facts: Facts): Record<string, unknown> {
   return made;
 }
 
-/** Nobody but a token may fill a claim header: whatever the client sent under its name, in any spelling, goes. */
-function removeClientCopies(req: IncomingMessage, facts: Facts, claimHeaders: ReadonlySet<string>): void {
+/**
+ * Nobody but a token may fill a claim header: what the client sent under its name goes, in any spelling, and so does
+ * what an earlier concern put there.
+ */
+function removeOthersCopies(req: IncomingMessage, facts: Facts, claimHeaders: ReadonlySet<string>): void {
   if (claimHeaders.size === 0) return;
-  for (const name of Object.keys(req.headers)) {
-    if (claimHeaders.has(name.replaceAll('_', '-'))) facts.requestChanges.push({ op: 'remove', name });
-  }
+  const names = new Set<string>();
+  const note = (name: string): void => {
+    if (claimHeaders.has(name) || (name.includes('_') && claimHeaders.has(name.replaceAll('_', '-')))) names.add(name);
+  };
+  const flat = facts.headers ?? req.rawHeaders;
+  for (let i = 0; i < flat.length; i += 2) note(flat[i]!.toLowerCase());
+  for (const { name } of facts.requestChanges) note(name);
+  for (const name of names) facts.requestChanges.push({ op: 'remove', name });
 }
 
 function refusal(failure: JwtFailure, req: IncomingMessage, tokenParams: readonly string[]): GatewayError {
   const { text } = JWT_STATUS[failure];
-  const status = httpStatusOf(failure);
   const facts = factsOf(req);
   const scheme = facts.header('x-forwarded-proto') ?? ('encrypted' in req.socket ? 'https' : 'http');
-  const realm = `${scheme}://${req.headers.host ?? ''}${withoutTokens(facts.path, tokenParams)}`;
+  // Behind a mount path of Express the client's own path is here.
+  const { originalUrl = facts.path } = req as { readonly originalUrl?: string };
+  const realm = `${scheme}://${facts.header('host') ?? ''}${withoutTokens(originalUrl, tokenParams)}`;
   const reason = failure === 'missing' ? '' : ', error="invalid_token"';
   return new GatewayError(text, {
     code: failure === 'audienceNotAllowed' ? 'ERR_RBAC_JWT_AUDIENCE' : 'ERR_RBAC_JWT',
-    status,
+    status: httpStatusOf(failure),
     headers: { 'www-authenticate': `Bearer realm="${quotable(realm)}"${reason}`, 'content-type': 'text/plain' },
+    reply: { body: text, details: `jwt_authn_access_denied{${text.replaceAll(' ', '_')}}` },
   });
 }
 
 /** A text as it may stand in a quoted string of a header. */
 function quotable(text: string): string {
   return text.replaceAll(/["\\]|[^\x20-\x7e]/g, (character) => encodeURIComponent(character));
-}
-
-function statsOf({ metrics }: Context) {
-  const counter = (what: string) =>
-    metrics.counter({
-      path: `http.http.jwt_authn.${what}`,
-      metric: `envoy_http_jwt_authn_${what}`,
-      labels: { envoy_http_conn_manager_prefix: 'http' },
-    });
-  return { allowed: counter('allowed'), denied: counter('denied') };
 }
 
 /** Tokens that are checked before external auth: `jwtStaged.beforeExtAuth`. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Facts } from '@edge-gateway/core';
 import type { JwtProvider } from '@edge-gateway/core/schema';
 
 /** Where a provider's tokens may be. */
@@ -22,23 +23,49 @@ export function tokenSourceOf(provider: JwtProvider): TokenSource {
   };
 }
 
-/** Every token that a request carries in the places of a source. All of them have to be good. */
-export function findTokens(source: TokenSource, req: IncomingMessage, path: string): string[] {
+/** Tokens of a request, and the headers they were in. */
+export interface FoundTokens {
+  readonly tokens: readonly string[];
+  readonly headers: readonly string[];
+}
+
+/**
+ * Every token that a request carries in the places of a source, as the request is by now: what an earlier concern put
+ * there counts, what it took away does not. All of them have to be good.
+ */
+export function findTokens(source: TokenSource, req: IncomingMessage, facts: Facts): FoundTokens {
   const tokens: string[] = [];
+  const headers: string[] = [];
   for (const { header, prefix } of source.headers) {
-    if (req.headers[header] === undefined) continue;
-    for (let i = 0; i < req.rawHeaders.length; i += 2) {
-      const value = req.rawHeaders[i + 1]!;
-      if (req.rawHeaders[i]!.toLowerCase() !== header || !value.startsWith(prefix)) continue;
+    for (const value of valuesOf(header, req, facts)) {
+      if (!value.startsWith(prefix)) continue;
       const token = value.slice(prefix.length).trim();
-      if (token !== '') tokens.push(token);
+      if (token === '') continue;
+      tokens.push(token);
+      headers.push(header);
     }
   }
-  const query = path.indexOf('?');
-  if (query === -1 || source.queryParams.length === 0) return tokens;
-  const params = new URLSearchParams(path.slice(query + 1));
+  const query = facts.path.indexOf('?');
+  if (query === -1 || source.queryParams.length === 0) return { tokens, headers };
+  const params = new URLSearchParams(facts.path.slice(query + 1));
   for (const name of source.queryParams) tokens.push(...params.getAll(name).filter((token) => token !== ''));
-  return tokens;
+  return { tokens, headers };
+}
+
+/** The values of a header one by one, with the recorded changes. */
+function valuesOf(header: string, req: IncomingMessage, facts: Facts): readonly string[] {
+  const flat = facts.headers ?? req.rawHeaders;
+  let values: string[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!;
+    if (name.length === header.length && name.toLowerCase() === header) values.push(flat[i + 1]!);
+  }
+  for (const change of facts.requestChanges) {
+    if (change.name !== header) continue;
+    if (change.op === 'append') values.push(change.value);
+    else values = change.op === 'set' ? [change.value] : [];
+  }
+  return values;
 }
 
 /** A path without the query parameters that carried tokens; the others stay as they were written. */
