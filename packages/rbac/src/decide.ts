@@ -64,11 +64,26 @@ function compilePermissions({
 }: NonNullable<RbacPolicy['permissions']> = {}): CompiledPolicy {
   const allowed = new Set(methods);
   return ({ method, path }) => {
+    if (pathPrefix !== '' && !isCanonical(path))
+      return { progress: 0, reason: 'the path is not in its canonical form' };
     if (!path.startsWith(pathPrefix)) return { progress: 0, reason: `the path does not begin with ${pathPrefix}` };
     if (allowed.size > 0 && !allowed.has(method))
       return { progress: 0, reason: `the method is not ${methods.join(' or ')}` };
     return undefined;
   };
+}
+
+/** A segment `.` or `..`, however often it is encoded, a backslash, or an empty segment. */
+const OTHER_WAY =
+  /(?:^|[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;]|%(?:25)*(?:2f|5c|3b)|$)|\\|%(?:25)*5c|\/\//i;
+
+/**
+ * True for a path that means the same to everybody. The gateway only has such paths; in a server of somebody's own the
+ * handler behind may walk up from where the prefix says.
+ */
+function isCanonical(path: string): boolean {
+  const query = path.indexOf('?');
+  return !OTHER_WAY.test(query === -1 ? path : path.slice(0, query));
 }
 
 type Principal = NonNullable<NonNullable<NonNullable<RbacPolicy['principals']>[number]>['jwtPrincipal']>;
