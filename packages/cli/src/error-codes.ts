@@ -7,6 +7,7 @@ import { GatewayError } from '@edge-gateway/core';
 export const ERROR_CODES = {
   ERR_CLI_BAD_ANSWER: { status: 1, message: 'The server answered something that is not what the command reads.' },
   ERR_CLI_CHECK_FAILED: { status: 1, message: 'check found problems; they are listed one by one.' },
+  ERR_CLI_EXISTS: { status: 1, message: 'A resource of this kind and name is there already.' },
   ERR_CLI_FILE: { status: 2, message: 'A file or directory is missing or cannot be read.' },
   ERR_CLI_NAMESPACE: { status: 1, message: 'The namespace holds nothing, or is not watched.' },
   ERR_CLI_NOT_FOUND: { status: 1, message: 'No such resource, proxy, listener or port.' },

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addCreate } from './commands/create.ts';
 import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
@@ -39,6 +40,7 @@ export function createProgram(io: Io): Command {
   for (const add of [
     addCheck,
     addGet,
+    addCreate,
     addProxy,
     addValidate,
     addDiff,

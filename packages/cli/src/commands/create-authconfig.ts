@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { addAuthFlags, authSteps, type AuthFlags } from '../create/auth-steps.ts';
+import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
+import { examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import { authConfigTable } from '../rows/auth-configs.ts';
+import { renderTable } from '../table.ts';
+import { createTerminal } from '../terminal.ts';
+
+/** `create authconfig`: a login, API keys, policies, or several of them one after the other. */
+export function addCreateAuthConfig(create: Command, io: Io): void {
+  const command = withCreateFlags(create.command('authconfig').alias('ac').description('Create an auth config.'));
+  addAuthFlags(command);
+  command.addHelpText(
+    'after',
+    examples([
+      [
+        'gatewayctl create authconfig keys --enable-apikey-auth --apikey-label-selector team=shop -c ./resources',
+        'API keys',
+      ],
+    ]),
+  );
+  command.action(async (argument: string | undefined) => {
+    const flags = command.opts<CreateFlags & AuthFlags>();
+    const metadata = metadataOf(argument, flags);
+    const resource: NewResource = {
+      apiVersion: 'enterprise.gw.vendor.io/v1',
+      kind: 'AuthConfig',
+      metadata,
+      spec: { configs: authSteps(flags, metadata.namespace) },
+    };
+    const text = await save(io, resource, flags);
+    createTerminal(io).out(text ?? renderTable(authConfigTable([{ ...resource, spec: resource['spec'] }])));
+  });
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
+import { SECRET_KINDS, type SecretContent } from '../create/secret-kinds.ts';
+import { asGroup, examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import { renderTable } from '../table.ts';
+import { createTerminal } from '../terminal.ts';
+
+/** `create secret`: one subcommand per kind of secret. */
+export function addCreateSecret(create: Command, io: Io): void {
+  const group = asGroup(create.command('secret').description('Create a secret.'));
+  for (const kind of SECRET_KINDS) {
+    const command = withCreateFlags(group.command(kind.command).description(kind.description));
+    kind.addFlags(command);
+    command.addHelpText(
+      'after',
+      examples([[`gatewayctl create secret ${kind.command} ${kind.example} -c ./resources`, kind.type]]),
+    );
+    command.action(async (argument: string | undefined) => {
+      const flags = command.opts<CreateFlags & Record<string, string | boolean | undefined>>();
+      const metadata = metadataOf(argument, flags);
+      const resource = secretOf(metadata, kind.type, kind.read(io, flags));
+      const text = await save(io, resource, flags);
+      createTerminal(io).out(
+        text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }, Infinity),
+      );
+    });
+  }
+}
+
+function secretOf(metadata: NewResource['metadata'], type: string, { data, labels }: SecretContent): NewResource {
+  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value as string).toString('base64')]);
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...metadata, ...(labels && { labels }) },
+    type,
+    data: Object.fromEntries(encoded) as Record<string, string>,
+  };
+}

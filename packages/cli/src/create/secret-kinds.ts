@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { cliError } from '../error-codes.ts';
+import type { Io } from '../io.ts';
+import { readFlagFile, valueOf } from './flag-file.ts';
+import { readPairs } from './pairs.ts';
+import { checkTlsFiles } from './tls-files.ts';
+
+/** What a new secret holds. */
+export interface SecretContent {
+  readonly data: Readonly<Record<string, string | Buffer>>;
+  readonly labels?: Record<string, string>;
+}
+
+type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** One subcommand of `create secret`. */
+export interface SecretKind {
+  readonly command: string;
+  readonly description: string;
+  readonly type: string;
+  readonly example: string;
+  addFlags(command: Command): void;
+  read(io: Io, flags: Flags): SecretContent;
+}
+
+const textOf = (value: string | boolean | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+/** Adds a flag for a value, and the one for a file that holds it: what stands on a command line others can see. */
+function addValue(command: Command, flag: string, what: string): void {
+  command.option(`--${flag} <value>`, what).option(`--${flag}-file <file>`, `file that holds it`);
+}
+
+const ENCRYPTION_KEY_BYTES = 32;
+const GENERATED_KEY_BYTES = 32;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Every kind of secret that `create secret` makes. */
+export const SECRET_KINDS: readonly SecretKind[] = [
+  {
+    command: 'tls',
+    description: 'Create a secret with a certificate and its key, or with root certificates.',
+    type: 'kubernetes.io/tls',
+    example: 'shop --certchain tls.crt --privatekey tls.key',
+    addFlags(command) {
+      command
+        .option('--certchain <file>', 'PEM file of the certificate and those above it')
+        .option('--privatekey <file>', 'PEM file of its private key')
+        .option('--rootca <file>', 'PEM file of the root certificates that peers are checked against')
+        .option('--ocspstaple <file>', 'DER file of the OCSP answer');
+    },
+    read: readTls,
+  },
+  {
+    command: 'oauth',
+    description: 'Create a secret with the client secret for an identity provider.',
+    type: 'extauth.vendor.io/oauth',
+    example: 'login --client-secret-file secret.txt',
+    addFlags: (command) => addValue(command, 'client-secret', 'client secret'),
+    read(io, flags) {
+      const value = textOf(flags['clientSecret']);
+      return {
+        data: { 'client-secret': valueOf(io, 'client-secret', { value, file: textOf(flags['clientSecretFile']) }) },
+      };
+    },
+  },
+  {
+    command: 'apikey',
+    description: 'Create a secret with an API key.',
+    type: 'extauth.vendor.io/apikey',
+    example: 'alice --apikey-generate --apikey-labels team=shop',
+    addFlags(command) {
+      addValue(command, 'apikey', 'the key');
+      command
+        .option('--apikey-generate', 'make one up')
+        .option('--apikey-labels <labels>', 'labels that auth configs select by, as name=value,name=value');
+    },
+    read: readApiKey,
+  },
+  {
+    command: 'authcredentials',
+    description: 'Create a secret with a user name and a password.',
+    type: 'extauth.vendor.io/accountcredentials',
+    example: 'directory --username cn=gateway --password-file password.txt',
+    addFlags(command) {
+      command.option('--username <name>', 'user name');
+      addValue(command, 'password', 'password');
+    },
+    read(io, flags) {
+      const username = textOf(flags['username']);
+      if (!username) throw cliError('ERR_CLI_USAGE', '--username is needed');
+      const value = textOf(flags['password']);
+      return { data: { username, password: valueOf(io, 'password', { value, file: textOf(flags['passwordFile']) }) } };
+    },
+  },
+  {
+    command: 'encryptionkey',
+    description: 'Create a secret with the key that cookies are encrypted with.',
+    type: 'gw.vendor.io.EncryptionKeySecret',
+    example: 'cookies --key 0123456789abcdef0123456789abcdef',
+    addFlags: (command) => addValue(command, 'key', 'the key, 32 bytes'),
+    read(io, flags) {
+      const key = valueOf(io, 'key', { value: textOf(flags['key']), file: textOf(flags['keyFile']) });
+      const length = Buffer.byteLength(key);
+      if (length === ENCRYPTION_KEY_BYTES) return { data: { key } };
+      throw cliError('ERR_CLI_USAGE', `a key has ${ENCRYPTION_KEY_BYTES} bytes, this one ${length}`);
+    },
+  },
+  {
+    command: 'header',
+    description: 'Create a secret with headers.',
+    type: 'gw.vendor.io/header',
+    example: 'probe --headers x-probe=yes,x-token=abc',
+    addFlags: (command) => void command.option('--headers <headers>', 'name=value,name=value'),
+    read(_io, flags) {
+      const text = textOf(flags['headers']);
+      if (!text) throw cliError('ERR_CLI_USAGE', '--headers is needed');
+      const data = readPairs('headers', text);
+      const odd = Object.keys(data).find((name) => !HEADER_NAME.test(name));
+      if (odd !== undefined) throw cliError('ERR_CLI_USAGE', `--headers: ${JSON.stringify(odd)} is no header name`);
+      return { data };
+    },
+  },
+];
+
+function readTls(io: Io, flags: Flags): SecretContent {
+  const bytes = (flag: string): Buffer | undefined => {
+    const path = textOf(flags[flag]);
+    return path === undefined ? undefined : readFlagFile(io, flag, path);
+  };
+  const read = (flag: string): string | undefined => bytes(flag)?.toString('utf8');
+  const files = { chain: read('certchain'), key: read('privatekey'), rootCa: read('rootca') };
+  checkTlsFiles(files);
+  const { chain, key, rootCa } = files;
+  const data = {
+    ...(chain !== undefined && { 'tls.crt': chain }),
+    ...(key !== undefined && { 'tls.key': key }),
+    ...(rootCa !== undefined && { 'ca.crt': rootCa }),
+  };
+  const staple = bytes('ocspstaple');
+  return { data: staple === undefined ? data : { ...data, 'tls.ocsp-staple': staple } };
+}
+
+function readApiKey(io: Io, flags: Flags): SecretContent {
+  const { apikeyLabels, apikeyGenerate } = flags;
+  const given = { value: textOf(flags['apikey']), file: textOf(flags['apikeyFile']) };
+  if (apikeyGenerate && (given.value !== undefined || given.file !== undefined)) {
+    throw cliError('ERR_CLI_USAGE', '--apikey-generate excludes a key of your own');
+  }
+  const key = apikeyGenerate ? randomBytes(GENERATED_KEY_BYTES).toString('base64url') : valueOf(io, 'apikey', given);
+  const labels = textOf(apikeyLabels);
+  return { data: { 'api-key': key }, ...(labels !== undefined && { labels: readPairs('apikey-labels', labels) }) };
+}

@@ -1,0 +1,45 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { cliError } from '../error-codes.ts';
+
+/** The PEM files of a TLS secret. */
+export interface TlsFiles {
+  readonly chain: string | undefined;
+  readonly key: string | undefined;
+  readonly rootCa: string | undefined;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Refuses what no listener or upstream could use. Messages name the flag, never the content. */
+export function checkTlsFiles({ chain, key, rootCa }: TlsFiles): void {
+  if (chain === undefined && key === undefined && rootCa === undefined) {
+    throw cliError('ERR_CLI_USAGE', '--certchain with --privatekey, or --rootca, is needed');
+  }
+  if ((chain === undefined) !== (key === undefined)) {
+    throw cliError('ERR_CLI_USAGE', '--certchain and --privatekey are needed together');
+  }
+  if (rootCa !== undefined) certificatesOf('rootca', rootCa);
+  if (chain === undefined || key === undefined) return;
+  const [leaf] = certificatesOf('certchain', chain);
+  if (!leaf!.checkPrivateKey(privateKeyOf(key))) {
+    throw cliError('ERR_CLI_USAGE', 'the key of --privatekey does not belong to the certificate of --certchain');
+  }
+}
+
+function certificatesOf(flag: string, pem: string): X509Certificate[] {
+  try {
+    const found = (pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
+    if (found.length > 0) return found;
+  } catch {
+    // said below
+  }
+  throw cliError('ERR_CLI_USAGE', `--${flag} holds no readable PEM certificate`);
+}
+
+function privateKeyOf(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw cliError('ERR_CLI_USAGE', '--privatekey holds no readable PEM private key without passphrase');
+  }
+}
