@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { factsOf, type Handler } from '@edge-gateway/core';
 import type { JwtProvider, JwtProviders } from '@edge-gateway/core/schema';
-import { jwt } from '../src/index.ts';
+import { jwt, JWT_METADATA, jwtBeforeExtAuthConcern, jwtConcern } from '../src/index.ts';
 import { createIssuer, ISSUER, NOW, seconds, serve, testContext, type Answer, type Issuer } from './issuer.ts';
 
 describe('jwt', () => {
@@ -223,5 +224,82 @@ describe('jwt', () => {
       };
     expect(stat('jwt_cache_miss').value).to.equal(1);
     expect(stat('jwt_cache_hit').value).to.equal(4);
+  });
+
+  it('takes the token that an earlier concern put into a header, not the one of the client', async () => {
+    const good = await issuer.sign();
+    const main = provider({ tokenSource: { headers: [{ header: 'jwt' }] } });
+    const early: Handler = (req, _res, next) => {
+      factsOf(req).requestChanges.push({ op: 'set', name: 'jwt', value: good });
+      next();
+    };
+    const inner = jwtConcern.compile({ providers: { main } }, testContext())!;
+    const server = await serve(early, inner);
+    closing.push(server.close);
+    expect((await server.ask('/', { jwt: 'forged.by.client' })).status).to.equal(200);
+    const removing: Handler = (req, _res, next) => {
+      factsOf(req).requestChanges.push({ op: 'remove', name: 'jwt' });
+      next();
+    };
+    const without = await serve(removing, inner);
+    closing.push(without.close);
+    expect((await without.ask('/', { jwt: good })).body).to.equal('Jwt is missing');
+  });
+
+  it('leaves a header alone that carried no token', async () => {
+    const server = await start({ providers: { main: provider() } });
+    const { seen } = await server.ask(`/?access_token=${await issuer.sign()}`, { authorization: 'Basic dTpw' });
+    expect(seen.authorization).to.equal('Basic dTpw');
+  });
+
+  it('two stages both have to be good, each with its own token and its own claims', async () => {
+    const context = testContext();
+    const before = { providers: { outer: provider({ tokenSource: { headers: [{ header: 'x-outer' }] } }) } };
+    const behind = { providers: { inner: provider({ jwks: { local: { key: other.keySet } } }) } };
+    const claims: Handler = (req, res) =>
+      res.end(JSON.stringify({ headers: {}, path: [...factsOf(req).claims.keys()] }));
+    const server = await serve(
+      jwtBeforeExtAuthConcern.compile(before, context)!,
+      jwtConcern.compile(behind, context)!,
+      claims,
+    );
+    closing.push(server.close);
+    const outer = await issuer.sign();
+    const inner = `Bearer ${await other.sign()}`;
+    expect((await server.ask('/', { 'x-outer': outer, authorization: inner })).path).to.deep.equal(['outer', 'inner']);
+    expect((await server.ask('/', { 'x-outer': outer })).body).to.equal('Jwt is missing');
+    expect((await server.ask('/', { authorization: inner })).body).to.equal('Jwt is missing');
+  });
+
+  it('puts code and text of a failure into the metadata, under the key that is named', async () => {
+    const main = provider({ attachFailedStatusToMetadata: 'why', audiences: ['mine'] });
+    const inner = jwtConcern.compile(
+      { providers: { main }, validationPolicy: 'ALLOW_MISSING_OR_FAILED' },
+      testContext(),
+    )!;
+    const show: Handler = (req, res) =>
+      res.end(JSON.stringify({ headers: {}, path: factsOf(req).metadata.get(JWT_METADATA) }));
+    const server = await serve(inner, show);
+    closing.push(server.close);
+    const ask = async (claims: Record<string, unknown>) =>
+      (await server.ask('/', { authorization: `Bearer ${await issuer.sign(claims)}` })).path as unknown;
+    expect(await ask({ exp: seconds(-100) })).to.deep.equal({ why: { code: 3, message: 'Jwt is expired' } });
+    expect(await ask({ aud: 'else' })).to.deep.equal({
+      why: { code: 25, message: 'Audiences in Jwt are not allowed' },
+    });
+  });
+
+  it('answers HEAD with the same head and no body', async () => {
+    const server = await start({ providers: { main: provider() } });
+    const answer = await server.ask('/', {}, 'HEAD');
+    expect(answer).to.include({ status: 401, body: '', authenticate: 'Bearer realm="http://api.test/"' });
+  });
+
+  it('refuses a claim header that is none when it is compiled', () => {
+    for (const claimsToHeaders of [[{ claim: 'a' }], [{ header: 'a' }], [{ claim: 'a', header: 'a b' }]]) {
+      expect(() => jwt({ providers: { main: provider({ claimsToHeaders }) } })).to.throw('provider main');
+    }
+    const remote = { url: 'no url', upstreamRef: { name: 'a', namespace: 'b' } };
+    expect(() => jwt({ providers: { main: { jwks: { remote } } } })).to.throw('jwks.remote.url');
   });
 });
