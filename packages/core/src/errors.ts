@@ -1,5 +1,14 @@
 import type { Issue } from './parse/issue.ts';
 
+/** The answer of the gateway to an error that says itself how it is answered. */
+export interface ErrorReply {
+  /** Text of the body; may be empty. Its type is in the headers of the error, `text/plain` when not. */
+  readonly body: string;
+  /** For access logs: what `%RESPONSE_CODE_DETAILS%` and `%RESPONSE_FLAGS%` give. */
+  readonly details?: string;
+  readonly flags?: string;
+}
+
 /** What a {@link GatewayError} is made of, beside its message. */
 export interface GatewayErrorOptions {
   readonly code: string;
@@ -7,6 +16,8 @@ export interface GatewayErrorOptions {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
+  /** How the gateway answers it. Default: code, message and request id as JSON; no message from status 500 on. */
+  readonly reply?: ErrorReply;
 }
 
 /**
@@ -24,12 +35,14 @@ export class GatewayError extends Error {
   readonly code: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly reply: ErrorReply | undefined;
 
   constructor(message: string, options: GatewayErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = options.code;
     this.status = options.status ?? 500;
     this.headers = options.headers ?? {};
+    this.reply = options.reply;
   }
 }
 

@@ -6,11 +6,20 @@ export type HeaderChange =
   | { readonly op: 'append'; readonly name: string; readonly value: string }
   | { readonly op: 'remove'; readonly name: string };
 
+/** What a concern has read of a request's body. */
+export interface ReadBody {
+  readonly bytes: Buffer;
+  /** False when only the beginning was read; it was put back, so that the stream still gives all of it. */
+  readonly whole: boolean;
+}
+
 /** What the gateway knows of one request, shared by all concerns. */
 export interface Facts {
   requestId: string;
   /** The one canonical path (with query) that matching, policies and the upstream see. */
   path: string;
+  /** Upper case; what the upstream gets. */
+  method: string;
   /** Name of the matched route, empty before it is known. */
   routeName: string;
   /** Cluster name of the chosen upstream, empty when there is none. */
@@ -26,6 +35,10 @@ export interface Facts {
    * forged ones. `undefined` in a user's own server, where those of the request count.
    */
   headers: readonly string[] | undefined;
+  /** Set by a concern that read of the body, so that it is still sent. */
+  body: ReadBody | undefined;
+  /** Set by a concern after which the route is chosen again, by the headers and the path as they are then. */
+  reroute: boolean;
   /** A request header as it will be after the recorded changes; several values joined with `, `. */
   header(name: string): string | undefined;
 }
@@ -35,6 +48,7 @@ const FACTS = Symbol('edge-gateway.facts');
 class RequestFacts implements Facts {
   requestId = '';
   path: string;
+  method: string;
   routeName = '';
   upstream = '';
   readonly claims = new Map<string, Readonly<Record<string, unknown>>>();
@@ -42,11 +56,14 @@ class RequestFacts implements Facts {
   readonly requestChanges: HeaderChange[] = [];
   readonly responseChanges: HeaderChange[] = [];
   headers: readonly string[] | undefined = undefined;
+  body: ReadBody | undefined = undefined;
+  reroute = false;
   readonly #request: IncomingMessage;
 
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.path = request.url ?? '/';
+    this.method = request.method ?? 'GET';
   }
 
   header(name: string): string | undefined {

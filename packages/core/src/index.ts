@@ -26,8 +26,8 @@ export {
   type Stage,
 } from './concern.ts';
 export { parseDuration } from './duration.ts';
-export { GatewayError, InvalidResourceError, type GatewayErrorOptions } from './errors.ts';
-export { applyHeaderChanges, factsOf, type Facts, type HeaderChange } from './facts.ts';
+export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
+export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './facts.ts';
 export {
   LOGGER_NAMES,
   LOG_LEVELS,
@@ -91,3 +91,6 @@ export type { TemplateData } from './template/run.ts';
 export { RenderError, TemplateError } from './template/template-error.ts';
 export { compileTemplate, type Template, type TemplateSyntax } from './template/template.ts';
 export { toByteString, toValue, type Value } from './template/value.ts';
+export { extractorProblem } from './transformation/extractor.ts';
+export { stagesOf, type HasTransformations } from './transformation/stages.ts';
+export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';

@@ -1,4 +1,12 @@
-import { asMiddleware, factsOf, GatewayError, type Concern, type Context, type Handler } from '@edge-gateway/core';
+import {
+  asMiddleware,
+  factsOf,
+  GatewayError,
+  type Concern,
+  type Context,
+  type Handler,
+  type Scope,
+} from '@edge-gateway/core';
 import type { Rbac } from '@edge-gateway/core/schema';
 import { compilePolicies } from './decide.ts';
 
@@ -6,8 +14,8 @@ import { compilePolicies } from './decide.ts';
  * Lets in whom a policy names. A block without policies denies everything; `disable` exempts.
  * The log says which policy came closest and what it lacked; the answer never does.
  */
-function compileRbac(block: Rbac, context: Context): Handler | undefined {
-  if (block.disable) return undefined;
+function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | undefined {
+  if (block.disable || (block === UNSET && !scope?.settings.requireRbac)) return undefined;
   const decide = compilePolicies(block.policies ?? {});
   const stats = statsOf(context);
   const log = context.log.get('rbac');
@@ -25,6 +33,7 @@ function compileRbac(block: Rbac, context: Context): Handler | undefined {
         code: 'ERR_RBAC_DENIED',
         status: 403,
         headers: { 'content-type': 'text/plain' },
+        reply: { body: 'RBAC: access denied', details: 'rbac_access_denied_matched_policy[none]' },
       }),
     );
   };
@@ -40,8 +49,17 @@ function statsOf({ metrics }: Context) {
   return { allowed: counter('allowed'), denied: counter('denied') };
 }
 
+/** Stands for a virtual host and route that say nothing: with `requireRbac` nobody may do anything there. */
+const UNSET: Rbac = Object.freeze({});
+
 /** Policies of a virtual host or route; the route's replace the host's. */
-export const rbacConcern: Concern<Rbac> = { name: 'rbac', option: 'rbac', stage: 'rbac', compile: compileRbac };
+export const rbacConcern: Concern<Rbac> = {
+  name: 'rbac',
+  option: 'rbac',
+  stage: 'rbac',
+  pick: (levels) => (levels as readonly { readonly rbac?: Rbac }[]).findLast(({ rbac }) => rbac)?.rbac ?? UNSET,
+  compile: compileRbac,
+};
 
 /**
  * Role-based access control in your own server, behind `jwt`. Errors go to `next`: `ERR_RBAC_DENIED` 403.

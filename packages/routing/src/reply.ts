@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './forward/request-body.ts';
 import { lingerOnClose } from './forward/lingering-close.ts';
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { hasHeader } from './flat-headers.ts';
 import { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 
@@ -34,12 +34,21 @@ export function errorReply(code: RoutingErrorCode, requestId: string): LocalRepl
   return jsonReply(status, { code, message, requestId }, []);
 }
 
-/** The answer to an error that a concern gave. Only what the client did wrong is explained; nothing shows its cause. */
+/**
+ * The answer to an error that a concern gave: its own, where it has one. Else only what the client did wrong is
+ * explained; nothing shows its cause.
+ */
 export function replyTo(error: unknown, requestId: string): LocalReply {
   if (!(error instanceof GatewayError)) return errorReply('ERR_ROUTING_HANDLER', requestId);
-  const { code, status } = error;
+  const { code, status, reply } = error;
+  if (reply) return ownReply(error, reply);
   const message = status < 500 ? error.message : ERROR_CODES.ERR_ROUTING_HANDLER.message;
   return jsonReply(status, { code, message, requestId }, Object.entries(error.headers).flat());
+}
+
+function ownReply({ status, headers }: GatewayError, { body }: ErrorReply): LocalReply {
+  const { 'content-type': contentType = TEXT, ...others } = headers;
+  return { status, body, contentType: body === '' ? '' : contentType, headers: Object.entries(others).flat() };
 }
 
 function jsonReply(status: number, body: object, headers: readonly string[]): LocalReply {

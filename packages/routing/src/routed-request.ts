@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError, type Endpoint, type Facts } from '@edge-gateway/core';
+import { GatewayError, type Endpoint, type Facts, type Handler } from '@edge-gateway/core';
 import type { CompiledListener } from './compile/listener.ts';
 import { EMPTY_PLAN, type CompiledDestination, type Plan } from './compile/route.ts';
 import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
@@ -57,6 +57,8 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
   /** Set when a body parser in front has read the body. */
   body: Buffer | undefined;
   facts: Facts | undefined;
+  /** Handlers of routes that the request has left. */
+  met: Set<Handler> | undefined;
   timeoutMs = 0;
   status = 0;
   responseHeaders: readonly string[] = [];

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { factsOf, type Next } from '@edge-gateway/core';
+import { factsOf, GatewayError, type Next } from '@edge-gateway/core';
 import type { CompiledAction, CompiledDestination } from './compile/route.ts';
 import { parseAbsoluteTarget } from './listen/check-host.ts';
 import { canonicalPath } from './match/canonical-path.ts';
@@ -11,6 +11,7 @@ import { matchedLength } from './match/matcher.ts';
 import { redirectReply, replyTo, textReply } from './reply.ts';
 import { takeIn } from './request-head.ts';
 import type { RoutedRequest } from './routed-request.ts';
+import { takeRecorded } from './upstream-head.ts';
 
 /** How requests leave the router. */
 export interface Ways {
@@ -82,9 +83,10 @@ function originForm(request: RoutedRequest): string {
   return target;
 }
 
-function takePath(request: RoutedRequest, path: string): void {
+function takePath(request: RoutedRequest, path: string, original = path): void {
   const cut = path.indexOf('?');
-  request.path = request.originalPath = path;
+  request.path = path;
+  request.originalPath = original;
   request.pathname = cut < 0 ? path : path.slice(0, cut);
 }
 
@@ -99,20 +101,60 @@ function notFound(request: RoutedRequest): void {
 function enter(request: RoutedRequest, ways: Ways): void {
   const { action } = request.entry!.route.compiled;
   request.environment.stats.routed.value++;
-  if (action.type === 'failed') return request.refuse('ERR_ROUTING_ROUTE');
-  if (action.type === 'forward') {
-    request.destination = chooseByWeight(action.destinations, Math.random() * action.total);
-    if (!request.destination) return noCluster(request);
-    request.plan = request.destination;
-  } else {
-    request.plan = action.plan;
-  }
-  shareFacts(request);
+  if (!choose(request, action)) return;
   if (request.plan.chain.length === 0) return act(request, ways);
   request.hold();
   // A concern may answer by itself; then the end of the response is the end of the request.
   request.res.once('close', () => closed(request));
   step(request, ways, 0);
+}
+
+/** Settles destination and plan; answers and gives false where there is none. */
+function choose(request: RoutedRequest, action: CompiledAction): boolean {
+  if (action.type === 'failed') {
+    request.refuse('ERR_ROUTING_ROUTE');
+    return false;
+  }
+  request.destination = undefined;
+  if (action.type === 'forward') {
+    request.destination = chooseByWeight(action.destinations, Math.random() * action.total);
+    if (!request.destination) {
+      noCluster(request);
+      return false;
+    }
+    request.plan = request.destination;
+  } else {
+    request.plan = action.plan;
+  }
+  shareFacts(request);
+  return true;
+}
+
+/**
+ * Chooses the route again, by what the concerns up to `i` left. Of the new route all those run that this request has not
+ * met yet, so that no change of route goes round a policy.
+ */
+function reroute(request: RoutedRequest, ways: Ways, i: number): void {
+  const entry = findRoute(request.host!.index, request);
+  if (entry === request.entry) return step(request, ways, i + 1);
+  request.entry = entry;
+  if (!entry) return notFound(request);
+  const met = (request.met ??= new Set());
+  for (const handler of request.plan.chain.slice(0, i + 1)) met.add(handler);
+  if (!choose(request, entry.route.compiled.action)) return;
+  const { plan } = request;
+  request.plan = { ...plan, chain: plan.chain.filter((handler) => !met.has(handler)) };
+  step(request, ways, 0);
+}
+
+/** Takes on what a concern changed of the path, and where it asks for it, of the route. */
+function onward(request: RoutedRequest, ways: Ways, i: number): void {
+  const facts = request.facts!;
+  if (facts.path !== request.path) takePath(request, facts.path, request.originalPath);
+  if (!facts.reroute) return step(request, ways, i + 1);
+  facts.reroute = false;
+  takeRecorded(request.headers, facts);
+  reroute(request, ways, i);
 }
 
 function shareFacts(request: RoutedRequest): void {
@@ -134,8 +176,12 @@ function step(request: RoutedRequest, ways: Ways, i: number): void {
   const next: Next = (error) => {
     if (called) return;
     called = true;
-    if (error !== undefined) fail(request, ways, error);
-    else if (!request.finished) step(request, ways, i + 1);
+    if (error !== undefined) return fail(request, ways, error);
+    try {
+      if (!request.finished) onward(request, ways, i);
+    } catch (failure) {
+      fail(request, ways, failure);
+    }
   };
   try {
     const pending = handler(request.req, request.res, next) as unknown;
@@ -177,7 +223,9 @@ export function noCluster(request: RoutedRequest): void {
 }
 
 function fail(request: RoutedRequest, ways: Ways, error: unknown): void {
-  request.details ||= error instanceof Error ? error.message : String(error);
+  const reply = error instanceof GatewayError ? error.reply : undefined;
+  request.details ||= reply?.details ?? (error instanceof Error ? error.message : String(error));
+  request.flags ||= reply?.flags ?? '';
   if (!ways.passOn) return request.reply(replyTo(error, request.requestId));
   request.status = 500;
   request.finish();

@@ -33,17 +33,22 @@ export interface Picks {
  */
 export function makeUpstreamHead(request: OutgoingRequest, policy: ForwardPolicy, upstream: Picks): boolean {
   const { headers, facts } = request;
-  if (facts && facts.requestChanges.length > 0) {
-    const set = facts.requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name);
-    removeLookalikes(headers, set);
-    applyRecorded(headers, facts.requestChanges);
-  }
+  if (facts) takeRecorded(headers, facts);
   applyHeaderOps(headers, request.plan.headers.request, request);
   rewriteHost(request, policy.host, upstream);
   if (!rewritePath(request, policy.prefixRewrite)) return false;
   if (policy.timeoutHeader !== '') setHeader(headers, 'x-envoy-expected-rq-timeout-ms', policy.timeoutHeader);
   request.timeoutMs = policy.timeoutMs;
   return true;
+}
+
+/** Applies, once, what concerns recorded. Names that are set or removed lose their spellings with underscores too. */
+export function takeRecorded(headers: string[], { requestChanges }: Facts): void {
+  if (requestChanges.length === 0) return;
+  const set = requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name);
+  removeLookalikes(headers, set);
+  applyRecorded(headers, requestChanges);
+  requestChanges.length = 0;
 }
 
 function rewriteHost(request: OutgoingRequest, rewrite: HostRewrite, upstream: Picks): void {
