@@ -44,6 +44,8 @@ export interface Context {
   readonly now: () => number;
   /** Asks an upstream through the data plane's connections; missing where there is no data plane. */
   readonly callUpstream?: CallUpstream;
+  /** Variables that templates may read with `env()`. Default: none. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** State that survives reloads: made at the first call of a key, given back at each later one. */
   state<T>(key: string, create: () => T): T;
 }
@@ -82,6 +84,7 @@ export function createContext(parts: Partial<Omit<Context, 'state'>> = {}): Cont
     metrics: parts.metrics ?? createMetrics(),
     secrets: parts.secrets ?? { get: () => undefined },
     now: parts.now ?? Date.now,
+    ...(parts.env && { env: parts.env }),
     ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
     state<T>(key: string, create: () => T): T {
       if (!states.has(key)) states.set(key, create());
@@ -106,10 +109,13 @@ export function asMiddleware<Options>(concern: Concern<Options>): (options: Opti
     const applied: Handler = (req, res, next) => {
       const facts = factsOf(req);
       const url = req.url ?? '/';
+      const method = req.method ?? 'GET';
       facts.path = url;
+      facts.method = method;
       handler(req, res, (error) => {
         if (error === undefined) applyRecorded(req, res);
         if (facts.path !== url) req.url = facts.path;
+        if (facts.method !== method) req.method = facts.method;
         next(error);
       });
     };

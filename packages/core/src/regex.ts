@@ -12,6 +12,8 @@ export interface Regex {
   replaceAll(input: string, substitution: string): string;
   /** What a full match gives: the match and its groups, `undefined` for those that took no part. */
   fullGroups(input: string): readonly (string | undefined)[] | undefined;
+  /** Where a group of a full match stands; `undefined` without a match, or when the group took no part. */
+  fullSpan(input: string, group: number): { readonly start: number; readonly end: number } | undefined;
   readonly groupCount: number;
   /** Compiled size in instructions. */
   readonly programSize: number;
@@ -89,6 +91,13 @@ class CompiledRegex implements Regex {
     const matcher = this.#re2.matcher(input);
     if (!matcher.matches()) return undefined;
     return Array.from({ length: this.groupCount + 1 }, (_, i) => matcher.group(i) ?? undefined);
+  }
+
+  fullSpan(input: string, group: number): { readonly start: number; readonly end: number } | undefined {
+    const matcher = this.#re2.matcher(input);
+    if (group > this.groupCount || !matcher.matches()) return undefined;
+    const start = matcher.start(group);
+    return start < 0 ? undefined : { start, end: matcher.end(group) };
   }
 
   replaceAll(input: string, substitution: string): string {

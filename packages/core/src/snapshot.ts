@@ -30,6 +30,8 @@ export interface SnapshotSettings {
   readonly extauth?: ExtAuthServer;
   /** True: virtual hosts without `rbac` deny everything. */
   readonly requireRbac: boolean;
+  /** Default of `escapeCharacters` in transformations. Default false. */
+  readonly escapeCharacters?: boolean;
 }
 
 /** The settings where nothing is set. */

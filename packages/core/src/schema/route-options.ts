@@ -30,8 +30,8 @@ import { Waf } from './waf.ts';
 
 const everywhere = {
   headerManipulation: of(HeaderManipulation, 'Headers to add and remove; the levels add up.'),
-  stagedTransformations: of(StagedTransformations, 'Changes of requests and responses by stage.', notYet),
-  transformations: of(Transformations, 'Deprecated form of `stagedTransformations`.', notYet),
+  stagedTransformations: of(StagedTransformations, 'Changes of requests and responses by stage.'),
+  transformations: of(Transformations, 'Deprecated form of `stagedTransformations`.'),
   extensions: anything('Free-form settings for extensions.', notYet),
   extauth: of(ExtAuthExtension, 'Who is asked whether a request may pass. Unset: as one level up.', refused),
   bufferPerRoute: of(BufferPerRoute, 'Buffering of requests here.', notYet),

@@ -20,7 +20,7 @@ const validation = block({
   }),
   validationServerGrpcMaxSizeBytes: int('Largest message in bytes.', { minimum: 0, default: 104857600, ...notYet }),
   warnRouteShortCircuiting: bool('Warns of routes that an earlier one hides.', { default: false }),
-  disableTransformationValidation: bool('Does not try templates.', { default: false, ...notYet }),
+  disableTransformationValidation: bool('Does not try templates when they are read.', { default: false }),
   warnMissingTlsSecret: bool('A missing TLS secret is a warning instead of an error.', { default: true }),
   fullEnvoyValidation: bool('Tries the whole configuration with the data plane.', { default: false, ...notYet }),
 });
@@ -114,7 +114,7 @@ const gw = block({
     default: false,
     ...notYet,
   }),
-  transformationEscapeCharacters: bool('Default of `escapeCharacters`.', { default: false, ...notYet }),
+  transformationEscapeCharacters: bool('Default of `escapeCharacters`.', { default: false }),
   enableAutoWebsocketTransformationPassthrough: bool('Templates leave WebSocket routes alone.', {
     default: false,
     ...notYet,

@@ -21,7 +21,7 @@ const template = of(block({ text: text('The template.') }), 'A template in the J
 const extractor = block(
   {
     header: text('Header to read; only its first value.'),
-    body: empty('Reads the body.'),
+    body: empty('Reads the body.', notYet),
     regex: regex('RE2 expression; what it has to match depends on `mode`.'),
     subgroup: int('Group that is taken; 0 is the whole match.', { minimum: 0, default: 0 }),
     mode: enumeration(
@@ -57,9 +57,9 @@ const templateFields = block(
       'Headers added to those that are there; an empty result adds nothing.',
     ),
     headersToRemove: list(text(), 'Headers to remove.'),
-    body: of(template, 'Template of the new body.'),
+    body: of(template, 'Template of the new body.', notYet),
     passthrough: empty('Leaves the body alone and does not hold it back.'),
-    mergeExtractorsToBody: empty('Writes the extracted values into the JSON body; dots in names nest.'),
+    mergeExtractorsToBody: empty('Writes the extracted values into the JSON body; dots in names nest.', notYet),
     mergeJsonKeys: of(mergeKeys, 'Writes the results of templates into the JSON body.', notYet),
     dynamicMetadataValues: list(
       block({
@@ -77,6 +77,7 @@ const templateFields = block(
     spanTransformer: of(
       block({ name: of(template, 'Template of the name.') }),
       'Renames the trace span; requests only.',
+      notYet,
     ),
   },
   { oneOf: [{ members: ['body', 'passthrough', 'mergeExtractorsToBody', 'mergeJsonKeys'] }] },
@@ -91,6 +92,7 @@ const transformation = block(
     headerBodyTransform: of(
       block({ addRequestMetadata: bool('Adds query, method and path of a request.', { default: false }) }),
       'Wraps headers and body into one JSON body.',
+      notYet,
     ),
     xsltTransformation: of(
       block({
@@ -101,7 +103,7 @@ const transformation = block(
       'Changes the body by an XSLT stylesheet.',
       notYet,
     ),
-    logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false }),
+    logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false, ...notYet }),
   },
   { oneOf: [{ members: ['transformationTemplate', 'headerBodyTransform', 'xsltTransformation'] }] },
 );
@@ -115,7 +117,7 @@ const stage = block({
       matcher: of(Matcher, 'Requests it is for; unset: all. Its `caseSensitive` is not heeded.'),
       clearRouteCache: bool('Chooses the route again after the change.', { default: false }),
       requestTransformation: of(Transformation, 'Change of the request.'),
-      responseTransformation: of(Transformation, 'Change of the response to it.'),
+      responseTransformation: of(Transformation, 'Change of the response to it.', notYet),
     }),
     'The first that fits is the only one used.',
   ),
@@ -126,6 +128,7 @@ const stage = block({
       responseTransformation: of(Transformation, 'Change of the response.'),
     }),
     'Asked when the chosen request entry has no response change; the first that fits is used.',
+    notYet,
   ),
 });
 /** The changes of one stage. */
@@ -135,9 +138,9 @@ export const TransformationStage = named<TransformationStage>('TransformationSta
 const staged = block({
   early: of(TransformationStage, 'Before login and access control.'),
   regular: of(TransformationStage, 'After access control.'),
-  postRouting: of(TransformationStage, 'After the upstream is chosen.'),
+  postRouting: of(TransformationStage, 'After the upstream is chosen.', notYet),
   inheritTransformation: bool('Adds the early and regular lists of the parent after the own ones.', { default: false }),
-  logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false }),
+  logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false, ...notYet }),
   escapeCharacters: bool('Default for the templates below. Default: Settings `gw.transformationEscapeCharacters`.'),
 });
 /** Changes of requests and responses by stage. The most specific level that has any replaces the others. */
@@ -147,7 +150,7 @@ export const StagedTransformations = named<StagedTransformations>('StagedTransfo
 const single = block({
   requestTransformation: of(Transformation, 'Change of the request.'),
   clearRouteCache: bool('Chooses the route again after the change.', { default: false }),
-  responseTransformation: of(Transformation, 'Change of the response.'),
+  responseTransformation: of(Transformation, 'Change of the response.', notYet),
 });
 /** Deprecated form; not heeded when `stagedTransformations.regular` is there. */
 export interface Transformations extends Static<typeof single> {}

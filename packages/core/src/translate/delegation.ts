@@ -1,7 +1,7 @@
 import { keyOf, type ResourceKey, type ResourceRef } from '../resource.ts';
 import type { Matcher } from '../schema/matcher.ts';
 import type { DelegateAction, RouteSpec } from '../schema/route.ts';
-import type { RouteOptions } from '../schema/route-options.ts';
+import type { RouteOptions, VirtualHostOptions } from '../schema/route-options.ts';
 import { delegatingProblem } from '../validate/delegation.ts';
 import { EVERY_PATH, delegatingMatcher, inheritMatcher, outsideParent, type Inheritance } from './matchers.ts';
 import { routeMessage } from './messages.ts';
@@ -10,6 +10,7 @@ import { routeOptions } from './options.ts';
 import { Report } from './report.ts';
 import { sortRoutes } from './route-order.ts';
 import { selectTables, type SelectedTable } from './route-tables.ts';
+import { withInheritedTransformations } from './transformations.ts';
 import type { Reader } from './world.ts';
 
 /** Most routes of one virtual host, and most tables visited for it: delegation can multiply without end otherwise. */
@@ -48,6 +49,7 @@ export class Expansion {
   readonly top: Holder;
   readonly tables = new Map<ResourceKey, Holder>();
   #visits = 0;
+  #hostOptions: VirtualHostOptions = {};
 
   constructor(reader: Reader, top: Holder) {
     this.reader = reader;
@@ -55,7 +57,8 @@ export class Expansion {
   }
 
   /** The leaves of the virtual service, in order. */
-  leaves(routes: readonly RouteSpec[]): readonly Leaf[] {
+  leaves(routes: readonly RouteSpec[], hostOptions: VirtualHostOptions): readonly Leaf[] {
+    this.#hostOptions = hostOptions;
     return this.#expand(routes, this.top, undefined);
   }
 
@@ -80,7 +83,8 @@ export class Expansion {
       return [];
     }
     const { namespace } = holder.ref;
-    const options = routeOptions(spec, parent?.options, { namespace, reader: this.reader, report: holder.report });
+    const merged = routeOptions(spec, parent?.options, { namespace, reader: this.reader, report: holder.report });
+    const options = withInheritedTransformations(merged, parent ? parent.options : this.#hostOptions);
     const table = holder.kind === 'RouteTable' ? holder.ref : undefined;
     const steps = [...(parent?.steps ?? []), { table, name: spec.name, index }];
     if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label }];

@@ -11,6 +11,7 @@ const EXCLUSIVE: readonly (readonly string[])[] = [
   ['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'],
   ['prefixRewrite', 'regexRewrite'],
   ['jwt', 'jwtStaged', 'jwtProvidersStaged'],
+  ['stagedTransformations', 'transformations'],
   ['ratelimit', 'rateLimitConfigs'],
   ['ratelimitEarly', 'rateLimitEarlyConfigs'],
   ['ratelimitRegular', 'rateLimitRegularConfigs'],

@@ -6,6 +6,7 @@ import { compileRegex } from '../regex.ts';
 import type { RouteAction } from '../snapshot.ts';
 import { authProblems } from './auth-refs.ts';
 import { dotted } from './names.ts';
+import { transformationProblems } from './transformations.ts';
 import type { Reader } from './world.ts';
 
 /** Options that make no sense where nothing is forwarded. */
@@ -28,9 +29,10 @@ export function routeProblems(route: JudgedRoute, reader: Reader): string[] {
   return [
     ...redirectProblems(options, action),
     ...bodyProblems(route),
-    ...levels.flatMap(({ headerManipulation, extauth }) => [
-      ...headerProblems(headerManipulation, reader),
-      ...authProblems(extauth, reader),
+    ...levels.flatMap((level) => [
+      ...headerProblems(level.headerManipulation, reader),
+      ...authProblems(level.extauth, reader),
+      ...transformationProblems(level, reader.world.settings),
     ]),
     ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize),
   ];

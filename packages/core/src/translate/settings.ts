@@ -27,6 +27,8 @@ export interface TranslationSettings {
   readonly appendXForwardedHost: boolean | undefined;
   readonly warnShortCircuits: boolean;
   readonly warnMissingTlsSecret: boolean;
+  /** Whether templates are tried when they are read. */
+  readonly validateTransformations: boolean;
   readonly regexMaxProgramSize: number;
   readonly invalidRoutes: InvalidRoutes;
   /** What the data plane needs. */
@@ -66,9 +68,14 @@ function settingsOf({ discoveryNamespace, gateway = {}, gw = {}, extauth, rbac }
     appendXForwardedHost: gw.istioOptions?.appendXForwardedHost,
     warnShortCircuits: gateway.validation?.warnRouteShortCircuiting ?? false,
     warnMissingTlsSecret: gateway.validation?.warnMissingTlsSecret ?? true,
+    validateTransformations: gateway.validation?.disableTransformationValidation !== true,
     regexMaxProgramSize: gw.regexMaxProgramSize || REGEX_MAX_PROGRAM_SIZE,
     invalidRoutes: invalidRoutes(gw.invalidConfigPolicy),
-    served: Object.freeze({ ...(extauth && { extauth }), requireRbac: rbac?.requireRbac ?? false }),
+    served: Object.freeze({
+      ...(extauth && { extauth }),
+      requireRbac: rbac?.requireRbac ?? false,
+      ...(gw.transformationEscapeCharacters && { escapeCharacters: true }),
+    }),
   });
 }
 

@@ -15,6 +15,7 @@ import { routeAction } from './route-action.ts';
 import { headerProblems, routeProblems } from './route-problems.ts';
 import { keepSame } from './same.ts';
 import { shortCircuits } from './short-circuit.ts';
+import { transformationProblems } from './transformations.ts';
 import { Reader, type Touched, type World } from './world.ts';
 
 /** A virtual service made into a virtual host, with all that was found on the way. */
@@ -74,12 +75,16 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   if (!spec.virtualHost) report.warn('the virtual service has no virtualHost');
   const written = spec.virtualHost ?? {};
   const options = virtualHostOptions(written, { namespace, reader, report });
-  const problems = [...headerProblems(options.headerManipulation, reader), ...authProblems(options.extauth, reader)];
+  const problems = [
+    ...headerProblems(options.headerManipulation, reader),
+    ...authProblems(options.extauth, reader),
+    ...transformationProblems(options, reader.world.settings),
+  ];
   for (const problem of problems) {
     report.error(virtualHostMessage('ProcessingError', problem));
   }
   const name = dotted(ref);
-  const leaves = expansion.leaves(written.routes ?? []);
+  const leaves = expansion.leaves(written.routes ?? [], options);
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
   const { maxDirectBodyBytes } = owner;
   const routes = leaves.map((leaf, index) => routeOf(leaf, { name, index, logOwner, maxDirectBodyBytes, reader }));

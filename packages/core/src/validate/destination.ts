@@ -2,6 +2,7 @@ import type { FieldPath } from '../parse/issue.ts';
 import type { DestinationSpec, WeightedDestination } from '../schema/destination.ts';
 import { each, within, type Finding } from './finding.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
+import { checkTransformations } from './transformations.ts';
 
 /** A destination has to name where it leads. */
 export function checkDestination(destination: DestinationSpec, at: FieldPath): Finding[] {
@@ -27,5 +28,6 @@ function checkOne({ destination, options }: WeightedDestination, at: FieldPath):
   return [
     ...checkDestination(destination ?? {}, destination ? [...at, 'destination'] : at),
     ...within(options?.headerManipulation, [...at, 'options', 'headerManipulation'], checkHeaderManipulation),
+    ...within(options, [...at, 'options'], checkTransformations),
   ];
 }

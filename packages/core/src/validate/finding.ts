@@ -30,6 +30,7 @@ export const SEMANTIC_CODES = {
   INVALID_RETRIES: 'Retry settings that contradict each other.',
   INVALID_REWRITE: 'Rewrites that exclude each other or give no host.',
   INVALID_SHADOWING: 'Shadowing without an upstream.',
+  INVALID_TRANSFORMATION: 'An extractor or a value of a transformation that lacks what it needs.',
   INVALID_UPGRADE: 'An upgrade that is named twice.',
   INVALID_UPSTREAM: 'Upstream settings that cannot work.',
 } as const;

@@ -7,6 +7,7 @@ import { within, type Finding } from './finding.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
+import { checkTransformations } from './transformations.ts';
 
 /** A name, an IPv4 address, or an IPv6 address in brackets; then a port or none. */
 const HOST = /^(?:[a-z0-9._-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
@@ -20,6 +21,7 @@ export function checkRouteOptions(options: RouteOptions, at: FieldPath): Finding
     ...checkPath(options.prefixRewrite || undefined, [...at, 'prefixRewrite']),
     ...checkRewrites(options, at),
     ...within(options.headerManipulation, [...at, 'headerManipulation'], checkHeaderManipulation),
+    ...checkTransformations(options, at),
     ...within(options.cors, [...at, 'cors'], checkCors),
     ...within(options.retries, [...at, 'retries'], checkRetries),
     ...within(options.faults, [...at, 'faults'], checkFaults),

@@ -1,0 +1,43 @@
+import type { FieldPath } from '../parse/issue.ts';
+import type { TransformationTemplate } from '../schema/transformations.ts';
+import { extractorProblem } from '../transformation/extractor.ts';
+import { requestTemplates, type HasTransformations } from '../transformation/stages.ts';
+import { each, type Finding } from './finding.ts';
+import { addedNameProblem, headerNameProblem } from './header-manipulation.ts';
+
+/** Pseudo headers that a request transformation may set. */
+const PSEUDO: ReadonlySet<string> = new Set([':path', ':method', ':authority', 'host']);
+
+/** Problems of transformations: extractors and header names. Templates are judged at translation. */
+export function checkTransformations(options: HasTransformations, at: FieldPath): Finding[] {
+  return requestTemplates(options).flatMap(({ template, path }) => checkTemplate(template, [...at, ...path]));
+}
+
+function checkTemplate(template: TransformationTemplate, at: FieldPath): Finding[] {
+  const { extractors = {}, headers = {}, headersToAppend, headersToRemove, dynamicMetadataValues } = template;
+  return [
+    ...Object.entries(extractors).flatMap(([name, extractor]) =>
+      found('INVALID_TRANSFORMATION', [...at, 'extractors', name], extractorProblem(extractor)),
+    ),
+    ...Object.keys(headers).flatMap((name) =>
+      found(
+        'INVALID_HEADER',
+        [...at, 'headers', name],
+        PSEUDO.has(name.toLowerCase()) ? undefined : addedNameProblem(name),
+      ),
+    ),
+    ...each(headersToAppend, [...at, 'headersToAppend'], ({ key = '' }, path) =>
+      found('INVALID_HEADER', [...path, 'key'], addedNameProblem(key)),
+    ),
+    ...each(headersToRemove, [...at, 'headersToRemove'], (name, path) =>
+      found('INVALID_HEADER', path, headerNameProblem(name)),
+    ),
+    ...each(dynamicMetadataValues, [...at, 'dynamicMetadataValues'], ({ key }, path) =>
+      found('INVALID_TRANSFORMATION', path, key ? undefined : 'the value has no key'),
+    ),
+  ];
+}
+
+function found(code: Finding['code'], path: FieldPath, message: string | undefined): Finding[] {
+  return message === undefined ? [] : [{ code, path, message }];
+}
