@@ -54,6 +54,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_TARGET_TOO_LONG: { status: 414, message: 'the request target is longer than allowed' },
   ERR_ROUTING_TOO_MANY_HEADERS: { status: 431, message: 'the request has more headers than allowed' },
   ERR_ROUTING_TRANSFER_ENCODING: { status: 501, message: 'the transfer encoding is not known' },
+  ERR_ROUTING_TRANSFORMATION: { status: 400, message: 'bad request: the request cannot be transformed' },
   ERR_ROUTING_UNDERSCORE: { status: 400, message: 'header names with underscores are refused here' },
   ERR_ROUTING_UPGRADE: { status: 403, message: 'this upgrade is not allowed here' },
   ERR_ROUTING_UPGRADE_VERSION: { status: 426, message: 'only version 13 of the WebSocket protocol is served' },

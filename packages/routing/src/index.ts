@@ -29,3 +29,4 @@ export {
 } from './listen/listeners.ts';
 export { DEFAULT_LIMITS, type ListenLimits } from './listen/settings.ts';
 export type { Refusal } from './listen/refusal.ts';
+export { earlyTransformationConcern, regularTransformationConcern, transform } from './transform/concern.ts';

@@ -111,6 +111,15 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     if (this.host) this.host.inFlight++;
   }
 
+  /** Moves on to another virtual host, or to none. */
+  enterHost(host: CompiledHost | undefined): void {
+    const left = this.host;
+    if (left === host) return;
+    this.host = host;
+    if (host) host.inFlight++;
+    if (left) this.#leave(left);
+  }
+
   /** Keeps its upstream in being while concerns are asked. */
   hold(): void {
     this.#release = this.environment.hold();
@@ -197,7 +206,10 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     if (counted) counted.value++;
     this.listener.countStatus(this.status);
     if (this.flags === 'DC') stats.resetBeforeEnd.value++;
-    const { host } = this;
-    if (host && --host.inFlight === 0 && host.retired) this.environment.onHostIdle(host);
+    if (this.host) this.#leave(this.host);
+  }
+
+  #leave(host: CompiledHost): void {
+    if (--host.inFlight === 0 && host.retired) this.environment.onHostIdle(host);
   }
 }

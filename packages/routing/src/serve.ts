@@ -135,7 +135,8 @@ function choose(request: RoutedRequest, action: CompiledAction): boolean {
  * met yet, so that no change of route goes round a policy.
  */
 function reroute(request: RoutedRequest, ways: Ways, i: number): void {
-  const entry = findRoute(request.host!.index, request);
+  request.enterHost(request.listener.findHost(request.authority)?.value);
+  const entry = request.host && findRoute(request.host.index, request);
   if (entry === request.entry) return step(request, ways, i + 1);
   request.entry = entry;
   if (!entry) return notFound(request);
@@ -147,10 +148,12 @@ function reroute(request: RoutedRequest, ways: Ways, i: number): void {
   step(request, ways, 0);
 }
 
-/** Takes on what a concern changed of the path, and where it asks for it, of the route. */
+/** Takes on what a concern changed of method, path and host, and where it asks for it, of the route. */
 function onward(request: RoutedRequest, ways: Ways, i: number): void {
   const facts = request.facts!;
   if (facts.path !== request.path) takePath(request, facts.path, request.originalPath);
+  request.method = facts.method;
+  if (facts.requestChanges.length > 0) request.authority = facts.header('host') ?? request.authority;
   if (!facts.reroute) return step(request, ways, i + 1);
   facts.reroute = false;
   takeRecorded(request.headers, facts);
@@ -161,6 +164,7 @@ function shareFacts(request: RoutedRequest): void {
   const facts = factsOf(request.req);
   facts.requestId = request.requestId;
   facts.path = request.path;
+  facts.method = request.method;
   facts.headers = request.headers;
   facts.routeName = request.routeName;
   facts.upstream = request.upstream;

@@ -1,0 +1,62 @@
+import { GatewayError, asMiddleware, type Concern, type Context, type Handler, type Scope } from '@edge-gateway/core';
+import type { StagedTransformations, TransformationStage } from '@edge-gateway/core/schema';
+import { Message } from './message.ts';
+import { pickTransformations } from './levels.ts';
+import { compileStage } from './stage.ts';
+
+type StageName = 'early' | 'regular';
+
+function handlerOf(stage: TransformationStage | undefined, context: Context, escape: boolean): Handler | undefined {
+  const change = stage && compileStage(stage, { env: context.env ?? {}, escape });
+  if (!change) return undefined;
+  const log = context.log.get('http');
+  return function transform(req, _res, next) {
+    const message = new Message(req);
+    try {
+      change(message);
+    } catch (error) {
+      const reason = error instanceof GatewayError && error.cause instanceof Error ? error.cause.message : '';
+      log.info({ requestId: message.facts.requestId, reason }, 'request cannot be transformed');
+      return next(error);
+    }
+    return next();
+  };
+}
+
+function concernOf(stage: StageName): Concern<StagedTransformations> {
+  return {
+    name: `${stage}Transformation`,
+    option: 'stagedTransformations',
+    stage: `${stage}Transformation`,
+    pick: pickTransformations,
+    compile: (options, context, scope?: Scope) =>
+      handlerOf(options[stage], context, options.escapeCharacters ?? scope?.settings.escapeCharacters ?? false),
+  };
+}
+
+/** `stagedTransformations.early` on requests: behind external auth, before tokens and access control. */
+export const earlyTransformationConcern = concernOf('early');
+
+/** `stagedTransformations.regular` on requests: behind access control and rate limits. */
+export const regularTransformationConcern = concernOf('regular');
+
+/**
+ * Transforms requests in your own server by `requestTransforms`, in the form they have in a resource. Errors go to
+ * `next`: `ERR_ROUTING_TRANSFORMATION` 400 for a request that cannot be transformed. Making it throws
+ * `ERR_ROUTING_OPTION` for what cannot work. `clearRouteCache` has no effect here.
+ *
+ * @example
+ * app.use(
+ *   transform({
+ *     requestTransforms: [
+ *       { requestTransformation: { transformationTemplate: { headers: { 'x-agent': { text: '{{ header("user-agent") }}' } } } } },
+ *     ],
+ *   }),
+ * );
+ */
+export const transform: (options: TransformationStage, context?: Context) => Handler = asMiddleware({
+  name: 'transform',
+  option: 'stagedTransformations',
+  stage: 'regularTransformation',
+  compile: (options: TransformationStage, context: Context) => handlerOf(options, context, false),
+});

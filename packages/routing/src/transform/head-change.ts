@@ -1,0 +1,49 @@
+import { METHODS } from 'node:http';
+import { DEFAULT_PATH_SETTINGS, canonicalPath } from '../match/canonical-path.ts';
+import { isAuthority } from '../listen/check-host.ts';
+import type { Message } from './message.ts';
+import { badRequest } from './unusable.ts';
+
+/** Longest value that a transformation may give a header, in characters. */
+export const MAX_HEADER_VALUE = 65_536;
+/** Methods that change what the answer or the connection is. */
+const FIXED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f\u0100-\uffff]/;
+
+/** A rendered value without the white space around it. Throws 400 for one that cannot be sent in a header. */
+export function headerValue(name: string, rendered: string): string {
+  const value = rendered.replace(/^[ \t\r\n]+/, '').trimEnd();
+  if (value.length > MAX_HEADER_VALUE) throw badRequest(`the value of ${name} is too long`);
+  if (UNSENDABLE.test(value)) throw badRequest(`the value of ${name} has control characters`);
+  return value;
+}
+
+/** Gives a header or pseudo header one value; an empty one removes a header. */
+export function setHead(message: Message, name: string, value: string): void {
+  if (name === ':path') setPath(message, value);
+  else if (name === ':method') setMethod(message, value);
+  else if (name === ':authority' || name === 'host') setAuthority(message, value);
+  else if (value === '') message.facts.requestChanges.push({ op: 'remove', name });
+  else message.facts.requestChanges.push({ op: 'set', name, value });
+}
+
+/** Only a path that is canonical already: what policies judged and what the upstream gets are read alike. */
+function setPath({ facts }: Message, value: string): void {
+  const canonical = canonicalPath(value, DEFAULT_PATH_SETTINGS);
+  if (!('path' in canonical)) throw badRequest('the new :path is not canonical');
+  facts.path = canonical.path;
+}
+
+function setMethod(message: Message, value: string): void {
+  const { facts, req } = message;
+  if (!METHODS.includes(value) || FIXED_METHODS.has(value)) throw badRequest('the new :method is not allowed');
+  // The client of another request would wait for the body that an answer to HEAD only announces.
+  if (value === 'HEAD' && req.method !== 'HEAD') throw badRequest('the new :method is HEAD');
+  facts.method = value;
+}
+
+function setAuthority({ facts }: Message, value: string): void {
+  if (value === '' || !isAuthority(value)) throw badRequest('the new :authority is no host');
+  facts.requestChanges.push({ op: 'set', name: 'host', value });
+}
