@@ -14,6 +14,7 @@ export {
   type State,
   type StatusReport,
 } from './resource.ts';
+export type { ActionExchange, ActionKind, Responder, WriteHead } from './action.ts';
 export {
   STAGES,
   asMiddleware,
