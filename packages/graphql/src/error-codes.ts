@@ -5,6 +5,7 @@ export const ERROR_CODES = {
   ERR_GRAPHQL_BODY: { status: 400, message: 'The body is not a GraphQL request in JSON.' },
   ERR_GRAPHQL_BODY_CONSUMED: { status: 500, message: 'Something in front has read the body and left nothing of it.' },
   ERR_GRAPHQL_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than allowed.' },
+  ERR_GRAPHQL_CALL: { status: 503, message: 'An upstream could not be asked, or gave no usable answer.' },
   ERR_GRAPHQL_CONTENT_TYPE: { status: 415, message: 'A GraphQL request is sent as application/json in UTF-8.' },
   ERR_GRAPHQL_DISCOVERY: { status: 502, message: 'What the upstream says of itself cannot be offered as GraphQL.' },
   ERR_GRAPHQL_DOCUMENT: { status: 400, message: 'The document is not GraphQL, or does not fit the schema.' },
@@ -23,6 +24,7 @@ export const ERROR_CODES = {
   ERR_GRAPHQL_QUERY_NOT_ALLOWED: { status: 403, message: 'The query is not among those that are allowed.' },
   ERR_GRAPHQL_RESOLVER: { status: 200, message: 'A field could not be resolved.' },
   ERR_GRAPHQL_TIMEOUT: { status: 504, message: 'The operation took longer than allowed.' },
+  ERR_GRAPHQL_UPSTREAM: { status: 200, message: 'The GraphQL server behind gave no result.' },
   ERR_GRAPHQL_VARIABLES: { status: 400, message: 'The variables do not fit the operation.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

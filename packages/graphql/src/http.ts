@@ -109,19 +109,19 @@ export function requestFromQuery(path: string): GraphQLRequest | Refusal {
 /** Deepest nesting of a body. */
 export const MAX_JSON_DEPTH = 64;
 
-/** The requests of a body: one, or as many as a batch has. */
-export function requestsFromText(text: string, maxBatch: number): readonly GraphQLRequest[] | Refusal {
+/** What a body asks for: one operation, or a batch of them. */
+export type Posted = GraphQLRequest | readonly GraphQLRequest[];
+
+/** Reads a body. `maxBatch` is the most operations in it; 0 allows no batch. */
+export function postedText(text: string, maxBatch: number): Posted | Refusal {
   if (isDeeperThan(text, MAX_JSON_DEPTH)) return refusal('ERR_GRAPHQL_BODY', 'The body is nested too deep.');
   const parsed = parseJson(text);
-  return parsed ? requestsFromValue(parsed.value, maxBatch) : refusal('ERR_GRAPHQL_BODY');
+  return parsed ? postedValue(parsed.value, maxBatch) : refusal('ERR_GRAPHQL_BODY');
 }
 
-/** The same for a body that was parsed already. `maxBatch` 0 allows no batch. */
-export function requestsFromValue(value: unknown, maxBatch: number): readonly GraphQLRequest[] | Refusal {
-  if (!Array.isArray(value)) {
-    const request = requestFromJson(value);
-    return isRefusal(request) ? request : [request];
-  }
+/** The same for a body that was parsed already. */
+export function postedValue(value: unknown, maxBatch: number): Posted | Refusal {
+  if (!Array.isArray(value)) return requestFromJson(value);
   if (maxBatch === 0) return refusal('ERR_GRAPHQL_BATCH', 'Batches are not allowed here.');
   if (value.length === 0 || value.length > maxBatch) {
     return refusal('ERR_GRAPHQL_BATCH', `A batch has 1 to ${maxBatch} operations.`);

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Facts, Logger } from '@edge-gateway/core';
+import { ERROR_CODES, type GraphQLErrorCode } from './error-codes.ts';
+import type { ApiResult, ExecutableApi, Operation, OperationRequest } from './api.ts';
+import { createDocuments } from './document/documents.ts';
+import { serialize, statusOf, type GraphQLRequest, type Wanted } from './http.ts';
+import type { Limits } from './limits.ts';
+import { createPersisted, type PersistedOptions } from './persisted.ts';
+import { isRefusal, refusal, type Refusal } from './refusal.ts';
+import { createResultCache } from './result-cache.ts';
+import type { ApiCounts } from './statistics.ts';
+
+/** What an API is served with. */
+export interface AnswerOptions {
+  readonly api: ExecutableApi;
+  readonly limits: Limits;
+  readonly persisted: PersistedOptions;
+  readonly counts: ApiCounts;
+  readonly log: Logger;
+  /** Writes requests and results to the log, at level debug. */
+  readonly logSensitiveInfo: boolean;
+  readonly now: () => number;
+}
+
+/** One request, and how its answer is wanted. */
+export interface Asked {
+  readonly request: GraphQLRequest;
+  readonly wanted: Wanted;
+  readonly facts: Facts;
+  readonly method: string;
+  readonly signal: AbortSignal;
+}
+
+/** One answer, as it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: readonly string[];
+}
+
+/** Answers single requests. */
+export interface Answerer {
+  answer(asked: Asked): Promise<Answer>;
+  /** The operation of a request, checked; for what answers in another way, e.g. subscriptions. */
+  operation(asked: Pick<Asked, 'request' | 'method'>): Operation | Refusal;
+  refuse(refused: Refusal, wanted: Wanted): Answer;
+}
+
+const NO_HEADERS: readonly string[] = [];
+
+/** Makes what answers the requests of one API: persisted queries, documents, limits, the operation, its result. */
+export function createAnswerer(options: AnswerOptions): Answerer {
+  const { api, limits, counts, log } = options;
+  const documents = createDocuments(api, limits);
+  const findQuery = createPersisted(options.persisted);
+  const cache = createResultCache(options.now);
+
+  function operationOf({ request, method }: Pick<Asked, 'request' | 'method'>): Operation | Refusal {
+    const query = findQuery(request);
+    if (isRefusal(query)) return query;
+    const operation = documents.operation(query.text, request.operationName);
+    if (isRefusal(operation)) {
+      if ('problem' in operation)
+        (operation.problem === 'parse' ? counts.parseQueryError : counts.invalidQueryError).value++;
+      return operation;
+    }
+    query.keep();
+    const kind = operation.definition.operation;
+    if (method === 'GET' && kind !== 'query') {
+      return refusal('ERR_GRAPHQL_METHOD', 'Only queries can be sent by GET.', { allow: 'POST' });
+    }
+    return operation;
+  }
+
+  function refuse(refused: Refusal, wanted: Wanted): Answer {
+    counts.error.value++;
+    if (refused.code === 'ERR_GRAPHQL_BODY') counts.parseJsonError.value++;
+    const headers = Object.entries(refused.headers ?? {}).flat();
+    return { status: statusOf(refused, wanted), body: serialize({ errors: refused.errors }), headers };
+  }
+
+  function answered(result: ApiResult, asked: OperationRequest, wanted: Wanted): Answer {
+    if (result.data === undefined) return refuse(asRefusal(result), wanted);
+    if (result.errors && result.errors.length > 0) counts.error.value++;
+    const body = serialize(result);
+    cache.set(asked, result, body);
+    return { status: 200, body, headers: cacheHeaders(result.cacheControl) };
+  }
+
+  return {
+    operation: operationOf,
+    refuse,
+    async answer(asked) {
+      counts.total.value++;
+      const { request, wanted, facts, signal } = asked;
+      facts.requestId ||= randomUUID();
+      const operation = operationOf(asked);
+      if (isRefusal(operation)) return refuse(operation, wanted);
+      if (operation.definition.operation === 'subscription') {
+        return refuse(refusal('ERR_GRAPHQL_OPERATION', 'Subscriptions are not answered this way.'), wanted);
+      }
+      const { variables, extensions } = request;
+      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal };
+      const known = cache.get(operationRequest);
+      if (known) return { status: 200, body: known.body, headers: cacheHeaders(known.cacheControl) };
+      const result = await api.execute(operationRequest);
+      if (options.logSensitiveInfo) {
+        log.debug({ requestId: facts.requestId, query: operation.text, variables, result }, 'operation');
+      }
+      return answered(result, operationRequest, wanted);
+    },
+  };
+}
+
+function cacheHeaders(value: string | undefined): readonly string[] {
+  return value === undefined ? NO_HEADERS : ['cache-control', value];
+}
+
+/** A result without data, which an API gives where the request itself cannot be run. */
+function asRefusal({ errors = [] }: ApiResult): Refusal {
+  const code = errors[0]?.extensions?.['code'];
+  const known = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+  return { code: known ? (code as GraphQLErrorCode) : 'ERR_GRAPHQL_DOCUMENT', errors };
+}

@@ -1,0 +1,114 @@
+import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
+import type { Limits } from '../limits.ts';
+
+/** Most that is counted, so that fragments that double each other stay numbers. */
+const MANY = 1e9;
+
+interface Size {
+  readonly fields: number;
+  readonly depth: number;
+  readonly roots: number;
+}
+
+/** What of a document counts as it is written, whatever its fragments do. */
+class Written {
+  aliases = 0;
+  directives = 0;
+  repeats = 0;
+}
+
+/**
+ * Says what of a document goes beyond the limits, or `undefined`. Each fragment is looked at once, so that the work is that of
+ * reading the text however often they use each other; circles end where they close.
+ */
+export function sizeProblem(document: DocumentNode, limits: Limits): string | undefined {
+  const written = new Written();
+  const sizes = new FragmentSizes(document, written);
+  let size: Size = { fields: 0, depth: 0, roots: 0 };
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.OPERATION_DEFINITION) {
+      count(written, definition);
+      size = largest(size, sizes.of(definition.selectionSet));
+    } else if (definition.kind === Kind.FRAGMENT_DEFINITION) {
+      count(written, definition);
+      sizes.fragment(definition.name.value);
+    }
+  }
+  const measured: readonly (readonly [keyof Limits, number, string])[] = [
+    ['maxAliases', written.aliases, 'aliases'],
+    ['maxDirectives', written.directives, 'directives'],
+    ['maxFieldRepeats', written.repeats, 'times the same field in one place'],
+    ['maxRootFields', size.roots, 'fields of the operation itself'],
+    ['maxQueryDepth', size.depth, 'levels of fields'],
+    ['maxFields', size.fields, 'fields'],
+  ];
+  const exceeded = measured.find(([name, value]) => limits[name] > 0 && value > limits[name]);
+  return exceeded && `The document has more than ${limits[exceeded[0]]} ${exceeded[2]}.`;
+}
+
+function count(written: Written, { directives }: { readonly directives?: readonly unknown[] }): void {
+  written.directives += directives?.length ?? 0;
+}
+
+function largest(a: Size, b: Size): Size {
+  return {
+    fields: Math.max(a.fields, b.fields),
+    depth: Math.max(a.depth, b.depth),
+    roots: Math.max(a.roots, b.roots),
+  };
+}
+
+class FragmentSizes {
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #known = new Map<string, Size>();
+  readonly #written: Written;
+
+  constructor(document: DocumentNode, written: Written) {
+    this.#written = written;
+    this.#fragments = new Map(
+      document.definitions.flatMap((one) =>
+        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
+      ),
+    );
+  }
+
+  fragment(name: string): Size {
+    const known = this.#known.get(name);
+    if (known) return known;
+    this.#known.set(name, { fields: 0, depth: 0, roots: 0 });
+    const fragment = this.#fragments.get(name);
+    const size = fragment ? this.of(fragment.selectionSet) : { fields: 0, depth: 0, roots: 0 };
+    this.#known.set(name, size);
+    return size;
+  }
+
+  of(set: SelectionSetNode): Size {
+    let [fields, depth, roots] = [0, 0, 0];
+    const names = new Map<string, number>();
+    for (const selection of set.selections) {
+      count(this.#written, selection);
+      const size = selection.kind === Kind.FIELD ? this.#field(selection, names) : this.#spread(selection);
+      fields = Math.min(MANY, fields + size.fields);
+      roots = Math.min(MANY, roots + size.roots);
+      depth = Math.max(depth, size.depth);
+    }
+    return { fields, depth, roots };
+  }
+
+  #spread(selection: Exclude<SelectionSetNode['selections'][number], FieldNode>): Size {
+    return selection.kind === Kind.FRAGMENT_SPREAD
+      ? this.fragment(selection.name.value)
+      : this.of(selection.selectionSet);
+  }
+
+  #field(field: FieldNode, names: Map<string, number>): Size {
+    const repeats = (names.get(field.name.value) ?? 0) + 1;
+    names.set(field.name.value, repeats);
+    this.#written.repeats = Math.max(this.#written.repeats, repeats);
+    if (field.alias) this.#written.aliases++;
+    if (!field.selectionSet) return { fields: 1, depth: 1, roots: 1 };
+    const inner = this.of(field.selectionSet);
+    const schema = field.name.value.startsWith('__');
+    return { fields: Math.min(MANY, inner.fields + 1), depth: schema ? 1 : inner.depth + 1, roots: 1 };
+  }
+}

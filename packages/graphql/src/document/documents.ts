@@ -1,0 +1,109 @@
+import {
+  GraphQLError,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  recommendedRules,
+  specifiedRules,
+  validate,
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { Operation, ResultError } from '../api.ts';
+import type { Limits } from '../limits.ts';
+import { refusal, type Refusal } from '../refusal.ts';
+import { sizeProblem } from './check-size.ts';
+
+/** Documents remembered for one API, and characters of all their texts together. */
+export const MAX_DOCUMENTS = 1000;
+export const MAX_DOCUMENT_CHARACTERS = 4 * 1024 * 1024;
+/** Problems told of one document. */
+const MAX_ERRORS = 5;
+
+/** What a request may find wrong with its document, for the statistics. */
+export type DocumentProblem = 'parse' | 'invalid';
+
+export interface RefusedDocument extends Refusal {
+  readonly problem: DocumentProblem;
+}
+
+/** Reads documents, each text once for as long as it is remembered. */
+export interface Documents {
+  /** The operation to run; refused where the text is not GraphQL, too large, does not fit, or it cannot be told. */
+  operation(text: string, name: string | undefined): Operation | Refusal | RefusedDocument;
+  /** Texts remembered now. */
+  readonly size: number;
+}
+
+interface Read {
+  readonly document: DocumentNode;
+  readonly operations: Map<string | undefined, Operation | Refusal>;
+}
+
+/** Remembers documents that were read for a schema. */
+export function createDocuments(api: { schema: GraphQLSchema; introspection: boolean }, limits: Limits): Documents {
+  const known = new LRUCache<string, Read | RefusedDocument>({
+    max: MAX_DOCUMENTS,
+    maxSize: MAX_DOCUMENT_CHARACTERS,
+    sizeCalculation: (_read, text) => text.length + 1,
+  });
+  const rules = [...new Set([...specifiedRules, ...recommendedRules])];
+  if (!api.introspection) rules.push(NoSchemaIntrospectionCustomRule);
+
+  function read(text: string): Read | RefusedDocument {
+    const document = parsed(text, limits.maxTokens);
+    if ('problem' in document) return document;
+    const problem = sizeProblem(document, limits);
+    if (problem !== undefined) return { ...refusal('ERR_GRAPHQL_LIMIT', problem), problem: 'invalid' };
+    const errors = validate(api.schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: true });
+    if (errors.length === 0) return { document, operations: new Map() };
+    return { code: 'ERR_GRAPHQL_DOCUMENT', errors: errors.map(documentError), problem: 'invalid' };
+  }
+
+  return {
+    operation(text, name) {
+      let found = known.get(text);
+      if (!found) known.set(text, (found = read(text)));
+      if ('problem' in found) return found;
+      let operation = found.operations.get(name);
+      if (operation) return operation;
+      operation = operationOf(found.document, text, name);
+      if ('document' in operation) found.operations.set(name, operation);
+      return operation;
+    },
+    get size() {
+      return known.size;
+    },
+  };
+}
+
+function parsed(text: string, maxTokens: number): DocumentNode | RefusedDocument {
+  try {
+    return parse(text, maxTokens > 0 ? { maxTokens } : {});
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    if (error.message.includes('tokens. Parsing aborted')) {
+      const message = `The document has more than ${maxTokens} tokens.`;
+      return { ...refusal('ERR_GRAPHQL_LIMIT', message), problem: 'parse' };
+    }
+    return { code: 'ERR_GRAPHQL_DOCUMENT', errors: [documentError(error)], problem: 'parse' };
+  }
+}
+
+/** An error about the document, as the client reads it. */
+export function documentError({ message, locations }: GraphQLError): ResultError {
+  return { message, ...(locations && { locations }), extensions: { code: 'ERR_GRAPHQL_DOCUMENT' } };
+}
+
+function operationOf(document: DocumentNode, text: string, name: string | undefined): Operation | Refusal {
+  const operations = document.definitions.filter(
+    (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
+  );
+  const fitting = name === undefined ? operations : operations.filter((one) => one.name?.value === name);
+  const [definition, another] = fitting;
+  if (!definition) return refusal('ERR_GRAPHQL_OPERATION', 'The document has no such operation.');
+  if (another) return refusal('ERR_GRAPHQL_OPERATION', 'operationName has to say which operation is meant.');
+  return { document, definition, text, name };
+}

@@ -1,0 +1,163 @@
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLString,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLAbstractType,
+  type GraphQLEnumType,
+  type GraphQLNamedOutputType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+} from 'graphql';
+import { shownFailure } from '../field-failure.ts';
+import { completeFields } from './execute.ts';
+import type { FieldPlan, Selection } from './plan.ts';
+import { Located, note, nothing, type Path, type Run } from './run.ts';
+
+/** Where a value stands that is being completed. */
+export interface Place {
+  readonly field: FieldPlan;
+  /** Of the value; leaves get that of their parent and do without. */
+  readonly path: Path | undefined;
+  readonly run: Run;
+}
+
+/** Makes of what a resolver gave what the result has. Throws, or rejects, where it does not fit the type. */
+export type Complete = (value: unknown, place: Place) => unknown;
+
+export interface Completion {
+  readonly complete: Complete;
+  readonly named: GraphQLNamedOutputType;
+  readonly nullable: boolean;
+}
+
+interface CompletionContext {
+  readonly schema: GraphQLSchema;
+  /** Filled after this. */
+  readonly children: ReadonlyMap<GraphQLObjectType, Selection>;
+}
+
+/** Compiles how values of a type are completed. */
+export function compileCompletion(type: GraphQLOutputType, context: CompletionContext): Completion {
+  const nullable = !isNonNullType(type);
+  const inner = completionOf(getNullableType(type) as GraphQLOutputType, context);
+  return { complete: inner, named: getNamedType(type), nullable };
+}
+
+/** Gives null for null; whether that may be is asked where the value is put. */
+function completionOf(type: GraphQLOutputType, context: CompletionContext): Complete {
+  if (isListType(type)) return listOf(type.ofType as GraphQLOutputType, context);
+  if (isObjectType(type)) return (value, place) => objectOf(value, type, { context, place });
+  if ('getFields' in type || 'getTypes' in type) {
+    return (value, place) => {
+      if (value === null || value === undefined) return null;
+      return objectOf(value, typeOf(value, type as GraphQLAbstractType, context.schema), { context, place });
+    };
+  }
+  return leafOf(type as GraphQLNamedOutputType);
+}
+
+interface ObjectContext {
+  readonly context: CompletionContext;
+  readonly place: Place;
+}
+
+function objectOf(value: unknown, type: GraphQLObjectType, { context, place }: ObjectContext): unknown {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'object' || Array.isArray(value)) throw mismatch(type.name);
+  return completeFields(context.children.get(type)!, value, { path: place.path, run: place.run });
+}
+
+/** The type of a value behind an interface or union: as `__typename` says, or the only possible one. */
+function typeOf(value: unknown, type: GraphQLAbstractType, schema: GraphQLSchema): GraphQLObjectType {
+  const possible = schema.getPossibleTypes(type);
+  const name = typeof value === 'object' ? (value as { readonly __typename?: unknown }).__typename : undefined;
+  const found = name === undefined && possible.length === 1 ? possible[0] : possible.find((one) => one.name === name);
+  if (!found) throw mismatch(type.name);
+  return found;
+}
+
+function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
+  const nullable = !isNonNullType(type);
+  const item = completionOf(getNullableType(type) as GraphQLOutputType, context);
+  return (value, place) => {
+    if (value === null || value === undefined) return null;
+    if (!Array.isArray(value)) throw mismatch('a list');
+    const out = new Array<unknown>(value.length);
+    let waiting = false;
+    for (let i = 0; i < value.length; i++) {
+      out[i] = itemOf(value[i], { item, nullable }, { ...place, path: { before: place.path, key: i } });
+      waiting ||= out[i] instanceof Promise;
+    }
+    return waiting ? Promise.all(out) : out;
+  };
+}
+
+interface ItemType {
+  readonly item: Complete;
+  readonly nullable: boolean;
+}
+
+function itemOf(value: unknown, { item, nullable }: ItemType, place: Place): unknown {
+  const settle = (done: unknown): unknown => {
+    if (done === null && !nullable) throw new Located(nothing(place.field), place.path!, place.field);
+    return done;
+  };
+  const failed = (error: unknown): null => {
+    const located = error instanceof Located ? error : new Located(error, place.path!, place.field);
+    if (!nullable) throw located;
+    note(place.run, located);
+    return null;
+  };
+  try {
+    const done = item(value, place);
+    return done instanceof Promise ? done.then(settle).catch(failed) : settle(done);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function mismatch(expected: string): Error {
+  return shownFailure(`The value is not of type ${expected}.`);
+}
+
+const MAX_INT = 2_147_483_647;
+
+const SCALARS = new Map<GraphQLNamedOutputType, (value: unknown) => boolean>([
+  [GraphQLString, (value) => typeof value === 'string'],
+  [GraphQLBoolean, (value) => typeof value === 'boolean'],
+  [GraphQLInt, (value) => Number.isInteger(value) && Math.abs(value as number) <= MAX_INT],
+  [GraphQLFloat, (value) => typeof value === 'number'],
+]);
+
+/** Leaves are taken as they are: nothing is turned into another type, save a whole number into an ID. */
+function leafOf(type: GraphQLNamedOutputType): Complete {
+  if (type.name === GraphQLID.name) return idOf;
+  const fits = isEnumType(type) ? fitsEnum(type) : SCALARS.get(type);
+  if (!fits) return (value) => value ?? null;
+  return (value) => {
+    if (value === null || value === undefined) return null;
+    if (!fits(value)) throw mismatch(type.name);
+    return value;
+  };
+}
+
+function fitsEnum(type: GraphQLEnumType): (value: unknown) => boolean {
+  const names = new Set(type.getValues().map(({ name }) => name));
+  return (value) => names.has(value as string);
+}
+
+function idOf(value: unknown): unknown {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return null;
+  if (Number.isSafeInteger(value)) return String(value as number);
+  throw mismatch('ID');
+}

@@ -1,0 +1,130 @@
+/** What expressions read. */
+export interface Roots {
+  readonly args?: unknown;
+  readonly parent?: unknown;
+  /** Response, in setters. */
+  readonly body?: unknown;
+  header?(name: string): string | undefined;
+  metadata?(namespace: string, key: string): unknown;
+}
+
+/** A step into a value: a key, an index, every element, or one half of every pair of an object. */
+type Step =
+  | { readonly type: 'key'; readonly key: string }
+  | { readonly type: 'index'; readonly index: number }
+  | { readonly type: 'each' };
+
+/** One `{$…}`, read. */
+export interface Expression {
+  readonly root: RootName;
+  /** As written, for messages. */
+  readonly text: string;
+  evaluate(roots: Roots): unknown;
+}
+
+export const ROOT_NAMES = ['args', 'parent', 'headers', 'metadata', 'body', 'batch'] as const;
+export type RootName = (typeof ROOT_NAMES)[number];
+
+/** Text with expressions: parts that stand for themselves, and expressions between them. */
+export type Template = readonly (string | Expression)[];
+
+/** Longest template, in characters. */
+const MAX_TEMPLATE = 10_000;
+const EXPRESSION = /\{\$([^{}]*)\}/g;
+
+/** Reads a template. Throws an `Error` that says what is wrong with which expression. */
+export function parseTemplate(text: string): Template {
+  if (text.length > MAX_TEMPLATE) throw new Error(`a template has at most ${MAX_TEMPLATE} characters`);
+  const parts: (string | Expression)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(EXPRESSION)) {
+    if (match.index > end) parts.push(text.slice(end, match.index));
+    parts.push(parseExpression(match[1]!));
+    end = match.index + match[0].length;
+  }
+  if (end < text.length) parts.push(text.slice(end));
+  const rest = parts.filter((part) => typeof part === 'string').join('\n');
+  if (rest.includes('{$')) throw new Error(`'${text}': an expression does not end`);
+  return parts;
+}
+
+/** True when the template has no expression. */
+export function isConstant(template: Template): boolean {
+  return template.every((part) => typeof part === 'string');
+}
+
+function parseExpression(text: string): Expression {
+  const cut = text.search(/[.[]/);
+  const root = (cut < 0 ? text : text.slice(0, cut)) as RootName;
+  const rest = cut < 0 ? '' : text.slice(cut);
+  if (!ROOT_NAMES.includes(root)) throw new Error(`{$${text}}: expressions begin with ${ROOT_NAMES.join(', ')}`);
+  if (root === 'headers') return headerExpression(text, rest);
+  if (root === 'metadata') return metadataExpression(text, rest);
+  const steps = parsePath(rest, `{$${text}}`);
+  return { root, text, evaluate: (roots) => follow((roots as Record<string, unknown>)[root], steps) };
+}
+
+function headerExpression(text: string, rest: string): Expression {
+  const name = rest.slice(1).toLowerCase();
+  if (!/^\.[!#$%&'*+^_`|~0-9a-z-]+$/i.test(rest)) throw new Error(`{$${text}}: $headers needs one header name`);
+  return { root: 'headers', text, evaluate: (roots) => roots.header?.(name) ?? '' };
+}
+
+function metadataExpression(text: string, rest: string): Expression {
+  const cut = rest.lastIndexOf(':');
+  if (!rest.startsWith('.') || cut < 2 || cut === rest.length - 1) {
+    throw new Error(`{$${text}}: $metadata needs <namespace>:<key>`);
+  }
+  const [namespace, key] = [rest.slice(1, cut), rest.slice(cut + 1)];
+  return { root: 'metadata', text, evaluate: (roots) => roots.metadata?.(namespace, key) };
+}
+
+/** A path such as `details.items[0].name`, read. Throws an `Error` that names it. */
+export function parseResultPath(text: string): (value: unknown) => unknown {
+  const steps = parsePath(text.startsWith('[') || text === '' ? text : `.${text}`, `'${text}'`);
+  return (value) => follow(value, steps);
+}
+
+function parsePath(path: string, place: string): Step[] {
+  const steps: Step[] = [];
+  const piece = /\.([^.[\]]+)|\[(\d{1,9}|\*)\]/y;
+  while (piece.lastIndex < path.length) {
+    const at = piece.lastIndex;
+    const match = piece.exec(path);
+    if (!match) throw new Error(`${place}: '${path.slice(at)}' is no path`);
+    const [, key, index] = match;
+    if (key !== undefined) steps.push({ type: 'key', key });
+    else steps.push(index === '*' ? { type: 'each' } : { type: 'index', index: Number(index) });
+  }
+  return steps;
+}
+
+function follow(value: unknown, steps: readonly Step[], from = 0): unknown {
+  let at = value;
+  for (let i = from; i < steps.length; i++) {
+    const step = steps[i]!;
+    if (at === null || at === undefined) return undefined;
+    if (step.type === 'each') {
+      const elements = elementsOf(at);
+      if (!elements || i + 1 === steps.length) return elements;
+      return elements.map((element) => follow(element, steps, i + 1) ?? null);
+    }
+    at = step.type === 'key' ? keyOf(at, step.key) : indexOf(at, step.index);
+  }
+  return at;
+}
+
+/** The elements of a list; of an object, its pairs of key and value. */
+function elementsOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'object' && value !== null ? Object.entries(value) : undefined;
+}
+
+function keyOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[key];
+}
+
+function indexOf(value: unknown, index: number): unknown {
+  return Array.isArray(value) ? value[index] : undefined;
+}

@@ -1,0 +1,144 @@
+import type { Logger } from '@edge-gateway/core';
+import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
+import { getVariableValues, type GraphQLField, type GraphQLObjectType, type VariableValues } from 'graphql';
+import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
+import { completeFields, completeSerially } from '../execute/execute.ts';
+import type { ResolveField } from '../execute/plan.ts';
+import { Located, note, type Run } from '../execute/run.ts';
+import { createCalls } from '../resolvers/calls.ts';
+import { compileResolutions } from '../resolvers/resolutions.ts';
+import type { ResolverContext } from '../resolvers/resolver.ts';
+import { cacheControl } from './cache-policy.ts';
+import { createPlans, type Plan } from './plans.ts';
+import { readSchema } from './schema.ts';
+
+export type ExecutableSchema = NonNullable<GraphQLApiSpec['executableSchema']>;
+
+/** What a local API is made with. */
+export interface LocalContext extends ResolverContext {
+  readonly log: Logger;
+  /** Name of the API, for the log. */
+  readonly name: string;
+}
+
+const ROOT = Object.freeze({});
+/** Problems told of the variables of one request. */
+const MAX_ERRORS = 5;
+
+/** Makes an API that runs operations here. Throws an `Error` that says what cannot be served. */
+export function createLocalApi(executable: ExecutableSchema, context: LocalContext): ExecutableApi {
+  const { schema, resolutions, cacheHints } = readSchema(executable.schemaDefinition ?? '');
+  const local = executable.executor?.local ?? {};
+  const resolvers = compileResolutions(local.resolutions ?? {}, executable.grpcDescriptorRegistry, context);
+  for (const [place, name] of resolutions) {
+    if (!resolvers.has(name)) throw new Error(`${place}: there is no resolution '${name}'`);
+  }
+  const resolverAt = (place: string) => resolvers.get(resolutions.get(place) ?? '');
+  const planOf = createPlans({
+    context: {
+      schema,
+      maxDepth: local.options?.maxDepth ?? 0,
+      resolverOf: (type, field) => resolverAt(`${type.name}.${field.name}`)?.resolve ?? introspect(type, field),
+    },
+    cacheHints,
+    usesClient: (place) => resolverAt(place)?.usesClient === true,
+  });
+
+  function execute(request: OperationRequest): ApiResult | Promise<ApiResult> {
+    const { definition } = request.operation;
+    const variables = coerce(request);
+    if (variables && !('coerced' in variables)) return variables;
+    const plan = planOf(request.operation, variables);
+    const run: Run = {
+      request,
+      variables,
+      calls: createCalls(context.limits, request.signal),
+      errors: [],
+      onFailure: (reason, path) => logFailure(context, request, { reason, path }),
+    };
+    return definition.operation === 'mutation' ? mutate(plan, run) : query(plan, run);
+  }
+
+  function coerce({ operation, variables }: OperationRequest): VariableValues | ApiResult | undefined {
+    const { variableDefinitions } = operation.definition;
+    if (!variableDefinitions?.length) return undefined;
+    const options = { maxErrors: MAX_ERRORS, hideSuggestions: true };
+    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, variables, options);
+    if (!errors) return variableValues;
+    return {
+      errors: errors.map(({ message, locations }) => ({
+        message,
+        ...(locations && { locations }),
+        extensions: { code: 'ERR_GRAPHQL_VARIABLES' },
+      })),
+    };
+  }
+
+  return {
+    schema,
+    introspection: local.enableIntrospection === true,
+    execute,
+    close: () => resolvers.close(),
+  };
+
+  function introspect(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): ResolveField | undefined {
+    const { resolve } = field;
+    // Only the fields of the introspection system bring a resolver of their own, which reads no more than the schema.
+    if (!resolve || !(type.name.startsWith('__') || field.name.startsWith('__'))) return undefined;
+    const info = { schema } as Parameters<typeof resolve>[3];
+    return (parent, args) => {
+      const value = resolve(parent, args, undefined, info);
+      return isIterable(value) ? [...value] : value;
+    };
+  }
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Symbol.iterator in value;
+}
+
+function query(plan: Plan, run: Run): ApiResult | Promise<ApiResult> {
+  try {
+    const data = completeFields(plan.selection, ROOT, { path: undefined, run });
+    if (!(data instanceof Promise)) return resultOf(data, plan, run);
+    return data.then(
+      (done: unknown) => resultOf(done, plan, run),
+      (error: unknown) => withoutData(error, run),
+    );
+  } catch (error) {
+    return withoutData(error, run);
+  }
+}
+
+async function mutate(plan: Plan, run: Run): Promise<ApiResult> {
+  try {
+    const data = await completeSerially(plan.selection, ROOT, { path: undefined, run });
+    return { data, errors: run.errors };
+  } catch (error) {
+    return withoutData(error, run);
+  }
+}
+
+function resultOf(data: unknown, { policy, usesClient }: Plan, { errors }: Run): ApiResult {
+  if (errors.length > 0) return { data, errors };
+  const control = cacheControl(policy);
+  if (control === undefined) return { data };
+  const shared = policy.scope === 'public' && !usesClient;
+  return { data, cacheControl: control, ...(shared && { sharedForSeconds: policy.maxAge }) };
+}
+
+/** A field that must have a value had none, up to the operation itself. */
+function withoutData(error: unknown, run: Run): ApiResult {
+  if (!(error instanceof Located)) throw error;
+  note(run, error);
+  return { data: null, errors: run.errors };
+}
+
+interface Failure {
+  readonly reason: string;
+  readonly path: readonly (string | number)[];
+}
+
+function logFailure({ log, name }: LocalContext, { facts }: OperationRequest, { reason, path }: Failure): void {
+  log.warn({ api: name, requestId: facts.requestId, path: path.join('.'), reason }, 'a field could not be resolved');
+}

@@ -1,0 +1,74 @@
+import { Kind, visit, type VariableValues } from 'graphql';
+import type { Operation } from '../api.ts';
+import { planOperation, type PlanContext, type Selection } from '../execute/plan.ts';
+import { cachePolicy, type CachePolicy } from './cache-policy.ts';
+import type { CacheHint } from './schema.ts';
+
+/** An operation ready to run. */
+export interface Plan {
+  readonly selection: Selection;
+  readonly policy: CachePolicy;
+  /** The result differs by client. */
+  readonly usesClient: boolean;
+}
+
+/** Plans kept for one operation: one for each way its conditions turn out. */
+const MAX_VARIANTS = 16;
+
+interface Planned {
+  /** Variables that decide about fields. */
+  readonly conditions: readonly string[];
+  readonly variants: Map<string, Plan>;
+}
+
+/** What plans need beside the schema. */
+export interface PlansOptions {
+  readonly context: PlanContext;
+  readonly cacheHints: ReadonlyMap<string, CacheHint>;
+  /** Whether the resolver of a field, `Type.field`, reads what clients send beside document and variables. */
+  usesClient(place: string): boolean;
+}
+
+/** Gives the plan of an operation: made once, and again where conditions turn out differently. */
+export function createPlans(options: PlansOptions): (operation: Operation, variables?: VariableValues) => Plan {
+  const planned = new WeakMap<Operation, Planned>();
+  return (operation, variables) => {
+    let known = planned.get(operation);
+    if (!known) planned.set(operation, (known = { conditions: conditionsOf(operation), variants: new Map() }));
+    const key = known.conditions.length === 0 ? '' : keyOf(known.conditions, variables);
+    const plan = known.variants.get(key);
+    if (plan) return plan;
+    if (known.variants.size >= MAX_VARIANTS) known.variants.clear();
+    const made = makePlan(operation, variables, options);
+    known.variants.set(key, made);
+    return made;
+  };
+}
+
+function keyOf(conditions: readonly string[], variables: VariableValues | undefined): string {
+  return conditions.map((name) => (variables?.coerced[name] === true ? '1' : '0')).join('');
+}
+
+function makePlan(operation: Operation, variables: VariableValues | undefined, options: PlansOptions): Plan {
+  const selection = planOperation(operation, options.context, variables);
+  return {
+    selection,
+    policy: cachePolicy(selection, options.cacheHints),
+    usesClient: anyField(selection, ({ parentType, name }) => options.usesClient(`${parentType.name}.${name}`)),
+  };
+}
+
+function anyField(selection: Selection, test: (field: Selection[number]) => boolean): boolean {
+  return selection.some((field) => test(field) || [...field.children.values()].some((inner) => anyField(inner, test)));
+}
+
+function conditionsOf({ document }: Operation): readonly string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive({ name, arguments: given }) {
+      if (name.value !== 'skip' && name.value !== 'include') return;
+      for (const { value } of given ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+    },
+  });
+  return [...names];
+}

@@ -1,0 +1,115 @@
+import {
+  Kind,
+  buildASTSchema,
+  parse,
+  validateSchema,
+  valueFromASTUntyped,
+  visit,
+  type ASTNode,
+  type ConstDirectiveNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  type TypeDefinitionNode,
+  type TypeExtensionNode,
+} from 'graphql';
+
+/** What `@cacheControl` says. */
+export interface CacheHint {
+  /** Seconds. */
+  readonly maxAge?: number;
+  readonly inheritMaxAge?: boolean;
+  readonly scope?: 'public' | 'private';
+}
+
+/** A schema definition, read, with its directives taken out. */
+export interface LocalSchema {
+  readonly schema: GraphQLSchema;
+  /** Name in `@resolve` by `Type.field`. */
+  readonly resolutions: ReadonlyMap<string, string>;
+  /** By `Type.field` and by `Type`. */
+  readonly cacheHints: ReadonlyMap<string, CacheHint>;
+}
+
+const OWN = new Set(['resolve', 'cacheControl']);
+
+/**
+ * Reads a schema definition. `@resolve` and `@cacheControl` need no declaration and are not part of the schema that clients see.
+ * Throws an `Error` that says what is wrong.
+ */
+export function readSchema(schemaDefinition: string): LocalSchema {
+  const resolutions = new Map<string, string>();
+  const cacheHints = new Map<string, CacheHint>();
+  const document = visit(parse(schemaDefinition), {
+    enter(node) {
+      if (node.kind === Kind.DIRECTIVE_DEFINITION) return OWN.has(node.name.value) ? null : undefined;
+      if (!isTypeDefinition(node)) return undefined;
+      const type = node.name.value;
+      keepHint(type, node.directives, cacheHints);
+      if (!('fields' in node) || isInput(node)) return undefined;
+      for (const field of node.fields ?? []) {
+        const place = `${type}.${field.name.value}`;
+        keepHint(place, field.directives, cacheHints);
+        const name = argumentsOf(field.directives, 'resolve')?.['name'];
+        if (name === undefined) continue;
+        if (typeof name !== 'string') throw new Error(`${place}: @resolve needs the name of a resolution`);
+        resolutions.set(place, name);
+      }
+      return undefined;
+    },
+  });
+  return { schema: schemaOf(withoutOwn(document)), resolutions, cacheHints };
+}
+
+type TypeNode = TypeDefinitionNode | TypeExtensionNode;
+
+function isTypeDefinition(node: ASTNode): node is TypeNode {
+  return node.kind.endsWith('TypeDefinition') || node.kind.endsWith('TypeExtension');
+}
+
+function isInput({ kind }: TypeNode): boolean {
+  return kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || kind === Kind.INPUT_OBJECT_TYPE_EXTENSION;
+}
+
+function withoutOwn(document: DocumentNode): DocumentNode {
+  return visit(document, { Directive: (node) => (OWN.has(node.name.value) ? null : undefined) });
+}
+
+function schemaOf(document: DocumentNode): GraphQLSchema {
+  const schema = buildASTSchema(document);
+  const [problem] = validateSchema(schema);
+  if (problem) throw new Error(problem.message);
+  return schema;
+}
+
+function keepHint(
+  place: string,
+  directives: readonly ConstDirectiveNode[] | undefined,
+  hints: Map<string, CacheHint>,
+): void {
+  const written = argumentsOf(directives, 'cacheControl');
+  if (!written) return;
+  const { maxAge, inheritMaxAge, scope } = written;
+  if (maxAge !== undefined && !(Number.isSafeInteger(maxAge) && (maxAge as number) >= 0)) {
+    throw new Error(`${place}: maxAge of @cacheControl is a number of seconds`);
+  }
+  const named = typeof scope === 'string' ? scope.toLowerCase() : 'unset';
+  if (!['unset', 'public', 'private'].includes(named)) {
+    throw new Error(`${place}: scope of @cacheControl is public or private`);
+  }
+  hints.set(place, {
+    ...(maxAge !== undefined && { maxAge: maxAge as number }),
+    ...(inheritMaxAge === true && { inheritMaxAge }),
+    ...(named !== 'unset' && { scope: named as 'public' | 'private' }),
+  });
+}
+
+function argumentsOf(
+  directives: readonly ConstDirectiveNode[] | undefined,
+  name: string,
+): Readonly<Record<string, unknown>> | undefined {
+  const found = directives?.find((one) => one.name.value === name);
+  return (
+    found &&
+    Object.fromEntries((found.arguments ?? []).map((each) => [each.name.value, valueFromASTUntyped(each.value)]))
+  );
+}

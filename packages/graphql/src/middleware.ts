@@ -1,0 +1,81 @@
+import { createContext, type Context, type Handler } from '@edge-gateway/core';
+import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
+import { createAnswerer } from './answer.ts';
+import { createApi } from './create-api.ts';
+import type { ExecutableSchema } from './local/local-api.ts';
+import { limitsOf, type Limits } from './limits.ts';
+import { createResponder } from './respond.ts';
+import { createApiCounts } from './statistics.ts';
+import { createUrlCaller, type UpstreamUrls } from './upstream-urls.ts';
+
+type Local = NonNullable<NonNullable<ExecutableSchema['executor']>['local']>;
+
+/** A GraphQL API for a server of your own. */
+export interface GraphQLApiOptions {
+  /** Schema definition language, with `@resolve` and `@cacheControl`. */
+  readonly schemaDefinition: string;
+  /** How fields get their values, by the name in `@resolve`. The blocks are those of a GraphQLApi resource. */
+  readonly resolutions?: Local['resolutions'];
+  /** Base URLs of the upstreams that resolutions name. */
+  readonly upstreams?: UpstreamUrls;
+  /** Answers questions about the schema. Default false. */
+  readonly enableIntrospection?: boolean;
+  /** Fields below this depth are null with an error; 0 is no limit. Default 0. */
+  readonly maxDepth?: number;
+  readonly grpcDescriptorRegistry?: ExecutableSchema['grpcDescriptorRegistry'];
+  readonly persistedQueryCacheConfig?: GraphQLApiSpec['persistedQueryCacheConfig'];
+  readonly allowedQueryHashes?: GraphQLApiSpec['allowedQueryHashes'];
+  /** `logSensitiveInfo` writes requests and results to the log, at level debug. Default false. */
+  readonly options?: GraphQLApiSpec['options'];
+  /** Replaces defaults of the limits, see `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<Limits>;
+  /** Name in logs and statistics. Default `graphql`. */
+  readonly name?: string;
+}
+
+/**
+ * Serves a GraphQL API as a middleware: it answers every request it gets, and gives `next` only errors that are none of the
+ * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. `close` ends its connections.
+ *
+ * @example
+ * app.use('/graphql', graphqlApi({
+ *   schemaDefinition: 'type Query { book(id: ID!): Book @resolve(name: "book") } type Book { id: ID title: String }',
+ *   resolutions: {
+ *     book: { restResolver: { upstreamRef: { name: 'books' }, request: { headers: { ':path': '/books/{$args.id}' } } } },
+ *   },
+ *   upstreams: { books: 'http://127.0.0.1:9080' },
+ * }));
+ */
+export function graphqlApi(options: GraphQLApiOptions, given: Context = createContext()): Handler {
+  const caller = options.upstreams ? createUrlCaller(options.upstreams) : undefined;
+  const context: Context = caller ? { ...given, state: given.state.bind(given), callUpstream: caller.call } : given;
+  const name = options.name ?? 'graphql';
+  const limits = limitsOf(options.limits);
+  const counts = createApiCounts(context.metrics, name);
+  const ref = { name, namespace: 'default' };
+  const api = createApi({ ref, spec: specOf(options), limits, counts }, context);
+  const answerer = createAnswerer({
+    api,
+    limits,
+    counts,
+    persisted: { cacheSize: options.persistedQueryCacheConfig?.cacheSize, allowedHashes: options.allowedQueryHashes },
+    log: context.log.get('graphql'),
+    logSensitiveInfo: options.options?.logSensitiveInfo === true,
+    now: context.now,
+  });
+  const responder = createResponder(answerer, limits);
+  const handler: Handler = function graphqlApi(req, res, next) {
+    responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
+  };
+  handler.close = async () => {
+    await api.close?.();
+    await caller?.close();
+  };
+  return handler;
+}
+
+function specOf(options: GraphQLApiOptions): GraphQLApiSpec {
+  const { schemaDefinition, resolutions, enableIntrospection, maxDepth, grpcDescriptorRegistry } = options;
+  const local = { resolutions, enableIntrospection, options: { maxDepth } };
+  return { executableSchema: { schemaDefinition, grpcDescriptorRegistry, executor: { local } } };
+}

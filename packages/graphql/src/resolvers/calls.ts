@@ -1,0 +1,110 @@
+import type { CallUpstream, ResourceRef, UpstreamAnswer, UpstreamCall } from '@edge-gateway/core';
+import { FieldFailure } from '../field-failure.ts';
+import type { Limits } from '../limits.ts';
+
+/** The requests to upstreams of one operation. */
+export interface Calls {
+  /**
+   * Makes a request, or gives the result of the same one made before: equal requests (`key`) of one operation are made once.
+   * Without a key it is always made. Waits while too many are under way; rejects when there were too many in all.
+   */
+  once<T>(key: string | undefined, make: () => Promise<T>): Promise<T>;
+  /** Forgets the results, so that what follows a change is asked for anew. */
+  forget(): void;
+  /** State of a resolver for this operation, made at its first use. */
+  state<T>(owner: object, create: () => T): T;
+  readonly signal: AbortSignal;
+  /** Made up to now. */
+  readonly count: number;
+}
+
+/** Makes the calls of one operation. */
+export function createCalls(limits: Limits, signal: AbortSignal): Calls {
+  return new OperationCalls(limits, signal);
+}
+
+class OperationCalls implements Calls {
+  readonly signal: AbortSignal;
+  count = 0;
+  readonly #limits: Limits;
+  #known: Map<string, Promise<unknown>> | undefined;
+  #states: Map<object, unknown> | undefined;
+  #underWay = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(limits: Limits, signal: AbortSignal) {
+    this.#limits = limits;
+    this.signal = signal;
+  }
+
+  once<T>(key: string | undefined, make: () => Promise<T>): Promise<T> {
+    if (key === undefined) return this.#make(make);
+    const known = this.#known?.get(key);
+    if (known) return known as Promise<T>;
+    const made = this.#make(make);
+    (this.#known ??= new Map()).set(key, made);
+    return made;
+  }
+
+  forget(): void {
+    this.#known = undefined;
+    this.#states = undefined;
+  }
+
+  state<T>(owner: object, create: () => T): T {
+    this.#states ??= new Map();
+    if (!this.#states.has(owner)) this.#states.set(owner, create());
+    return this.#states.get(owner) as T;
+  }
+
+  #make<T>(make: () => Promise<T>): Promise<T> {
+    const { maxUpstreamCalls, maxConcurrentCalls } = this.#limits;
+    if (maxUpstreamCalls > 0 && this.count >= maxUpstreamCalls) {
+      const shown = `The operation needs more than ${maxUpstreamCalls} requests to upstreams.`;
+      return Promise.reject(new FieldFailure(shown, { code: 'ERR_GRAPHQL_LIMIT', shown }));
+    }
+    this.count++;
+    if (maxConcurrentCalls === 0 || this.#underWay < maxConcurrentCalls) return this.#start(make);
+    return new Promise((resolve) => this.#waiting.push(() => resolve(this.#start(make))));
+  }
+
+  async #start<T>(make: () => Promise<T>): Promise<T> {
+    this.#underWay++;
+    try {
+      if (this.signal.aborted) throw new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' });
+      return await make();
+    } finally {
+      this.#underWay--;
+      this.#waiting.shift()?.();
+    }
+  }
+}
+
+/** Asks an upstream for JSON, as resolvers need it. */
+export interface JsonCall {
+  readonly upstream: ResourceRef;
+  readonly call: Omit<UpstreamCall, 'maxBodyBytes' | 'signal'>;
+}
+
+/** Makes a request and reads its answer. Rejects with a `FieldFailure` for everything but 2xx with JSON, or with nothing. */
+export async function askJson(
+  { upstream, call }: JsonCall,
+  callUpstream: CallUpstream,
+  { signal, maxBodyBytes }: { readonly signal: AbortSignal; readonly maxBodyBytes: number },
+): Promise<unknown> {
+  let answer: UpstreamAnswer;
+  try {
+    answer = await callUpstream(upstream, { ...call, maxBodyBytes, signal });
+  } catch (error) {
+    const code = signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_RESOLVER';
+    throw new FieldFailure(`${upstream.name}: ${error instanceof Error ? error.message : String(error)}`, { code });
+  }
+  const { status, body } = answer;
+  if (status < 200 || status > 299) throw new FieldFailure(`${upstream.name} answered with status ${status}`);
+  if (body.length === 0) return null;
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new FieldFailure(`${upstream.name} answered with something that is not JSON`);
+  }
+}

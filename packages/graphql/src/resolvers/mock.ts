@@ -1,0 +1,32 @@
+import { parseDuration } from '@edge-gateway/core';
+import type { Resolution } from '@edge-gateway/core/schema';
+import type { ResolveField } from '../execute/plan.ts';
+import { FieldFailure, shownFailure } from '../field-failure.ts';
+
+/** Answers without asking anybody: at once, after a while, or with an error. */
+export function compileMock(mock: NonNullable<Resolution['mockResolver']>): ResolveField {
+  const { syncResponse, asyncResponse, errorResponse } = mock;
+  if (errorResponse !== undefined) {
+    return () => {
+      throw shownFailure(errorResponse);
+    };
+  }
+  if (!asyncResponse) return () => syncResponse;
+  const delayMs = asyncResponse.delay === undefined ? 0 : parseDuration(asyncResponse.delay);
+  return (_parent, _args, { calls }) => later(asyncResponse.response, delayMs, calls.signal);
+}
+
+function later(value: unknown, delayMs: number, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' }));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve(value);
+    }, delayMs);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

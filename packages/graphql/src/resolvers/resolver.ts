@@ -1,0 +1,40 @@
+import type { CallUpstream, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
+import type { Roots } from '../expression.ts';
+import type { Run } from '../execute/run.ts';
+import type { ResolveField } from '../execute/plan.ts';
+import type { Limits } from '../limits.ts';
+import type { ResolverCounts } from '../statistics.ts';
+
+/** What resolvers are compiled with. */
+export interface ResolverContext {
+  /** Namespace of references without one. */
+  readonly namespace: string;
+  readonly callUpstream: CallUpstream;
+  /** An upstream as the snapshot has it; missing in library use. */
+  readonly findUpstream: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
+  readonly limits: Limits;
+  /** Counters of the resolver of this name. */
+  countsOf(name: string): ResolverCounts;
+}
+
+/** A compiled resolution. */
+export interface Resolver {
+  readonly resolve: ResolveField;
+  /** Results differ by client: no other client may get them from a cache. */
+  readonly usesClient: boolean;
+  close?(): void;
+}
+
+/** What the expressions of a field read. */
+export function rootsOf(parent: unknown, args: unknown, { request }: Run): Roots {
+  const { facts } = request;
+  return {
+    parent,
+    args,
+    header: (name) => facts.header(name),
+    metadata: (namespace, key) => facts.metadata.get(namespace)?.[key],
+  };
+}
+
+/** Longest time of a request when neither resolver nor upstream says one, in milliseconds. */
+export const DEFAULT_TIMEOUT_MS = 1000;

@@ -1,0 +1,102 @@
+import type { IncomingMessage } from 'node:http';
+import { factsOf, GatewayError, type ActionExchange, type Facts, type Next, type Responder } from '@edge-gateway/core';
+import type { Answer, Answerer } from './answer.ts';
+import { ERROR_CODES } from './error-codes.ts';
+import {
+  isRequestType,
+  requestFromQuery,
+  postedText,
+  postedValue,
+  wantedType,
+  type GraphQLRequest,
+  type Posted,
+  type Wanted,
+} from './http.ts';
+import type { Limits } from './limits.ts';
+import { readBody } from './read-body.ts';
+import { isRefusal, refusal, type Refusal } from './refusal.ts';
+
+/** How a client that wants neither media type is told so. */
+const FALLBACK: Wanted = { type: 'application/json', lenient: false };
+
+/** Makes what ends the requests of one API: HTTP in, HTTP out. */
+export function createResponder(answerer: Answerer, limits: Limits): Responder {
+  return function graphql(exchange: ActionExchange, next: Next): void {
+    const { req, res } = exchange;
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), limits.operationTimeoutMs);
+    res.once('close', () => {
+      clearTimeout(timer);
+      over.abort();
+    });
+    respond(exchange, { answerer, limits, signal: over.signal }).catch((error: unknown) => {
+      if (!res.destroyed && !req.destroyed) next(error);
+    });
+  };
+}
+
+interface Means {
+  readonly answerer: Answerer;
+  readonly limits: Limits;
+  readonly signal: AbortSignal;
+}
+
+async function respond(exchange: ActionExchange, means: Means): Promise<void> {
+  const { req } = exchange;
+  const { answerer, limits, signal } = means;
+  const facts = factsOf(req);
+  const wanted = wantedType(facts.header('accept'));
+  const write = (answer: Answer): void => send(exchange, answer, wanted ?? FALLBACK);
+  if (!wanted) return write(answerer.refuse(refusal('ERR_GRAPHQL_NOT_ACCEPTABLE'), FALLBACK));
+  const posted = await postedBy(req, facts, limits);
+  if (isRefusal(posted)) return write(answerer.refuse(posted, wanted));
+  const method = req.method ?? 'POST';
+  const ask = (request: GraphQLRequest): Promise<Answer> => answerer.answer({ request, wanted, facts, method, signal });
+  if (!isBatch(posted)) return write(await ask(posted));
+  const answers = await Promise.all(posted.map(ask));
+  write({ status: 200, body: `[${answers.map(({ body }) => body).join(',')}]`, headers: [] });
+}
+
+function isBatch(posted: Posted): posted is readonly GraphQLRequest[] {
+  return Array.isArray(posted);
+}
+
+/** Reads what is asked for, from the query or the body. */
+async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Promise<Posted | Refusal> {
+  if (req.method === 'GET') {
+    if (facts.path.length > limits.maxBodyBytes) return refusal('ERR_GRAPHQL_BODY_TOO_LARGE');
+    return requestFromQuery(facts.path);
+  }
+  if (req.method !== 'POST') return refusal('ERR_GRAPHQL_METHOD', '', { allow: 'GET, POST' });
+  if (!isRequestType(req.headers['content-type'])) return refusal('ERR_GRAPHQL_CONTENT_TYPE');
+  if ((req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    return refusal('ERR_GRAPHQL_CONTENT_TYPE', 'A body is sent without content-encoding.');
+  }
+  if (req.readableDidRead || req.readableEnded) return parsedBefore(req, limits);
+  const text = await readBody(req, limits.maxBodyBytes);
+  return typeof text === 'string' ? postedText(text, limits.maxBatchSize) : text;
+}
+
+/** A body that a parser in front has read. */
+function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): Posted | Refusal {
+  const { body } = req as { readonly body?: unknown };
+  if (body === undefined) {
+    const { status, message } = ERROR_CODES.ERR_GRAPHQL_BODY_CONSUMED;
+    throw new GatewayError(message, { code: 'ERR_GRAPHQL_BODY_CONSUMED', status });
+  }
+  if (Buffer.isBuffer(body)) return postedText(body.toString('utf8'), maxBatchSize);
+  return typeof body === 'string' ? postedText(body, maxBatchSize) : postedValue(body, maxBatchSize);
+}
+
+function send({ req, res, writeHead }: ActionExchange, answer: Answer, { type }: Wanted): void {
+  if (res.headersSent || res.destroyed) return;
+  writeHead(answer.status, [
+    'content-type',
+    `${type}; charset=utf-8`,
+    'content-length',
+    String(Buffer.byteLength(answer.body)),
+    ...answer.headers,
+  ]);
+  if (req.method === 'HEAD') res.end();
+  else res.end(answer.body);
+}

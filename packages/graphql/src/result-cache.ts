@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache';
+import type { ApiResult, OperationRequest } from './api.ts';
+
+/** Characters of all results kept for one API. */
+export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
+/** Results kept for one API. */
+const MAX_RESULTS = 10_000;
+
+/** A result as it is sent. */
+export interface CachedResult {
+  readonly body: string;
+  readonly cacheControl: string | undefined;
+}
+
+/** Results that do not depend on who asks, kept as long as they may be. */
+export interface ResultCache {
+  get(request: OperationRequest): CachedResult | undefined;
+  set(request: OperationRequest, result: ApiResult, body: string): void;
+}
+
+/** Makes an empty cache. `now` gives milliseconds. */
+export function createResultCache(now: () => number): ResultCache {
+  const results = new LRUCache<string, CachedResult & { readonly until: number }>({
+    max: MAX_RESULTS,
+    maxSize: MAX_CACHED_CHARACTERS,
+    maxEntrySize: MAX_CACHED_CHARACTERS / 16,
+    sizeCalculation: ({ body }, key) => body.length + key.length + 1,
+  });
+  return {
+    get(request) {
+      if (results.size === 0 || request.operation.definition.operation !== 'query') return undefined;
+      const key = keyOf(request);
+      const found = results.get(key);
+      if (found && found.until > now()) return found;
+      if (found) results.delete(key);
+      return undefined;
+    },
+    set(request, { sharedForSeconds = 0, cacheControl }, body) {
+      if (sharedForSeconds <= 0) return;
+      results.set(keyOf(request), { body, cacheControl, until: now() + sharedForSeconds * 1000 });
+    },
+  };
+}
+
+function keyOf({ operation, variables }: OperationRequest): string {
+  return `${operation.name ?? ''}\n${JSON.stringify(variables)}\n${operation.text}`;
+}

@@ -1,0 +1,38 @@
+import type { Counter, Metrics, StatName } from '@edge-gateway/core';
+
+/** Counters of one API. */
+export interface ApiCounts {
+  readonly total: Counter;
+  readonly error: Counter;
+  readonly parseJsonError: Counter;
+  readonly parseQueryError: Counter;
+  readonly invalidQueryError: Counter;
+  resolver(name: string): ResolverCounts;
+}
+
+/** Counters of one resolver of an API. */
+export interface ResolverCounts {
+  readonly total: Counter;
+  readonly failed: Counter;
+}
+
+/** Makes the counters of an API: `<prefix>.graphql.rq_total` and so on, in Prometheus `envoy_<prefix>_graphql_rq_total`. */
+export function createApiCounts(metrics: Metrics, prefix: string): ApiCounts {
+  const counter = (name: string): Counter => metrics.counter(statName(prefix, name));
+  return {
+    total: counter('rq_total'),
+    error: counter('rq_error'),
+    parseJsonError: counter('rq_parse_json_error'),
+    parseQueryError: counter('rq_parse_query_error'),
+    invalidQueryError: counter('rq_invalid_query_error'),
+    resolver: (name) => ({
+      total: counter(`${name}.rest_resolver.total_resolutions`),
+      failed: counter(`${name}.rest_resolver.failed_resolutions`),
+    }),
+  };
+}
+
+function statName(prefix: string, name: string): StatName {
+  const path = `${prefix}.graphql.${name}`;
+  return { path, metric: `envoy_${path}`.replaceAll(/[^a-zA-Z0-9_]/g, '_') };
+}

@@ -1,0 +1,91 @@
+import { GatewayError, type CallUpstream, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
+import { Agent, type Dispatcher } from 'undici';
+import { graphqlError } from './refusal.ts';
+
+/** Base URLs of upstreams, by `name` or `namespace/name`, e.g. `{ books: 'http://127.0.0.1:9080' }`. */
+export type UpstreamUrls = Readonly<Record<string, string>>;
+
+/** Requests to upstreams by their URLs, over connections of its own. */
+export interface UrlCaller {
+  readonly call: CallUpstream;
+  close(): Promise<void>;
+}
+
+/** What undici says when a time limit is over. */
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Makes a caller. Throws `ERR_GRAPHQL_API` for what is no URL. Redirects are not followed. */
+export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
+  const bases = new Map(Object.entries(urls).map(([name, url]) => [name, baseOf(name, url)] as const));
+  const agent = new Agent();
+  return {
+    async call(ref, { method, path, headers = [], body, timeoutMs, maxBodyBytes, signal }) {
+      const base = bases.get(`${ref.namespace}/${ref.name}`) ?? bases.get(ref.name);
+      if (!base) throw failure(503, `no URL is given for upstream ${ref.name}`);
+      const over = new AbortController();
+      const abort = (): void => over.abort();
+      const timer = setTimeout(abort, timeoutMs);
+      signal?.addEventListener('abort', abort, { once: true });
+      try {
+        const answer = await agent.request({
+          origin: base.origin,
+          path: base.path + path,
+          method: method as Dispatcher.HttpMethod,
+          headers: [...headers],
+          body: body === undefined ? null : typeof body === 'string' ? body : Buffer.from(body),
+          signal: over.signal,
+        });
+        return await whole(answer, maxBodyBytes);
+      } catch (error) {
+        throw explained(error, over.signal.aborted);
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      }
+    },
+    close: () => agent.close(),
+  };
+}
+
+async function whole({ statusCode, headers, body }: Dispatcher.ResponseData, max: number): Promise<UpstreamAnswer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Leaving the loop destroys the body, and with it the connection.
+    if (size > max) throw failure(502, `the answer has more than ${max} bytes`);
+    chunks.push(chunk);
+  }
+  const joined = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ]);
+  return {
+    status: statusCode,
+    headers: Object.fromEntries(joined) as Record<string, string>,
+    body: Buffer.concat(chunks),
+  };
+}
+
+function explained(error: unknown, aborted: boolean): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const { code = '', message } = error as Error & { readonly code?: string };
+  if (aborted || TIMEOUTS.has(code)) return failure(504, 'the answer took too long', error);
+  return failure(code.startsWith('HPE_') ? 502 : 503, code || message, error);
+}
+
+function failure(status: number, reason: string, cause?: unknown): GatewayError {
+  return new GatewayError(reason, { code: 'ERR_GRAPHQL_CALL', status, cause });
+}
+
+function baseOf(name: string, text: string): { readonly origin: string; readonly path: string } {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw graphqlError('ERR_GRAPHQL_API', `upstreams.${name} has to be an http:// or https:// URL.`);
+  }
+  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+}
+
+/** A caller that refuses: no upstream is known. */
+export const noUpstreams: CallUpstream = (ref: ResourceRef) =>
+  Promise.reject(failure(503, `upstream ${ref.name} cannot be reached from here`));
