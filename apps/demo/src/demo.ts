@@ -49,7 +49,8 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
   return { services, close };
 }
 
-function demoClient(clientSecret: string, appUrl: string): DemoClient {
+/** What the identity provider knows of the gateway that serves the demo's protected pages at `appUrl`. */
+export function demoClient(clientSecret: string, appUrl: string): DemoClient {
   return {
     clientId: 'demo',
     clientSecret,

@@ -1,6 +1,6 @@
 export { startAccountPage } from './account-page.ts';
 export { startBookinfo } from './bookinfo.ts';
-export { DEMO_APP_URL, DEMO_PORTS, startDemo, type Demo, type DemoOptions } from './demo.ts';
+export { DEMO_APP_URL, DEMO_PORTS, demoClient, startDemo, type Demo, type DemoOptions } from './demo.ts';
 export { startEcho } from './echo.ts';
 export { ensureSecrets, type GeneratedSecrets } from './generated-secrets.ts';
 export { startService, type Service } from './http-service.ts';

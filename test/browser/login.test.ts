@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { screenshot, startChromium } from '../parts/chromium.ts';
+import { startProtectedDemo, type ProtectedDemo } from './protected-demo.ts';
+
+const VARIANTS = [
+  { title: 'the tokens in the gateway', slug: 'store', prefix: '', cookies: ['demo-session'] },
+  { title: 'the tokens in cookies', slug: 'cookies', prefix: '/cookies', cookies: ['access_token', 'id_token'] },
+];
+const TABS = 10;
+
+describe('the protected pages, in a browser', function () {
+  this.timeout(120_000);
+  let browser: Browser;
+  let demo: ProtectedDemo;
+  before(async function () {
+    browser = await startChromium(this);
+    demo = await startProtectedDemo();
+  });
+  after(async () => {
+    await browser?.close();
+    await demo?.close();
+  });
+
+  const contexts: BrowserContext[] = [];
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+  async function newContext(): Promise<BrowserContext> {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    context.setDefaultTimeout(15_000);
+    contexts.push(context);
+    return context;
+  }
+
+  async function fillIn(page: Page, email: string): Promise<void> {
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(email.split('@', 1)[0]!);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  }
+  const header = (page: Page, name: string) => page.locator(`[data-header="${name}"]`).textContent();
+
+  for (const { title, slug, prefix, cookies } of VARIANTS) {
+    describe(`with ${title}`, () => {
+      const url = (path: string): string => demo.appUrl + prefix + path;
+      async function logIn(page: Page, email = 'admin@example.com'): Promise<void> {
+        await page.goto(url('/account'));
+        expect(page.url()).to.contain(`${demo.issuer}/interaction/`);
+        await fillIn(page, email);
+        await page.waitForURL(url('/account'));
+      }
+
+      it('logs in, and the page gets the token and the claim, but no cookie', async () => {
+        const context = await newContext();
+        const page = await context.newPage();
+        await page.goto(url('/account'));
+        await screenshot(page, `${slug}-1-login`);
+        await logIn(page);
+        expect(await page.locator('#who').textContent()).to.equal('admin@example.com');
+        expect(await header(page, 'jwt')).to.match(/^eyJ/);
+        expect(await header(page, 'x-vendor-claim-email')).to.equal('admin@example.com');
+        expect(await page.locator('body').textContent()).to.contain('no cookies');
+        expect(await page.locator('[data-header="cookie"]').count()).to.equal(0);
+        const kept = await context.cookies(demo.appUrl);
+        expect(kept.map(({ name }) => name)).to.include.members(cookies);
+        for (const cookie of kept) expect(cookie, cookie.name).to.include({ httpOnly: true, secure: true });
+        if (slug === 'store') for (const { value } of kept) expect(value).to.not.match(/eyJ.*\./);
+        await screenshot(page, `${slug}-2-account`);
+      });
+
+      it('refuses another path, and another user', async () => {
+        const page = await (await newContext()).newPage();
+        await logIn(page);
+        const elsewhere = await page.goto(url('/reports'));
+        expect([elsewhere!.status(), await elsewhere!.text()]).to.deep.equal([403, 'RBAC: access denied']);
+        await screenshot(page, `${slug}-3-another-path`);
+        const other = await (await newContext()).newPage();
+        await logIn(other, 'user@example.com');
+        expect(await other.locator('body').textContent()).to.equal('RBAC: access denied');
+        await screenshot(other, `${slug}-4-another-user`);
+      });
+
+      it('logs out, here and at the identity provider, and asks again', async () => {
+        const context = await newContext();
+        const page = await context.newPage();
+        await logIn(page);
+        const before = await context.cookies(demo.appUrl);
+        await page.locator('#logout').click();
+        await page.getByRole('button', { name: 'Log out' }).click();
+        await page.waitForURL(`${demo.appUrl}/goodbye`);
+        expect(await page.locator('body').textContent()).to.contain('You are logged out.');
+        await screenshot(page, `${slug}-5-goodbye`);
+        const left = (await context.cookies(demo.appUrl)).map(({ name }) => name);
+        for (const name of cookies) expect(left).to.not.include(name);
+        await page.goto(url('/account'));
+        expect(page.url()).to.contain(`${demo.issuer}/interaction/`);
+        if (slug !== 'store') return;
+        await context.addCookies(before);
+        await page.goto(url('/account'));
+        expect(page.url(), 'the handle of the ended session').to.contain(`${demo.issuer}/interaction/`);
+      });
+
+      it(`logs in in ${TABS} tabs at once`, async () => {
+        const context = await newContext();
+        const pages = await Promise.all(Array.from({ length: TABS }, () => context.newPage()));
+        await Promise.all(pages.map((page, i) => page.goto(`${url('/account')}?tab=${i}`)));
+        await Promise.all(
+          pages.map(async (page, i) => {
+            await fillIn(page, 'admin@example.com');
+            await page.waitForURL(`${url('/account')}?tab=${i}`);
+          }),
+        );
+        for (const page of pages) expect(await page.locator('#who').textContent()).to.equal('admin@example.com');
+      });
+
+      it('survives the back button and a callback that is opened again', async () => {
+        const page = await (await newContext()).newPage();
+        const callbacks: string[] = [];
+        page.on('request', (request) => {
+          if (request.url().startsWith(url('/callback'))) callbacks.push(request.url());
+        });
+        await logIn(page);
+        await page.goBack();
+        await page.goForward();
+        expect(await page.locator('#who').textContent()).to.equal('admin@example.com');
+        expect(callbacks).to.have.length.greaterThan(0);
+        const again = await page.goto(callbacks[0]!);
+        expect(again!.status()).to.be.lessThan(400);
+        expect(await page.locator('body').textContent()).to.contain('admin@example.com');
+        const stranger = await (await newContext()).newPage();
+        const stolen = await stranger.goto(callbacks[0]!);
+        expect(stolen!.status()).to.be.lessThan(400);
+        expect(stranger.url()).to.contain(`${demo.issuer}/interaction/`);
+      });
+
+      it('answers 401 to a script, without sending it to log in', async () => {
+        const page = await (await newContext()).newPage();
+        await page.goto(`${demo.appUrl}/goodbye`);
+        const status = await page.evaluate(async (path) => (await fetch(path)).status, `${prefix}/account`);
+        expect(status).to.equal(401);
+      });
+    });
+  }
+
+  it('lets nobody forge what the login grants', async () => {
+    const page = await (await newContext()).newPage();
+    await page.setExtraHTTPHeaders({ jwt: 'forged', 'x-vendor-claim-email': 'admin@example.com' });
+    await page.goto(`${demo.appUrl}/account`);
+    expect(page.url()).to.contain(`${demo.issuer}/interaction/`);
+    await fillIn(page, 'user@example.com');
+    await page.waitForURL(`${demo.appUrl}/account`);
+    expect(await page.locator('body').textContent()).to.equal('RBAC: access denied');
+  });
+});

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import {
+  DEMO_PORTS,
+  demoClient,
+  ensureSecrets,
+  startDemo,
+  startIdentityProvider,
+  type Demo,
+  type Service,
+} from '@edge-gateway/demo';
+import { GatewayProcess } from '../../apps/gateway/test/gateway-process.ts';
+import { ROOT } from '../docs/workspace.ts';
+
+const FILES = ['protected-route.yaml', 'upstreams.yaml'];
+
+/** The protected pages of the demo, on ports of their own. */
+export interface ProtectedDemo {
+  /** `https://localhost:…` */
+  readonly appUrl: string;
+  readonly issuer: string;
+  readonly gateway: GatewayProcess;
+  /** Ends the identity provider, with all that it knows. */
+  stopProvider(): Promise<void>;
+  /** Starts it again at the same address, with new keys. */
+  startProvider(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ProtectedDemoOptions {
+  /** Changes the text of the demo's resources. */
+  readonly change?: (resources: string) => string;
+  /** False leaves the identity provider out at first. */
+  readonly withProvider?: boolean;
+}
+
+/** Starts the backends of the demo and the gateway with the resources of its protected pages. */
+export async function startProtectedDemo(options: ProtectedDemoOptions = {}): Promise<ProtectedDemo> {
+  const { change = (same) => same, withProvider = true } = options;
+  const gateway = new GatewayProcess();
+  const [port, providerPort] = [await freePort(), await freePort()];
+  const appUrl = `https://localhost:${port}`;
+  const { clientSecret } = await ensureSecrets(join(gateway.dir, 'generated'));
+  const anyPorts = Object.fromEntries(Object.keys(DEMO_PORTS).map((name) => [name, 0]));
+  const demo = await startDemo({ ports: anyPorts as Record<keyof typeof DEMO_PORTS, number> });
+  let provider: Service | undefined;
+  const startProvider = async (): Promise<void> => {
+    provider = await startIdentityProvider({ client: demoClient(clientSecret, appUrl), port: providerPort });
+  };
+  const stopProvider = async (): Promise<void> => {
+    await provider?.close();
+    provider = undefined;
+  };
+  if (withProvider) await startProvider();
+  for (const file of FILES) {
+    const text = readFileSync(join(ROOT, 'apps', 'gateway', 'demo', file), 'utf8')
+      .replaceAll('localhost:8443', `localhost:${port}`)
+      .replaceAll(String(DEMO_PORTS.identityProvider), String(providerPort))
+      .replaceAll(String(DEMO_PORTS.accountPage), String(portOf(demo, 'account-page')));
+    gateway.write(file, change(text));
+  }
+  await gateway.start('--https-port', String(port));
+  return {
+    appUrl,
+    issuer: `http://127.0.0.1:${providerPort}`,
+    gateway,
+    startProvider,
+    stopProvider,
+    async close() {
+      await gateway.close();
+      await stopProvider();
+      await demo.close();
+    },
+  };
+}
+
+function portOf({ services }: Demo, name: string): number {
+  return services.find((each) => each.name === name)!.port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
