@@ -23,6 +23,8 @@ export interface AuthRequest {
   readonly state: Readonly<Record<string, unknown>>;
   /** Dynamic metadata by namespace. */
   readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** Aborts when the time for the answer is over, or the client has gone. */
+  readonly signal?: AbortSignal;
 }
 
 /** Let in. What is granted goes to the upstream request, to the client's response, and along the chain. */
@@ -56,6 +58,8 @@ export interface AuthMethod {
   authorize(request: AuthRequest): AuthDecision | Promise<AuthDecision>;
   /** Bytes of the body it has to see of this request (`path` and `method` are set), e.g. a provider's logout. Default 0. */
   bodyBytes?(request: AuthRequest): number;
+  /** True for one that asks nobody else, or limits its calls itself: the limit of external calls does not hold for it. */
+  readonly local?: boolean;
   close?(): void | Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import type { AuthMethodKind } from '@edge-gateway/core';
+import type { AuthMethod, AuthMethodKind } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/schema';
 import { assemble } from './assemble.ts';
 import { failure } from './failure.ts';
@@ -9,7 +9,7 @@ import { failure } from './failure.ts';
  */
 export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
   type: 'oauth2.oidcAuthorizationCode',
-  create: (block, { id, context }) => assemble({ id, context, block, session: block.session }),
+  create: (block, { id, context }) => limitsItself(assemble({ id, context, block, session: block.session })),
 };
 
 /** Login by plain OAuth 2 as a step of an AuthConfig: the same without discovery and id tokens. */
@@ -19,6 +19,11 @@ export const oauth2Method: AuthMethodKind<PlainOauth2> = {
     const { authEndpoint, tokenEndpoint, revocationEndpoint } = block;
     if (!authEndpoint || !tokenEndpoint) throw failure('ERR_OIDC_CONFIG', 'authEndpoint and tokenEndpoint are needed');
     const endpoints = { auth: authEndpoint, token: tokenEndpoint, revocation: revocationEndpoint };
-    return assemble({ id, context, block, endpoints, session: block.session });
+    return limitsItself(assemble({ id, context, block, endpoints, session: block.session }));
   },
 };
+
+/** A login exchanges a code, which takes longer than an external call may; provider and store have limits of their own. */
+function limitsItself(method: AuthMethod): AuthMethod {
+  return { ...method, local: true };
+}
