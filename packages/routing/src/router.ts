@@ -18,10 +18,11 @@ import { createGenerations } from './generations.ts';
 import { createServeListener, type ServeListener } from './serve-listener.ts';
 import { createHttpStats } from './statistics.ts';
 import { createUpstreamCaller } from './upstream/call.ts';
+import { earlyTransformationConcern, regularTransformationConcern } from './transform/concern.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
 export interface RouterOptions {
-  /** The concerns a route's options are compiled with, in any order: their stages order them. Default: none. */
+  /** The concerns a route's options are compiled with beside the router's own, in any order: their stages order them. */
   readonly concerns?: readonly Concern[];
   readonly context?: Context;
   /** The listener the router itself serves as a handler. Default: the first plain one of the snapshot. */
@@ -52,6 +53,9 @@ export interface Router extends Handler {
   close(): Promise<void>;
 }
 
+/** Transformations of requests. */
+const OWN_CONCERNS = [earlyTransformationConcern, regularTransformationConcern] as readonly Concern[];
+
 /**
  * Makes a router; it knows no route until `apply`. Neither `apply` nor a request throws: a route that cannot be compiled
  * answers 500, and everything beside it is served.
@@ -69,7 +73,7 @@ export function createRouter(options: RouterOptions = {}): Router {
   const generations = createGenerations(upstreams);
   const sinks = createSinks(context.log.get('http'));
   const table = createListenerTable({
-    concerns: orderConcerns(options.concerns ?? []),
+    concerns: orderConcerns([...new Set([...OWN_CONCERNS, ...(options.concerns ?? [])])]),
     context,
     sinks,
     defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'))] : [],
