@@ -17,7 +17,7 @@ function checkTemplate(template: TransformationTemplate, at: FieldPath): Finding
   const { extractors = {}, headers = {}, headersToAppend, headersToRemove, dynamicMetadataValues } = template;
   return [
     ...Object.entries(extractors).flatMap(([name, extractor]) =>
-      found('INVALID_TRANSFORMATION', [...at, 'extractors', name], extractorProblem(extractor)),
+      found('INVALID_TRANSFORMATION', [...at, 'extractors', name], inExtractor(name, extractorProblem(extractor))),
     ),
     ...Object.keys(headers).flatMap((name) =>
       found(
@@ -40,4 +40,8 @@ function checkTemplate(template: TransformationTemplate, at: FieldPath): Finding
 
 function found(code: Finding['code'], path: FieldPath, message: string | undefined): Finding[] {
   return message === undefined ? [] : [{ code, path, message }];
+}
+
+function inExtractor(name: string, problem: string | undefined): string | undefined {
+  return problem && `extractor ${name.slice(0, 60)}: ${problem}`;
 }
