@@ -94,6 +94,11 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       counts.total.value++;
       const { request, wanted, facts, signal } = asked;
       facts.requestId ||= randomUUID();
+      try {
+        await api.ready?.(facts);
+      } catch {
+        return refuse(refusal('ERR_GRAPHQL_UPSTREAM'), wanted);
+      }
       const operation = operationOf(asked);
       if (isRefusal(operation)) return refuse(operation, wanted);
       if (operation.definition.operation === 'subscription') {

@@ -50,8 +50,10 @@ export interface ApiResult {
  * backend does: that is an error in the result.
  */
 export interface ExecutableApi {
-  /** What clients see. */
+  /** What clients see. Another object when it has changed. */
   readonly schema: GraphQLSchema;
+  /** To be waited for before `schema` is read, where it is not known from the start. Rejects with a `GatewayError`. */
+  ready?(facts: Facts): Promise<void> | undefined;
   /** Answers questions about the schema. */
   readonly introspection: boolean;
   execute(request: OperationRequest): ApiResult | Promise<ApiResult>;

@@ -1,37 +1,89 @@
-import type { Context, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
+import type { Context, Facts, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExecutableApi } from './api.ts';
 import type { Limits } from './limits.ts';
-import { createLocalApi } from './local/local-api.ts';
+import { createLocalApi, type ExecutableSchema } from './local/local-api.ts';
+import { readSchema } from './local/schema.ts';
 import { graphqlError } from './refusal.ts';
+import type { ChangePolicy } from './remote/followed-schema.ts';
+import { createRemoteApi } from './remote/remote-api.ts';
 import type { ApiCounts } from './statistics.ts';
+import { createStitchedApi } from './stitch/stitched-api.ts';
 import { noUpstreams } from './upstream-urls.ts';
 
 /** What an API is made with. */
 export interface ApiParts {
   readonly ref: ResourceRef;
   readonly spec: GraphQLApiSpec;
+  /** Descriptor sets from elsewhere, as base64. */
+  readonly descriptorSets?: readonly string[];
   readonly limits: Limits;
   readonly counts: ApiCounts;
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
+  /** The APIs that a stitched one joins. */
+  readonly findApi?: (ref: ResourceRef) => GraphQLApiSpec | undefined;
+  /** Path on the server of a remote executor. Default: that of the request. */
+  readonly remotePath?: (facts: Facts) => string;
+  readonly changes?: ChangePolicy;
 }
 
+/** Path at which servers are asked that are part of a stitched API. */
+export const SUBSCHEMA_PATH = '/graphql';
+/** APIs within APIs. */
+const MAX_DEPTH = 5;
+
 /** Makes the API that a spec declares. Throws `ERR_GRAPHQL_API` where it cannot be served. */
-export function createApi({ ref, spec, limits, counts, findUpstream }: ApiParts, context: Context): ExecutableApi {
-  const { executableSchema } = spec;
+export function createApi(parts: ApiParts, context: Context): ExecutableApi {
   try {
-    if (!executableSchema?.executor?.local) throw new Error('it has no executor that is known');
-    return createLocalApi(executableSchema, {
-      namespace: ref.namespace,
-      name: `${ref.namespace}.${ref.name}`,
-      callUpstream: context.callUpstream ?? noUpstreams,
-      findUpstream,
-      limits,
-      countsOf: counts.resolver,
-      log: context.log.get('graphql'),
-    });
+    return apiOf(parts, context, 0);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw graphqlError('ERR_GRAPHQL_API', `${ref.name}: ${reason}.`, error);
+    throw graphqlError('ERR_GRAPHQL_API', `${parts.ref.name}: ${reason}.`, error);
   }
+}
+
+function apiOf(parts: ApiParts, context: Context, depth: number): ExecutableApi {
+  const { executableSchema, stitchedSchema } = parts.spec;
+  if (depth > MAX_DEPTH) throw new Error('stitched APIs are nested too deep');
+  if (stitchedSchema) return createStitchedApi(subschemasOf(parts, context, depth));
+  if (executableSchema?.executor?.local) return localApi(executableSchema, parts, context);
+  if (executableSchema?.executor?.remote) return remoteApi(executableSchema, parts, context);
+  throw new Error('it has no executor');
+}
+
+function subschemasOf(parts: ApiParts, context: Context, depth: number) {
+  return (parts.spec.stitchedSchema?.subschemas ?? []).map(({ name = '', namespace, typeMerge }) => {
+    const ref = { name, namespace: namespace || parts.ref.namespace };
+    const spec = parts.findApi?.(ref);
+    if (!spec) throw new Error(`there is no GraphQLApi ${ref.namespace}.${ref.name}`);
+    const api = apiOf({ ...parts, ref, spec, remotePath: () => SUBSCHEMA_PATH }, context, depth + 1);
+    return { name: `${ref.namespace}.${ref.name}`, api, ...(typeMerge && { typeMerge }) };
+  });
+}
+
+function localApi(executable: ExecutableSchema, parts: ApiParts, context: Context): ExecutableApi {
+  const { ref, limits, counts, findUpstream } = parts;
+  return createLocalApi(executable, {
+    namespace: ref.namespace,
+    name: `${ref.namespace}.${ref.name}`,
+    callUpstream: context.callUpstream ?? noUpstreams,
+    findUpstream,
+    limits,
+    countsOf: counts.resolver,
+    descriptorSets: parts.descriptorSets ?? [],
+    log: context.log.get('graphql'),
+  });
+}
+
+function remoteApi({ schemaDefinition, executor }: ExecutableSchema, parts: ApiParts, context: Context): ExecutableApi {
+  const schema = schemaDefinition ? readSchema(schemaDefinition).schema : undefined;
+  return createRemoteApi(schema, executor!.remote!, {
+    namespace: parts.ref.namespace,
+    callUpstream: context.callUpstream ?? noUpstreams,
+    limits: parts.limits,
+    log: context.log.get('graphql'),
+    now: context.now,
+    ...(parts.remotePath && { pathOf: parts.remotePath }),
+    ...(parts.changes && { changes: parts.changes }),
+  });
 }

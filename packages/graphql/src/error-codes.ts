@@ -24,7 +24,7 @@ export const ERROR_CODES = {
   ERR_GRAPHQL_QUERY_NOT_ALLOWED: { status: 403, message: 'The query is not among those that are allowed.' },
   ERR_GRAPHQL_RESOLVER: { status: 200, message: 'A field could not be resolved.' },
   ERR_GRAPHQL_TIMEOUT: { status: 504, message: 'The operation took longer than allowed.' },
-  ERR_GRAPHQL_UPSTREAM: { status: 200, message: 'The GraphQL server behind gave no result.' },
+  ERR_GRAPHQL_UPSTREAM: { status: 502, message: 'The GraphQL server behind gave no result.' },
   ERR_GRAPHQL_VARIABLES: { status: 400, message: 'The variables do not fit the operation.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

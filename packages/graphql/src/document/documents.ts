@@ -62,8 +62,11 @@ export function createDocuments(api: { schema: GraphQLSchema; introspection: boo
     return { code: 'ERR_GRAPHQL_DOCUMENT', errors: errors.map(documentError), problem: 'invalid' };
   }
 
+  let schema = api.schema;
   return {
     operation(text, name) {
+      if (schema !== api.schema) known.clear();
+      schema = api.schema;
       let found = known.get(text);
       if (!found) known.set(text, (found = read(text)));
       if ('problem' in found) return found;

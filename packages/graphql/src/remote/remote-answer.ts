@@ -1,0 +1,51 @@
+import type { UpstreamAnswer } from '@edge-gateway/core';
+import type { ApiResult, ResultError } from '../api.ts';
+import { FieldFailure } from '../field-failure.ts';
+
+/**
+ * Reads the answer of a GraphQL server. A result with `data` or `errors` is one whatever its status. Throws a `FieldFailure` for
+ * everything else: no JSON, other types, redirects.
+ */
+export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAnswer): ApiResult {
+  const parsed = parse(body);
+  if (isRecord(parsed) && isResult(parsed)) return resultOf(parsed);
+  if (status < 200 || status > 299) throw new FieldFailure(`${upstream} answered with status ${status}`);
+  throw new FieldFailure(`${upstream} answered with something that is no GraphQL result`);
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function isResult({ data, errors }: Readonly<Record<string, unknown>>): boolean {
+  const hasErrors = Array.isArray(errors) && errors.length > 0;
+  if (errors !== undefined && errors !== null && !hasErrors) return false;
+  return isRecord(data) || (hasErrors && (data === null || data === undefined));
+}
+
+/** A result as the server wrote it, without what is not of a result. */
+export function resultOf({ data, errors, extensions }: Readonly<Record<string, unknown>>): ApiResult {
+  return {
+    ...(data !== undefined && { data }),
+    ...(Array.isArray(errors) && errors.length > 0 && { errors: errors.map(errorOf) }),
+    ...(isRecord(extensions) && { extensions }),
+  };
+}
+
+function errorOf(error: unknown): ResultError {
+  const { message, path, locations, extensions } = isRecord(error) ? error : {};
+  return {
+    message: typeof message === 'string' ? message : 'The server gave an error without a message.',
+    ...(Array.isArray(path) && { path: path as ResultError['path'] }),
+    ...(Array.isArray(locations) && { locations: locations as ResultError['locations'] }),
+    ...(isRecord(extensions) && { extensions }),
+  };
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,133 @@
+import type { CallUpstream, Facts, Logger, ResourceRef } from '@edge-gateway/core';
+import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
+import { buildSchema, type GraphQLSchema } from 'graphql';
+import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
+import { ERROR_CODES } from '../error-codes.ts';
+import { FieldFailure } from '../field-failure.ts';
+import type { Limits } from '../limits.ts';
+import { followSchema, type ChangePolicy } from './followed-schema.ts';
+import { introspect } from './introspect.ts';
+import { readRemoteAnswer } from './remote-answer.ts';
+import { compileRemoteHead } from './remote-request.ts';
+
+export type RemoteExecutor = NonNullable<
+  NonNullable<NonNullable<GraphQLApiSpec['executableSchema']>['executor']>['remote']
+>;
+
+export interface RemoteContext {
+  /** Namespace of references without one. */
+  readonly namespace: string;
+  readonly callUpstream: CallUpstream;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Path on the server for a request. Default: that of the request, without its query. */
+  readonly pathOf?: (facts: Facts) => string;
+  readonly changes?: ChangePolicy;
+}
+
+/**
+ * An API that hands operations to a GraphQL server as they are. What clients may ask was checked against `schema` before; where
+ * that is left out, the server is asked for it. The server gets of the client's headers only what `headers` names, and the
+ * request id. Throws an `Error` that says what cannot be served.
+ */
+export function createRemoteApi(
+  schema: GraphQLSchema | undefined,
+  remote: RemoteExecutor,
+  context: RemoteContext,
+): ExecutableApi {
+  const headOf = compileRemoteHead(remote);
+  const upstream = upstreamOf(remote, context.namespace);
+  const pathOf = context.pathOf ?? pathnameOf;
+  const { callUpstream, limits, log } = context;
+  const followed = followSchema({
+    ...context,
+    name: `${upstream.namespace}.${upstream.name}`,
+    ask: (facts) => {
+      const { path, headers } = headOf(pathOf(facts), NOBODY);
+      return introspect(callUpstream, upstream, { path, headers, timeoutMs: limits.operationTimeoutMs });
+    },
+  });
+
+  async function execute(request: OperationRequest): Promise<ApiResult> {
+    const { facts, signal } = request;
+    try {
+      const { path, headers } = headOf(pathOf(facts), facts);
+      const answer = await callUpstream(upstream, {
+        method: 'POST',
+        path,
+        headers: [...HEADERS, ...requestId(facts), ...headers],
+        body: bodyOf(request),
+        timeoutMs: limits.operationTimeoutMs,
+        maxBodyBytes: limits.maxResponseBytes,
+        signal,
+      });
+      return readRemoteAnswer(upstream.name, answer);
+    } catch (error) {
+      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason: reasonOf(error) }, 'no result');
+      return failed(signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_UPSTREAM', facts);
+    }
+  }
+
+  if (schema) return { schema, introspection: true, execute };
+  return {
+    get schema() {
+      return followed.schema ?? UNKNOWN;
+    },
+    introspection: true,
+    ready: followed.ready,
+    execute,
+  };
+}
+
+/** Facts of a request that no client makes. */
+const NOBODY = { header: () => undefined, metadata: new Map() } as unknown as Facts;
+
+/** Stands for a schema that is not known yet: `ready` rejects before it is used. */
+const UNKNOWN = buildSchema('type Query { unknown: Boolean }');
+
+const HEADERS = [
+  'content-type',
+  'application/json',
+  'accept',
+  'application/graphql-response+json, application/json;q=0.9',
+];
+
+/** The upstream of a remote executor. Throws an `Error` when none is named. */
+export function upstreamOf({ upstreamRef }: RemoteExecutor, namespace: string): ResourceRef {
+  if (!upstreamRef?.name) throw new Error('executor.remote needs upstreamRef');
+  return { name: upstreamRef.name, namespace: upstreamRef.namespace || namespace };
+}
+
+/** The path of a request without its query. */
+export function pathnameOf({ path }: Facts): string {
+  const cut = path.indexOf('?');
+  return cut < 0 ? path : path.slice(0, cut);
+}
+
+/** The request as JSON: the text of the client, the operation by its name. */
+export function bodyOf({ operation, variables, extensions }: OperationRequest): string {
+  const { persistedQuery: _, ...rest } = extensions;
+  return JSON.stringify({
+    query: operation.text,
+    ...(operation.name !== undefined && { operationName: operation.name }),
+    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(Object.keys(rest).length > 0 && { extensions: rest }),
+  });
+}
+
+function requestId({ requestId }: Facts): string[] {
+  return requestId === '' ? [] : ['x-request-id', requestId];
+}
+
+function failed(code: 'ERR_GRAPHQL_TIMEOUT' | 'ERR_GRAPHQL_UPSTREAM', { requestId }: Facts): ApiResult {
+  const extensions = { code, ...(requestId !== '' && { requestId }) };
+  return { data: null, errors: [{ message: ERROR_CODES[code].message, extensions }] };
+}
+
+/** What the log says of a failure; never bodies. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof FieldFailure) return error.message;
+  const { message, cause } = error as { message?: string; cause?: { message?: string } };
+  return [message, cause?.message].filter((each) => typeof each === 'string').join(': ');
+}

@@ -1,0 +1,62 @@
+import type { Facts } from '@edge-gateway/core';
+import { isConstant, parseTemplate, type Roots, type Template } from '../expression.ts';
+import { escapeComponent, renderHeader, renderText } from '../render.ts';
+
+/** What is added to each request to the server. */
+export interface RemoteParts {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly queryParams?: Readonly<Record<string, string>>;
+}
+
+/** Head of a request to the server. */
+export interface RemoteHead {
+  readonly path: string;
+  /** Flat. */
+  readonly headers: readonly string[];
+}
+
+const RESERVED =
+  /^(connection|content-length|content-type|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/**
+ * Reads the templates of `headers` and `queryParams`: text, `{$headers.…}` and `{$metadata.…}`. Headers without a value are left
+ * out. Throws an `Error` that says what is wrong.
+ */
+export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Facts) => RemoteHead {
+  const headers = Object.entries(parts.headers ?? {}).map(([name, text]) => {
+    if (!TOKEN.test(name) || RESERVED.test(name.toLowerCase())) throw new Error(`the header '${name}' cannot be set`);
+    return [name.toLowerCase(), clientTemplate(text)] as const;
+  });
+  const query = Object.entries(parts.queryParams ?? {}).map(
+    ([name, text]) => [encodeURIComponent(name), clientTemplate(text)] as const,
+  );
+  return (path, facts) => {
+    const roots = rootsOf(facts);
+    const sent = headers.flatMap(([name, template]) => {
+      const value = renderHeader(template, roots);
+      return value === '' && !isConstant(template) ? [] : [name, value];
+    });
+    const added = query.map(([name, template]) => `${name}=${renderText(template, roots, escapeComponent)}`);
+    return {
+      path: added.length > 0 ? `${path}${path.includes('?') ? '&' : '?'}${added.join('&')}` : path,
+      headers: sent,
+    };
+  };
+}
+
+function clientTemplate(text: string): Template {
+  const template = parseTemplate(text);
+  for (const part of template) {
+    if (typeof part === 'string' || part.root === 'headers' || part.root === 'metadata') continue;
+    throw new Error(`{$${part.text}}: only $headers and $metadata are known here`);
+  }
+  return template;
+}
+
+function rootsOf(facts: Facts): Roots {
+  return {
+    header: (name) => facts.header(name),
+    metadata: (namespace, key) => facts.metadata.get(namespace)?.[key],
+  };
+}

@@ -1,0 +1,42 @@
+import { diff, DiffRule, type Rule } from '@graphql-inspector/core';
+import type { GraphQLSchema } from 'graphql';
+
+/** One difference between two schemas. */
+export interface SchemaChange {
+  readonly level: 'breaking' | 'dangerous' | 'safe';
+  /** E.g. `Query.todo.id`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Names of the rules in Settings `graphqlOptions.schemaChangeValidationOptions.processingRules`. */
+export const CHANGE_RULES = {
+  RULE_DANGEROUS_TO_BREAKING: DiffRule.dangerousBreaking,
+  RULE_DEPRECATED_FIELD_REMOVAL_DANGEROUS: DiffRule.suppressRemovalOfDeprecatedField,
+  RULE_IGNORE_DESCRIPTION_CHANGES: DiffRule.ignoreDescriptionChanges,
+  RULE_IGNORE_UNREACHABLE: DiffRule.safeUnreachable,
+} as const satisfies Record<string, Rule>;
+export type ChangeRule = keyof typeof CHANGE_RULES;
+
+const LEVELS = { BREAKING: 'breaking', DANGEROUS: 'dangerous', NON_BREAKING: 'safe' } as const;
+const ORDER = ['breaking', 'dangerous', 'safe'];
+
+/** The differences between two schemas, breaking ones first. */
+export async function compareSchemas(
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+  rules: readonly ChangeRule[] = [],
+): Promise<SchemaChange[]> {
+  // In the order of the list above: what is turned into breaking must not depend on how the Settings are sorted.
+  const chosen = Object.entries(CHANGE_RULES).flatMap(([name, rule]) =>
+    rules.includes(name as ChangeRule) ? [rule] : [],
+  );
+  const changes = await diff(before, after, chosen.toReversed());
+  return changes
+    .map(({ criticality, path, message }): SchemaChange => ({
+      level: LEVELS[criticality.level],
+      path: path ?? '',
+      message,
+    }))
+    .sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
+}

@@ -1,0 +1,124 @@
+import {
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isObjectType,
+  Kind,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  type GraphQLSchema,
+  type InlineFragmentNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { keysNeeded, type Joins } from './joins.ts';
+
+/** Prefix of the names under which key fields are asked for. */
+export const KEY_PREFIX = '_key_';
+
+export interface Projection {
+  readonly merged: GraphQLSchema;
+  /** The schema that the selection is made for. */
+  readonly schema: GraphQLSchema;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode | undefined>>;
+  readonly joins: Joins;
+}
+
+/**
+ * The part of a selection that one schema can answer, with the keys that are needed for the rest. Fragments are opened, and each
+ * object is asked for its `__typename`.
+ */
+export function project(set: SelectionSetNode, type: GraphQLCompositeType, projection: Projection): SelectionSetNode {
+  const keys = new Map<string, Set<string>>();
+  const selections: SelectionNode[] = [field('__typename')];
+  for (const selection of set.selections) selections.push(...projectOne(selection, type, { projection, keys }));
+  for (const [owner, names] of keys) {
+    const fields = [...names].map((name) => field(name, `${KEY_PREFIX}${name}`));
+    selections.push(...(owner === type.name ? fields : [on(owner, fields)]));
+  }
+  return { kind: Kind.SELECTION_SET, selections };
+}
+
+interface Work {
+  readonly projection: Projection;
+  /** Keys to ask for, by type. */
+  readonly keys: Map<string, Set<string>>;
+}
+
+function projectOne(selection: SelectionNode, type: GraphQLCompositeType, work: Work): SelectionNode[] {
+  if (selection.kind === Kind.FIELD) return projectField(selection, type, work);
+  if (selection.kind === Kind.INLINE_FRAGMENT) return projectFragment(selection, type, work);
+  const fragment = work.projection.fragments[selection.name.value]!;
+  const { typeCondition, selectionSet } = fragment;
+  const opened = { kind: Kind.INLINE_FRAGMENT, typeCondition, selectionSet, directives: selection.directives } as const;
+  return projectFragment(opened, type, work);
+}
+
+function projectField(node: FieldNode, type: GraphQLCompositeType, work: Work): SelectionNode[] {
+  const { projection } = work;
+  if (node.name.value === '__typename') return [node];
+  if (!hasField(projection.schema, type.name, node.name.value)) {
+    for (const object of objectsOf(type, projection)) addKeys(object, node.name.value, work);
+    return [];
+  }
+  if (!node.selectionSet) return [node];
+  const fields = 'getFields' in type ? type.getFields() : {};
+  const inner = getNamedType(fields[node.name.value]!.type);
+  if (!isCompositeType(inner)) return [node];
+  return [{ ...node, selectionSet: project(node.selectionSet, inner, projection) }];
+}
+
+function projectFragment(node: InlineFragmentNode, type: GraphQLCompositeType, work: Work): SelectionNode[] {
+  const { projection } = work;
+  const name = node.typeCondition?.name.value ?? type.name;
+  const condition = projection.merged.getType(name) as GraphQLCompositeType;
+  if (projection.schema.getType(name))
+    return [{ ...node, selectionSet: project(node.selectionSet, condition, projection) }];
+  return objectsOf(condition, projection).map((object) => ({
+    ...on(
+      object,
+      project(node.selectionSet, projection.merged.getType(object) as GraphQLCompositeType, projection).selections,
+    ),
+    directives: node.directives,
+  }));
+}
+
+/** Names of the object types behind a type that the schema has. */
+function objectsOf(type: GraphQLCompositeType, { merged, schema }: Projection): string[] {
+  const objects = isAbstractType(type) ? merged.getPossibleTypes(type) : [type];
+  return objects.map(({ name }) => name).filter((name) => isObjectType(schema.getType(name)));
+}
+
+function addKeys(type: string, name: string, { projection, keys }: Work): void {
+  const { joins, schema } = projection;
+  const has = (key: string): boolean => hasField(schema, type, key);
+  for (const join of joins.get(type) ?? []) {
+    if (!join.gives(name)) continue;
+    const needed = keysNeeded(type, join, { joins, has });
+    const known = keys.get(type) ?? new Set();
+    keys.set(type, known);
+    for (const key of needed) known.add(key);
+  }
+}
+
+export function hasField(schema: GraphQLSchema, type: string, field: string): boolean {
+  const found = schema.getType(type);
+  return found !== undefined && 'getFields' in found && Object.hasOwn(found.getFields(), field);
+}
+
+function field(name: string, alias?: string): FieldNode {
+  return {
+    kind: Kind.FIELD,
+    name: { kind: Kind.NAME, value: name },
+    ...(alias !== undefined && { alias: { kind: Kind.NAME, value: alias } as const }),
+  };
+}
+
+function on(type: string, selections: readonly SelectionNode[]): InlineFragmentNode {
+  return {
+    kind: Kind.INLINE_FRAGMENT,
+    typeCondition: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: type } },
+    selectionSet: { kind: Kind.SELECTION_SET, selections },
+  };
+}

@@ -1,0 +1,211 @@
+import type { Facts } from '@edge-gateway/core';
+import {
+  execute,
+  getNamedType,
+  isCompositeType,
+  Kind,
+  type FieldNode,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  type SelectionNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { ExecutableApi, Operation, OperationRequest } from '../api.ts';
+import { createBatch, type Batch } from './batch.ts';
+import { compileJoins, type Join, type Joins } from './joins.ts';
+import { mergeSchemas } from './merge-schemas.ts';
+import { hasField, KEY_PREFIX, project } from './project.ts';
+import { resultOf } from './result.ts';
+import type { Subschema } from './subschema.ts';
+
+/** Operations to subschemas remembered for one API. */
+const MAX_OPERATIONS = 1000;
+
+/**
+ * Joins APIs into one. Root fields of all of them are offered; an object that one API gives is completed by others with
+ * `typeMerge`, many objects in one request. Throws an `Error` that says what does not fit.
+ */
+export function createStitchedApi(subschemas: readonly Subschema[]): ExecutableApi {
+  if (subschemas.length === 0) throw new Error('stitchedSchema has no subschemas');
+  const waiting = subschemas.filter(({ api }) => api.ready);
+  let parts = waiting.length === 0 ? partsOf(subschemas) : undefined;
+
+  async function ready(facts: Facts): Promise<void> {
+    await Promise.all(waiting.map(({ api }) => api.ready?.(facts)));
+    const changed = parts?.schemas.some((schema, index) => schema !== subschemas[index]!.api.schema) ?? true;
+    if (changed) parts = partsOf(subschemas);
+  }
+
+  return {
+    get schema() {
+      return parts?.schema ?? subschemas[0]!.api.schema;
+    },
+    introspection: subschemas.every(({ api }) => api.introspection),
+    ...(waiting.length > 0 && { ready }),
+    async execute(request) {
+      return resultOf(await new Stitching(parts!, request).execute(), request);
+    },
+    async close() {
+      await Promise.all(subschemas.map(({ api }) => api.close?.()));
+    },
+  };
+}
+
+function partsOf(subschemas: readonly Subschema[]): Parts {
+  return {
+    subschemas,
+    schemas: subschemas.map(({ api }) => api.schema),
+    schema: mergeSchemas(subschemas),
+    joins: compileJoins(subschemas),
+    operations: new LRUCache<string, Operation>({ max: MAX_OPERATIONS }),
+  };
+}
+
+interface Parts {
+  readonly subschemas: readonly Subschema[];
+  /** Those that the merged one was made of. */
+  readonly schemas: readonly GraphQLSchema[];
+  readonly schema: GraphQLSchema;
+  readonly joins: Joins;
+  readonly operations: LRUCache<string, Operation>;
+}
+
+/** One operation over several APIs. */
+class Stitching {
+  readonly #parts: Parts;
+  readonly #request: OperationRequest;
+  /** Which subschema gave an object. */
+  readonly #origins = new WeakMap<object, number>();
+  readonly #batches = new Map<string, Batch>();
+  readonly #projected = new Map<string, WeakMap<FieldNode, FieldNode>>();
+
+  constructor(parts: Parts, request: OperationRequest) {
+    this.#parts = parts;
+    this.#request = request;
+  }
+
+  execute() {
+    const { document, definition, name } = this.#request.operation;
+    return execute({
+      schema: this.#parts.schema,
+      document,
+      operationName: name ?? definition.name?.value,
+      variableValues: this.#request.variables,
+      rootValue: this,
+      fieldResolver: (source, _args, _context, info) => this.#resolve(source as object, info),
+      hideSuggestions: true,
+    });
+  }
+
+  #resolve(source: object, info: GraphQLResolveInfo): unknown {
+    if (source === this) return this.#root(info);
+    const origin = this.#origins.get(source)!;
+    const { subschemas } = this.#parts;
+    const { name } = info.parentType;
+    if (!hasField(subschemas[origin]!.api.schema, name, info.fieldName)) return this.#join(source, info);
+    return this.#from(origin, own(source, String(info.path.key)));
+  }
+
+  async #root(info: GraphQLResolveInfo): Promise<unknown> {
+    const { subschemas } = this.#parts;
+    const { name } = info.parentType;
+    const owner = subschemas.findIndex(({ api }) => hasField(api.schema, name, info.fieldName));
+    const field = info.parentType.getFields()[info.fieldName]!;
+    const nodes = info.fieldNodes[0]!.arguments ?? [];
+    const selections = this.#projection(info, owner).selectionSet?.selections ?? [];
+    const operation = info.operation.operation === 'mutation' ? 'mutation' : 'query';
+    return this.#from(owner, await this.#batch(owner, operation).ask({ field, args: { nodes }, selections }));
+  }
+
+  /** A field that the API of the object does not have: asked of one that can complete the object by its key. */
+  async #join(source: object, info: GraphQLResolveInfo): Promise<unknown> {
+    const type = info.parentType.name;
+    const join = (this.#parts.joins.get(type) ?? []).find((each) => each.gives(info.fieldName));
+    if (!join) return null;
+    const selections = [this.#projection(info, join.subschema)];
+    const completed = await this.#complete(source, join, { type, selections });
+    return completed && this.#from(join.subschema, own(completed, String(info.path.key)));
+  }
+
+  /** The object as another API has it; null when its key is not known or the API has no such object. */
+  async #complete(source: object, join: Join, part: JoinedPart): Promise<object | null> {
+    const keys: Record<string, unknown> = {};
+    for (const key of join.keys) {
+      const value = await this.#key(source, key, { type: part.type, not: join });
+      if (value === null || value === undefined) return null;
+      keys[key] = value;
+    }
+    const asked = { field: join.field, args: { values: join.args(keys) }, selections: part.selections };
+    const value = await this.#batch(join.subschema, 'query').ask(asked);
+    if (value instanceof Error) throw value;
+    return typeof value === 'object' ? value : null;
+  }
+
+  /** A key field of an object: it came with the object, or a third API knows it. */
+  async #key(
+    source: object,
+    key: string,
+    { type, not }: { readonly type: string; readonly not: Join },
+  ): Promise<unknown> {
+    const name = `${KEY_PREFIX}${key}`;
+    if (Object.hasOwn(source, name)) return own(source, name);
+    for (const join of this.#parts.joins.get(type) ?? []) {
+      if (join === not || !join.gives(key)) continue;
+      const selections = [keyNode(key, name)];
+      const completed = await this.#complete(source, join, { type, selections });
+      return completed && own(completed, name);
+    }
+    return undefined;
+  }
+
+  /** A field with what of the selection under it one API can answer; for the same field always the same object. */
+  #projection(info: GraphQLResolveInfo, owner: number): FieldNode {
+    const node = info.fieldNodes[0]!;
+    const place = `${owner} ${info.parentType.name}`;
+    const known = this.#projected.get(place) ?? new WeakMap<FieldNode, FieldNode>();
+    this.#projected.set(place, known);
+    let projected = known.get(node);
+    if (!projected) known.set(node, (projected = { ...node, ...this.#innerSet(info, owner) }));
+    return projected;
+  }
+
+  #innerSet(info: GraphQLResolveInfo, owner: number): Pick<FieldNode, 'selectionSet'> {
+    const type = getNamedType(info.returnType);
+    if (!isCompositeType(type)) return {};
+    const { subschemas, schema, joins } = this.#parts;
+    const projection = { merged: schema, schema: subschemas[owner]!.api.schema, fragments: info.fragments, joins };
+    const selections = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
+    return { selectionSet: project({ kind: Kind.SELECTION_SET, selections }, type, projection) };
+  }
+
+  #batch(subschema: number, operation: 'query' | 'mutation'): Batch {
+    const key = `${subschema} ${operation}`;
+    const known = this.#batches.get(key);
+    if (known) return known;
+    const { subschemas, operations } = this.#parts;
+    const made = createBatch({ subschema: subschemas[subschema]!, request: this.#request, operation, operations });
+    this.#batches.set(key, made);
+    return made;
+  }
+
+  /** Remembers where objects come from. */
+  #from(subschema: number, value: unknown): unknown {
+    if (Array.isArray(value)) for (const item of value) this.#from(subschema, item);
+    else if (typeof value === 'object' && value !== null && !(value instanceof Error))
+      this.#origins.set(value, subschema);
+    return value;
+  }
+}
+
+interface JoinedPart {
+  readonly type: string;
+  readonly selections: readonly SelectionNode[];
+}
+
+function own(source: object, key: string): unknown {
+  return Object.hasOwn(source, key) ? (source as Readonly<Record<string, unknown>>)[key] : undefined;
+}
+
+function keyNode(field: string, alias: string): FieldNode {
+  return { kind: Kind.FIELD, name: { kind: Kind.NAME, value: field }, alias: { kind: Kind.NAME, value: alias } };
+}
