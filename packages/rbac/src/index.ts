@@ -1,5 +1,13 @@
 export { compilePolicies, type AccessRequest, type Decision } from './decide.ts';
 export { ERROR_CODES } from './error-codes.ts';
+export {
+  explainAccess,
+  type AccessRules,
+  type AccessToExplain,
+  type ExplainedAccess,
+  type ExplainedJwt,
+  type ExplainedProvider,
+} from './explain.ts';
 export { JWT_METADATA, jwt, jwtBeforeExtAuthConcern, jwtConcern } from './jwt.ts';
 export { JWT_STATUS, type JwtFailure } from './jwt-status.ts';
 export { rbac, rbacConcern } from './rbac.ts';

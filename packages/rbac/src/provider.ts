@@ -9,7 +9,7 @@ import { localKeys, remoteKeys, type KeySource } from './key-source.ts';
 import { createTokenCache, type TokenCache } from './token-cache.ts';
 import { findTokens, tokenSourceOf, withoutTokens, type FoundTokens, type TokenSource } from './token-source.ts';
 import type { Token } from './token.ts';
-import { checkClaims, DEFAULT_CLOCK_SKEW_SECONDS, normalAudience, verifyToken, type Checks } from './verify.ts';
+import { checkClaims, claimChecksOf, verifyToken, type Checks } from './verify.ts';
 
 const DEFAULT_CACHE_MS = 300_000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -34,12 +34,7 @@ export interface Provider {
 export function createProvider(name: string, spec: JwtProvider, context: Context): Provider {
   const source = tokenSourceOf(spec);
   const keys = keySourceOf(name, spec, context);
-  const checks: Checks = {
-    issuer: spec.issuer ?? '',
-    audiences: (spec.audiences ?? []).map(normalAudience),
-    clockSkewSeconds: spec.clockSkewSeconds ?? DEFAULT_CLOCK_SKEW_SECONDS,
-    keys,
-  };
+  const checks: Checks = { ...claimChecksOf(spec), keys };
   const cache: TokenCache = context.state(`rbac.tokens:${JSON.stringify(spec.jwks)}`, () => createTokenCache());
   const copies = (spec.claimsToHeaders ?? []).map(({ claim = '', header = '', append = false }) => {
     if (claim === '' || !HEADER_NAME.test(header)) {
@@ -57,7 +52,7 @@ export function createProvider(name: string, spec: JwtProvider, context: Context
     source,
     claimHeaders: copies.map(({ header }) => header.replaceAll('_', '-')),
     failureKey: spec.attachFailedStatusToMetadata ?? '',
-    find: (req, facts) => findTokens(source, req, facts),
+    find: ({ rawHeaders }, facts) => findTokens(source, { facts, rawHeaders }),
     verdictNow(text) {
       const known = cache.get(text, keys.version);
       if (!known) return undefined;

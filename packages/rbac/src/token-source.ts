@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Facts } from '@edge-gateway/core';
 import type { JwtProvider } from '@edge-gateway/core/schema';
 
@@ -23,6 +22,13 @@ export function tokenSourceOf(provider: JwtProvider): TokenSource {
   };
 }
 
+/** What of a request tells where its tokens are. */
+export interface TokenCarrier {
+  readonly facts: Pick<Facts, 'headers' | 'path' | 'requestChanges'>;
+  /** Counts where `facts.headers` is missing. */
+  readonly rawHeaders: readonly string[];
+}
+
 /** Tokens of a request, and the headers they were in. */
 export interface FoundTokens {
   readonly tokens: readonly string[];
@@ -33,11 +39,12 @@ export interface FoundTokens {
  * Every token that a request carries in the places of a source, as the request is by now: what an earlier concern put
  * there counts, what it took away does not. All of them have to be good.
  */
-export function findTokens(source: TokenSource, req: IncomingMessage, facts: Facts): FoundTokens {
+export function findTokens(source: TokenSource, carrier: TokenCarrier): FoundTokens {
+  const { facts } = carrier;
   const tokens: string[] = [];
   const headers: string[] = [];
   for (const { header, prefix } of source.headers) {
-    for (const value of valuesOf(header, req, facts)) {
+    for (const value of valuesOf(header, carrier)) {
       if (!value.startsWith(prefix)) continue;
       const token = value.slice(prefix.length).trim();
       if (token === '') continue;
@@ -53,8 +60,8 @@ export function findTokens(source: TokenSource, req: IncomingMessage, facts: Fac
 }
 
 /** The values of a header one by one, with the recorded changes. */
-function valuesOf(header: string, req: IncomingMessage, facts: Facts): readonly string[] {
-  const flat = facts.headers ?? req.rawHeaders;
+function valuesOf(header: string, { facts, rawHeaders }: TokenCarrier): readonly string[] {
+  const flat = facts.headers ?? rawHeaders;
   let values: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;

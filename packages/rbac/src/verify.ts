@@ -1,4 +1,5 @@
 import { compactVerify } from 'jose';
+import type { JwtProvider } from '@edge-gateway/core/schema';
 import type { JwtFailure } from './jwt-status.ts';
 import type { KeySet } from './key-set.ts';
 import type { KeySource } from './key-source.ts';
@@ -7,18 +8,31 @@ import { parseToken, type Token } from './token.ts';
 /** Tolerance for `exp` and `nbf` unless the provider says otherwise. */
 export const DEFAULT_CLOCK_SKEW_SECONDS = 60;
 
-/** What one provider demands of a token. */
-export interface Checks {
+/** What one provider demands of the claims of a token. */
+export interface ClaimChecks {
   /** Empty: any. */
   readonly issuer: string;
   /** Normalised, see {@link normalAudience}; empty: any. */
   readonly audiences: readonly string[];
   readonly clockSkewSeconds: number;
+}
+
+/** What one provider demands of a token. */
+export interface Checks extends ClaimChecks {
   readonly keys: KeySource;
 }
 
+/** What the fields of a provider say of claims. */
+export function claimChecksOf({ issuer = '', audiences = [], clockSkewSeconds }: JwtProvider): ClaimChecks {
+  return {
+    issuer,
+    audiences: audiences.map(normalAudience),
+    clockSkewSeconds: clockSkewSeconds ?? DEFAULT_CLOCK_SKEW_SECONDS,
+  };
+}
+
 /** Audiences are compared without scheme and without a slash at the end (reference: security 2.2). */
-export function normalAudience(audience: string): string {
+function normalAudience(audience: string): string {
   return audience.replace(/^https?:\/\//, '').replace(/\/$/, '');
 }
 
@@ -30,7 +44,7 @@ export async function verifyToken(text: string, checks: Checks, now: number): Pr
 }
 
 /** What is wrong with the claims, if anything. */
-export function checkClaims(token: Token, checks: Checks, now: number): JwtFailure | undefined {
+export function checkClaims(token: Token, checks: ClaimChecks, now: number): JwtFailure | undefined {
   if (checks.issuer !== '' && token.iss !== checks.issuer) return 'unknownIssuer';
   const seconds = now / 1000;
   if (token.nbf !== undefined && token.nbf - checks.clockSkewSeconds > seconds) return 'notYetValid';
