@@ -1,7 +1,11 @@
 import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
+import { accessLines, type AccessExplanation } from './explain-access.ts';
 import { printableDeep } from './printable.ts';
 import { REDACTED, isSensitive, redact } from './redact.ts';
 import type { Colors } from './terminal.ts';
+
+/** A JSON Web Token somewhere in a value. */
+const TOKEN = /\beyJ[\w-]*\.[\w-]+\./;
 
 /** An explanation without the secret values that options and headers may hold. */
 export function withoutSecrets(explanation: Explanation): Explanation {
@@ -9,14 +13,19 @@ export function withoutSecrets(explanation: Explanation): Explanation {
   if (explanation.outcome.type !== 'forward') return { ...explanation, options };
   const destinations = explanation.outcome.destinations.map((destination) => ({
     ...destination,
-    headers: destination.headers.map(([name, value]) => [name, isSensitive(name) ? REDACTED : value] as const),
+    headers: destination.headers.map(
+      ([name, value]) => [name, isSensitive(name) || TOKEN.test(value) ? REDACTED : value] as const,
+    ),
   }));
   return { ...explanation, options, outcome: { ...explanation.outcome, destinations } };
 }
 
-/** An explanation as text: listener, virtual host, routes, options, result. */
-export function renderExplanation(explanation: Explanation, colors: Colors): string {
-  const { request, listeners, routes, options, outcome } = printableDeep(explanation);
+/** An explanation as text: listener, virtual host, routes, options, access, result. */
+export function renderExplanation(
+  explanation: Explanation & { readonly access?: AccessExplanation },
+  colors: Colors,
+): string {
+  const { request, listeners, routes, options, access, outcome } = printableDeep(explanation);
   const lines = [
     colors.bold(`${request.method} ${request.host}${request.path}`),
     ...section(
@@ -29,6 +38,7 @@ export function renderExplanation(explanation: Explanation, colors: Colors): str
       routes.flatMap((route) => routeLines(route, colors)),
     ),
     ...section('Options, in order', options.map(optionLine)),
+    ...(access ? section('Access (no signature is verified here)', accessLines(access, colors)) : []),
     ...section('Result', outcomeLines(outcome)),
   ];
   return lines.join('\n');

@@ -2,6 +2,7 @@ import { GatewayError, type Snapshot } from '@edge-gateway/core';
 import { explainRequest, type Explanation } from '@edge-gateway/routing';
 import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
+import { accessOf } from '../explain-access.ts';
 import { renderExplanation, withoutSecrets } from '../explanation.ts';
 import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
@@ -10,6 +11,7 @@ import { createTerminal } from '../terminal.ts';
 
 interface ExplainFlags {
   readonly header?: readonly string[];
+  readonly claims?: string;
   readonly listener?: string;
   readonly proxy?: string;
   readonly output: 'table' | 'json';
@@ -25,6 +27,7 @@ export function addExplain(program: Command, io: Io): void {
     .argument('<method>', 'e.g. GET')
     .argument('<url>', 'absolute, e.g. http://shop.example/cart')
     .option('-H, --header <header>', 'a request header "name: value"; may be given several times', collect)
+    .option('--claims <json>', 'claims to take for those of a verified token, e.g. \'{"email":"a@example.com"}\'')
     .option('-c, --config <dir>', 'ask this directory of resources instead of a running gateway')
     .option('--listener <name>', 'the listener to take; default: the one of the port or scheme of the URL')
     .option('--proxy <name>', 'the proxy to ask, when there are several')
@@ -33,6 +36,7 @@ export function addExplain(program: Command, io: Io): void {
     'after',
     examples([
       ['gatewayctl explain GET http://shop.example/cart', 'of the running gateway'],
+      [`gatewayctl explain GET http://shop.example/ --claims '{"email":"a@example.com"}'`, 'whom RBAC lets in'],
       ["gatewayctl explain POST http://shop.example/ -H 'x-beta: 1' -c ./resources", 'of a directory'],
     ]),
   );
@@ -42,7 +46,10 @@ export function addExplain(program: Command, io: Io): void {
     const served = await readServed(io, command);
     const snapshot = chooseSnapshot(served, flags.proxy);
     const asked = { ...request, ...(flags.listener !== undefined && { listener: flags.listener }) };
-    const explanation = withoutSecrets(explain(snapshot, asked));
+    const explained = explain(snapshot, asked);
+    const claims = parseClaims(flags.claims);
+    const access = accessOf(snapshot, explained, { headers: request.headers, ...(claims && { claims }) });
+    const explanation = { ...withoutSecrets(explained), ...(access && { access }) };
     const terminal = createTerminal(io);
     if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
     else terminal.out(renderExplanation(explanation, terminal.colors));
@@ -70,6 +77,19 @@ function checkUrl(url: string): string {
     'ERR_CLI_USAGE',
     `the second argument must be a whole URL such as http://shop.example/cart, not '${url}'`,
   );
+}
+
+/** Reads the claims of a token that there need not be. */
+function parseClaims(written: string | undefined): Record<string, unknown> | undefined {
+  if (written === undefined) return undefined;
+  try {
+    const claims: unknown = JSON.parse(written);
+    if (typeof claims === 'object' && claims !== null && !Array.isArray(claims))
+      return claims as Record<string, unknown>;
+  } catch {
+    // Answered below, like JSON that is no object.
+  }
+  throw cliError('ERR_CLI_USAGE', '--claims must be a JSON object, e.g. \'{"email":"a@example.com"}\'');
 }
 
 /** Reads `name: value` headers; several of one name make a list. */

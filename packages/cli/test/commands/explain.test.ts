@@ -124,4 +124,107 @@ describe('explain', () => {
         'Error: proxy gateway-proxi is not served (did you mean "gateway-proxy"?); there are: gateway-proxy (--proxy)\n',
     });
   });
+
+  describe('of a protected route', () => {
+    const jwt = (more: object = {}) => ({
+      afterExtAuth: {
+        providers: { main: { issuer: 'https://id.example', tokenSource: { headers: [{ header: 'jwt' }] } } },
+        ...more,
+      },
+    });
+    const rbac = {
+      policies: {
+        elsewhere: { permissions: { pathPrefix: '/other' } },
+        admins: {
+          principals: [{ jwtPrincipal: { claims: { email: 'admin@example.com' } } }],
+          permissions: { methods: ['GET'], pathPrefix: '/cart' },
+        },
+      },
+    };
+    const login = {
+      ref: { name: 'login', namespace: 'gw-system' },
+      spec: { configs: [{ name: 'oidc', oauth2: { oidcAuthorizationCode: {} } }, { basicAuth: {} }] },
+    };
+    const tokenOf = (claims: object) =>
+      [{ alg: 'RS256' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') +
+      '.AAAA';
+
+    async function ask(options: object, ...argv: string[]) {
+      const { snapshots } = await loadDirectory(cwd);
+      const plain = snapshots.get('gateway-proxy')!;
+      const listeners = plain.listeners.map((listener) => ({
+        ...listener,
+        virtualHosts: listener.virtualHosts.map((host) => ({ ...host, options, authConfigs: [login] })),
+      }));
+      const server = await answer({
+        '/snapshots/xds': { data: { 'gw-system~gateway-proxy': { ...plain, listeners } } },
+      });
+      try {
+        return await explain('GET', 'http://shop.example/cart/1', ...argv, '--server', server.url);
+      } finally {
+        await server.close();
+      }
+    }
+
+    it('shows external auth, the provider that judges and the policy that lets in, as in explain-access.txt', async () => {
+      const token = tokenOf({ iss: 'https://id.example', email: 'admin@example.com' });
+      const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
+      const { code, stdout, stderr } = await ask({ extauth, jwtStaged: jwt(), rbac }, '-H', `jwt: ${token}`);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expectFixture('explain-access.txt', stdout);
+      expect(stdout).to.not.contain(token);
+    });
+
+    for (const [title, argv, line] of [
+      ['claims in place of a token', ['--claims', '{"email":"admin@example.com"}'], '✓ RBAC: policy admins lets'],
+      [
+        'someone else',
+        ['--claims', '{"email":"user@example.com"}'],
+        '✗ RBAC: access denied (403): policy admins came closest, but the claim email does not have the value',
+      ],
+      ['nobody', [], '✗ JWT after external auth: no provider accepts a token, the validation policy is REQUIRE_VALID'],
+      ['no token', [], 'provider main: Jwt is missing'],
+      ['what is no token', ['-H', 'jwt: a.b.c'], 'provider main: Jwt header is an invalid Base64url encoded'],
+      [
+        'a token of another issuer',
+        ['-H', `jwt: ${tokenOf({ iss: 'https://else.example' })}`],
+        'provider main: Jwt issuer is not configured',
+      ],
+      [
+        'an old token',
+        ['-H', `jwt: ${tokenOf({ iss: 'https://id.example', exp: 1 })}`],
+        'provider main: Jwt is expired',
+      ],
+    ] as const) {
+      it(`says of ${title}: ${line}`, async () => {
+        expect((await ask({ jwtStaged: jwt(), rbac }, ...argv)).stdout).to.contain(line);
+      });
+    }
+
+    it('shows an AuthConfig that is missing, and nothing where nothing guards', async () => {
+      const extauth = { configRef: { name: 'lost', namespace: 'gw-system' } };
+      expect((await ask({ extauth })).stdout).to.contain('AuthConfig gw-system/lost does not exist, the answer is 500');
+      expect((await ask({ rbac: { disable: true } })).stdout).to.not.contain('Access');
+    });
+
+    it('gives the access as JSON', async () => {
+      const { stdout } = await ask(
+        { jwtStaged: jwt(), rbac },
+        '--claims',
+        '{"email":"admin@example.com"}',
+        '-o',
+        'json',
+      );
+      const { access } = JSON.parse(stdout) as { access: { rbac: unknown } };
+      expect(access.rbac).to.deep.equal({ allowed: true, policy: 'admins' });
+    });
+
+    for (const claims of ['', 'x', '[]', 'null', '1']) {
+      it(`refuses --claims '${claims}'`, async () => {
+        expect(await explain('GET', 'http://shop.example/', '--config', '.', '--claims', claims)).to.include({
+          code: 2,
+        });
+      });
+    }
+  });
 });
