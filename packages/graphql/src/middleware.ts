@@ -1,9 +1,10 @@
-import { createContext, type Context, type Handler } from '@edge-gateway/core';
+import { createContext, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { createAnswerer } from './answer.ts';
-import { createApi } from './create-api.ts';
+import { createApi, SUBSCHEMA_PATH } from './create-api.ts';
 import type { ExecutableSchema } from './local/local-api.ts';
 import { limitsOf, type Limits } from './limits.ts';
+import type { RemoteExecutor } from './remote/remote-api.ts';
 import { createResponder } from './respond.ts';
 import { createApiCounts } from './statistics.ts';
 import { createUrlCaller, type UpstreamUrls } from './upstream-urls.ts';
@@ -12,8 +13,16 @@ type Local = NonNullable<NonNullable<ExecutableSchema['executor']>['local']>;
 
 /** A GraphQL API for a server of your own. */
 export interface GraphQLApiOptions {
-  /** Schema definition language, with `@resolve` and `@cacheControl`. */
-  readonly schemaDefinition: string;
+  /** Schema definition language, with `@resolve` and `@cacheControl`. May be left out for `remote` and `stitchedSchema`. */
+  readonly schemaDefinition?: string;
+  /** Hands operations to a GraphQL server instead. Without `schemaDefinition` the server is asked for its schema. */
+  readonly remote?: RemoteExecutor;
+  /** Path on the server of `remote`. Default `/graphql`. */
+  readonly remotePath?: string;
+  /** Joins other APIs instead, see `apis`. */
+  readonly stitchedSchema?: GraphQLApiSpec['stitchedSchema'];
+  /** `spec` of the APIs that `stitchedSchema` names, by name. */
+  readonly apis?: Readonly<Record<string, GraphQLApiSpec>>;
   /** How fields get their values, by the name in `@resolve`. The blocks are those of a GraphQLApi resource. */
   readonly resolutions?: Local['resolutions'];
   /** Base URLs of the upstreams that resolutions name. */
@@ -53,7 +62,10 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const limits = limitsOf(options.limits);
   const counts = createApiCounts(context.metrics, name);
   const ref = { name, namespace: 'default' };
-  const api = createApi({ ref, spec: specOf(options), limits, counts }, context);
+  const findApi = (wanted: ResourceRef): GraphQLApiSpec | undefined =>
+    Object.hasOwn(options.apis ?? {}, wanted.name) ? options.apis![wanted.name] : undefined;
+  const remotePath = (): string => options.remotePath ?? SUBSCHEMA_PATH;
+  const api = createApi({ ref, spec: specOf(options), limits, counts, findApi, remotePath }, context);
   const answerer = createAnswerer({
     api,
     limits,
@@ -76,6 +88,8 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
 
 function specOf(options: GraphQLApiOptions): GraphQLApiSpec {
   const { schemaDefinition, resolutions, enableIntrospection, maxDepth, grpcDescriptorRegistry } = options;
+  if (options.stitchedSchema) return { stitchedSchema: options.stitchedSchema };
+  if (options.remote) return { executableSchema: { schemaDefinition, executor: { remote: options.remote } } };
   const local = { resolutions, enableIntrospection, options: { maxDepth } };
   return { executableSchema: { schemaDefinition, grpcDescriptorRegistry, executor: { local } } };
 }
