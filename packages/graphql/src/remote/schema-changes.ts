@@ -13,7 +13,7 @@ export interface SchemaChange {
 export const CHANGE_RULES = {
   RULE_DANGEROUS_TO_BREAKING: DiffRule.dangerousBreaking,
   RULE_DEPRECATED_FIELD_REMOVAL_DANGEROUS: DiffRule.suppressRemovalOfDeprecatedField,
-  RULE_IGNORE_DESCRIPTION_CHANGES: DiffRule.ignoreDescriptionChanges,
+  RULE_IGNORE_DESCRIPTION_CHANGES: ({ changes }) => changes.filter(({ type }) => !/_DESCRIPTION_/.test(type)),
   RULE_IGNORE_UNREACHABLE: DiffRule.safeUnreachable,
 } as const satisfies Record<string, Rule>;
 export type ChangeRule = keyof typeof CHANGE_RULES;
