@@ -22,6 +22,8 @@ const DEFAULT_POLL = '30m';
 const USED_MS = 600_000;
 const RECENT_MS = 30_000;
 const FAILED_MS = 2000;
+const GOOD_MS = 3_600_000;
+const UNSAVED_MS = 600_000;
 
 /** What a login is made of. `authEndpoint` and `tokenEndpoint` make it one of plain OAuth 2. */
 export interface LoginParts {
@@ -68,7 +70,7 @@ export function assemble(parts: LoginParts): AuthMethod {
       session,
       store: parts.store,
       issuer,
-      check: (each) => check(each, { fresh: false }),
+      check: remembered((each) => check(each, { fresh: false }), parts),
     });
   const log = context.log.get('ext_authz');
   const headerName = session.redis?.headerName || block.sessionIdHeaderName;
@@ -106,11 +108,24 @@ export function assemble(parts: LoginParts): AuthMethod {
   });
 }
 
+/** Tokens that were found good once are good until they end, also when the keys of the provider change. */
+function remembered(check: (session: Session) => Promise<void>, { context, id }: LoginParts): typeof check {
+  const { now } = context;
+  const good = context.state(`oidc:good:${id}`, () => createExpiringMap<true>({ max: 10_000, ttlMs: GOOD_MS, now }));
+  return async (session) => {
+    const key = digest(JSON.stringify([session.idToken, session.accessToken]));
+    if (good.get(key)) return;
+    await check(session);
+    good.set(key, true);
+  };
+}
+
 function createMemory(now: () => number): RenewalMemory {
   return {
     flights: new Map(),
     recent: createExpiringMap({ max: 1000, ttlMs: RECENT_MS, now }),
     failed: createExpiringMap({ max: 10_000, ttlMs: FAILED_MS, now }),
+    unsaved: createExpiringMap({ max: 1000, ttlMs: UNSAVED_MS, now }),
   };
 }
 

@@ -8,6 +8,7 @@ import { refusalOf } from './login/refusal.ts';
 import { isWithin } from './login/target.ts';
 import { channelLogout } from './logout/channel.ts';
 import { logout } from './logout/logout.ts';
+import type { Renewed } from './session/renew.ts';
 import { claimsOf, type Session } from './session/session.ts';
 
 /** Makes the auth method of a login from its parts. */
@@ -15,17 +16,21 @@ export function createLogin(login: Login): AuthMethod {
   const { settings, keeper, log } = login;
   const grant = createGrant(login);
 
+  async function current(request: AuthRequest): Promise<Renewed> {
+    const held = await keeper.load(request);
+    return held && login.renew(request, held);
+  }
+
   async function decide(request: AuthRequest): Promise<AuthDecision> {
     const [path = '/'] = request.path.split('?', 1);
     if (settings.paths.isLogout(path)) return logout(login, request);
     if (settings.paths.isChannel(path)) return channelLogout(login, request);
     if (settings.paths.isCallback(path)) return callback(login, request);
-    const held = await keeper.load(request).catch((error: unknown) => {
+    const renewed = await current(request).catch((error: unknown) => {
       if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login)) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'the session store is away, a new login is offered');
       return undefined;
     });
-    const renewed = held && (await login.renew(request, held));
     return renewed ? grant(request, renewed.session, renewed.cookies) : begin(login, request);
   }
 
@@ -40,6 +45,7 @@ export function createLogin(login: Login): AuthMethod {
         return refusalOf(request, error);
       }
     },
+    close: () => keeper.close?.(),
     bodyBytes: (request) =>
       request.method === 'POST' && settings.paths.isChannel(request.path.split('?', 1)[0]!) ? MAX_BODY_BYTES : 0,
   };

@@ -26,8 +26,8 @@ export function refusalOf(request: AuthRequest, error: unknown): AuthDenied {
   const reason = error instanceof Error ? error.message : 'unknown';
   if (code === undefined) throw error;
   if (cannotLogIn(request)) return asJson(request, code, reason);
-  const again = code === 'ERR_OIDC_PROVIDER_TIMEOUT' ? '' : request.path;
-  return errorPage({ code, reason, again });
+  // The page's own address: no other can be smuggled in.
+  return errorPage({ code, reason, again: '' });
 }
 
 /** A page for an error of the table, with a link to go on from. */

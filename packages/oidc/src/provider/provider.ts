@@ -13,8 +13,8 @@ export interface Provider {
   metadata(): Promise<ServerMetadata>;
   /** `undefined` where there are no id tokens (plain OAuth 2). */
   readonly keys: Cached<KeySet> | undefined;
-  /** Fetches of the key set since the last read of the metadata, for `maxIdpReqPerPollingInterval`. */
-  refetches: number;
+  /** Counts a fetch of the key set; false when there were `limit` in this poll interval. */
+  mayRefetch(limit: number): boolean;
 }
 
 export interface ProviderOptions {
@@ -41,14 +41,26 @@ export function createProvider(options: ProviderOptions): Provider {
       },
       { maxAgeMs: pollIntervalMs, coolDownMs: KEY_COOL_DOWN_MS, now },
     ),
-    refetches: 0,
+    mayRefetch: countPer(pollIntervalMs, now),
   };
   return provider;
 }
 
 /** Makes a provider whose endpoints are all written down: plain OAuth 2. */
 export function fixedProvider(metadata: ServerMetadata): Provider {
-  return { metadata: async () => metadata, keys: undefined, refetches: 0 };
+  return { metadata: async () => metadata, keys: undefined, mayRefetch: () => false };
+}
+
+function countPer(intervalMs: number, now: () => number): (limit: number) => boolean {
+  let count = 0;
+  let since = now();
+  return (limit) => {
+    if (now() - since >= intervalMs) {
+      since = now();
+      count = 0;
+    }
+    return count++ < limit;
+  };
 }
 
 async function discover({ issuerUrl, override }: ProviderOptions): Promise<ServerMetadata> {

@@ -34,7 +34,7 @@ export function createVerifier(provider: Provider, policy: KeyPolicy, now: () =>
   async function newerKeys(fresh: boolean): Promise<KeySet | undefined> {
     if (policy?.never || (!policy && !fresh)) return undefined;
     const limit = policy?.maxIdpReqPerPollingInterval;
-    if (limit !== undefined && provider.refetches++ >= limit) return undefined;
+    if (limit !== undefined && !provider.mayRefetch(limit)) return undefined;
     return provider.keys?.refetch();
   }
   return {

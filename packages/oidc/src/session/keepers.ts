@@ -61,6 +61,7 @@ interface Backing {
   readonly store: Store;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
+  readonly close?: () => void;
 }
 
 /** What outlives reloads: the store with its connection, locks and index. */
@@ -70,7 +71,11 @@ function backing({ context, session: block, store, settings }: KeeperParts): Bac
   if (store === undefined && options?.host) {
     const key = `oidc:redis:${digest(JSON.stringify(options))}`;
     const redis = context.state(key, () => createRedis(options, context.log.get('redis')));
+    redis.users++;
     return {
+      close() {
+        if (--redis.users === 0) redis.disconnect();
+      },
       store: createRedisStore(redis, prefix),
       lock: createRedisLock(redis, prefix),
       index: createRedisIndex(redis, prefix, INDEX_TTL_SECONDS),

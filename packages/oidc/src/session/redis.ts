@@ -10,17 +10,23 @@ import { failure } from '../failure.ts';
 export interface Redis {
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
-  close(): void;
+  /** Closes the connection; the next command opens another. */
+  disconnect(): void;
+  /** How many logins use it. */
+  users: number;
 }
 
 export type RedisClient = ReturnType<typeof connect>;
 
 const COMMAND_DEADLINE_MS = 800;
-const CONNECT_TIMEOUT_MS = 800;
+const CONNECT_TIMEOUT_MS = 700;
 const RECONNECT_MS = 200;
 const MAX_WAITING = 1000;
 /** After a command got no answer, one at a time asks whether Redis is back; the others fail at once. */
 const PROBE_EVERY_MS = 250;
+/** After so many commands without an answer the connection is made anew. */
+const MAX_MISSED = 5;
+const REPORT_EVERY_MS = 5000;
 /** A server that answers so is not the primary any more, or not ready: another connection may find the one that is. */
 const MOVED = /^(READONLY|MOVED|CLUSTERDOWN|MASTERDOWN|LOADING|UNBLOCKED)/;
 
@@ -29,15 +35,22 @@ export function createRedis(options: RedisOptions, log: Logger): Redis {
   let client: RedisClient | undefined;
   let waiting = 0;
   let silentSince = 0;
-  let closed = false;
+  let reported = 0;
+  let missed = 0;
 
   function current(): RedisClient {
     if (client) return client;
     const made = connect(options);
-    made.on('error', (err: unknown) => log.warn({ err }, 'redis'));
-    made.connect().catch((err: unknown) => log.warn({ err }, 'redis cannot be reached'));
+    made.on('error', report);
+    made.connect().catch(report);
     client = made;
     return made;
+  }
+
+  function report(err: unknown): void {
+    if (Date.now() - reported < REPORT_EVERY_MS) return;
+    reported = Date.now();
+    log.warn({ err }, 'redis cannot be used');
   }
 
   function drop(): void {
@@ -47,32 +60,32 @@ export function createRedis(options: RedisOptions, log: Logger): Redis {
   }
 
   async function run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (closed || waiting >= MAX_WAITING) throw unavailable('too many commands wait');
+    if (waiting >= MAX_WAITING) throw unavailable('too many commands wait');
     if (silentSince && Date.now() - silentSince < PROBE_EVERY_MS) throw unavailable('no answer a moment ago');
     if (silentSince) silentSince = Date.now();
     waiting++;
     try {
       const result = await withDeadline(ready(current(), command));
       silentSince = 0;
+      missed = 0;
       return result;
     } catch (error) {
-      if (error === LATE) silentSince = Date.now();
-      if (error instanceof Error && MOVED.test(error.message)) drop();
+      if (error === LATE || error === AWAY) silentSince = Date.now();
+      if (error === LATE) missed++;
+      if (missed >= MAX_MISSED || (error instanceof Error && MOVED.test(error.message))) {
+        missed = 0;
+        drop();
+      }
       throw unavailable(error === LATE ? 'no answer in time' : (error as Error).message, error);
     } finally {
       waiting--;
     }
   }
 
-  return {
-    run,
-    close() {
-      closed = true;
-      drop();
-    },
-  };
+  return { run, disconnect: drop, users: 0 };
 }
 
+const AWAY = new Error('redis cannot be reached');
 const LATE = new Error('redis gave no answer in time');
 
 function unavailable(detail: string, cause?: unknown): Error {
@@ -81,9 +94,9 @@ function unavailable(detail: string, cause?: unknown): Error {
 
 /** Runs a command once the connection is there; a client that waits for its server refuses commands otherwise. */
 async function ready<T>(client: RedisClient, command: (client: RedisClient) => Promise<T>): Promise<T> {
-  const until = Date.now() + COMMAND_DEADLINE_MS;
+  const until = Date.now() + CONNECT_TIMEOUT_MS;
   while (!client.isReady && Date.now() < until) await wait(10);
-  if (!client.isReady) throw new Error('cannot be reached');
+  if (!client.isReady) throw AWAY;
   return command(client);
 }
 

@@ -14,6 +14,8 @@ export interface RenewalMemory {
   readonly recent: ExpiringMap<Session>;
   /** Refresh tokens with which the provider could not be asked just now. */
   readonly failed: ExpiringMap<Error>;
+  /** Sessions by id that are newer than what the store has, because it could not be written. */
+  readonly unsaved: ExpiringMap<Session>;
 }
 
 export interface RenewOptions {
@@ -62,8 +64,14 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
   async function keepSafely(request: AuthRequest, held: Held, session: Session): Promise<void> {
     memory.recent.set(digest(held.session.refreshToken!), session);
     await keeper.update(request, held, session).catch((err: unknown) => {
+      memory.unsaved.set(held.id, session);
       options.log.error({ requestId: request.requestId, err }, 'refreshed tokens could not be kept');
     });
+  }
+
+  async function saveAgain(request: AuthRequest, held: Held, session: Session): Promise<void> {
+    const saved = await keeper.update(request, held, session).catch(() => undefined);
+    if (saved) memory.unsaved.delete(held.id);
   }
 
   function flightOf(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
@@ -82,7 +90,9 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
 
   async function renewed(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
     const key = digest(held.session.refreshToken!);
-    const recent = memory.recent.get(key);
+    const unsaved = memory.unsaved.get(held.id);
+    if (unsaved) await saveAgain(request, held, unsaved);
+    const recent = unsaved ?? memory.recent.get(key);
     if (recent) return recent;
     const failed = memory.failed.get(key);
     try {

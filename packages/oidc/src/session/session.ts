@@ -40,6 +40,8 @@ export interface SessionKeeper {
   exclusively<T>(held: Held, work: (current: Held | undefined) => Promise<T>, waitMs: number): Promise<T | undefined>;
   /** Takes out all sessions of a subject or of a session at the provider; missing where the server keeps none. */
   removeAll?(keys: readonly string[]): Promise<number>;
+  /** Lets go of the connection, if it is the last that used it. */
+  close?(): void;
 }
 
 /** Makes a session of what the token endpoint answered; what it left out is taken from the session before. */

@@ -17,6 +17,7 @@ export interface StoreKeeperOptions {
   /** Sessions of one client never open for another. */
   readonly client: string;
   readonly now: () => number;
+  readonly close?: () => void;
 }
 
 interface Kept extends Held {
@@ -91,6 +92,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       await Promise.all(ids.map(destroy));
       return ids.length;
     },
+    close: options.close,
   };
 }
 

@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
+import { skipWithout } from '../../../../test/parts/apt.ts';
+import { createBrowser } from '../parts/browser.ts';
+import { until } from '../parts/until.ts';
+import { startWorld, type World } from '../parts/world.ts';
+
+describe('sessions in a Redis that fails', function () {
+  this.timeout(60_000);
+  let world: World;
+  let redis: RedisServer;
+  before(async function () {
+    await skipWithout(this, 'redis-server');
+    world = await startWorld();
+  });
+  after(() => world?.close());
+  beforeEach(async () => {
+    redis = await startRedis();
+  });
+  afterEach(() => redis.close());
+
+  const protect = (failOnFetchFailure: boolean): void => {
+    const session = {
+      failOnFetchFailure,
+      cookieOptions: { notSecure: true },
+      redis: { options: { host: redis.host } },
+    };
+    world.protect({ session });
+  };
+  const status = async (browser: ReturnType<typeof createBrowser>): Promise<number> =>
+    (await browser.send(`${world.site.url}/a`)).status;
+
+  it('F2: answers 503 with Retry-After while Redis is frozen, and the old session works again', async () => {
+    protect(true);
+    const browser = createBrowser();
+    await browser.visit(`${world.site.url}/a`);
+    redis.freeze();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => browser.send(`${world.site.url}/a`)));
+    expect(answers.map((answer) => answer.status)).to.deep.equal(Array.from({ length: 20 }, () => 503));
+    expect(answers[0]!.headers.get('retry-after')).to.equal('1');
+    redis.thaw();
+    await until(async () => (await status(browser)) === 200);
+  });
+
+  it('F1: answers 503 while Redis is stopped', async () => {
+    protect(true);
+    const browser = createBrowser();
+    await browser.visit(`${world.site.url}/a`);
+    await redis.stop();
+    expect(await status(browser)).to.equal(503);
+    await redis.start();
+    await until(async () => (await status(browser)) !== 503);
+    expect(await status(browser), 'F4: empty, a login is needed').to.equal(302);
+    const post = await browser.send(`${world.site.url}/a`, { method: 'POST', body: 'x' });
+    expect(post.status).to.equal(401);
+  });
+
+  it('offers a new login where failOnFetchFailure is false, and the old session works again', async () => {
+    protect(false);
+    const browser = createBrowser();
+    await browser.visit(`${world.site.url}/a`);
+    const handle = browser.cookie('__session');
+    redis.freeze();
+    expect(await status(browser)).to.equal(302);
+    expect(browser.cookie('__session')).to.equal(handle);
+    redis.thaw();
+    await until(async () => (await status(browser)) === 200);
+  });
+
+  it('F6: a login answers 503 when Redis is full, and sessions that exist work', async () => {
+    protect(true);
+    const browser = createBrowser();
+    await browser.visit(`${world.site.url}/a`);
+    await redis.command(['config', 'set', 'maxmemory-policy', 'noeviction']);
+    await redis.command(['config', 'set', 'maxmemory', '1']);
+    expect(await status(browser)).to.equal(200);
+    const other = await createBrowser('user@example.com').visit(`${world.site.url}/a`);
+    expect(other.status).to.equal(503);
+  });
+
+  it('F5: connects anew when the server turns into a replica, without logging anybody out', async () => {
+    protect(true);
+    const browser = createBrowser();
+    await browser.visit(`${world.site.url}/a`);
+    await redis.command(['replicaof', '127.0.0.1', '1']);
+    expect((await createBrowser().visit(`${world.site.url}/a`)).status).to.equal(503);
+    await redis.command(['replicaof', 'no', 'one']);
+    await until(async () => (await status(browser)) === 200);
+    await until(async () => (await createBrowser().visit(`${world.site.url}/a`)).status === 200);
+  });
+
+  it('asks Redis once for a request, and writes nothing', async () => {
+    protect(true);
+    const browser = createBrowser();
+    await browser.visit(`${world.site.url}/a`);
+    await redis.command(['config', 'resetstat']);
+    for (let i = 0; i < 5; i++) await browser.send(`${world.site.url}/a`);
+    const stats = await redis.command(['info', 'commandstats']);
+    expect(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1]).to.equal('5');
+    expect(stats).to.not.match(/cmdstat_(set|expire|del)/);
+  });
+
+  it('F7: a wrong password is 503, and the right one works without a restart', async () => {
+    protect(true);
+    await redis.command(['config', 'set', 'requirepass', 'right']);
+    expect((await createBrowser().visit(`${world.site.url}/a`)).status).to.equal(503);
+    world.protect({
+      session: { cookieOptions: { notSecure: true }, redis: { options: { host: `redis://:right@${redis.host}` } } },
+    });
+    expect((await createBrowser().visit(`${world.site.url}/a`)).status).to.equal(200);
+  });
+});

@@ -1,0 +1,94 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { installed } from './apt.ts';
+
+/** A real Redis server of one's own. */
+export interface RedisServer {
+  /** `host:port`, or `unix://path`. */
+  readonly host: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Silent but connected, as a machine that hangs. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends the process; connections are refused from then on. */
+  stop(): Promise<void>;
+  /** Starts it again on the same address, empty. */
+  start(): Promise<void>;
+  /** Runs a command, e.g. `['config', 'set', 'maxmemory', '1mb']`; gives the raw answer. */
+  command(args: readonly string[]): Promise<string>;
+  /** Ends it for good. */
+  close(): Promise<void>;
+}
+
+/** Starts a Redis server (Debian package `redis-server`, installed where it is missing) on a free port of 127.0.0.1. */
+export async function startRedis(options: { readonly args?: readonly string[] } = {}): Promise<RedisServer> {
+  const program = await installed('redis-server');
+  const directory = mkdtempSync(join(tmpdir(), 'redis-'));
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory];
+  let child: ChildProcess;
+
+  async function start(): Promise<void> {
+    child = spawn(program, [...args, ...(options.args ?? [])], { stdio: 'ignore' });
+    for (let left = 300; left > 0; left--) {
+      if ((await command(['ping']).catch(() => '')).includes('PONG')) return;
+      await wait(10);
+    }
+    throw new Error('redis-server does not answer');
+  }
+
+  async function stop(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  async function command(parts: readonly string[]): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    socket.setTimeout(2000, () => socket.destroy(new Error('no answer')));
+    try {
+      const words = parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
+      socket.write(`*${parts.length}\r\n${words.join('')}`);
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      return data.toString();
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  await start();
+  return {
+    host: `127.0.0.1:${port}`,
+    port,
+    get pid() {
+      return child.pid!;
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    start,
+    stop,
+    command,
+    async close() {
+      child.kill('SIGCONT');
+      await stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
