@@ -45,8 +45,8 @@ export function configurationOf(client: DemoClient, { token, session }: Lifetime
     },
     features: {
       devInteractions: { enabled: false },
-      introspection: { enabled: true },
-      revocation: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: ownToken },
+      revocation: { enabled: true, allowedPolicy: ownToken },
       backchannelLogout: { enabled: true },
       rpInitiatedLogout: {
         enabled: true,
@@ -94,6 +94,10 @@ export function configurationOf(client: DemoClient, { token, session }: Lifetime
     },
   };
 }
+
+/** A client may ask for and revoke its own tokens. */
+const ownToken = (_ctx: unknown, client: { clientId: string }, token: { clientId?: string }): boolean =>
+  token.clientId === client.clientId;
 
 function metadataOf(client: DemoClient) {
   return {
