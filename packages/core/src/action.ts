@@ -30,7 +30,7 @@ export interface Responder {
  * A route action that a package brings: what `action` leads to. `compile` is pure and synchronous; where it throws, the route
  * answers 500.
  */
-export interface ActionKind<Type extends RouteAction['type'] = RouteAction['type']> {
-  readonly action: Type;
-  compile(action: Extract<RouteAction, { readonly type: Type }>, context: Context, scope: Scope): Responder;
+export interface ActionKind {
+  readonly action: RouteAction['type'];
+  compile(action: RouteAction, context: Context, scope: Scope): Responder;
 }

@@ -68,6 +68,7 @@ export {
   type SecretValue,
   type Snapshot,
   type SnapshotAuthConfig,
+  type SnapshotGraphQLApi,
   type SnapshotSettings,
   type SnapshotUpstream,
   type TlsConfiguration,

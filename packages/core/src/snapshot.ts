@@ -1,6 +1,7 @@
 import type { ResourceRef } from './resource.ts';
 import type { AuthConfigSpec } from './schema/auth-config.ts';
 import type { ExtAuthServer } from './schema/extauth.ts';
+import type { GraphQLApiSpec } from './schema/graphql-api.ts';
 import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from './schema/gateway-options.ts';
 import type { Matcher } from './schema/matcher.ts';
 import type { RedirectAction } from './schema/route.ts';
@@ -43,6 +44,17 @@ export interface SnapshotAuthConfig {
   readonly spec: AuthConfigSpec;
 }
 
+/** A GraphQLApi with the APIs it is joined from. */
+export interface SnapshotGraphQLApi {
+  readonly ref: ResourceRef;
+  /** References without a namespace mean that of `ref`. */
+  readonly spec: GraphQLApiSpec;
+  /** In the order of `stitchedSchema.subschemas`; empty for an API of its own. */
+  readonly subschemas: readonly SnapshotGraphQLApi[];
+  /** Descriptor sets from ConfigMaps, as base64. */
+  readonly descriptorSets?: readonly string[];
+}
+
 /** One address the proxy listens on (reference: routing 5). */
 export interface Listener {
   /** `listener-<bindAddress>-<bindPort>`. */
@@ -80,6 +92,8 @@ export interface VirtualHost {
   readonly routes: readonly Route[];
   /** The AuthConfigs that its options, routes and destinations refer to, sorted by namespace and name. */
   readonly authConfigs: readonly SnapshotAuthConfig[];
+  /** The GraphQLApis that its routes answer with, sorted by namespace and name. */
+  readonly graphqlApis: readonly SnapshotGraphQLApi[];
 }
 
 /** One route with delegation expanded and options merged: own, referenced, inherited. */
@@ -101,6 +115,8 @@ export type RouteAction =
   | { readonly type: 'forward'; readonly destinations: readonly Destination[] }
   | { readonly type: 'redirect'; readonly redirect: RedirectAction }
   | { readonly type: 'direct'; readonly status: number; readonly body: string }
+  /** A GraphQLApi of the virtual host answers. */
+  | { readonly type: 'graphql'; readonly api: ResourceRef }
   /** The replacement of a route whose reference is broken (Settings `invalidConfigPolicy`). */
   | { readonly type: 'replacement'; readonly status: number; readonly body: string; readonly reason?: string };
 

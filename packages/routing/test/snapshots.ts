@@ -35,7 +35,16 @@ export function directOf(body: string, parts: Partial<Route> = {}): Route {
 /** A virtual host of every domain, but for what `parts` say. */
 export function hostOf(routes: readonly Route[], parts: Partial<VirtualHost> = {}): VirtualHost {
   const virtualService = { name: 'host', namespace: 'gw-system' };
-  return { name: 'gw-system.host', virtualService, domains: ['*'], options: {}, routes, authConfigs: [], ...parts };
+  return {
+    name: 'gw-system.host',
+    virtualService,
+    domains: ['*'],
+    options: {},
+    routes,
+    authConfigs: [],
+    graphqlApis: [],
+    ...parts,
+  };
 }
 
 /** A plain listener with these hosts, and upstreams by name. */

@@ -17,6 +17,19 @@ const rest = block({
     }),
     'What is made of the response.',
   ),
+  batch: of(
+    block(
+      {
+        key: text('Template of the key of one field, e.g. `{$parent.id}`.'),
+        keyField: text(
+          'Field of each element of the response that has its key. Unset: the response is an object by key.',
+        ),
+        maxKeys: int('Most keys in one request.', { minimum: 1, maximum: 10_000, default: 100 }),
+      },
+      { required: ['key'] },
+    ),
+    'Asks once for many fields of a list: `{$batch.keys}` in the request stands for all their keys.',
+  ),
   timeout: duration('Longest time. Default: the connect timeout of the upstream, else 1s.'),
   spanName: text('Name of the span.'),
 });
@@ -114,21 +127,39 @@ const stitched = block({
   ),
 });
 
+const limit = (description: string, value: number, minimum = 0) => int(description, { minimum, default: value });
+const limits = block({
+  maxTokens: limit('Tokens of a document; 0 is no limit.', 1000),
+  maxQueryDepth: limit('Levels of fields; 0 is no limit.', 15),
+  maxAliases: limit('Aliases in a document; 0 is no limit.', 15),
+  maxRootFields: limit('Fields of the operation itself; 0 is no limit.', 20),
+  maxDirectives: limit('Directives in a document; 0 is no limit.', 50),
+  maxFields: limit('Fields of an operation with all fragments opened; 0 is no limit.', 5000),
+  maxFieldRepeats: limit('How often one selection may name the same field; 0 is no limit.', 20),
+  maxBatchSize: limit('Operations in one HTTP request; 0 allows no batch.', 0),
+  maxBodyBytes: limit('Bytes of a request.', 1_048_576, 1),
+  operationTimeoutMs: limit('Milliseconds for one operation.', 15_000, 1),
+  maxUpstreamCalls: limit('Requests to upstreams for one operation; 0 is no limit.', 1000),
+  maxConcurrentCalls: limit('Requests to upstreams for one operation at the same time; 0 is no limit.', 20),
+  maxResponseBytes: limit('Bytes of one answer of an upstream.', 10_485_760, 1),
+});
+
 const fields = block(
   {
-    executableSchema: of(executable, 'An API of its own.', notYet),
+    executableSchema: of(executable, 'An API of its own.'),
     stitchedSchema: of(stitched, 'An API joined from others.', notYet),
-    statPrefix: text('Prefix of the statistics. Default: `<namespace>_<name>`.', notYet),
+    statPrefix: text('Prefix of the statistics. Default: `<namespace>_<name>`.'),
     persistedQueryCacheConfig: of(
       block({ cacheSize: int('Most queries kept.', { minimum: 0, default: 1000 }) }),
       'Queries that clients name by their hash.',
-      notYet,
     ),
-    allowedQueryHashes: list(text(), 'SHA-256 of the only queries that run. Empty: all.', notYet),
+    allowedQueryHashes: list(text(), 'SHA-256 of the only queries that run. Empty: all.'),
     options: of(
-      block({ logSensitiveInfo: bool('Logs requests and responses at level debug.', { default: false }) }),
+      block({
+        logSensitiveInfo: bool('Logs requests and responses at level debug.', { default: false }),
+        limits: of(limits, 'What clients may ask for.'),
+      }),
       'Options.',
-      notYet,
     ),
   },
   {

@@ -96,7 +96,7 @@ const fields = block(
     redirectAction: of(RedirectAction, 'Answers with a redirect.'),
     directResponseAction: of(DirectResponseAction, 'Answers without an upstream.'),
     delegateAction: of(DelegateAction, 'Hands the request to route tables.'),
-    graphqlApiRef: ref('GraphQLApi that answers the request.', notYet),
+    graphqlApiRef: ref('GraphQLApi that answers the request.'),
     options: of(RouteOptions, 'Options of the route.'),
     optionsConfigRefs: of(
       block({ delegateOptions: list(ref(), 'RouteOptions; the inline options win, then the order counts.') }),

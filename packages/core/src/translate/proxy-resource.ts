@@ -62,6 +62,8 @@ function actionSpec(action: RouteAction): object {
       return { redirectAction: action.redirect };
     case 'direct':
       return { directResponseAction: { status: action.status, body: action.body } };
+    case 'graphql':
+      return { graphqlApiRef: action.api };
     case 'replacement':
       return { routeAction: single(FALLBACK_CLUSTER) };
     case 'forward':

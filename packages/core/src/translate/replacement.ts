@@ -16,5 +16,5 @@ export function brokenShare({ status, body }: InvalidRoutes, reason: string): No
  * responses stay.
  */
 export function replaceFailed(action: RouteAction, invalidRoutes: InvalidRoutes, reason: string): RouteAction {
-  return action.type === 'forward' ? replacement(invalidRoutes, reason) : action;
+  return action.type === 'redirect' || action.type === 'direct' ? action : replacement(invalidRoutes, reason);
 }

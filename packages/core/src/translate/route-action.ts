@@ -6,6 +6,7 @@ import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
 import { clusterName } from '../resource.ts';
 import type { Destination, RouteAction } from '../snapshot.ts';
 import type { Leaf } from './delegation.ts';
+import { findGraphQLApi } from './graphql-apis.ts';
 import { routeMessage } from './messages.ts';
 import { dotted } from './names.ts';
 import { withNamespaces } from './option-refs.ts';
@@ -24,9 +25,19 @@ export function routeAction(leaf: Leaf, reader: Reader): RouteAction {
     const { status = DIRECT_STATUS, body = '' } = directResponseAction;
     return Object.freeze({ type: 'direct', status, body });
   }
-  const { invalidRoutes } = reader.world.settings;
-  if (graphqlApiRef) return replacement(invalidRoutes, 'GraphQL APIs are not served yet');
+  if (graphqlApiRef) return graphqlAction(graphqlApiRef, leaf, reader);
   return forwardAction(routeAction ?? {}, leaf, reader);
+}
+
+function graphqlAction(written: Ref, leaf: Leaf, reader: Reader): RouteAction {
+  const { namespace } = leaf.holder.ref;
+  const found = findGraphQLApi(written, namespace, reader);
+  if ('broken' in found) {
+    warn(leaf, found.broken);
+    return replacement(reader.world.settings.invalidRoutes, found.broken);
+  }
+  for (const warning of found.warnings) warn(leaf, warning);
+  return Object.freeze({ type: 'graphql', api: found.api.ref });
 }
 
 function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): RouteAction {

@@ -6,6 +6,7 @@ import type { StoredResource } from '../store.ts';
 import { authConfigsOf, authProblems } from './auth-refs.ts';
 import { Expansion, type Holder, type Leaf } from './delegation.ts';
 import { effectiveDomains } from './domains.ts';
+import { graphqlApisOf } from './graphql-apis.ts';
 import { routeMessage, virtualHostMessage } from './messages.ts';
 import { dotted, logName, routeName } from './names.ts';
 import { virtualHostOptions } from './options.ts';
@@ -91,7 +92,9 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
   const authConfigs = authConfigsOf({ options, routes }, reader, report);
-  return Object.freeze({ name, virtualService: ref, domains, options, routes: Object.freeze(routes), authConfigs });
+  const graphqlApis = graphqlApisOf(routes, reader);
+  const parts = { routes: Object.freeze(routes), authConfigs, graphqlApis };
+  return Object.freeze({ name, virtualService: ref, domains, options, ...parts });
 }
 
 interface RouteContext {

@@ -41,7 +41,7 @@ function run({ steps }: Case, order: (documents: readonly string[]) => readonly 
 
 /** Leaves out what most cases say nothing of. */
 function unlessDefault(key: string, value: unknown): unknown {
-  if (key === 'authConfigs' && Array.isArray(value) && value.length === 0) return undefined;
+  if ((key === 'authConfigs' || key === 'graphqlApis') && Array.isArray(value) && value.length === 0) return undefined;
   return key === 'settings' && isDeepStrictEqual(value, DEFAULT_SNAPSHOT_SETTINGS) ? undefined : value;
 }
 

@@ -13,6 +13,7 @@ export function routeAction(route: Route, secrets: Secrets): Message {
   const { action } = route;
   if (action.type === 'forward') return { route: forward(action, route, secrets) };
   if (action.type === 'redirect') return { redirect: redirect(action.redirect) };
+  if (action.type === 'graphql') return { filter_action: {} };
   const { status, body } = action;
   return { direct_response: message({ status, body: body ? { inline_string: body } : undefined }) };
 }
