@@ -68,19 +68,23 @@ export function describeBody(headers: string[], { contentType, status }: LocalRe
   headers.push('content-type', contentType);
 }
 
-/**
- * Writes a reply and gives the number of body bytes. HEAD and statuses without a body get none. A request whose body nobody
- * reads closes its connection, once the client could read the answer.
- */
-export function writeReply(
-  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  status: number,
-  flat: string[],
-  body: string,
-): number {
+/** Writes a head. A request whose body nobody reads closes its connection, once the client could read the answer. */
+export function writeHead({ req, res }: Exchange, status: number, flat: string[]): void {
   const unread = hasBody(req) && !req.complete;
   res.writeHead(status, unread ? [...flat, 'connection', 'close'] : flat);
   if (unread) lingerOnClose(res);
+}
+
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/**
+ * Writes a reply and gives the number of body bytes. HEAD and statuses without a body get none.
+ */
+export function writeReply({ req, res }: Exchange, status: number, flat: string[], body: string): number {
+  writeHead({ req, res }, status, flat);
   if (body === '' || req.method === 'HEAD' || isBodiless(status)) {
     res.end();
     return 0;

@@ -4,11 +4,21 @@ import type { CompiledListener } from './compile/listener.ts';
 import { EMPTY_PLAN, type CompiledDestination, type Plan } from './compile/route.ts';
 import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
 import { ConnectionRecord } from './connection-record.ts';
+import { findHeader } from './flat-headers.ts';
 import type { ForwardHead, ForwardOutcome } from './forward/forward.ts';
 import type { RequestRecord } from './format/record.ts';
 import type { RouteEntry } from './match/route-index.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
-import { describeBody, errorReply, headersOf, replyTo, textReply, writeReply, type LocalReply } from './reply.ts';
+import {
+  describeBody,
+  errorReply,
+  headersOf,
+  replyTo,
+  textReply,
+  writeHead,
+  writeReply,
+  type LocalReply,
+} from './reply.ts';
 import type { RoutingErrorCode } from './error-codes.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import type { HttpStats } from './statistics.ts';
@@ -179,6 +189,17 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     describeBody(headers, reply);
     this.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
     this.finish();
+  }
+
+  /** Writes the head of an answer whose body somebody else writes. */
+  writeHead(status: number, headers: readonly string[]): void {
+    const { req, res } = this;
+    const flat = [...headers];
+    this.status = status;
+    this.responseHeaders = flat;
+    this.bytesSent = Number(findHeader(flat, 'content-length') ?? 0);
+    this.#changeResponse(flat);
+    writeHead({ req, res }, status, flat);
   }
 
   /** The request is over: counts and logs it, once. */

@@ -4,6 +4,7 @@ import {
   createContext,
   silentLoggers,
   type CallUpstream,
+  type ActionKind,
   type Concern,
   type Context,
   type Handler,
@@ -24,6 +25,8 @@ import { createUpstreams } from './upstream/upstreams.ts';
 export interface RouterOptions {
   /** The concerns a route's options are compiled with beside the router's own, in any order: their stages order them. */
   readonly concerns?: readonly Concern[];
+  /** What answers routes that neither go upstream nor are answered by the router. Default: none, they answer 500. */
+  readonly actions?: readonly ActionKind[];
   readonly context?: Context;
   /** The listener the router itself serves as a handler. Default: the first plain one of the snapshot. */
   readonly listener?: string;
@@ -74,6 +77,7 @@ export function createRouter(options: RouterOptions = {}): Router {
   const sinks = createSinks(context.log.get('http'));
   const table = createListenerTable({
     concerns: orderConcerns([...new Set([...OWN_CONCERNS, ...(options.concerns ?? [])])]),
+    actions: options.actions ?? [],
     context,
     sinks,
     defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'))] : [],

@@ -43,7 +43,7 @@ export function createServeListener(
       if (!listener) return answerNotFound({ req, res });
       const hand: Ways['send'] = (request, destination, action) =>
         sendUpgrade(request, { destination, action, upstreams }, upgrade);
-      serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, passOn: undefined });
+      serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined });
     },
   };
 }

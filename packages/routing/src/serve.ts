@@ -8,6 +8,7 @@ import { applyHeaderOps } from './options/header-manipulation.ts';
 import { locationOf } from './options/redirect.ts';
 import { chooseByWeight } from './options/weighted-choice.ts';
 import { matchedLength } from './match/matcher.ts';
+import { respond } from './respond.ts';
 import { redirectReply, replyTo, textReply } from './reply.ts';
 import { takeIn } from './request-head.ts';
 import type { RoutedRequest } from './routed-request.ts';
@@ -17,6 +18,8 @@ import { takeRecorded } from './upstream-head.ts';
 export interface Ways {
   /** Sends a request upstream; `plan` and `destination` are chosen. */
   send(request: RoutedRequest, destination: CompiledDestination, action: ForwardAction): void;
+  /** Given when the request is an upgrade. */
+  readonly upgrade?: UpgradeSocket;
   /** Given where requests that nobody takes belong to somebody else. */
   readonly passOn: Next | undefined;
 }
@@ -203,6 +206,8 @@ function act(request: RoutedRequest, ways: Ways): void {
     else if (action.type === 'reply') {
       request.details = action.details;
       request.reply(textReply(action.status, action.body));
+    } else if (action.type === 'respond') {
+      respond(request, { upgrade: ways.upgrade, closed, fail: (failed, error) => fail(failed, ways, error) }, action);
     }
   } catch (error) {
     fail(request, ways, error);

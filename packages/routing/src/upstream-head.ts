@@ -62,7 +62,8 @@ function rewriteHost(request: OutgoingRequest, rewrite: HostRewrite, upstream: P
   setHeader(headers, 'x-forwarded-host', before === undefined ? authority : `${before},${authority}`);
 }
 
-function rewritePath(request: OutgoingRequest, prefix: string): boolean {
+/** Puts the prefix in the path, in place. Gives false when the path cannot be rewritten safely. */
+export function rewritePath(request: OutgoingRequest, prefix: string): boolean {
   if (prefix === '') return true;
   const { matcher } = request.entry!;
   const rewritten = rewritePrefix(request.path, matchedLength(matcher, request.pathname), prefix);

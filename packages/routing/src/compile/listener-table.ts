@@ -1,4 +1,4 @@
-import type { Context, Handler, Snapshot } from '@edge-gateway/core';
+import type { Context, Handler, Responder, Snapshot } from '@edge-gateway/core';
 import { compileListener, type CompiledListener, type ListenerEnvironment } from './listener.ts';
 import type { CompiledHost } from './virtual-host.ts';
 
@@ -62,7 +62,7 @@ function* removedHosts(before: Listeners, after: Listeners): Generator<CompiledH
   }
 }
 
-async function closeHandler(handler: Handler, context: Context): Promise<void> {
+async function closeHandler(handler: Handler | Responder, context: Context): Promise<void> {
   try {
     await handler.close?.();
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Concern, Context, Listener, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
+import type { ActionKind, Concern, Context, Listener, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../match/domain.ts';
@@ -29,6 +29,7 @@ export interface CompiledListener {
 export interface ListenerEnvironment {
   /** In order. */
   readonly concerns: readonly Concern[];
+  readonly actions: readonly ActionKind[];
   readonly context: Context;
   readonly sinks: Sinks;
   /** Logs where a listener names no log. */
@@ -56,6 +57,7 @@ export function compileListener(
   const hosts = new Map<VirtualHost, CompiledHost>();
   const hostEnvironment = {
     concerns: environment.concerns,
+    actions: environment.actions,
     context: environment.context,
     settings,
     shared,

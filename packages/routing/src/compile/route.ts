@@ -1,4 +1,4 @@
-import type { Destination, Handler, Route, RouteAction } from '@edge-gateway/core';
+import type { Destination, Handler, Responder, Route, RouteAction } from '@edge-gateway/core';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
 import { compileRedirect, type CompiledRedirect } from '../options/redirect.ts';
@@ -49,6 +49,8 @@ export type CompiledAction =
       readonly details: string;
       readonly plan: Plan;
     }
+  /** What a package brought answers. */
+  | { readonly type: 'respond'; readonly responder: Responder; readonly prefixRewrite: string; readonly plan: Plan }
   /** A route that cannot be compiled: it answers 500, so that no later route takes what it was to guard. */
   | { readonly type: 'failed'; readonly reason: string };
 
@@ -61,6 +63,8 @@ export interface CompiledRoute {
 /** What compiling a route takes from its virtual host and listener. */
 export interface RouteEnvironment {
   plan(levels: OptionLevels): Plan;
+  /** What answers an action that a package brings. Throws where there is none, or it cannot be compiled. */
+  respond(route: Route): Responder;
   readonly hostOptions: OptionLevels[number];
   readonly websocket: boolean;
   readonly suppressEnvoyHeaders: boolean;
@@ -73,6 +77,10 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
   if (action.type === 'forward') return compileForward(route, action.destinations, environment);
   const plan = environment.plan(routeLevels);
   if (action.type === 'redirect') return { type: 'redirect', redirect: compileRedirect(action.redirect), plan };
+  if (action.type === 'graphql') {
+    const prefixRewrite = route.options.prefixRewrite ?? '';
+    return { type: 'respond', responder: environment.respond(route), prefixRewrite, plan };
+  }
   return compileReply(action, plan);
 }
 

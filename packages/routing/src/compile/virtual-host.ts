@@ -1,4 +1,13 @@
-import type { Concern, Context, Handler, Route, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
+import type {
+  ActionKind,
+  Concern,
+  Context,
+  Handler,
+  Responder,
+  Route,
+  SnapshotSettings,
+  VirtualHost,
+} from '@edge-gateway/core';
 import { literalPrefix } from '../match/literal-prefix.ts';
 import { compileMatcher, type CompiledMatcher } from '../match/matcher.ts';
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
@@ -6,6 +15,7 @@ import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../optio
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type RouteEnvironment } from './route.ts';
+import { createResponderCompiler } from './responders.ts';
 import { noteSecrets, type SecretUse } from './secret-use.ts';
 
 /** One matcher of a compiled route. */
@@ -21,7 +31,7 @@ export interface CompiledHost {
   readonly index: RouteIndex<MatchedRoute>;
   readonly secrets: SecretUse;
   /** What is closed when the host is gone and its last request is over. */
-  readonly handlers: ReadonlySet<Handler>;
+  readonly handlers: ReadonlySet<Handler | Responder>;
   inFlight: number;
   retired: boolean;
 }
@@ -30,6 +40,7 @@ export interface CompiledHost {
 export interface HostEnvironment {
   /** In order. */
   readonly concerns: readonly Concern[];
+  readonly actions: readonly ActionKind[];
   readonly context: Context;
   readonly settings: ManagerSettings;
   readonly shared: SnapshotSettings;
@@ -39,11 +50,9 @@ export interface HostEnvironment {
 /** Compiles a virtual host. Never throws: a route that cannot be compiled answers 500 and is logged; the others serve. */
 export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment): CompiledHost {
   const secrets = noteSecrets(environment.context);
-  const chains = createChainCompiler({
-    concerns: environment.concerns,
-    context: secrets.context,
-    scope: { virtualHost: source, settings: environment.shared },
-  });
+  const shared = { context: secrets.context, scope: { virtualHost: source, settings: environment.shared } };
+  const chains = createChainCompiler({ concerns: environment.concerns, ...shared });
+  const actions = createResponderCompiler({ actions: environment.actions, ...shared });
   const levelOps = new Map<unknown, HeaderOps>();
   const headersOf = (level: OptionLevels[number]): HeaderOps => {
     const block = level?.['headerManipulation'] as VirtualHost['options']['headerManipulation'];
@@ -55,6 +64,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     hostOptions: source.options,
     websocket: environment.settings.websocket,
     suppressEnvoyHeaders: environment.settings.suppressEnvoyHeaders,
+    respond: actions.compile,
     plan: (levels) => ({
       chain: chains.compile(levels),
       headers: orderLevels(levels.map(headersOf), environment.mostSpecificWins),
@@ -65,7 +75,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     source,
     index: createRouteIndex(entries),
     secrets,
-    handlers: chains.handlers,
+    handlers: new Set([...chains.handlers, ...actions.responders]),
     inFlight: 0,
     retired: false,
   };

@@ -1,4 +1,4 @@
-import { createContext, GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
+import { createContext, GatewayError, type ActionKind, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { compileVirtualHost } from '../compile/virtual-host.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../listen/check-host.ts';
@@ -13,6 +13,9 @@ import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
 import { takeInToExplain, type ExplainedRequest, type Surroundings } from './explained-request.ts';
 import { outcomeOf } from './outcome.ts';
 import { judgeRoutes } from './route-verdicts.ts';
+
+/** Nothing is answered here; that something would is enough to explain it. */
+const EXPLAINED_ACTIONS: readonly ActionKind[] = [{ action: 'graphql', compile: () => () => {} }];
 
 /**
  * Says what a snapshot does with a request and why, with the code that serves: listener, virtual host, routes with the
@@ -74,6 +77,7 @@ interface FoundHost {
 
 function explainHost(snapshot: Snapshot, place: Surroundings, { request, host, domain }: FoundHost): Explained {
   const compiled = compileVirtualHost(host, {
+    actions: EXPLAINED_ACTIONS,
     concerns: [],
     context: place.context,
     settings: place.settings,

@@ -21,6 +21,10 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
     if (location === undefined) return { type: 'reply', ...refused(), body: '' };
     return { type: 'redirect', status: action.redirect.status, location };
   }
+  if (action.type === 'respond') {
+    const reason = 'a GraphQL API answers';
+    return { type: 'reply', status: 200, body: '', reason };
+  }
   if (action.type === 'reply') {
     const reason = source.action.type === 'direct' ? 'direct response' : 'replacement of a broken route';
     return { type: 'reply', status: action.status, body: action.body, reason };

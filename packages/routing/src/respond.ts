@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+import type { Next, Responder } from '@edge-gateway/core';
+import type { CompiledAction } from './compile/route.ts';
+import { applyHeaderOps } from './options/header-manipulation.ts';
+import type { RoutedRequest } from './routed-request.ts';
+import type { UpgradeSocket } from './serve.ts';
+import { rewritePath, takeRecorded } from './upstream-head.ts';
+
+/** How a request that an action answers may end otherwise. */
+export interface RespondWays {
+  readonly upgrade?: UpgradeSocket;
+  fail(request: RoutedRequest, error: unknown): void;
+  closed(request: RoutedRequest): void;
+}
+
+type RespondAction = Extract<CompiledAction, { readonly type: 'respond' }>;
+
+/** Hands a request to what answers it, changed as it would be on its way upstream. */
+export function respond(request: RoutedRequest, ways: RespondWays, { responder, prefixRewrite }: RespondAction): void {
+  const { req, res } = request;
+  const facts = request.facts!;
+  takeRecorded(request.headers, facts);
+  applyHeaderOps(request.headers, request.plan.headers.request, request);
+  if (!rewritePath(request, prefixRewrite)) return request.refuse('ERR_ROUTING_DOT_SEGMENT');
+  facts.path = request.path;
+  if (ways.upgrade) return respondUpgrade(request, ways.upgrade, responder);
+  res.once('close', () => ways.closed(request));
+  const writeHead = (status: number, headers: readonly string[]): void => request.writeHead(status, headers);
+  let called = false;
+  const next: Next = (error) => {
+    if (called || request.finished) return;
+    called = true;
+    ways.fail(request, error ?? new Error('the action gave no answer'));
+  };
+  responder({ req, res, writeHead }, next);
+}
+
+function respondUpgrade(request: RoutedRequest, { socket, head }: UpgradeSocket, responder: Responder): void {
+  if (!responder.upgrade) return request.refuse('ERR_ROUTING_UPGRADE');
+  request.res.detachSocket(socket as Socket);
+  request.status = 101;
+  socket.once('close', () => request.finish());
+  responder.upgrade(request.req, socket, head);
+}
