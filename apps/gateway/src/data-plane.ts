@@ -1,5 +1,12 @@
 import type { Component, Readiness } from '@edge-gateway/admin';
-import { DEFAULT_SNAPSHOT_SETTINGS, type Context, type Snapshot } from '@edge-gateway/core';
+import {
+  clusterName,
+  DEFAULT_SNAPSHOT_SETTINGS,
+  type Context,
+  type Snapshot,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
+import { graphqlAction } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
 import { CONCERNS } from './concerns.ts';
 
@@ -20,7 +27,9 @@ export interface DataPlane {
 
 /** Makes the data plane of the proxy with this name; it listens nowhere before the first snapshot. */
 export function createDataPlane(context: Context, proxy: string): DataPlane {
-  const router = createRouter({ concerns: CONCERNS, context });
+  let upstreams = new Map<string, SnapshotUpstream>();
+  const graphql = graphqlAction({ findUpstream: (ref) => upstreams.get(clusterName(ref)) });
+  const router = createRouter({ concerns: CONCERNS, actions: [graphql], context });
   const listeners = createListeners({ router, context });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   let lastUpdated = new Date(context.now());
@@ -38,6 +47,7 @@ export function createDataPlane(context: Context, proxy: string): DataPlane {
   }
 
   function apply(next: Snapshot): Promise<readonly ListenResult[]> {
+    upstreams = new Map(next.upstreams.map((each) => [each.name, each]));
     router.apply(next);
     snapshot = next;
     lastUpdated = new Date(context.now());

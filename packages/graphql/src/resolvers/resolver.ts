@@ -13,6 +13,8 @@ export interface ResolverContext {
   /** An upstream as the snapshot has it; missing in library use. */
   readonly findUpstream: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
   readonly limits: Limits;
+  /** Descriptor sets from elsewhere, as base64. */
+  readonly descriptorSets: readonly string[];
   /** Counters of the resolver of this name. */
   countsOf(name: string): ResolverCounts;
 }

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { startBookinfo } from '@edge-gateway/demo';
+import { expect } from 'chai';
+import { GatewayProcess, until } from './gateway-process.ts';
+
+const DEMO = new URL('../demo/graphql.yaml', import.meta.url);
+const QUERY = '{ productsForHome { id title author pages year reviews { reviewer text } ratings { reviewer score } } }';
+
+const upstream = (port: number): string => `
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: bookinfo, namespace: gw-system }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
+`;
+
+/** Posts to a host of its own, which fetch cannot name. */
+function post(url: string, body: string): Promise<{ status: number; headers: object; body: any }> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: 'graphql.localhost', 'content-type': 'application/json' };
+    const req = request(`${url}/graphql`, { method: 'POST', headers }, (res) => {
+      let text = '';
+      res.on('data', (chunk) => (text += chunk));
+      res.on('end', () => resolve({ status: res.statusCode!, headers: res.headers, body: JSON.parse(text || 'null') }));
+    });
+    req.on('error', reject);
+    req.end(body);
+  });
+}
+
+describe('a GraphQLApi in the gateway', function () {
+  this.timeout(30_000);
+  const gateway = new GatewayProcess();
+  let backend: Awaited<ReturnType<typeof startBookinfo>>;
+
+  before(async () => {
+    backend = await startBookinfo();
+    gateway.write('graphql.yaml', readFileSync(DEMO, 'utf8'));
+    gateway.write('upstreams.yaml', upstream(backend.port));
+    await gateway.start();
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('answers the query of the demo with books, details, reviews and ratings', async () => {
+    const { status, body } = await post(gateway.url, JSON.stringify({ query: QUERY }));
+    expect(status).to.equal(200);
+    expect(body.errors).to.equal(undefined);
+    expect(body.data.productsForHome).to.have.length(2);
+    expect(body.data.productsForHome[0]).to.deep.include({
+      id: '0',
+      title: 'The Comedy of Errors',
+      author: 'William Shakespeare',
+      pages: 200,
+      year: 1595,
+      ratings: [
+        { reviewer: 'Reviewer1', score: 5 },
+        { reviewer: 'Reviewer2', score: 4 },
+      ],
+    });
+    expect(body.data.productsForHome[0].reviews[0].reviewer).to.equal('Reviewer1');
+  });
+
+  it('counts requests and resolutions under the name of the API', async () => {
+    const text = await (await fetch(`${gateway.admin}/stats/prometheus`)).text();
+    if (!text.includes('rq_total '))
+      console.log(
+        text
+          .split('\n')
+          .filter((l) => /graphql/i.test(l))
+          .slice(0, 20),
+      );
+    expect(text).to.match(/envoy_gw_system_bookinfo_graphql_rq_total \d+/);
+    expect(text).to.match(/envoy_gw_system_bookinfo_graphql_reviews_rest_resolver_total_resolutions \d+/);
+  });
+
+  it('takes a changed API without a restart', async () => {
+    gateway.write('graphql.yaml', readFileSync(DEMO, 'utf8').replaceAll('productsForHome', 'books'));
+    await until(async () => {
+      const { body } = await post(gateway.url, JSON.stringify({ query: '{ books { id } }' }));
+      return body.data?.books.length === 2;
+    }, 'the renamed field');
+  });
+});

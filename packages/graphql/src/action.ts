@@ -1,0 +1,102 @@
+import {
+  clusterName,
+  type ActionKind,
+  type Context,
+  type Responder,
+  type ResourceRef,
+  type Scope,
+  type SnapshotGraphQLApi,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
+import { createAnswerer } from './answer.ts';
+import { createApi } from './create-api.ts';
+import { limitsOf } from './limits.ts';
+import { graphqlError } from './refusal.ts';
+import { createResponder } from './respond.ts';
+import { createApiCounts } from './statistics.ts';
+
+/** What the action needs of the gateway beside the context. */
+export interface GraphQLActionOptions {
+  /** An upstream as the newest snapshot has it. */
+  readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
+}
+
+/** An API in use, by how many virtual hosts. */
+interface Shared {
+  readonly responder: Responder;
+  users: number;
+}
+
+/**
+ * The action `graphql` of routes. An API stays the same, with all it remembers, as long as its resource does, on however many
+ * routes and listeners. A route whose API cannot be served answers 500.
+ *
+ * @example
+ * createRouter({ actions: [graphqlAction({ findUpstream })], context });
+ */
+export function graphqlAction(options: GraphQLActionOptions = {}): ActionKind {
+  return {
+    action: 'graphql',
+    compile(action, context, scope) {
+      if (action.type !== 'graphql') throw graphqlError('ERR_GRAPHQL_API');
+      const known = context.state('graphql.apis', () => new WeakMap<SnapshotGraphQLApi, Shared>());
+      const api = apiOf(action.api, scope);
+      let shared = known.get(api);
+      if (!shared) known.set(api, (shared = { responder: serveApi(api, context, options), users: 0 }));
+      shared.users++;
+      return release(shared, () => void known.delete(api));
+    },
+  };
+}
+
+function apiOf(ref: ResourceRef, { virtualHost }: Scope): SnapshotGraphQLApi {
+  const found = virtualHost.graphqlApis.find(({ ref: own }) => clusterName(own) === clusterName(ref));
+  if (!found) throw graphqlError('ERR_GRAPHQL_API', `${ref.namespace}.${ref.name} is not known here.`);
+  return found;
+}
+
+/** One use of a responder; the last one that is closed closes it. */
+function release(shared: Shared, forget: () => void): Responder {
+  const { responder } = shared;
+  const used: Responder = (exchange, next) => responder(exchange, next);
+  if (responder.upgrade) used.upgrade = responder.upgrade.bind(responder);
+  used.close = async () => {
+    if (--shared.users > 0) return;
+    forget();
+    await responder.close?.();
+  };
+  return used;
+}
+
+function serveApi(found: SnapshotGraphQLApi, context: Context, { findUpstream }: GraphQLActionOptions): Responder {
+  const { spec, ref } = found;
+  const limits = limitsOf(spec.options?.limits);
+  const counts = createApiCounts(context.metrics, spec.statPrefix || `${ref.namespace}_${ref.name}`);
+  const apis = specsBelow(found);
+  const findApi = ({ namespace, name }: ResourceRef) => apis.get(`${namespace}/${name}`);
+  const { descriptorSets } = found;
+  const api = createApi({ ref, spec, limits, counts, findUpstream, findApi, descriptorSets }, context);
+  const { persistedQueryCacheConfig, allowedQueryHashes, options } = spec;
+  const answerer = createAnswerer({
+    api,
+    limits,
+    counts,
+    persisted: { cacheSize: persistedQueryCacheConfig?.cacheSize, allowedHashes: allowedQueryHashes },
+    log: context.log.get('graphql'),
+    logSensitiveInfo: options?.logSensitiveInfo === true,
+    now: context.now,
+  });
+  const responder = createResponder(answerer, limits);
+  responder.close = () => api.close?.();
+  return responder;
+}
+
+/** The specs of the APIs that an API is joined from, at any depth. */
+function specsBelow({ subschemas }: SnapshotGraphQLApi): Map<string, SnapshotGraphQLApi['spec']> {
+  const specs = new Map<string, SnapshotGraphQLApi['spec']>();
+  for (const one of subschemas) {
+    specs.set(`${one.ref.namespace}/${one.ref.name}`, one.spec);
+    for (const [name, spec] of specsBelow(one)) specs.set(name, spec);
+  }
+  return specs;
+}
