@@ -20,6 +20,8 @@ export interface GatewaySettings {
   readonly logLevel: LogLevel;
   /** Seconds that requests under way have to finish after the first SIGTERM. Default 30. */
   readonly drainSeconds: number;
+  /** Environment variables that templates may read. Default: none. */
+  readonly templateEnv?: readonly string[];
 }
 
 function port(text: string): number {
@@ -32,6 +34,10 @@ function seconds(text: string): number {
   const value = Number(text);
   if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError('seconds are 0 to 3600.');
   return value;
+}
+
+function names(text: string): readonly string[] {
+  return text.split(',').flatMap((name) => name.trim() || []);
 }
 
 function oneWorker(text: string): number {
@@ -90,6 +96,11 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
         .env('GATEWAY_DRAIN_SECONDS')
         .default(30)
         .argParser(seconds),
+    )
+    .addOption(
+      new Option('--template-env <names>', 'variables that templates may read, with commas between them')
+        .env('GATEWAY_TEMPLATE_ENV')
+        .argParser(names),
     )
     .action(async (_role: Role, options: GatewaySettings) => run(options));
 }

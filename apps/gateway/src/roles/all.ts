@@ -37,7 +37,12 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     log,
     metrics,
   });
-  const context = createContext({ log, metrics, secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) } });
+  const context = createContext({
+    log,
+    metrics,
+    secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) },
+    env: shownVariables(settings),
+  });
   const dataPlane = createDataPlane(context, settings.proxyName);
   const admin = await openAdminPorts({ settings, context, controlPlane, dataPlane, quit });
   const stop = async (): Promise<void> => {
@@ -92,4 +97,8 @@ function firstResults(
 function refuseTakenPorts(results: ListenResults): void {
   const failed = results.flatMap(({ name, error }) => (error ? [`${name}: ${error.message}`] : []));
   if (failed.length > 0) throw new GatewayError(failed.join('\n'), { code: 'ERR_GATEWAY_PORT' });
+}
+
+function shownVariables({ templateEnv = [] }: GatewaySettings): NodeJS.ProcessEnv {
+  return Object.fromEntries(templateEnv.map((name) => [name, process.env[name]]));
 }
