@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
-import { createContext, factsOf, type Concern, type Context, type Route } from '@edge-gateway/core';
+import { createContext, factsOf, type Concern, type Context } from '@edge-gateway/core';
 import type { StagedTransformations, TransformationTemplate } from '@edge-gateway/core/schema';
 import { createRouter, type Router } from '../../src/router.ts';
 import {
@@ -58,7 +58,7 @@ async function ask(port: number, path = '/', headers: Record<string, string | st
 }
 
 /** The options of a level with one template in one stage. */
-function by(template: TransformationTemplate, stage: 'early' | 'regular' = 'regular'): Route['options'] {
+function by(template: TransformationTemplate, stage: 'early' | 'regular' = 'regular') {
   return { stagedTransformations: staged(template, stage) };
 }
 
