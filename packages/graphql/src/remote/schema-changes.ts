@@ -1,5 +1,6 @@
 import { diff, DiffRule, type Rule } from '@graphql-inspector/core';
 import type { GraphQLSchema } from 'graphql';
+import { readSchema } from '../local/schema.ts';
 
 /** One difference between two schemas. */
 export interface SchemaChange {
@@ -39,4 +40,9 @@ export async function compareSchemas(
       message,
     }))
     .sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
+}
+
+/** Reads a schema definition, with or without `@resolve` and `@cacheControl`. Throws an `Error` that says what is wrong. */
+export function readSchemaText(text: string): GraphQLSchema {
+  return readSchema(text).schema;
 }

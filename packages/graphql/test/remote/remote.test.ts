@@ -185,13 +185,14 @@ describe('a remote API', () => {
     });
   });
 
-  for (const remote of [
+  const wrong: readonly NonNullable<GraphQLApiOptions['remote']>[] = [
     {},
     { upstreamRef: { name: 'a' }, headers: { 'content-length': '1' } },
     { upstreamRef: { name: 'a' }, headers: { 'no name': '1' } },
     { upstreamRef: { name: 'a' }, headers: { a: '{$args.x}' } },
     { upstreamRef: { name: 'a' }, queryParams: { a: '{$body}' } },
-  ]) {
+  ];
+  for (const remote of wrong) {
     it(`refuses ${JSON.stringify(remote)}`, () => {
       expect(() => graphqlApi({ remote }))
         .to.throw()
