@@ -1,4 +1,4 @@
-import { block, bool, list, named, refused, text, type Static } from './field.ts';
+import { block, bool, list, named, text, type Static } from './field.ts';
 import { AUTH_METHODS, AUTH_METHOD_NAMES } from './auth-methods.ts';
 
 const step = block(
@@ -16,12 +16,9 @@ export const AuthStep = named<AuthStep>('AuthStep', step);
 
 const fields = block(
   {
-    configs: list(AuthStep, 'The steps, in order; at least one.', refused),
-    booleanExpr: text(
-      'Names of steps joined by `&&`, `||`, `!` and parentheses. Default: all of them, in order.',
-      refused,
-    ),
-    failOnRedirect: bool('Answers 401 instead of a redirect to a login.', { default: false, ...refused }),
+    configs: list(AuthStep, 'The steps, in order; at least one.'),
+    booleanExpr: text('Names of steps joined by `&&`, `||`, `!` and parentheses. Default: all of them, in order.'),
+    failOnRedirect: bool('Answers 401 instead of a redirect to a login.', { default: false }),
   },
   { required: ['configs'] },
 );

@@ -11,6 +11,7 @@ import {
   named,
   of,
   ref,
+  refused,
   text,
   type Static,
 } from './field.ts';
@@ -79,7 +80,7 @@ const apiKey = block(
   {
     headerName: text('Request header with the key.', { default: 'api-key' }),
     k8sSecretApikeyStorage: of(block({ labelSelector, apiKeySecretRefs }), 'Keys in Secrets.'),
-    aerospikeApikeyStorage: of(aerospike, 'Deprecated; keys in a database.'),
+    aerospikeApikeyStorage: of(aerospike, 'Deprecated; keys in a database.', refused),
     labelSelector,
     apiKeySecretRefs,
     headersFromMetadataEntry: metadataEntry,
@@ -182,15 +183,15 @@ export const AUTH_METHODS = {
   basicAuth: of(BasicAuth, 'User name and password.'),
   oauth2: of(Oauth2, 'Login at a provider, or its access tokens.'),
   apiKeyAuth: of(ApiKeyAuth, 'A key in a request header.'),
-  hmacAuth: of(hmac, 'Signed requests.'),
+  hmacAuth: of(hmac, 'Signed requests.', refused),
   jwt: empty('True when a token was verified before.'),
-  opaAuth: of(opa, 'Rego rules.'),
-  opaServerAuth: of(opaServer, 'An Open Policy Agent server.'),
-  ldap: of(ldap, 'Users and groups of an LDAP server.'),
+  opaAuth: of(opa, 'Rego rules.', refused),
+  opaServerAuth: of(opaServer, 'An Open Policy Agent server.', refused),
+  ldap: of(ldap, 'Users and groups of an LDAP server.', refused),
   passThroughAuth: of(PassThroughAuth, 'An own server decides.'),
-  portalAuth: of(portal, 'Keys and tokens of a developer portal.'),
-  oauth: of(OidcShort, 'Deprecated; login at a provider.'),
-  pluginAuth: of(plugin, 'Deprecated; a plugin decides.'),
+  portalAuth: of(portal, 'Keys and tokens of a developer portal.', refused),
+  oauth: of(OidcShort, 'Deprecated; login at a provider.', refused),
+  pluginAuth: of(plugin, 'Deprecated; a plugin decides.', refused),
 } as const;
 /** Names of the methods. */
 export const AUTH_METHOD_NAMES = Object.keys(AUTH_METHODS);

@@ -1,4 +1,19 @@
-import { block, bool, duration, enumeration, int, list, map, named, of, ref, text, type Static } from './field.ts';
+import {
+  block,
+  bool,
+  duration,
+  enumeration,
+  int,
+  list,
+  map,
+  named,
+  notYet,
+  of,
+  ref,
+  refused,
+  text,
+  type Static,
+} from './field.ts';
 
 const extension = block(
   {
@@ -10,6 +25,7 @@ const extension = block(
         name: text('Entry of Settings `namedExtauth`. Default: the server of Settings `extauth`.'),
       }),
       'Asks an own server.',
+      refused,
     ),
   },
   { oneOf: [{ members: ['configRef', 'disable', 'customAuth'] }] },
@@ -39,9 +55,9 @@ const httpService = block({
 });
 const server = block(
   {
-    extauthzServerRef: ref('Upstream of the server.'),
-    httpService: of(httpService, 'Calls over HTTP. Unset: gRPC.'),
-    grpcService: of(block({ authority: text('`:authority` of the calls.') }), 'Calls over gRPC.'),
+    extauthzServerRef: ref('Upstream of the server. Without effect: the chain runs in the gateway.', notYet),
+    httpService: of(httpService, 'Calls over HTTP. Unset: gRPC.', notYet),
+    grpcService: of(block({ authority: text('`:authority` of the calls.') }), 'Calls over gRPC.', notYet),
     userIdHeader: text('Header with the user for the upstream; always removed from requests.', {
       default: 'x-user-id',
     }),
@@ -51,14 +67,14 @@ const server = block(
       block({
         maxRequestBytes: int('Largest body in bytes.', { minimum: 0, default: 4096 }),
         allowPartialMessage: bool('Sends the beginning of a larger body instead of answering 413.', { default: false }),
-        packAsBytes: bool('Sends bytes instead of text.', { default: false }),
+        packAsBytes: bool('Sends bytes instead of text.', { default: false, ...notYet }),
       }),
       'Sends the body too. Unset: it is not sent.',
     ),
     clearRouteCache: bool('Chooses the route again after headers were added.', { default: false }),
     statusOnError: int('Status when the server fails.', { minimum: 100, maximum: 599, default: 403 }),
-    transportApiVersion: enumeration(['V3'], 'Version of the protocol.', { default: 'V3' }),
-    statPrefix: text('Prefix of the statistics.'),
+    transportApiVersion: enumeration(['V3'], 'Version of the protocol.', { default: 'V3', ...notYet }),
+    statPrefix: text('Prefix of the statistics.', notYet),
   },
   { oneOf: [{ members: ['httpService', 'grpcService'] }] },
 );

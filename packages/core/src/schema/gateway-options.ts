@@ -205,7 +205,7 @@ const http = block({
     'What is checked in a request head.',
   ),
   grpcJsonTranscoder: of(GrpcJsonTranscoder, 'Translates between JSON and gRPC.', notYet),
-  extauth: of(ExtAuthServer, 'The auth server, in place of the Settings.', refused),
+  extauth: of(ExtAuthServer, 'How external auth behaves here, in place of the Settings.'),
   ratelimitServer: of(RateLimitServer, 'The rate limit server, in place of the Settings.', refused),
   waf: of(Waf, 'Web application firewall.', refused),
   dlp: of(DlpListener, 'Masks sensitive values.', refused),

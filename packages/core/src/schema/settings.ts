@@ -111,11 +111,10 @@ const fields = block(
     rbac: of(
       block({ requireRbac: bool('Virtual hosts without `rbac` deny everything.', { default: false }) }),
       'Access control.',
-      refused,
     ),
     ratelimit: of(RateLimitRules, 'Rules of the rate limit server.', refused),
     ratelimitServer: of(RateLimitServer, 'The rate limit server.', refused),
-    extauth: of(ExtAuthServer, 'The auth server.', refused),
+    extauth: of(ExtAuthServer, 'How external auth behaves.'),
     namedExtauth: map(ExtAuthServer, 'More auth servers, by name.', refused),
     cachingServer: anything('The response cache.', notYet),
     extProc: of(ExtProc, 'External processing.', notYet),

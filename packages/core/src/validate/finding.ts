@@ -15,6 +15,7 @@ export interface Finding {
 export const SEMANTIC_CODES = {
   EMPTY_DOMAIN: 'An empty domain among others.',
   INVALID_ACCESS_LOG: 'An access log filter that lacks what it needs.',
+  INVALID_AUTH_CONFIG: 'An auth config whose steps or expression cannot work.',
   INVALID_ACTION: 'A route action that cannot work: no destination, or weights that add up to nothing.',
   INVALID_CORS: 'A `cors` block without any origin.',
   INVALID_DELEGATION: 'A delegating route with several matchers or without a prefix.',

@@ -1,4 +1,5 @@
 import type { Kind, Resource } from '../resource.ts';
+import type { AuthConfigSpec } from '../schema/auth-config.ts';
 import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/gateway.ts';
 import type { RouteOptionSpec } from '../schema/route-option.ts';
 import type { RouteTableSpec } from '../schema/route-table.ts';
@@ -6,6 +7,7 @@ import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
 import type { UpstreamSpec } from '../schema/upstream.ts';
 import type { VirtualHostOptionSpec } from '../schema/virtual-host-option.ts';
 import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
+import { checkAuthConfig } from './auth-config.ts';
 import type { Finding } from './finding.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
 import { checkRouteOptions } from './route-options.ts';
@@ -16,6 +18,7 @@ import { checkVirtualHostOptions } from './virtual-host-options.ts';
 import { checkVirtualService } from './virtual-service.ts';
 
 const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
+  AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, ['spec']),
   Gateway: (spec: GatewaySpec) => checkGateway(spec, ['spec']),
   MatchableHttpGateway: ({ httpGateway }: MatchableHttpGatewaySpec) =>
     httpGateway ? checkHttpGateway(httpGateway, ['spec', 'httpGateway']) : [],
