@@ -1,21 +1,29 @@
 import {
+  applyHeaderChanges,
   GatewayError,
   parseExpression,
   type AuthAllowed,
-  type AuthDecision,
   type AuthDenied,
   type AuthMethod,
   type AuthMethodKind,
   type AuthRequest,
   type Context,
   type Expression,
-  type HeaderChange,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { methodOf } from './method-of.ts';
+import { runStep, type StepOutcome } from './step.ts';
 
-/** What the whole chain grants: as one step, with the metadata of each step under its name. */
-export type ChainDecision = AuthAllowed | AuthDenied;
+/** What the whole chain says. `failed` marks a refusal because something went wrong, and nobody was judged. */
+export type ChainDecision = AuthAllowed | (AuthDenied & { readonly failed?: true });
+
+/** The steps of an AuthConfig made ready. */
+export interface Chain {
+  authorize(request: AuthRequest): Promise<ChainDecision>;
+  /** Most bytes of the body that a step has to see of this request. */
+  bodyBytes(request: AuthRequest): number;
+  close(): Promise<void>;
+}
 
 interface Step {
   readonly name: string;
@@ -28,7 +36,7 @@ interface Progress {
   readonly granted: AuthAllowed;
 }
 
-type Outcome = { readonly denied: AuthDenied } | { readonly progress: Progress };
+type Outcome = { readonly denied: Exclude<ChainDecision, AuthAllowed> } | { readonly progress: Progress };
 
 export interface ChainParts {
   /** The methods that are available. */
@@ -36,16 +44,19 @@ export interface ChainParts {
   readonly context: Context;
   /** `<namespace>.<name>` of the AuthConfig. */
   readonly id: string;
+  /** Longest time for a step that asks others, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 /**
  * Makes the chain of an AuthConfig: all steps in order, or its boolean expression. The first refusal ends it; what each
- * passing step grants is merged, and its state is seen by the next. A step that throws refuses with 403.
+ * passing step grants is merged, and its state is seen by the next. A step that throws or is too slow is neither passed
+ * nor refused: only another side of an `||` can still let the request in.
  * Throws `ERR_EXTAUTH_METHOD` for a method that is not available, `ERR_CORE_EXPRESSION`, and what a method throws.
  */
-export function createChain(spec: AuthConfigSpec, parts: ChainParts): AuthMethod {
+export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
   const steps = (spec.configs ?? []).map((config, i): Step => {
-    const name = config.name ?? `config_${i}`;
+    const name = config.name || `config_${i}`;
     return { name, method: methodOf(config, { ...parts, id: `${parts.id}/${name}` }) };
   });
   if (steps.length === 0)
@@ -54,27 +65,21 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): AuthMethod
   if (byName.size < steps.length)
     throw new GatewayError('two steps of an auth config have the same name', { code: 'ERR_EXTAUTH_CONFIG' });
   const expression = spec.booleanExpr ? parseExpression(spec.booleanExpr, new Set(byName.keys())) : allOf(steps);
+  const { timeoutMs, id } = parts;
   const log = parts.context.log.get('ext_authz');
 
-  async function runStep(step: Step, progress: Progress): Promise<Outcome> {
-    const decision = await Promise.resolve(step.method.authorize(progress.request)).catch(
-      (error: unknown): AuthDecision => {
-        log.error(
-          { requestId: progress.request.requestId, config: parts.id, step: step.name, err: error },
-          'auth step failed',
-        );
-        return { allowed: false, status: 403, reason: 'the step failed' };
-      },
-    );
-    return decision.allowed ? { progress: grant(progress, step.name, decision) } : { denied: decision };
+  async function pass({ name, method }: Step, progress: Progress): Promise<Outcome> {
+    const outcome = await runStep(method, progress.request, { timeoutMs, log, config: id, step: name });
+    return outcome.allowed ? { progress: grant(progress, name, outcome) } : { denied: outcome };
   }
 
   async function evaluate(node: Expression, progress: Progress): Promise<Outcome> {
-    if (node.type === 'step') return runStep(byName.get(node.name)!, progress);
+    if (node.type === 'step') return pass(byName.get(node.name)!, progress);
     if (node.type === 'not') {
       const inner = await evaluate(node.operand, progress);
-      if ('denied' in inner) return { progress };
-      return { denied: { allowed: false, status: 403, reason: 'a step passed that must not' } };
+      if (!('denied' in inner))
+        return { denied: { allowed: false, status: 403, reason: 'a step passed that must not' } };
+      return inner.denied.failed ? inner : { progress };
     }
     const left = await evaluate(node.left, progress);
     if (node.type === 'or') return 'denied' in left ? evaluate(node.right, progress) : left;
@@ -87,8 +92,9 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): AuthMethod
       if ('progress' in outcome) return outcome.progress.granted;
       return spec.failOnRedirect && outcome.denied.redirect ? unauthorized(outcome.denied) : outcome.denied;
     },
+    bodyBytes: (request) => Math.max(0, ...steps.map(({ method }) => method.bodyBytes?.(request) ?? 0)),
     async close() {
-      await Promise.all(steps.map((step) => step.method.close?.()));
+      await Promise.all(steps.map(({ method }) => method.close?.()));
     },
   };
 }
@@ -104,37 +110,32 @@ function unauthorized({ reason }: AuthDenied): AuthDenied {
   return { allowed: false, status: 401, reason };
 }
 
-function grant({ request, granted }: Progress, name: string, decision: AuthAllowed): Progress {
+/** Later steps see what earlier ones granted. */
+function grant({ request, granted }: Progress, name: string, decision: Extract<StepOutcome, AuthAllowed>): Progress {
   const state = { ...request.state, ...decision.state };
-  const requestChanges = [...(granted.requestChanges ?? []), ...(decision.requestChanges ?? [])];
+  const changes = decision.requestChanges ?? [];
+  const userId = decision.userId ?? granted.userId;
   return {
-    request: {
-      ...request,
-      header: headerThrough(request, decision.requestChanges ?? []),
-      headers: request.headers,
-      state,
-    },
+    request: { ...request, ...(changes.length > 0 && headersThrough(request, decision)), state },
     granted: {
       allowed: true,
-      requestChanges,
+      requestChanges: [...(granted.requestChanges ?? []), ...changes],
       responseChanges: [...(granted.responseChanges ?? []), ...(decision.responseChanges ?? [])],
-      userId: decision.userId ?? granted.userId,
+      ...(userId !== undefined && { userId }),
       state,
       metadata: { ...granted.metadata, ...(decision.metadata && { [name]: decision.metadata }) },
     },
   };
 }
 
-/** Later steps see what earlier ones granted. */
-function headerThrough(request: AuthRequest, changes: readonly HeaderChange[]): AuthRequest['header'] {
-  return (name) => {
-    const lower = name.toLowerCase();
-    let value = request.header(lower);
-    for (const change of changes) {
-      if (change.name !== lower) continue;
-      if (change.op === 'remove') value = undefined;
-      else value = change.op === 'set' || value === undefined ? change.value : `${value}, ${change.value}`;
-    }
-    return value;
+function headersThrough(request: AuthRequest, { requestChanges = [] }: AuthAllowed) {
+  const flat = applyHeaderChanges(request.headers(), requestChanges);
+  return {
+    headers: () => flat,
+    header(name: string): string | undefined {
+      const lower = name.toLowerCase();
+      const values = flat.filter((_, i) => i % 2 === 1 && flat[i - 1] === lower);
+      return values.length === 0 ? undefined : values.join(lower === 'cookie' ? '; ' : ', ');
+    },
   };
 }

@@ -1,5 +1,12 @@
-export { createChain, type ChainDecision, type ChainParts } from './chain.ts';
+export { createChain, type Chain, type ChainDecision, type ChainParts } from './chain.ts';
+export { createExtAuth, type ExtAuthOptions } from './concern.ts';
 export { ERROR_CODES } from './error-codes.ts';
+export { AUTH_METADATA } from './grants.ts';
+export { METHODS } from './methods.ts';
+export { accessTokenMethod } from './methods/access-token.ts';
 export { apiKeyMethod } from './methods/api-key.ts';
 export { basicMethod } from './methods/basic.ts';
 export { jwtMethod } from './methods/jwt.ts';
+export { passThroughGrpcMethod } from './methods/pass-through-grpc.ts';
+export { passThroughHttpMethod } from './methods/pass-through-http.ts';
+export { extauth, type ExtAuthMiddlewareOptions } from './middleware.ts';

@@ -38,14 +38,18 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
     for (const ref of refs) {
       const secret = context.secrets.get(ref);
       const stored = secretText(secret, 'api-key');
-      if (!secret || stored === undefined)
-        throw unusable(id, `there is no Secret ${ref.namespace}.${ref.name} with an api-key`);
+      if (!secret || !stored) {
+        // A key that was taken away lets nobody in; the others go on.
+        context.log.get('ext_authz').warn({ config: id, secret: `${ref.namespace}.${ref.name}` }, 'API key is missing');
+        continue;
+      }
       const isDigest = spec.hmac ?? spec.digest;
-      keys.set(isDigest ? stored.trim().toLowerCase() : digest(stored), { name: ref.name, secret });
+      keys.set(isDigest ? hexOf(stored.trim()) : digest(stored), { name: ref.name, secret });
     }
     const header = (spec.headerName ?? 'api-key').toLowerCase();
     const copies = Object.entries(spec.headersFromMetadataEntry ?? spec.headersFromMetadata ?? {});
     return {
+      local: true,
       authorize(request) {
         const given = request.header(header);
         if (given === undefined || given === '' || given.length > MAX_LENGTH) return denied('no key');
@@ -58,7 +62,8 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
         ) {
           return denied('a header does not fit the key');
         }
-        const requestChanges: HeaderChange[] = [];
+        const requestChanges: HeaderChange[] = copies.map(([name]) => ({ op: 'remove', name: name.toLowerCase() }));
+        const state: Record<string, unknown> = { api_key_value: given };
         for (const [target, { name = '', required = false }] of copies) {
           const value = secretText(known.secret, name);
           if (value === undefined || NOT_A_HEADER.test(value)) {
@@ -66,8 +71,9 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
             continue;
           }
           requestChanges.push({ op: 'set', name: target.toLowerCase(), value });
+          state[target] = value;
         }
-        return { allowed: true, userId: known.name, requestChanges, state: { api_key_value: given } };
+        return { allowed: true, userId: known.name, requestChanges, state };
       },
     };
   },
@@ -85,6 +91,11 @@ function digestOf(spec: ApiKeyAuth, id: string, context: Context): (key: string)
     return (key) => createHmac('sha256', shared).update(key).digest('hex');
   }
   return (key) => createHash('sha256').update(key).digest('hex');
+}
+
+/** A digest is written in hex, or in base64. */
+function hexOf(written: string): string {
+  return /^[0-9a-f]{64}$/i.test(written) ? written.toLowerCase() : Buffer.from(written, 'base64').toString('hex');
 }
 
 function same(a: string | undefined, b: string | undefined): boolean {

@@ -14,7 +14,7 @@ interface User {
 
 type Matches = (password: string, user: User) => boolean | Promise<boolean>;
 
-/** A longer user name or password is refused unhashed. */
+/** A longer pair of user name and password, in characters, is refused unhashed. */
 const MAX_LENGTH = 1024;
 
 /** `$apr1$salt$hash` of Apache's htpasswd. */
@@ -46,14 +46,16 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
       headers: ['www-authenticate', `Basic realm="${(spec.realm ?? '').replaceAll(/["\\]/g, String.raw`\$&`)}"`],
       reason,
     });
+    const nobody = nobodyAmong(users);
     return {
+      local: true,
       async authorize(request) {
         const credentials = credentialsOf(request, spec.encryption !== undefined);
         if (!credentials) return denied('no user name and password');
         const found = users.get(credentials.name);
         const user: User = {
-          salt: found?.salt ?? NOBODY.salt,
-          hashedPassword: found?.hashedPassword ?? NOBODY.hashedPassword,
+          salt: found?.salt ?? nobody.salt,
+          hashedPassword: found?.hashedPassword ?? nobody.hashedPassword,
         };
         const check = /^\$2[aby]\$/.test(user.hashedPassword) ? matchesBcrypt : matches;
         if (!(await check(credentials.password, user)) || !found) return denied('wrong user name or password');
@@ -62,6 +64,12 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
     };
   },
 };
+
+/** Where users have bcrypt hashes, an unknown one has to cost as much, or the time would tell who exists. */
+function nobodyAmong(users: ReadonlyMap<string, Partial<User>>): User {
+  const costly = [...users.values()].find(({ hashedPassword }) => hashedPassword?.startsWith('$2'));
+  return { ...NOBODY, ...(costly?.hashedPassword !== undefined && { hashedPassword: costly.hashedPassword }) };
+}
 
 function credentialsOf(request: AuthRequest, withProxy: boolean): { name: string; password: string } | undefined {
   const header = request.header('authorization') ?? (withProxy ? request.header('proxy-authorization') : undefined);

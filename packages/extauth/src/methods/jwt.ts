@@ -4,6 +4,7 @@ import type { AuthMethodKind } from '@edge-gateway/core';
 export const jwtMethod: AuthMethodKind = {
   type: 'jwt',
   create: () => ({
+    local: true,
     authorize({ metadata }) {
       const verified = metadata.get('envoy.filters.http.jwt_authn');
       const isVerified = verified !== undefined && Object.values(verified).some(isPayload);

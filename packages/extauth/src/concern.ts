@@ -1,0 +1,90 @@
+import {
+  factsOf,
+  GatewayError,
+  type AuthMethodKind,
+  type Concern,
+  type Context,
+  type Handler,
+  type Scope,
+} from '@edge-gateway/core';
+import type { ExtAuthExtension } from '@edge-gateway/core/schema';
+import { createChain } from './chain.ts';
+import { removeUserId } from './grants.ts';
+import { createAuthHandler, type Refuse } from './handler.ts';
+import { settingsOf } from './settings.ts';
+
+export interface ExtAuthOptions {
+  /** The methods that steps may use; see `LOCAL_METHODS` and the other methods of this package. */
+  readonly methods: readonly AuthMethodKind[];
+}
+
+/** Stands for levels that say nothing. */
+const UNSET: ExtAuthExtension = Object.freeze({});
+
+/**
+ * The concern for `options.extauth`: the nearest level that has a block wins, `disable` asks nobody. A block whose
+ * AuthConfig is not there cannot be compiled, so that its routes answer 500.
+ *
+ * @example
+ * const concerns = [createExtAuth({ methods: [...METHODS, oidcMethod] }), jwtConcern, rbacConcern];
+ */
+export function createExtAuth({ methods }: ExtAuthOptions): Concern<ExtAuthExtension> {
+  return {
+    name: 'extAuth',
+    option: 'extauth',
+    stage: 'extAuth',
+    pick: (levels) =>
+      (levels as readonly { readonly extauth?: ExtAuthExtension }[]).findLast(({ extauth }) => extauth)?.extauth ??
+      UNSET,
+    compile(block, context, scope) {
+      if (block === UNSET || block.disable) return cleaning(scope);
+      return asking(block, { methods, context, scope });
+    },
+  };
+}
+
+interface Surroundings {
+  readonly methods: readonly AuthMethodKind[];
+  readonly context: Context;
+  readonly scope: Scope | undefined;
+}
+
+function asking({ configRef }: ExtAuthExtension, { methods, context, scope }: Surroundings): Handler {
+  const { name = '', namespace = '' } = configRef ?? {};
+  const id = `${namespace}.${name}`;
+  const config = scope?.virtualHost.authConfigs.find(({ ref }) => ref.name === name && ref.namespace === namespace);
+  if (!config) throw new GatewayError(`there is no AuthConfig ${id}`, { code: 'ERR_EXTAUTH_CONFIG' });
+  const settings = settingsOf(scope?.settings.extauth);
+  const chain = createChain(config.spec, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
+  return createAuthHandler({ chain, settings, context, id, refuse: refuseByGateway });
+}
+
+/** Where nobody is asked, nobody may claim to have been: needed as soon as some upstream may believe the header. */
+function cleaning(scope: Scope | undefined): Handler | undefined {
+  const written = scope?.settings.extauth;
+  if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
+  const settings = settingsOf(written);
+  return function extAuth(req, _res, next) {
+    removeUserId(Object.keys(req.headers), factsOf(req), settings);
+    next();
+  };
+}
+
+/** The gateway writes the answer, so that its own headers, logs and counters hold for it too. */
+const refuseByGateway: Refuse = ({ status, headers, body, reason, details }, { req, next }) => {
+  const facts = factsOf(req);
+  let contentType: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    if (name === 'content-type') contentType = headers[i + 1]!;
+    else facts.responseChanges.push({ op: 'append', name, value: headers[i + 1]! });
+  }
+  next(
+    new GatewayError(reason, {
+      code: 'ERR_EXTAUTH_DENIED',
+      status,
+      ...(contentType !== undefined && { headers: { 'content-type': contentType } }),
+      reply: { body, details, flags: 'UAEX' },
+    }),
+  );
+};

@@ -1,0 +1,46 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { GatewayError, type AuthAllowed, type Facts, type HeaderChange } from '@edge-gateway/core';
+import type { AuthSettings } from './settings.ts';
+
+/** Namespace of the dynamic metadata that steps leave, each under its name. */
+export const AUTH_METADATA = 'envoy.filters.http.ext_authz';
+
+/** Nobody but a step may say who the user is: the client's own header goes, in every spelling. */
+export function removeUserId(names: Iterable<string>, facts: Facts, { userIdHeader }: AuthSettings): void {
+  const wanted = userIdHeader.replaceAll('_', '-');
+  for (const name of names) {
+    const lower = name.toLowerCase();
+    if (lower.replaceAll('_', '-') === wanted) facts.requestChanges.push({ op: 'remove', name: lower });
+  }
+}
+
+/** Records what a chain granted. Throws `ERR_EXTAUTH_CONFIG`, and records nothing, where a header cannot be sent. */
+export function record(granted: AuthAllowed, facts: Facts, settings: AuthSettings): void {
+  const { requestChanges = [], responseChanges = [], userId, metadata = {} } = granted;
+  const user: HeaderChange[] =
+    userId === undefined ? [] : [{ op: 'set', name: settings.userIdHeader, value: asBytes(userId) }];
+  for (const change of [...requestChanges, ...responseChanges, ...user]) check(change);
+  facts.requestChanges.push(...requestChanges, ...user);
+  facts.responseChanges.push(...responseChanges);
+  if (Object.keys(metadata).length > 0) {
+    facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
+  }
+  if (settings.clearRouteCache && requestChanges.length + user.length > 0) facts.reroute = true;
+}
+
+/** A name in UTF-8 as the bytes that a header carries. */
+function asBytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function check(change: HeaderChange): void {
+  try {
+    validateHeaderName(change.name);
+    if (change.op !== 'remove') validateHeaderValue(change.name, change.value);
+  } catch (cause) {
+    throw new GatewayError(`the header ${JSON.stringify(change.name)} cannot be sent`, {
+      code: 'ERR_EXTAUTH_CONFIG',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,96 @@
+import type { AuthDecision, AuthRequest, HeaderChange } from '@edge-gateway/core';
+import type { CheckResponse, HeaderOption } from './protocol.ts';
+import { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
+
+const CONFIG_KEY = 'vendor.auth.passthrough.config';
+const STATE_KEY = 'vendor.auth.passthrough';
+/** `HeaderAppendAction` on the wire. */
+const ADD_IF_ABSENT = 1;
+const OVERWRITE = 2;
+const OVERWRITE_IF_EXISTS = 3;
+
+/** The question as the protocol has it. */
+export function checkRequestOf(request: AuthRequest, config: unknown, id: string): object {
+  const { path, method, host, scheme, body, state, metadata, requestId } = request;
+  const filterMetadata: Record<string, object> = {};
+  for (const [name, value] of metadata) filterMetadata[name] = toStruct(value);
+  if (Object.keys(state).length > 0) filterMetadata[STATE_KEY] = toStruct(state);
+  if (typeof config === 'object' && config !== null) filterMetadata[CONFIG_KEY] = toStruct(config);
+  const http = {
+    id: requestId,
+    method,
+    path,
+    host,
+    scheme,
+    protocol: 'HTTP/1.1',
+    headers: headersOf(request),
+    size: body?.length ?? -1,
+    body: body?.toString('utf8') ?? '',
+  };
+  const source = { address: { socketAddress: { address: request.clientAddress, portValue: 0 } } };
+  const contextExtensions = { config_id: id };
+  return { attributes: { source, request: { http }, contextExtensions, metadataContext: { filterMetadata } } };
+}
+
+function headersOf(request: AuthRequest): Record<string, string> {
+  const headers: Record<string, string> = {
+    ':authority': request.host,
+    ':method': request.method,
+    ':path': request.path,
+    ':scheme': request.scheme,
+  };
+  const flat = request.headers();
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!;
+    headers[name] = headers[name] === undefined ? flat[i + 1]! : `${headers[name]},${flat[i + 1]!}`;
+  }
+  return headers;
+}
+
+/** The answer as a decision: status 0 lets in, everything else refuses with the server's HTTP answer or an empty 403. */
+export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDecision {
+  const code = answer.status?.code ?? 0;
+  if (code !== 0 || answer.httpResponse === 'deniedResponse') {
+    const { status, headers = [], body = '' } = answer.deniedResponse ?? {};
+    const flat = headers.flatMap(({ header }) => (header ? [header.key.toLowerCase(), textOf(header)] : []));
+    const reason = `the auth server refuses with code ${code}`;
+    return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason };
+  }
+  const { headers = [], headersToRemove = [], responseHeadersToAdd = [] } = answer.okResponse ?? {};
+  const metadata = fromStruct((answer.dynamicMetadata as ProtoStruct | null) ?? {});
+  const { [STATE_KEY]: state, ...others } = metadata;
+  return {
+    allowed: true,
+    requestChanges: [
+      ...headersToRemove.map((name): HeaderChange => ({ op: 'remove', name: name.toLowerCase() })),
+      ...headers.flatMap((option) => changeOf(option, request)),
+    ],
+    responseChanges: responseHeadersToAdd.flatMap((option) => changeOf(option, undefined)),
+    ...(typeof state === 'object' && state !== null && { state: state as Readonly<Record<string, unknown>> }),
+    ...(Object.keys(others).length > 0 && { metadata: others }),
+  };
+}
+
+/** A refusal with a status of success would be taken for one. */
+function validStatus(code: number | undefined): number {
+  return code !== undefined && code >= 300 && code <= 599 ? code : 403;
+}
+
+/** Without `append` or an action the header replaces: that is the default of the protocol's filter. */
+function changeOf(
+  { header, append, appendAction = 0 }: HeaderOption,
+  request: AuthRequest | undefined,
+): HeaderChange[] {
+  if (!header) return [];
+  const name = header.key.toLowerCase();
+  const value = textOf(header);
+  const isThere = request?.header(name) !== undefined;
+  if (appendAction === ADD_IF_ABSENT && isThere) return [];
+  if (appendAction === OVERWRITE_IF_EXISTS && !isThere) return [];
+  const adds = append ? append.value : request === undefined && appendAction < OVERWRITE;
+  return [{ op: adds ? 'append' : 'set', name, value }];
+}
+
+function textOf({ value, rawValue }: NonNullable<HeaderOption['header']>): string {
+  return value !== '' || !rawValue ? value : Buffer.from(rawValue).toString('latin1');
+}

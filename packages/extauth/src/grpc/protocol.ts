@@ -1,0 +1,132 @@
+import { loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
+import { fromJSON } from '@grpc/proto-loader';
+
+/** A message: type and number by field name. */
+type Fields = Readonly<Record<string, readonly [type: string, id: number, kind?: 'repeated' | 'map']>>;
+
+function message(fields: Fields, oneofs: Readonly<Record<string, readonly string[]>> = {}) {
+  return {
+    oneofs: Object.fromEntries(Object.entries(oneofs).map(([name, oneof]) => [name, { oneof: [...oneof] }])),
+    fields: Object.fromEntries(
+      Object.entries(fields).map(([name, [type, id, kind]]) => {
+        const base = { type, id };
+        if (kind === 'repeated') return [name, { ...base, rule: 'repeated' }];
+        return [name, kind === 'map' ? { ...base, keyType: 'string' } : base];
+      }),
+    ),
+  };
+}
+
+/** The part of Envoy's `ext_authz` protocol, version 3, that is spoken here: names and numbers are those on the wire. */
+const AUTH_V3 = {
+  Struct: message({ fields: ['Value', 1, 'map'] }),
+  ListValue: message({ values: ['Value', 1, 'repeated'] }),
+  Value: message(
+    {
+      nullValue: ['int32', 1],
+      numberValue: ['double', 2],
+      stringValue: ['string', 3],
+      boolValue: ['bool', 4],
+      structValue: ['Struct', 5],
+      listValue: ['ListValue', 6],
+    },
+    { kind: ['nullValue', 'numberValue', 'stringValue', 'boolValue', 'structValue', 'listValue'] },
+  ),
+  BoolValue: message({ value: ['bool', 1] }),
+  SocketAddress: message({ address: ['string', 2], portValue: ['uint32', 3] }),
+  Address: message({ socketAddress: ['SocketAddress', 1] }),
+  Peer: message({ address: ['Address', 1] }),
+  HttpRequest: message({
+    id: ['string', 1],
+    method: ['string', 2],
+    headers: ['string', 3, 'map'],
+    path: ['string', 4],
+    host: ['string', 5],
+    scheme: ['string', 6],
+    query: ['string', 7],
+    fragment: ['string', 8],
+    size: ['int64', 9],
+    protocol: ['string', 10],
+    body: ['string', 11],
+    rawBody: ['bytes', 12],
+  }),
+  Request: message({ http: ['HttpRequest', 2] }),
+  Metadata: message({ filterMetadata: ['Struct', 1, 'map'] }),
+  AttributeContext: message({
+    source: ['Peer', 1],
+    request: ['Request', 4],
+    contextExtensions: ['string', 10, 'map'],
+    metadataContext: ['Metadata', 11],
+  }),
+  CheckRequest: message({ attributes: ['AttributeContext', 1] }),
+  Status: message({ code: ['int32', 1], message: ['string', 2] }),
+  HttpStatus: message({ code: ['int32', 1] }),
+  HeaderValue: message({ key: ['string', 1], value: ['string', 2], rawValue: ['bytes', 3] }),
+  HeaderValueOption: message({ header: ['HeaderValue', 1], append: ['BoolValue', 2], appendAction: ['int32', 3] }),
+  DeniedHttpResponse: message({
+    status: ['HttpStatus', 1],
+    headers: ['HeaderValueOption', 2, 'repeated'],
+    body: ['string', 3],
+  }),
+  OkHttpResponse: message({
+    headers: ['HeaderValueOption', 2, 'repeated'],
+    headersToRemove: ['string', 5, 'repeated'],
+    responseHeadersToAdd: ['HeaderValueOption', 6, 'repeated'],
+  }),
+  CheckResponse: message(
+    {
+      status: ['Status', 1],
+      deniedResponse: ['DeniedHttpResponse', 2],
+      okResponse: ['OkHttpResponse', 3],
+      dynamicMetadata: ['Struct', 4],
+    },
+    { httpResponse: ['deniedResponse', 'okResponse'] },
+  ),
+  Authorization: {
+    methods: { Check: { requestType: 'CheckRequest', responseType: 'CheckResponse' } },
+  },
+};
+
+const nested = (names: readonly string[], inner: object): object =>
+  names.reduceRight((below, name) => ({ nested: { [name]: below } }), { nested: inner });
+
+interface Loaded {
+  readonly envoy: {
+    readonly service: { readonly auth: { readonly v3: { readonly Authorization: ServiceClientConstructor } } };
+  };
+}
+
+/** The client of the service `envoy.service.auth.v3.Authorization`; its `service` is what a server is made of. */
+export const Authorization = (
+  loadPackageDefinition(
+    fromJSON(nested(['envoy', 'service', 'auth', 'v3'], AUTH_V3) as Parameters<typeof fromJSON>[0], {
+      keepCase: true,
+      longs: Number,
+      defaults: true,
+      oneofs: true,
+    }),
+  ) as unknown as Loaded
+).envoy.service.auth.v3.Authorization;
+
+export interface HeaderOption {
+  readonly header: { readonly key: string; readonly value: string; readonly rawValue?: Buffer } | null;
+  readonly append?: { readonly value: boolean } | null;
+  readonly appendAction?: number;
+}
+
+/** What a server answers. */
+export interface CheckResponse {
+  readonly status: { readonly code: number; readonly message: string } | null;
+  readonly httpResponse?: 'deniedResponse' | 'okResponse';
+  readonly deniedResponse?: {
+    readonly status: { readonly code: number } | null;
+    readonly headers: readonly HeaderOption[];
+    readonly body: string;
+  } | null;
+  readonly okResponse?: {
+    readonly headers: readonly HeaderOption[];
+    readonly headersToRemove: readonly string[];
+    readonly responseHeadersToAdd: readonly HeaderOption[];
+  } | null;
+  readonly dynamicMetadata?: object | null;
+}

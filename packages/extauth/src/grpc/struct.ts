@@ -1,0 +1,46 @@
+/** JSON values as `google.protobuf.Struct` has them, and back. */
+type Kind = 'nullValue' | 'numberValue' | 'stringValue' | 'boolValue' | 'structValue' | 'listValue';
+export interface ProtoStruct {
+  readonly fields?: Readonly<Record<string, ProtoValue>>;
+}
+interface ProtoValue {
+  readonly kind?: Kind;
+  readonly nullValue?: number;
+  readonly numberValue?: number;
+  readonly stringValue?: string;
+  readonly boolValue?: boolean;
+  readonly structValue?: ProtoStruct;
+  readonly listValue?: { readonly values?: readonly ProtoValue[] };
+}
+
+export function toStruct(value: object): ProtoStruct {
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return { fields: Object.fromEntries(entries.map(([key, part]) => [key, toValue(part)])) };
+}
+
+function toValue(value: unknown): ProtoValue {
+  if (typeof value === 'number') return { numberValue: value };
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  if (Array.isArray(value)) return { listValue: { values: value.map(toValue) } };
+  return typeof value === 'object' && value !== null ? { structValue: toStruct(value) } : { nullValue: 0 };
+}
+
+export function fromStruct({ fields = {} }: ProtoStruct): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, fromValue(value)]));
+}
+
+function fromValue(value: ProtoValue): unknown {
+  switch (value.kind) {
+    case 'numberValue':
+    case 'stringValue':
+    case 'boolValue':
+      return value[value.kind];
+    case 'structValue':
+      return fromStruct(value.structValue ?? {});
+    case 'listValue':
+      return (value.listValue?.values ?? []).map(fromValue);
+    default:
+      return null;
+  }
+}

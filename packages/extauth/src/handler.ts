@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { factsOf, type Context, type Facts, type Handler, type Next } from '@edge-gateway/core';
+import { authRequestOf } from './auth-request.ts';
+import type { Chain, ChainDecision } from './chain.ts';
+import { record, removeUserId } from './grants.ts';
+import { hasBody, readBody } from './read-body.ts';
+import type { AuthSettings } from './settings.ts';
+
+/** A refusal, on its way to the client. */
+export interface Refusal {
+  readonly status: number;
+  /** Flat `[name, value, …]`. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  /** For the log. */
+  readonly reason: string;
+  /** `ext_authz_denied`, or `ext_authz_error` where nobody was judged. */
+  readonly details: string;
+}
+
+/** An exchange that waits for its judgement. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly next: Next;
+}
+
+/** How refusals get to the client: they differ between the gateway and a user's own server. */
+export type Refuse = (refusal: Refusal, exchange: Exchange) => void;
+
+export interface HandlerParts {
+  readonly chain: Chain;
+  readonly settings: AuthSettings;
+  readonly context: Context;
+  /** `<namespace>.<name>` of the AuthConfig. */
+  readonly id: string;
+  readonly refuse: Refuse;
+}
+
+const TOO_LARGE: Refusal = {
+  status: 413,
+  headers: [],
+  body: 'Payload Too Large',
+  reason: 'the body is longer than requestBody.maxRequestBytes',
+  details: 'request_payload_too_large',
+};
+
+/** Makes the handler that asks a chain: the thin face of it towards `node:http`. */
+export function createAuthHandler({ chain, settings, context, id, refuse }: HandlerParts): Handler {
+  const stats = statsOf(context);
+  const log = context.log.get('ext_authz');
+
+  function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): void {
+    if (decision.allowed) {
+      record(decision, facts, settings);
+      stats.ok.value++;
+      return exchange.next();
+    }
+    const { requestId } = facts;
+    if (!decision.failed) {
+      stats.denied.value++;
+      log.info({ requestId, config: id, status: decision.status, reason: decision.reason }, 'request refused');
+      const { status, headers = [], body = '', reason } = decision;
+      return refuse({ status, headers, body, reason, details: 'ext_authz_denied' }, exchange);
+    }
+    stats.error.value++;
+    if (settings.failureModeAllow) {
+      stats.failureModeAllowed.value++;
+      return exchange.next();
+    }
+    const { reason } = decision;
+    return refuse(
+      { status: settings.statusOnError, headers: [], body: '', reason, details: 'ext_authz_error' },
+      exchange,
+    );
+  }
+
+  async function authorize(exchange: Exchange, facts: Facts): Promise<void> {
+    const { req, res } = exchange;
+    const gone = new AbortController();
+    const onClose = (): void => gone.abort();
+    res.once('close', onClose);
+    try {
+      const bare = authRequestOf(req, facts, gone.signal);
+      const limit = Math.max(settings.body?.maxBytes ?? 0, chain.bodyBytes(bare));
+      if (limit > 0 && !facts.body && hasBody(req)) {
+        facts.body = await readBody(req, limit);
+        if (!facts.body.whole && !settings.body?.partial) return refuse(TOO_LARGE, exchange);
+      }
+      const request = facts.body ? authRequestOf(req, facts, gone.signal) : bare;
+      settle(await chain.authorize(request), exchange, facts);
+    } catch (error) {
+      log.error({ requestId: facts.requestId, config: id, err: error }, 'external auth failed');
+      settle({ allowed: false, status: 403, reason: 'external auth failed', failed: true }, exchange, facts);
+    } finally {
+      res.off('close', onClose);
+    }
+  }
+
+  const handler: Handler = function extAuth(req, res, next) {
+    const facts = factsOf(req);
+    removeUserId(Object.keys(req.headers), facts, settings);
+    void authorize({ req, res, next }, facts);
+  };
+  handler.close = () => chain.close();
+  return handler;
+}
+
+function statsOf({ metrics }: Context) {
+  const counter = (what: string) =>
+    metrics.counter({
+      path: `http.http.ext_authz.${what}`,
+      metric: `envoy_http_ext_authz_${what}`,
+      labels: { envoy_http_conn_manager_prefix: 'http' },
+    });
+  return {
+    ok: counter('ok'),
+    denied: counter('denied'),
+    error: counter('error'),
+    failureModeAllowed: counter('failure_mode_allowed'),
+  };
+}

@@ -1,0 +1,136 @@
+import {
+  parseDuration,
+  secretText,
+  GatewayError,
+  type AuthAllowed,
+  type AuthDecision,
+  type AuthDenied,
+  type AuthMethodKind,
+  type AuthRequest,
+  type ResourceRef,
+} from '@edge-gateway/core';
+import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { askJson } from '../ask.ts';
+import { claimChanges, claimMetadata, hasScopes, type Claims } from '../claims.ts';
+import { createRemembered, type Remembered } from '../remembered.ts';
+import { jwtChecker } from '../token-jwt.ts';
+import { bearerToken } from '../bearer-token.ts';
+
+const DEFAULT_CACHE_MS = 600_000;
+
+/** What is known of a good token. */
+interface Known {
+  readonly claims: Claims;
+  readonly userInfo?: Claims;
+}
+
+type Introspect = (token: string, signal: AbortSignal | undefined) => Promise<Claims>;
+
+/** An access token in `Authorization: Bearer`, or in the query: checked by signature or asked for at its issuer. */
+export const accessTokenMethod: AuthMethodKind<AccessTokenValidation> = {
+  type: 'oauth2.accessTokenValidation',
+  create(spec, { id, context }) {
+    const check = spec.jwt && jwtChecker(spec.jwt, id, context);
+    const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
+    const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
+    const cache: Remembered<Known> = context.state(`extauth.tokens:${id}:${JSON.stringify(spec)}`, () =>
+      createRemembered<Known>(),
+    );
+    const userAttribute = spec.introspection?.userIdAttributeName;
+
+    async function learn(token: string, { signal }: AuthRequest): Promise<Known | string> {
+      const claims = check ? await check(token) : await introspect(token, signal);
+      if (typeof claims === 'string') return claims;
+      if (!check && claims['active'] !== true) return 'the token is not active';
+      if (!spec.userinfoUrl) return { claims };
+      const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+      return { claims, userInfo: await askJson(spec.userinfoUrl, { method: 'GET', headers, signal }) };
+    }
+
+    async function know(token: string, request: AuthRequest): Promise<Known | string> {
+      const remembers = cacheMs > 0 && (!check || spec.userinfoUrl !== undefined);
+      const known = remembers ? cache.get(token, context.now()) : undefined;
+      if (known) return known;
+      const learned = await learn(token, request);
+      if (typeof learned === 'string') return learned;
+      const end = endOf(learned.claims);
+      const now = context.now();
+      if (end <= now) return 'the token has expired';
+      if (remembers) cache.set(token, learned, Math.min(now + cacheMs, end));
+      return learned;
+    }
+
+    return {
+      local: !!spec.jwt?.localJwks && !spec.userinfoUrl,
+      async authorize(request): Promise<AuthDecision> {
+        const token = bearerToken(request);
+        if (token === undefined) return denied('no token, or several');
+        const known = await know(token, request);
+        if (typeof known === 'string') return denied(known);
+        const { claims, userInfo } = known;
+        if (!hasScopes(spec.requiredScopes?.scope ?? [], claims)) return denied('a required scope is missing');
+        const userId = claims[userAttribute ?? 'sub'];
+        if (userAttribute !== undefined && typeof userId !== 'string') return denied(`no attribute ${userAttribute}`);
+        return allowed(spec, { claims, userInfo, isJwt: check !== undefined, userId });
+      },
+    };
+  },
+};
+
+interface Judged {
+  readonly claims: Claims;
+  readonly userInfo: Claims | undefined;
+  readonly isJwt: boolean;
+  readonly userId: unknown;
+}
+
+function allowed(spec: AccessTokenValidation, { claims, userInfo, isJwt, userId }: Judged): AuthAllowed {
+  const introspection = userInfo ?? (isJwt ? undefined : claims);
+  return {
+    allowed: true,
+    requestChanges: isJwt ? claimChanges(spec.claimsToHeaders ?? [], claims) : [],
+    state: { ...(isJwt && { jwtAccessToken: claims }), ...(introspection && { introspection }) },
+    ...(typeof userId === 'string' && { userId }),
+    ...(spec.dynamicMetadataFromClaims && { metadata: claimMetadata(spec.dynamicMetadataFromClaims, claims) }),
+  };
+}
+
+function denied(reason: string): AuthDenied {
+  return { allowed: false, status: 403, reason };
+}
+
+/** When the token ends, in milliseconds since the epoch. An end that is no number is none that counts. */
+function endOf({ exp }: Claims): number {
+  return exp === undefined ? Infinity : typeof exp === 'number' ? exp * 1000 : 0;
+}
+
+function introspectorOf(
+  spec: AccessTokenValidation,
+  secretOf: (ref: ResourceRef) => string | undefined,
+  id: string,
+): Introspect {
+  const { introspectionUrl = spec.introspectionUrl, clientId, clientSecretRef } = spec.introspection ?? {};
+  const headers: Record<string, string> = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  };
+  if (clientSecretRef) {
+    const secret = secretOf(clientSecretRef as ResourceRef);
+    if (secret === undefined)
+      throw new GatewayError(`${id}: there is no client secret`, { code: 'ERR_EXTAUTH_CONFIG' });
+    const pair = `${formEncoded(clientId ?? '')}:${formEncoded(secret)}`;
+    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
+  }
+  if (!spec.jwt && !introspectionUrl) {
+    throw new GatewayError(`${id}: accessTokenValidation needs jwt or introspection`, { code: 'ERR_EXTAUTH_CONFIG' });
+  }
+  return (token, signal) => {
+    const form = new URLSearchParams({ token, ...(clientId && !clientSecretRef && { client_id: clientId }) });
+    return askJson(introspectionUrl!, { method: 'POST', headers, body: form.toString(), signal });
+  };
+}
+
+/** As RFC 6749 §2.3.1 wants the two halves of client credentials. */
+function formEncoded(text: string): string {
+  return new URLSearchParams({ text }).toString().slice('text='.length);
+}

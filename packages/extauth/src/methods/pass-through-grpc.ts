@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
+import { connectivityState, credentials, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import {
+  GatewayError,
+  parseDuration,
+  type AuthDecision,
+  type AuthMethodKind,
+  type AuthRequest,
+} from '@edge-gateway/core';
+import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
+import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
+import { serverTls, type ServerTls } from '../server-tls.ts';
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+const DEFAULT_BACK_OFF_MS = 1_000;
+const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
+
+type GrpcSpec = NonNullable<PassThroughAuth['grpc']>;
+
+type Check = (
+  request: object,
+  options: { readonly deadline: number },
+  callback: (error: ServiceError | null, answer?: CheckResponse) => void,
+) => { cancel(): void };
+
+/** Asks an own server that speaks Envoy's `ext_authz` protocol, version 3. */
+export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
+  type: 'passThroughAuth.grpc',
+  create({ grpc = {}, config, failureModeAllow = false }, { id, context }) {
+    const { address = '' } = grpc;
+    if (!ADDRESS.test(address)) {
+      throw new GatewayError(`${id}: passThroughAuth.grpc.address is no host:port`, { code: 'ERR_EXTAUTH_CONFIG' });
+    }
+    const timeoutMs = grpc.connectionTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(grpc.connectionTimeout);
+    const client: Client = new Authorization(
+      address,
+      grpc.tlsConfig ? secure(serverTls(grpc.tlsConfig, id, context)) : credentials.createInsecure(),
+    );
+    const log = context.log.get('ext_authz');
+
+    function once(request: AuthRequest, deadline: number): Promise<CheckResponse> {
+      return new Promise((resolve, reject) => {
+        const check = (client as unknown as { readonly Check: Check }).Check.bind(client);
+        const call = check(checkRequestOf(request, config, id), { deadline }, (error, answer) => {
+          request.signal?.removeEventListener('abort', cancel);
+          if (error) reject(error);
+          else resolve(answer!);
+        });
+        const cancel = (): void => call.cancel();
+        request.signal?.addEventListener('abort', cancel, { once: true });
+      });
+    }
+
+    async function ask(request: AuthRequest): Promise<CheckResponse> {
+      const deadline = Date.now() + timeoutMs;
+      for (let retry = 0; ; retry++) {
+        try {
+          return await once(request, deadline);
+        } catch (error) {
+          const waitMs = backOff(grpc, retry);
+          const isOver = request.signal?.aborted || waitMs === undefined || Date.now() + waitMs >= deadline;
+          if (isOver || client.getChannel().getConnectivityState(false) === connectivityState.SHUTDOWN) throw error;
+          await wait(waitMs, undefined, request.signal ? { signal: request.signal } : {});
+        }
+      }
+    }
+
+    return {
+      async authorize(request): Promise<AuthDecision> {
+        try {
+          return decisionOf(await ask(request), request);
+        } catch (error) {
+          if (request.signal?.aborted) throw error;
+          log.warn({ requestId: request.requestId, config: id, err: error }, 'no answer of the auth server');
+          if (failureModeAllow) return { allowed: true };
+          return { allowed: false, status: 403, reason: 'the auth server does not answer' };
+        }
+      },
+      close: () => client.close(),
+    };
+  },
+};
+
+function secure(tls: ServerTls): ChannelCredentials {
+  return credentials.createFromSecureContext(createSecureContext(tls));
+}
+
+/** Milliseconds before the next attempt; `undefined` when there is none. */
+function backOff({ retryPolicy }: GrpcSpec, retry: number): number | undefined {
+  if (!retryPolicy || retry >= (retryPolicy.numRetries ?? 1)) return undefined;
+  const { baseInterval, maxInterval } = retryPolicy.retryBackOff ?? {};
+  const base = baseInterval === undefined ? DEFAULT_BACK_OFF_MS : parseDuration(baseInterval);
+  const most = maxInterval === undefined ? 10 * base : parseDuration(maxInterval);
+  return Math.min(base * 2 ** retry, most);
+}

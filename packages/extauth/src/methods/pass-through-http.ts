@@ -1,0 +1,184 @@
+import { Agent, request as send } from 'undici';
+import {
+  GatewayError,
+  parseDuration,
+  type AuthAllowed,
+  type AuthDecision,
+  type AuthMethodKind,
+  type AuthRequest,
+  type HeaderChange,
+} from '@edge-gateway/core';
+import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { MAX_ANSWER_BYTES } from '../ask.ts';
+import { serverTls } from '../server-tls.ts';
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+const DEFAULT_CONNECTIONS = 100;
+const FRAMING = new Set(['connection', 'content-length', 'expect', 'host', 'te', 'transfer-encoding', 'upgrade']);
+
+type HttpSpec = NonNullable<PassThroughAuth['http']>;
+
+/** What an own server answered. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Asks an own server by `POST`: 200 lets in, every other status is the client's answer. */
+export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
+  type: 'passThroughAuth.http',
+  create(spec, { id, context }) {
+    const { http = {}, failureModeAllow = false } = spec;
+    const url = urlOf(http, id);
+    const timeoutMs = http.connectionTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(http.connectionTimeout);
+    const dispatcher = agentOf(http, { ...serverTls(http.tlsConfig, id, context) });
+    const failed = countersOf(context.metrics);
+
+    async function ask(request: AuthRequest): Promise<Answer> {
+      const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
+      const body = bodyFor(spec, request);
+      const {
+        statusCode,
+        headers,
+        body: stream,
+      } = await send(url, {
+        method: 'POST',
+        dispatcher,
+        headers: headersFor(http, request, body !== undefined),
+        body: body ?? null,
+        headersTimeout: http.responseHeaderTimeout ? parseDuration(http.responseHeaderTimeout) : 0,
+        signal: AbortSignal.any(limits),
+      });
+      return { status: statusCode, headers, body: await textOf(stream) };
+    }
+
+    return {
+      async authorize(request): Promise<AuthDecision> {
+        let answer: Answer | undefined;
+        try {
+          answer = await ask(request);
+        } catch (error) {
+          if (request.signal?.aborted) throw error;
+          context.log.get('ext_authz').warn({ requestId: request.requestId, config: id, err: error }, 'no answer');
+        }
+        if (answer?.status === 200) return allow(http, answer);
+        if (answer && answer.status < 500) return deny(http, answer);
+        failed(failureModeAllow);
+        if (failureModeAllow) return { allowed: true };
+        return answer ? deny(http, { ...answer, body: '' }) : refused(403, 'the auth server does not answer');
+      },
+      close: () => dispatcher.close(),
+    };
+  },
+};
+
+function urlOf({ url = '' }: HttpSpec, id: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed.href;
+  throw new GatewayError(`${id}: passThroughAuth.http.url is no HTTP address`, { code: 'ERR_EXTAUTH_CONFIG' });
+}
+
+function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
+  const idleMs = connectionPool?.idleTimeout ? parseDuration(connectionPool.idleTimeout) : 0;
+  return new Agent({
+    connections: connectionPool?.maxConns || DEFAULT_CONNECTIONS,
+    connect: tls,
+    pipelining: 1,
+    ...(idleMs > 0 && { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }),
+  });
+}
+
+function headersFor({ request: wanted = {} }: HttpSpec, request: AuthRequest, hasBody: boolean) {
+  const headers: Record<string, string> = {};
+  for (const written of wanted.allowedHeaders ?? []) {
+    const name = written.toLowerCase();
+    const value = FRAMING.has(name) ? undefined : request.header(name);
+    if (value !== undefined) headers[name] = value;
+  }
+  if (hasBody) headers['content-type'] = 'application/json';
+  for (const [name, value] of Object.entries(wanted.headersToAdd ?? {})) headers[name.toLowerCase()] = value;
+  return headers;
+}
+
+/** The body of the call; none where nothing was asked for. */
+function bodyFor({ config, http }: PassThroughAuth, { state, metadata, body }: AuthRequest): string | undefined {
+  const { passThroughState, passThroughFilterMetadata, passThroughBody } = http?.request ?? {};
+  const parts = {
+    ...(config !== undefined && { config }),
+    ...(passThroughState && { state }),
+    ...(passThroughFilterMetadata && { filterMetadata: Object.fromEntries(metadata) }),
+    ...(passThroughBody && { body: body?.toString('utf8') ?? '' }),
+  };
+  return Object.keys(parts).length === 0 ? undefined : JSON.stringify(parts);
+}
+
+async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw new GatewayError('the answer is too long', { code: 'ERR_EXTAUTH_ANSWER' });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
+  let state: AuthAllowed['state'];
+  if (response.readStateFromResponse) {
+    state = stateOf(answer.body);
+    if (!state) return refused(403, 'the state in the answer cannot be read');
+  }
+  return {
+    allowed: true,
+    requestChanges: [
+      ...copies(answer, response.allowedUpstreamHeaders, 'append'),
+      ...copies(answer, response.allowedUpstreamHeadersToOverwrite, 'set'),
+    ],
+    responseChanges: copies(answer, response.allowedClientHeadersOnSuccess, 'append'),
+    ...(state && { state }),
+  };
+}
+
+function stateOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const { state } = JSON.parse(text) as { readonly state?: unknown };
+    return typeof state === 'object' && state !== null ? (state as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first value replaces where `set` is asked for; further ones of the same name are added. */
+function copies({ headers }: Answer, names: readonly string[] | undefined, op: 'set' | 'append'): HeaderChange[] {
+  return (names ?? []).flatMap((written) => {
+    const name = written.toLowerCase();
+    const values = [headers[name] ?? []].flat();
+    return values.map((value, i): HeaderChange => ({ op: i === 0 ? op : 'append', name, value }));
+  });
+}
+
+/** A status that promises success would be taken for one. */
+function deny({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
+  const status = answer.status >= 300 ? answer.status : 403;
+  const headers = copies(answer, response.allowedClientHeadersOnDenied, 'append').flatMap((change) =>
+    change.op === 'remove' ? [] : [change.name, change.value],
+  );
+  return { ...refused(status, 'the auth server refuses'), headers, body: answer.body };
+}
+
+function refused(status: number, reason: string) {
+  return { allowed: false, status, reason } as const;
+}
+
+function countersOf(metrics: Parameters<AuthMethodKind['create']>[1]['context']['metrics']) {
+  const counter = (what: string) =>
+    metrics.counter({
+      path: `extauth.http_passthrough.${what}`,
+      metric: `extauth_http_passthrough_${what}`,
+      labels: {},
+    });
+  const [allowed, denied] = [counter('bypassed_failure'), counter('failure')];
+  return (bypassed: boolean): void => void (bypassed ? allowed : denied).value++;
+}

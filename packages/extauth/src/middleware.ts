@@ -1,0 +1,55 @@
+import { asMiddleware, type AuthMethodKind, type Concern, type Context, type Handler } from '@edge-gateway/core';
+import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
+import { createChain } from './chain.ts';
+import { createAuthHandler, type Refuse } from './handler.ts';
+import { METHODS } from './methods.ts';
+import { settingsOf } from './settings.ts';
+
+/** External auth in a server of your own. */
+export interface ExtAuthMiddlewareOptions {
+  /** The chain, as in `spec` of an AuthConfig. References to secrets are looked up in `context.secrets`. */
+  readonly config: AuthConfigSpec;
+  /** Time limit, header for the user, what happens on errors: as in the Settings. */
+  readonly settings?: ExtAuthServer;
+  /** Methods beside those of this package. */
+  readonly methods?: readonly AuthMethodKind[];
+  /** Name in logs. Default: `config`. */
+  readonly name?: string;
+}
+
+const concern: Concern<ExtAuthMiddlewareOptions> = {
+  name: 'extauth',
+  option: 'extauth',
+  stage: 'extAuth',
+  compile({ config, settings: written, methods = [], name: id = 'config' }, context): Handler {
+    const settings = settingsOf(written);
+    const kinds = [...METHODS, ...methods];
+    const chain = createChain(config, { kinds, context, id, timeoutMs: settings.timeoutMs });
+    return createAuthHandler({ chain, settings, context, id, refuse: refuseHere });
+  },
+};
+
+/** Answers here: a redirect to a login is no error that an error handler should have to know. */
+const refuseHere: Refuse = ({ status, headers, body }, { req, res }) => {
+  if (res.headersSent || res.destroyed) return;
+  const type = body === '' || headers.some((each, i) => i % 2 === 0 && each.toLowerCase() === 'content-type');
+  const described = type ? headers : [...headers, 'content-type', 'text/plain'];
+  const unread = !req.complete;
+  res.writeHead(status, [
+    ...described,
+    'content-length',
+    String(Buffer.byteLength(body)),
+    ...(unread ? ['connection', 'close'] : []),
+  ]);
+  res.end(body);
+};
+
+/**
+ * External auth for Express and `node:http`: asks the chain of an AuthConfig, answers refusals itself, and hands what
+ * was granted on in `req.headers`. Throws `ERR_EXTAUTH_METHOD`, `ERR_EXTAUTH_CONFIG` or `ERR_CORE_EXPRESSION` for a
+ * chain that cannot be used.
+ *
+ * @example
+ * app.use(extauth({ config: { configs: [{ basicAuth: { realm: 'staff', apr: { users } } }] } }));
+ */
+export const extauth: (options: ExtAuthMiddlewareOptions, context?: Context) => Handler = asMiddleware(concern);

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import type { ReadBody } from '@edge-gateway/core';
+
+/**
+ * Reads at most `maxBytes` of a body. What was read of a longer one is put back, so that the stream still gives all of
+ * it. Rejects when the client goes away.
+ */
+export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBody> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+
+    function settle(whole: boolean): void {
+      req.off('readable', onReadable).off('end', onEnd).off('error', onError).off('close', onClose);
+      const bytes = Buffer.concat(chunks);
+      if (!whole) req.unshift(bytes);
+      resolve({ bytes: whole ? bytes : bytes.subarray(0, maxBytes), whole });
+    }
+
+    function onReadable(): void {
+      let chunk: Buffer | null;
+      while ((chunk = req.read() as Buffer | null) !== null) {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > maxBytes) return settle(false);
+      }
+    }
+
+    const onEnd = (): void => settle(true);
+    const onError = (error: Error): void => reject(error);
+    const onClose = (): void => reject(new Error('the client went away'));
+    req.on('readable', onReadable).on('end', onEnd).on('error', onError).on('close', onClose);
+  });
+}
+
+/** Whether a request has a body, by its framing (RFC 9112 §6). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}

@@ -1,0 +1,40 @@
+import { STATUS_CODES } from 'node:http';
+import { GatewayError, parseDuration } from '@edge-gateway/core';
+import type { ExtAuthServer } from '@edge-gateway/core/schema';
+
+/** Longest time for a step that asks others, in milliseconds, unless the Settings say otherwise. */
+export const DEFAULT_TIMEOUT_MS = 200;
+const DEFAULT_USER_HEADER = 'x-user-id';
+const DEFAULT_BODY_BYTES = 4096;
+
+/** How external auth behaves, with all defaults filled in. */
+export interface AuthSettings {
+  readonly timeoutMs: number;
+  /** Lets requests pass when no judgement could be had. */
+  readonly failureModeAllow: boolean;
+  readonly statusOnError: number;
+  /** Lower case. */
+  readonly userIdHeader: string;
+  readonly clearRouteCache: boolean;
+  /** Unset: the body is not read. */
+  readonly body: { readonly maxBytes: number; readonly partial: boolean } | undefined;
+}
+
+/** Throws `ERR_EXTAUTH_CONFIG` for a status that does not exist. */
+export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
+  const { requestTimeout, requestBody, statusOnError = 403 } = written;
+  if (!STATUS_CODES[statusOnError]) {
+    throw new GatewayError(`statusOnError: there is no status ${statusOnError}`, { code: 'ERR_EXTAUTH_CONFIG' });
+  }
+  return {
+    timeoutMs: requestTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(requestTimeout),
+    failureModeAllow: written.failureModeAllow ?? false,
+    statusOnError,
+    userIdHeader: (written.userIdHeader || DEFAULT_USER_HEADER).toLowerCase(),
+    clearRouteCache: written.clearRouteCache ?? false,
+    body: requestBody && {
+      maxBytes: requestBody.maxRequestBytes ?? DEFAULT_BODY_BYTES,
+      partial: requestBody.allowPartialMessage ?? false,
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthRequest, Logger } from '@edge-gateway/core';
+
+/** What a step says; `failed` where it could not say anything. */
+export type StepOutcome = AuthAllowed | (AuthDenied & { readonly failed?: true });
+
+export interface StepLimits {
+  /** Milliseconds; methods that ask nobody else have no limit. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+  readonly config: string;
+  readonly step: string;
+}
+
+/** Runs one step. Never rejects: a step that throws or takes too long has failed, and failing is no permission. */
+export async function runStep(method: AuthMethod, request: AuthRequest, limits: StepLimits): Promise<StepOutcome> {
+  const { timeoutMs, log, config, step } = limits;
+  const { requestId } = request;
+  try {
+    if (method.local) return await method.authorize(request);
+    return await within(timeoutMs, request, (limited) => method.authorize(limited));
+  } catch (error) {
+    if (error === TOO_SLOW) {
+      log.warn(
+        { requestId, config, step, timeoutMs },
+        'auth step took longer than spec.extauth.requestTimeout of the Settings; raise it if the step needs more time',
+      );
+      return failed('the step took too long');
+    }
+    log.error({ requestId, config, step, err: error }, 'auth step failed');
+    return failed('the step failed');
+  }
+}
+
+const TOO_SLOW = Symbol('too slow');
+
+function failed(reason: string): StepOutcome {
+  return { allowed: false, status: 403, reason, failed: true };
+}
+
+async function within(
+  timeoutMs: number,
+  request: AuthRequest,
+  ask: (request: AuthRequest) => AuthDecision | Promise<AuthDecision>,
+): Promise<AuthDecision> {
+  const over = new AbortController();
+  const signal = request.signal ? AbortSignal.any([request.signal, over.signal]) : over.signal;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    // oxlint-disable-next-line prefer-promise-reject-errors
+    timer = setTimeout(() => reject(TOO_SLOW), timeoutMs);
+  });
+  try {
+    return await Promise.race([ask({ ...request, signal }), late]);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}

@@ -1,0 +1,67 @@
+import { GatewayError, type Context } from '@edge-gateway/core';
+import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { decodeProtectedHeader, errors, importJWK, jwtVerify } from 'jose';
+import type { Claims } from './claims.ts';
+import { localTokenKeys, remoteTokenKeys, type TokenKeys } from './token-keys.ts';
+
+/** Tolerance for times in tokens, in seconds. */
+export const CLOCK_SKEW_SECONDS = 60;
+const ALGORITHMS = [
+  ...['RS', 'PS', 'ES', 'HS'].flatMap((family) => [256, 384, 512].map((bits) => `${family}${bits}`)),
+  'EdDSA',
+];
+
+type JwtSpec = NonNullable<AccessTokenValidation['jwt']>;
+
+/** Claims of a good token, or why it is none. Rejects when the keys cannot be read. */
+export type CheckJwt = (token: string) => Promise<Claims | string>;
+
+/** Makes the check of tokens by their signature. Throws `ERR_EXTAUTH_CONFIG` without usable keys. */
+export function jwtChecker(spec: JwtSpec, id: string, context: Context): CheckJwt {
+  const keys = keysOf(spec, id, context);
+  const audience = spec.audiences?.length ? [...spec.audiences] : undefined;
+  return async (token) => {
+    const header = headerOf(token);
+    if (!header?.kid || !header.alg) return 'the token names no key or no algorithm';
+    const key = await keys.find(header.kid);
+    if (!key) return 'the key of the token is not known';
+    // A key that says what it is for is for nothing else.
+    if (key.alg !== undefined && key.alg !== header.alg) return 'the key is for another algorithm';
+    try {
+      const { payload } = await jwtVerify(token, await importJWK(key, header.alg), {
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_SKEW_SECONDS,
+        currentDate: new Date(context.now()),
+        ...(spec.issuer && { issuer: spec.issuer }),
+        ...(audience && { audience }),
+      });
+      const early = payload.iat !== undefined && payload.iat * 1000 > context.now() + CLOCK_SKEW_SECONDS * 1000;
+      return early ? 'the token is from the future' : payload;
+    } catch (error) {
+      return error instanceof errors.JOSEError ? error.message : 'the key does not fit the algorithm';
+    }
+  };
+}
+
+function headerOf(token: string): { readonly kid?: string; readonly alg?: string } | undefined {
+  try {
+    const { kid, alg } = decodeProtectedHeader(token);
+    return typeof kid === 'string' && typeof alg === 'string' ? { kid, alg } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keysOf({ localJwks, remoteJwks }: JwtSpec, id: string, context: Context): TokenKeys {
+  try {
+    if (localJwks?.inlineString) return localTokenKeys(localJwks.inlineString);
+    if (remoteJwks?.url) {
+      const { url, refreshInterval } = remoteJwks;
+      const make = () => remoteTokenKeys(new URL(url).href, refreshInterval, context);
+      return context.state(`extauth.keys:${url}:${refreshInterval ?? ''}`, make);
+    }
+  } catch (cause) {
+    throw new GatewayError(`${id}: the key set cannot be used`, { code: 'ERR_EXTAUTH_CONFIG', cause });
+  }
+  throw new GatewayError(`${id}: accessTokenValidation.jwt needs a key set`, { code: 'ERR_EXTAUTH_CONFIG' });
+}
