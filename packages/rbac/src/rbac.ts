@@ -21,7 +21,7 @@ function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | un
   const log = context.log.get('rbac');
   return function rbac(req, _res, next) {
     const facts = factsOf(req);
-    const decision = decide({ method: req.method ?? '', path: facts.path, claims: facts.claims });
+    const decision = decide({ method: facts.method, path: facts.path, claims: facts.claims });
     if (decision.allowed) {
       stats.allowed.value++;
       return next();

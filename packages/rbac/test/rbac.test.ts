@@ -1,8 +1,10 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { createLoggers } from '@edge-gateway/core';
+import { createLoggers, factsOf } from '@edge-gateway/core';
 import type { Rbac } from '@edge-gateway/core/schema';
-import { jwt, rbac } from '../src/index.ts';
+import { jwt, rbac, rbacConcern } from '../src/index.ts';
 import { createIssuer, ISSUER, serve, testContext, type Issuer } from './issuer.ts';
 
 const POLICIES: Rbac = {
@@ -39,6 +41,16 @@ describe('rbac', () => {
       await server.close();
     }
   }
+
+  it('judges the method that the upstream gets, not the one that the client wrote', () => {
+    const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/api/x' });
+    const facts = factsOf(req);
+    facts.claims.set('main', { email: 'admin@example.com' });
+    facts.method = 'DELETE';
+    let refused: unknown;
+    rbacConcern.compile(POLICIES, testContext())!(req, new ServerResponse(req), (error) => (refused = error));
+    expect(refused).to.include({ code: 'ERR_RBAC_DENIED' });
+  });
 
   it('lets in whom a policy names', async () => {
     expect((await ask(POLICIES)).status).to.equal(200);
