@@ -1,16 +1,30 @@
 import type { FieldPath } from '../parse/issue.ts';
-import type { TransformationTemplate } from '../schema/transformations.ts';
+import type { TransformationStage, TransformationTemplate } from '../schema/transformations.ts';
 import { extractorProblem } from '../transformation/extractor.ts';
 import { requestTemplates, type HasTransformations } from '../transformation/stages.ts';
-import { each, type Finding } from './finding.ts';
+import { each, within, type Finding } from './finding.ts';
 import { addedNameProblem, headerNameProblem } from './header-manipulation.ts';
+import { checkMatcher } from './matcher.ts';
 
 /** Pseudo headers that a request transformation may set. */
 const PSEUDO: ReadonlySet<string> = new Set([':path', ':method', ':authority', 'host']);
 
 /** Problems of transformations: extractors and header names. Templates are judged at translation. */
 export function checkTransformations(options: HasTransformations, at: FieldPath): Finding[] {
-  return requestTemplates(options).flatMap(({ template, path }) => checkTemplate(template, [...at, ...path]));
+  return [
+    ...requestTemplates(options).flatMap(({ template, path }) => checkTemplate(template, [...at, ...path])),
+    ...STAGES.flatMap((stage) =>
+      checkMatchers(options.stagedTransformations?.[stage], [...at, 'stagedTransformations', stage]),
+    ),
+  ];
+}
+
+const STAGES = ['early', 'regular'] as const;
+
+function checkMatchers(stage: TransformationStage | undefined, at: FieldPath): Finding[] {
+  return each(stage?.requestTransforms, [...at, 'requestTransforms'], ({ matcher }, path) =>
+    within(matcher, [...path, 'matcher'], (part, place) => checkMatcher(part, place, { pathless: true })),
+  );
 }
 
 function checkTemplate(template: TransformationTemplate, at: FieldPath): Finding[] {
