@@ -30,14 +30,17 @@ interface Received {
 interface Setting {
   readonly concerns?: readonly Concern[];
   readonly context?: Context;
+  readonly settings?: { readonly escapeCharacters?: boolean };
 }
 
 const routers: Router[] = [];
 
 async function serve(hosts: Hosts, setting: Setting = {}): Promise<number> {
-  const router = createRouter(setting);
+  const { settings, ...options } = setting;
+  const router = createRouter(options);
   routers.push(router);
-  router.apply(snapshotOf(hosts, [upstreamOf([endpointOf((await start(echo)).port)])]));
+  const snapshot = snapshotOf(hosts, [upstreamOf([endpointOf((await start(echo)).port)])]);
+  router.apply({ ...snapshot, settings: { ...snapshot.settings, ...settings } });
   const handler = router.listener(LISTENER);
   return (await start((req, res) => handler(req, res, () => res.destroy()))).port;
 }
@@ -296,6 +299,24 @@ describe('transformations of requests', () => {
     const port = await serve([hostOf([bad, directOf('good')])]);
     expect((await ask(port, '/bad')).status).to.equal(500);
     expect((await ask(port, '/')).body).to.equal('good');
+  });
+
+  it('keeps JSON escapes by the template, else its block, else the settings', async () => {
+    const template: TransformationTemplate = {
+      extractors: { taken: { header: 'x-in', regex: '.*' } },
+      headers: { 'x-out': { text: '{{ taken }}' } },
+    };
+    const outOf = async (own: boolean | undefined, block: boolean | undefined, settings: boolean | undefined) => {
+      const early = staged({ ...template, ...(own !== undefined && { escapeCharacters: own }) }, 'early');
+      const options = { stagedTransformations: { ...early, ...(block !== undefined && { escapeCharacters: block }) } };
+      const given = settings === undefined ? {} : { escapeCharacters: settings };
+      const port = await serve([hostOf([routeOf({ options })])], { settings: given });
+      return (await ask(port, '/', { 'x-in': 'a"b' })).headers['x-out'];
+    };
+    expect(await outOf(undefined, undefined, undefined)).to.equal('a"b');
+    expect(await outOf(undefined, undefined, true)).to.equal('a\\"b');
+    expect(await outOf(undefined, false, true)).to.equal('a"b');
+    expect(await outOf(true, false, undefined)).to.equal('a\\"b');
   });
 
   it('gives templates dynamic metadata, and the variables of the context only', async () => {
