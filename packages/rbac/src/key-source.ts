@@ -70,7 +70,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
 
   const isYounger = (ms: number): boolean => document.keys !== undefined && now() - document.fetchedAt < ms;
   const mayRetry = (): boolean =>
-    now() - document.triedAt >= (document.keys ? REFETCH_COOLDOWN_MS : FIRST_KEYS_RETRY_MS);
+    now() - document.failedAt >= (document.keys ? Math.min(REFETCH_COOLDOWN_MS, options.cacheMs) : FIRST_KEYS_RETRY_MS);
 
   return {
     fresh: () => (isYounger(options.cacheMs) ? document.keys : undefined),
@@ -101,7 +101,7 @@ interface Document {
   readonly keys: KeySet | undefined;
   readonly version: number;
   readonly fetchedAt: number;
-  readonly triedAt: number;
+  readonly failedAt: number;
   /** Why there are no keys. */
   readonly failure: JwtFailure;
   /** Never rejects. */
@@ -115,25 +115,28 @@ function createDocument({ fetchText, now, log, stats }: RemoteKeysOptions): Docu
     keys: undefined as KeySet | undefined,
     version: 0,
     fetchedAt: -Infinity,
-    triedAt: -Infinity,
+    failedAt: -Infinity,
     failure: 'keysUnreachable' as JwtFailure,
     async fetch(): Promise<void> {
-      document.triedAt = now();
       try {
         take(await fetchText());
       } catch (error) {
-        stats.failed.value++;
-        document.failure = 'keysUnreachable';
+        fail('keysUnreachable');
         log.warn({ err: error }, 'key set cannot be fetched, the keys known so far are kept');
       }
     },
   };
 
+  function fail(reason: JwtFailure): void {
+    stats.failed.value++;
+    document.failure = reason;
+    document.failedAt = now();
+  }
+
   function take(fetched: string): void {
     const read = document.keys && fetched === text ? document.keys : parseKeys(fetched);
     if (typeof read === 'string') {
-      stats.failed.value++;
-      document.failure = read;
+      fail(read);
       log.warn({ reason: JWT_STATUS[read].text }, 'key set refused, the keys known so far are kept');
       return;
     }

@@ -20,7 +20,7 @@ describe('remote keys', () => {
   });
 
   const counter = (path: string) => createMetrics().counter({ path, metric: path, labels: {} });
-  const source = () =>
+  const source = (cacheMs = 300_000) =>
     remoteKeys({
       fetchText: async () => {
         calls++;
@@ -28,7 +28,7 @@ describe('remote keys', () => {
         if (answer instanceof Error) throw answer;
         return answer;
       },
-      cacheMs: 300_000,
+      cacheMs,
       now: () => now,
       log: silentLoggers.get('jwt'),
       stats: { success: counter('success'), failed: counter('failed') },
@@ -102,6 +102,20 @@ describe('remote keys', () => {
     expect(await keys.get()).to.equal(first);
     expect(keys.version).to.equal(1);
     expect(calls).to.equal(2);
+  });
+
+  it('are asked for as often as a short cache time says, also after a failure', async () => {
+    const keys = source(1000);
+    for (let i = 0; i < 3; i++) {
+      await keys.get();
+      now += 1001;
+    }
+    expect(calls).to.equal(3);
+    answers = [new Error('down')];
+    await keys.get();
+    now += 1001;
+    await keys.get();
+    expect(calls).to.equal(5);
   });
 
   it('are fetched ahead by a request, which does not wait', async () => {
