@@ -5,6 +5,7 @@ import { addCreate } from './commands/create.ts';
 import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
+import { addGraphql } from './commands/graphql.ts';
 import { addHelp } from './commands/help.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addValidate } from './commands/validate.ts';
@@ -45,6 +46,7 @@ export function createProgram(io: Io): Command {
     addValidate,
     addDiff,
     addExplain,
+    addGraphql,
     addVersion,
     addCompletion,
     addHelp,

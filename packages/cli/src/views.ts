@@ -1,6 +1,7 @@
 import type { Kind } from '@edge-gateway/core';
 import type { StatusObject } from './objects.ts';
 import { authConfigTable } from './rows/auth-configs.ts';
+import { graphqlApiTable } from './rows/graphql-apis.ts';
 import { proxyTable } from './rows/proxies.ts';
 import { rateLimitConfigTables } from './rows/rate-limit-configs.ts';
 import type { TitledTable } from './rows/routes.ts';
@@ -70,5 +71,12 @@ export const VIEWS: readonly View[] = [
     aliases: ['rlc', 'ratelimitconfigs'],
     plural: 'rate limit configs',
     tables: (objects) => rateLimitConfigTables(objects),
+  },
+  {
+    kind: 'GraphQLApi',
+    command: 'graphqlapi',
+    aliases: ['gql', 'graphqlapis'],
+    plural: 'GraphQL APIs',
+    tables: (objects) => untitled(graphqlApiTable(objects)),
   },
 ];

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { asGroup, examples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { addCreateAuthConfig } from './create-authconfig.ts';
+import { addCreateGraphQLApi } from './create-graphqlapi.ts';
 import { addCreateSecret } from './create-secret.ts';
 
 /** `create`: new resources as files in a directory. */
@@ -19,4 +20,5 @@ export function addCreate(program: Command, io: Io): void {
   );
   addCreateSecret(create, io);
   addCreateAuthConfig(create, io);
+  addCreateGraphQLApi(create, io);
 }

@@ -8,6 +8,7 @@ import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { chooseSnapshot, readServed } from '../served.ts';
 import { createTerminal } from '../terminal.ts';
+import { explainGraphql, type ExplainGraphqlFlags } from './explain-graphql.ts';
 
 interface ExplainFlags {
   readonly header?: readonly string[];
@@ -24,8 +25,10 @@ export function addExplain(program: Command, io: Io): void {
   const command = program
     .command('explain')
     .description('Explain which listener, virtual host and route a request gets, and what goes upstream.')
-    .argument('<method>', 'e.g. GET')
-    .argument('<url>', 'absolute, e.g. http://shop.example/cart')
+    .argument('[method]', 'e.g. GET')
+    .argument('[url]', 'absolute, e.g. http://shop.example/cart')
+    .option('--graphql <query>', 'explain what this GraphQL operation asks of upstreams, instead of a request')
+    .option('--api <name>', 'the GraphQLApi of --graphql, when there are several: name or namespace/name')
     .option('-H, --header <header>', 'a request header "name: value"; may be given several times', collect)
     .option('--claims <json>', 'claims to take for those of a verified token, e.g. \'{"email":"a@example.com"}\'')
     .option('-c, --config <dir>', 'ask this directory of resources instead of a running gateway')
@@ -37,11 +40,18 @@ export function addExplain(program: Command, io: Io): void {
     examples([
       ['gatewayctl explain GET http://shop.example/cart', 'of the running gateway'],
       [`gatewayctl explain GET http://shop.example/ --claims '{"email":"a@example.com"}'`, 'whom RBAC lets in'],
+      [
+        "gatewayctl explain --graphql '{ products { reviews { text } } }'",
+        'which upstreams a query asks, and how often',
+      ],
       ["gatewayctl explain POST http://shop.example/ -H 'x-beta: 1' -c ./resources", 'of a directory'],
     ]),
   );
-  command.action(async (method: string, url: string) => {
-    const flags = command.opts<ExplainFlags>();
+  command.action(async (method: string | undefined, url: string | undefined) => {
+    const flags = command.opts<ExplainFlags & Partial<ExplainGraphqlFlags>>();
+    const { graphql } = flags;
+    if (graphql !== undefined) return explainGraphql(io, command, { ...flags, graphql });
+    if (method === undefined || url === undefined) throw missing(method === undefined ? 'method' : 'url');
     const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header ?? []) };
     const served = await readServed(io, command);
     const snapshot = chooseSnapshot(served, flags.proxy);
@@ -54,6 +64,10 @@ export function addExplain(program: Command, io: Io): void {
     if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
     else terminal.out(renderExplanation(explanation, terminal.colors));
   });
+}
+
+function missing(argument: string) {
+  return cliError('ERR_CLI_USAGE', `missing required argument '${argument}'; or give --graphql QUERY`);
 }
 
 function explain(snapshot: Snapshot, request: Parameters<typeof explainRequest>[1]): Explanation {

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { parse as parseYaml } from 'yaml';
+import { metadataOf, save, withCreateFlags, type CreateFlags } from '../create/save.ts';
+import { cliError, fileError } from '../error-codes.ts';
+import { examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import { createTerminal } from '../terminal.ts';
+
+interface GraphQLApiFlags extends CreateFlags {
+  readonly fromOpenapi: string;
+  readonly upstream?: string;
+}
+
+const MAX_BYTES = 10 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/** `create graphqlapi --from-openapi FILE|URL`: a GraphQLApi with a field per operation of the document. */
+export function addCreateGraphQLApi(create: Command, io: Io): void {
+  const command = withCreateFlags(create.command('graphqlapi').alias('gql').description('Create a GraphQL API.'))
+    .requiredOption('--from-openapi <file|url>', 'OpenAPI 3 document, in JSON or YAML')
+    .option('--upstream <name>', 'the Upstream of the service; default: the name of the API');
+  command.addHelpText(
+    'after',
+    examples([
+      ['gatewayctl create graphqlapi petstore --from-openapi petstore.yaml -c ./resources', 'a file in ./resources'],
+      ['gatewayctl create gql petstore --from-openapi http://127.0.0.1:8080/openapi.json --dry-run', 'only printed'],
+    ]),
+  );
+  command.action(async (argument: string | undefined) => {
+    const flags = command.opts<GraphQLApiFlags>();
+    const metadata = metadataOf(argument, flags);
+    const document = parsed(flags.fromOpenapi, await textOf(io, flags.fromOpenapi));
+    const { discover } = await import('@edge-gateway/graphql');
+    const upstream = { name: flags.upstream ?? metadata.name, namespace: metadata.namespace };
+    const { spec, skipped } = attempt(flags.fromOpenapi, () => discover(upstream, { type: 'openapi', document }));
+    const resource = { apiVersion: 'graphql.gw.vendor.io/v1beta1', kind: 'GraphQLApi', metadata, spec } as const;
+    const text = await save(io, resource, flags);
+    const terminal = createTerminal(io);
+    for (const { where, reason } of skipped) terminal.err(`skipped ${where}: ${reason}`);
+    const count = Object.keys(spec.executableSchema?.executor?.local?.resolutions ?? {}).length;
+    terminal.out(text ?? `GraphQLApi ${metadata.name}: ${count} fields of upstream ${upstream.name}`);
+  });
+}
+
+async function textOf(io: Io, from: string): Promise<string> {
+  if (/^https?:\/\//i.test(from)) return fetched(io, from);
+  try {
+    return readFileSync(resolve(io.cwd, from), 'utf8');
+  } catch (error) {
+    throw fileError(from, error);
+  }
+}
+
+async function fetched(io: Io, url: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    const response = await (io.fetch ?? fetch)(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} answered ${response.status}`);
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) throw cliError('ERR_CLI_TOO_LARGE', `${url} answers more than ${MAX_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  } catch (error) {
+    if (String((error as { code?: unknown }).code).startsWith('ERR_CLI_')) throw error;
+    throw cliError('ERR_CLI_UNREACHABLE', `${url} cannot be read`, error);
+  }
+}
+
+function parsed(from: string, text: string): unknown {
+  return attempt(from, () => parseYaml(text, { maxAliasCount: 100 }) as unknown);
+}
+
+function attempt<T>(from: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw cliError('ERR_CLI_USAGE', `${from}: ${(error as Error).message.split('\n', 1)[0]}`, error);
+  }
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Option, type Command } from 'commander';
+import { cliError, fileError } from '../error-codes.ts';
+import { exitStatus } from '../exit-status.ts';
+import { chooseGraphQLApi, schemaTextOf } from '../graphql-objects.ts';
+import { asGroup, examples } from '../help.ts';
+import type { Io } from '../io.ts';
+import { readObjects } from '../read-objects.ts';
+import { createTerminal } from '../terminal.ts';
+
+interface CheckFlags {
+  readonly api?: string;
+  readonly rule?: readonly (typeof RULES)[number][];
+  readonly output: 'table' | 'json';
+}
+
+const RULES = [
+  'RULE_DANGEROUS_TO_BREAKING',
+  'RULE_DEPRECATED_FIELD_REMOVAL_DANGEROUS',
+  'RULE_IGNORE_DESCRIPTION_CHANGES',
+  'RULE_IGNORE_UNREACHABLE',
+] as const;
+
+/** `graphql check FILE`: what a new schema would break for clients of the running one. */
+export function addGraphql(program: Command, io: Io): void {
+  const group = asGroup(program.command('graphql').description('Work with the schemas of GraphQL APIs.'));
+  const command = group
+    .command('check')
+    .description('Compare a schema file with the running schema; exit status 1 when clients would break.')
+    .argument('<file>', 'schema definition language, e.g. schema.graphql')
+    .option('--api <name>', 'the GraphQLApi to compare with, when there are several: name or namespace/name')
+    .option('-c, --config <dir>', 'compare with this directory of resources instead of a running gateway')
+    .addOption(new Option('--rule <rule...>', 'how changes are judged').choices(RULES))
+    .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
+  command.addHelpText(
+    'after',
+    examples([
+      ['gatewayctl graphql check schema.graphql', 'with the only API of the running gateway'],
+      ['gatewayctl graphql check schema.graphql --api bookinfo -c ./resources', 'of a directory'],
+    ]),
+  );
+  command.action(async (file: string) => {
+    const flags = command.opts<CheckFlags>();
+    const text = readText(io, file);
+    const api = chooseGraphQLApi(await readObjects(io, command, 'GraphQLApi'), flags.api);
+    const { compareSchemas, readSchemaText } = await import('@edge-gateway/graphql');
+    const after = parsed(file, () => readSchemaText(text));
+    const before = parsed(`GraphQLApi ${api.metadata.name}`, () => readSchemaText(schemaTextOf(api)));
+    const changes = await compareSchemas(before, after, flags.rule);
+    const terminal = createTerminal(io);
+    if (flags.output === 'json') terminal.out(JSON.stringify(changes, undefined, 2));
+    else for (const { level, message } of changes) terminal.out(`${level.padEnd(9)}  ${message}`);
+    const breaking = changes.filter(({ level }) => level === 'breaking').length;
+    const total = changes.length === 1 ? '1 change' : `${changes.length} changes`;
+    terminal.err(breaking > 0 ? `${total}, ${breaking} breaking` : `${total}, none breaking`);
+    if (breaking > 0) throw exitStatus(1);
+  });
+}
+
+function readText(io: Io, file: string): string {
+  try {
+    return readFileSync(resolve(io.cwd, file), 'utf8');
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}
+
+function parsed<T>(name: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw cliError('ERR_CLI_USAGE', `${name}: ${(error as Error).message.split('\n', 1)[0]}`, error);
+  }
+}
