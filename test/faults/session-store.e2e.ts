@@ -28,8 +28,8 @@ describe('the session store under traffic', function () {
   const isPage = ({ status, text }: Answered): boolean => status === 200 && text.includes('admin@example.com');
   const isBusy = ({ status, headers }: Answered): boolean => status === 503 && headers['retry-after'] !== undefined;
   const flows = (mayRefuse: () => boolean): Flow[] => [
-    ...people.map((person, i): Flow => ({
-      name: `session ${i}`,
+    ...people.map((person): Flow => ({
+      name: 'sessions',
       send: () => person.send(`${demo.appUrl}/account`),
       judge: (answered) => isPage(answered) || (mayRefuse() && isBusy(answered)),
     })),

@@ -18,12 +18,12 @@ export interface Count {
 
 const PAUSE_MS = 10;
 
-/** Sends all flows, over and over, until `stop`; prints how each fared. */
+/** Sends all flows side by side, over and over, until `stop`; prints how they fared, by name. */
 export function startTraffic(title: string, flows: readonly Flow[]): { stop(): Promise<ReadonlyMap<string, Count>> } {
   const counts = new Map<string, Count>();
   const state = { running: true };
   const loops = flows.map(async (flow) => {
-    const count: Count = { sent: 0, answered: 0, lost: 0, statuses: new Map(), slowestMs: 0 };
+    const count = counts.get(flow.name) ?? { sent: 0, answered: 0, lost: 0, statuses: new Map(), slowestMs: 0 };
     counts.set(flow.name, count);
     while (state.running) {
       await once(flow, count);
