@@ -68,6 +68,7 @@ function localApi(executable: ExecutableSchema, parts: ApiParts, context: Contex
     name: `${ref.namespace}.${ref.name}`,
     callUpstream: context.callUpstream ?? noUpstreams,
     findUpstream,
+    secrets: context.secrets,
     limits,
     countsOf: counts.resolver,
     descriptorSets: parts.descriptorSets ?? [],

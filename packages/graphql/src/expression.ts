@@ -2,6 +2,8 @@
 export interface Roots {
   readonly args?: unknown;
   readonly parent?: unknown;
+  /** Keys of a batch. */
+  readonly batch?: { readonly keys: readonly unknown[] };
   /** Response, in setters. */
   readonly body?: unknown;
   header?(name: string): string | undefined;

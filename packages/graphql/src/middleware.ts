@@ -65,7 +65,8 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const findApi = (wanted: ResourceRef): GraphQLApiSpec | undefined =>
     Object.hasOwn(options.apis ?? {}, wanted.name) ? options.apis![wanted.name] : undefined;
   const remotePath = (): string => options.remotePath ?? SUBSCHEMA_PATH;
-  const api = createApi({ ref, spec: specOf(options), limits, counts, findApi, remotePath }, context);
+  const parts = { ref, spec: specOf(options), limits, counts, findApi, remotePath, findUpstream: caller?.find };
+  const api = createApi(parts, context);
   const answerer = createAnswerer({
     api,
     limits,

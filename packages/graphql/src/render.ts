@@ -19,9 +19,16 @@ export function renderText(
 ): string {
   let text = '';
   for (const part of template) {
-    text += typeof part === 'string' ? part : escape(textOf(part.evaluate(roots)), part);
+    text += typeof part === 'string' ? part : escaped(part, roots, escape);
   }
   return text;
+}
+
+/** Of a batch each key is escaped, and the commas between them are not. */
+function escaped(part: Expression, roots: Roots, escape: (text: string, expression: Expression) => string): string {
+  const value = part.evaluate(roots);
+  if (part.root !== 'batch' || !Array.isArray(value)) return escape(textOf(value), part);
+  return value.map((one) => escape(textOf(one), part)).join(',');
 }
 
 /** A value within text: nothing where there is none, JSON for objects and lists. */

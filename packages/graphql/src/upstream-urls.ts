@@ -1,4 +1,10 @@
-import { GatewayError, type CallUpstream, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
+import {
+  GatewayError,
+  type CallUpstream,
+  type ResourceRef,
+  type SnapshotUpstream,
+  type UpstreamAnswer,
+} from '@edge-gateway/core';
 import { Agent, type Dispatcher } from 'undici';
 import { graphqlError } from './refusal.ts';
 
@@ -8,6 +14,8 @@ export type UpstreamUrls = Readonly<Record<string, string>>;
 /** Requests to upstreams by their URLs, over connections of its own. */
 export interface UrlCaller {
   readonly call: CallUpstream;
+  /** An upstream by its URL, for what makes connections of its own. */
+  find(ref: ResourceRef): SnapshotUpstream | undefined;
   close(): Promise<void>;
 }
 
@@ -18,7 +26,9 @@ const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UN
 export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
   const bases = new Map(Object.entries(urls).map(([name, url]) => [name, baseOf(name, url)] as const));
   const agent = new Agent();
+  const upstreams = new Map(Array.from(bases, ([name, { origin }]) => [name, upstreamAt(name, origin)] as const));
   return {
+    find: ({ namespace, name }) => upstreams.get(`${namespace}/${name}`) ?? upstreams.get(name),
     async call(ref, { method, path, headers = [], body, timeoutMs, maxBodyBytes, signal }) {
       const base = bases.get(`${ref.namespace}/${ref.name}`) ?? bases.get(ref.name);
       if (!base) throw failure(503, `no URL is given for upstream ${ref.name}`);
@@ -84,6 +94,14 @@ function baseOf(name: string, text: string): { readonly origin: string; readonly
     throw graphqlError('ERR_GRAPHQL_API', `upstreams.${name} has to be an http:// or https:// URL.`);
   }
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+}
+
+function upstreamAt(name: string, origin: string): SnapshotUpstream {
+  const { hostname, port, protocol } = new URL(origin);
+  const tls = protocol === 'https:';
+  const address = hostname.replaceAll(/^\[|\]$/g, '');
+  const endpoint = { address, port: Number(port) || (tls ? 443 : 80), weight: 1 };
+  return { name, ref: { name, namespace: 'default' }, spec: {}, endpoints: [endpoint], tls };
 }
 
 /** A caller that refuses: no upstream is known. */

@@ -61,5 +61,5 @@ export function nothing({ parentType, name }: FieldPlan): Error {
 function pathOf(path: Path): (string | number)[] {
   const keys: (string | number)[] = [];
   for (let at: Path | undefined = path; at; at = at.before) keys.push(at.key);
-  return keys.reverse();
+  return keys.toReversed();
 }

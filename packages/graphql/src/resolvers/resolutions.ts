@@ -1,9 +1,10 @@
-import type { GraphQLApiSpec, Resolution } from '@edge-gateway/core/schema';
+import type { Resolution } from '@edge-gateway/core/schema';
+import { readDescriptors, type Registry } from '../grpc/descriptors.ts';
+import { compileBatched } from './batched.ts';
+import { compileGrpc, type GrpcParts } from './grpc.ts';
 import { compileMock } from './mock.ts';
 import type { Resolver, ResolverContext } from './resolver.ts';
 import { compileRest } from './rest.ts';
-
-type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
 
 /** The resolvers of an API by name. */
 export interface Resolvers extends ReadonlyMap<string, Resolver> {
@@ -16,10 +17,11 @@ export function compileResolutions(
   registry: Registry,
   context: ResolverContext,
 ): Resolvers {
+  const parts = { context, descriptors: readDescriptors(registry, context.descriptorSets) };
   const resolvers = new Map<string, Resolver>();
   for (const [name, resolution] of Object.entries(resolutions)) {
     try {
-      resolvers.set(name, compileOne(resolution, resolution.statPrefix || name, { registry, context }));
+      resolvers.set(name, compileOne(resolution, resolution.statPrefix || name, parts));
     } catch (error) {
       throw new Error(`resolution '${name}': ${error instanceof Error ? error.message : String(error)}`, {
         cause: error,
@@ -33,14 +35,11 @@ export function compileResolutions(
   });
 }
 
-interface OneContext {
-  readonly registry: Registry;
-  readonly context: ResolverContext;
-}
-
-function compileOne(resolution: Resolution, name: string, { context }: OneContext): Resolver {
-  const { restResolver, mockResolver } = resolution;
-  if (restResolver) return compileRest(restResolver, name, context);
+function compileOne(resolution: Resolution, name: string, parts: GrpcParts): Resolver {
+  const { restResolver, grpcResolver, mockResolver } = resolution;
+  if (restResolver?.batch) return compileBatched(restResolver, name, parts.context);
+  if (restResolver) return compileRest(restResolver, name, parts.context);
+  if (grpcResolver) return compileGrpc(grpcResolver, name, parts);
   if (mockResolver) return { resolve: compileMock(mockResolver), usesClient: false };
   throw new Error('it has neither restResolver, grpcResolver nor mockResolver');
 }

@@ -1,4 +1,4 @@
-import type { CallUpstream, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
+import type { CallUpstream, ResourceRef, Secrets, SnapshotUpstream } from '@edge-gateway/core';
 import type { Roots } from '../expression.ts';
 import type { Run } from '../execute/run.ts';
 import type { ResolveField } from '../execute/plan.ts';
@@ -12,6 +12,7 @@ export interface ResolverContext {
   readonly callUpstream: CallUpstream;
   /** An upstream as the snapshot has it; missing in library use. */
   readonly findUpstream: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
+  readonly secrets: Secrets;
   readonly limits: Limits;
   /** Descriptor sets from elsewhere, as base64. */
   readonly descriptorSets: readonly string[];

@@ -45,7 +45,7 @@ export function compileRestTemplate({ request }: RestResolver): RestTemplate {
   if (typeof path[0] !== 'string' || !path[0].startsWith('/')) throw new Error(":path has to begin with '/'");
   const headers = headersOf(written, templates);
   const query = Object.entries(request?.queryParams ?? {}).map(
-    ([name, value]) => [encodeURIComponent(name), templates.read(value)] as const,
+    ([name, value]) => [encodeURIComponent(name), literalsEscaped(templates.read(value))] as const,
   );
   const body = request?.body === undefined ? undefined : compileBody(request.body, templates);
   const plainPath = isConstant(path) ? path.join('') : undefined;
@@ -97,11 +97,16 @@ function headersOf(written: readonly (readonly [string, string])[], templates: T
   return headers;
 }
 
+/** What the resource itself writes in a parameter is no syntax either. */
+function literalsEscaped(template: Template): Template {
+  return template.map((part) => (typeof part === 'string' ? encodeURIComponent(part) : part));
+}
+
 function withQuery(path: string, query: readonly (readonly [string, Template])[], roots: Roots): string {
   let whole = path;
   for (const [name, template] of query) {
-    const value = renderText(template, roots, (text) => text);
-    whole += `${whole.includes('?') ? '&' : '?'}${name}=${escapeComponent(value, { text: name })}`;
+    const value = renderText(template, roots, escapeComponent);
+    whole += `${whole.includes('?') ? '&' : '?'}${name}=${value}`;
   }
   return whole;
 }
