@@ -34,14 +34,14 @@ const PROTO = {
 
 interface User {
   readonly username: string;
-  readonly fullName: string;
-  readonly userId: number;
+  readonly full_name: string;
+  readonly user_id: number;
 }
 
 const USERS: readonly User[] = [
-  { username: 'gandalf', fullName: 'Gandalf the Grey', userId: 1 },
-  { username: 'frodo', fullName: 'Frodo Baggins', userId: 2 },
-  { username: 'sam', fullName: 'Samwise Gamgee', userId: 3 },
+  { username: 'gandalf', full_name: 'Gandalf the Grey', user_id: 1 },
+  { username: 'frodo', full_name: 'Frodo Baggins', user_id: 2 },
+  { username: 'sam', full_name: 'Samwise Gamgee', user_id: 3 },
 ];
 
 /** The gRPC user service: `user.UserService/GetUser` by `username`, with server reflection. Plain text, no TLS. */
