@@ -70,6 +70,7 @@ export function assemble(parts: LoginParts): AuthMethod {
       session,
       store: parts.store,
       issuer,
+      openid,
       check: remembered((each) => check(each, { fresh: false }), parts),
     });
   const log = context.log.get('ext_authz');

@@ -68,5 +68,6 @@ function refuse(error: unknown): never {
 export function isClockProblem(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof errors.JWTExpired) return true;
+  if ((cause as { code?: unknown } | undefined)?.code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return true;
   return cause instanceof errors.JWTClaimValidationFailed && ['iat', 'nbf', 'exp'].includes(cause.claim);
 }

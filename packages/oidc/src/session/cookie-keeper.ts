@@ -20,6 +20,8 @@ export interface CookieKeeperOptions {
   /** Rejects for tokens that the provider did not sign for this client. */
   readonly check: (session: Session) => Promise<void>;
   readonly allowRefreshing: boolean;
+  /** True where a session without an id token is none. */
+  readonly needsIdToken: boolean;
   readonly now: () => number;
 }
 
@@ -82,7 +84,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
 
   async function load(request: AuthRequest): Promise<Held | undefined> {
     const { idToken, accessToken = '', refreshToken } = read(cookiesOf(request));
-    if (!idToken && !accessToken) return undefined;
+    if (!idToken && (options.needsIdToken || !accessToken)) return undefined;
     // Browsers drop the cookie of an access token that has ended.
     const accessEndsAt = accessToken ? endOf(accessToken) : 0;
     const session = { idToken, accessToken, refreshToken, idEndsAt: endOf(idToken), accessEndsAt };

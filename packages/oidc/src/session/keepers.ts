@@ -22,6 +22,7 @@ export interface KeeperParts {
   /** Library use: a store in place of Redis. */
   readonly store: Store | undefined;
   readonly issuer: string;
+  readonly openid: boolean;
   readonly check: (session: Session) => Promise<void>;
 }
 
@@ -44,6 +45,7 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
       attributes: settings.cookie,
       cipherKey: cipherKeyOf(block, context),
       check: parts.check,
+      needsIdToken: parts.openid,
       allowRefreshing: renewalOf(parts).allowRefreshing,
       now: context.now,
     });

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { oidc } from '../../src/index.ts';
+import { createBrowser, type Browser } from '../parts/browser.ts';
+import { startWorld, type World } from '../parts/world.ts';
+import { startBadProvider } from '../parts/bad-provider.ts';
+import { startSite } from '../parts/site.ts';
+import { until } from '../parts/until.ts';
+
+describe('logging out', () => {
+  let world: World;
+  const login = async (name = 'admin@example.com'): Promise<Browser> => {
+    const browser = createBrowser(name);
+    await browser.visit(`${world.site.url}/a`);
+    return browser;
+  };
+  before(async () => {
+    world = await startWorld();
+    world.protect();
+  });
+  after(() => world.close());
+
+  it('forgets the session and ends the login at the provider', async () => {
+    const browser = await login();
+    const cookie = `__session=${browser.cookie('__session')}`;
+    const answer = await browser.send(`${world.site.url}/logout`);
+    expect(answer.status).to.equal(302);
+    const location = new URL(answer.headers.get('location')!);
+    expect(location.origin).to.equal(world.idp.issuer);
+    expect(location.searchParams.get('id_token_hint')).to.match(/^ey/);
+    expect(location.searchParams.get('post_logout_redirect_uri')).to.equal(`${world.site.url}/bye`);
+    expect(browser.cookie('__session')).to.equal(undefined);
+    const replayed = await createBrowser().send(`${world.site.url}/a`, { headers: { cookie } });
+    expect(replayed.status).to.equal(302);
+  });
+
+  it('goes to afterLogoutUrl where nobody is logged in', async () => {
+    const answer = await createBrowser().send(`${world.site.url}/logout`);
+    expect(answer.headers.get('location')).to.equal(`${world.site.url}/bye`);
+  });
+
+  it('asks first where another site made the request: logout CSRF', async () => {
+    const browser = await login();
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    expect((await browser.send(`${world.site.url}/logout`, { headers })).status).to.equal(403);
+    expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
+  });
+
+  it('follows the front channel of the provider for its session only', async () => {
+    const [one, two] = [await login(), await login()];
+    const { headers } = (await (await one.send(`${world.site.url}/a`)).json()) as { headers: Record<string, string> };
+    const claims = JSON.parse(Buffer.from(headers.jwt!.split('.')[1]!, 'base64url').toString());
+    const ask = (issuer: string) =>
+      createBrowser().send(`${world.site.url}/channel?${new URLSearchParams({ iss: issuer, sid: claims.sid ?? 'x' })}`);
+    expect((await ask('https://other.example')).status).to.equal(400);
+    expect((await ask(world.idp.issuer)).status).to.equal(200);
+    expect((await two.send(`${world.site.url}/a`)).status).to.equal(200);
+    if (claims.sid) expect((await one.send(`${world.site.url}/a`)).status).to.equal(302);
+  });
+
+  describe('by the back channel', () => {
+    const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+    it('ends the sessions of the subject, once, and refuses every token that is not a logout token', async () => {
+      const idp = await startBadProvider();
+      const site = await startSite();
+      const handler = oidc({
+        issuerUrl: idp.issuer,
+        clientId: 'web',
+        clientSecret: 'x',
+        appUrl: site.url,
+        callbackPath: '/callback',
+        frontChannelLogout: { path: '/channel' },
+        session: { redis: {}, cookieOptions: { notSecure: true } },
+      });
+      site.use(handler);
+      try {
+        const browser = createBrowser();
+        await browser.visit(`${site.url}/a`);
+        const now = Math.floor(Date.now() / 1000);
+        const good = { iss: idp.issuer, aud: 'web', sub: 'someone', iat: now, exp: now + 60, jti: 'a', events: EVENTS };
+        const { events: _e, ...withoutEvents } = good;
+        const { jti: _j, ...withoutJti } = good;
+        const { sub: _s, ...withoutSub } = good;
+        const send = async (token: string) =>
+          (
+            await createBrowser().send(`${site.url}/channel`, {
+              method: 'POST',
+              body: new URLSearchParams({ logout_token: token }),
+            })
+          ).status;
+        const bad = [
+          { ...good, nonce: 'n' },
+          withoutEvents,
+          withoutJti,
+          withoutSub,
+          { ...good, aud: 'other' },
+          { ...good, iss: 'https://other.example' },
+          { ...good, iat: now - 600, exp: now + 600 },
+          { ...good, events: { other: {} } },
+        ];
+        for (const claims of bad) expect(await send(await idp.sign(claims)), JSON.stringify(claims)).to.equal(400);
+        expect(await send(await idp.sign(good, { typ: 'at+jwt' }))).to.equal(400);
+        expect(await send('')).to.equal(400);
+        expect((await browser.send(`${site.url}/a`)).status).to.equal(200);
+        const token = await idp.sign(good, { typ: 'logout+jwt' });
+        expect(await send(token)).to.equal(200);
+        expect((await browser.send(`${site.url}/a`)).status).to.equal(302);
+        expect(await send(token), 'replayed').to.equal(400);
+      } finally {
+        await idp.close();
+        await site.close();
+      }
+    });
+
+    it('is called by the provider when the user logs out there', async () => {
+      const browser = await login('user@example.com');
+      const other = createBrowser();
+      for (const [key, cookie] of browser.jar) if (cookie.name === '__session') other.jar.set(key, cookie);
+      const answer = await browser.send(`${world.site.url}/logout`);
+      const page = await browser.send(answer.headers.get('location')!);
+      const xsrf = /name="xsrf" value="(\w+)"/.exec(await page.text())?.[1];
+      expect(xsrf).to.be.a('string');
+      await browser.send(`${world.idp.issuer}/session/end/confirm`, {
+        method: 'POST',
+        body: new URLSearchParams({ xsrf: xsrf!, logout: 'yes' }),
+      });
+      await until(async () => (await other.send(`${world.site.url}/a`)).status === 302);
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import express from 'express';
+import session from 'express-session';
+import { GatewayError } from '@edge-gateway/core';
+import { oidc, type OidcOptions } from '../src/index.ts';
+import { createBrowser } from './parts/browser.ts';
+import { startWorld } from './parts/world.ts';
+
+const express4 = createRequire(import.meta.url)('express4') as typeof express;
+
+describe('oidc() in a server of one’s own', () => {
+  for (const [name, make] of [
+    ['Express 5', express],
+    ['Express 4', express4],
+  ] as const) {
+    it(`works in ${name}, also in its req.session`, async () => {
+      const world = await startWorld();
+      try {
+        const app = make();
+        app.use(session({ secret: 'x', resave: false, saveUninitialized: false }));
+        app.get('/cart', (req, res) => {
+          (req.session as unknown as { cart: string }).cart = 'full';
+          res.send('ok');
+        });
+        app.use(oidc(world.options({ session: 'request' })));
+        app.get('/a', (req, res) => {
+          res.json({ email: req.headers['x-email'], cart: (req.session as unknown as { cart: string }).cart });
+        });
+        world.site.listen(app);
+        const browser = createBrowser();
+        await browser.visit(`${world.site.url}/cart`);
+        const before = browser.cookie('connect.sid');
+        const seen = await browser.visit(`${world.site.url}/a`);
+        expect(JSON.parse(seen.body)).to.deep.equal({ email: 'admin@example.com', cart: 'full' });
+        expect(browser.cookie('connect.sid')).to.not.equal(before);
+        await browser.send(`${world.site.url}/logout`);
+        expect((await browser.send(`${world.site.url}/a`)).status).to.equal(302);
+      } finally {
+        await world.close();
+      }
+    });
+  }
+
+  it('works in plain node:http, with any store of express-session', async () => {
+    const world = await startWorld();
+    try {
+      const store = new session.MemoryStore();
+      world.protect({ store, session: { cookieOptions: { notSecure: true } } });
+      const browser = createBrowser();
+      const seen = await browser.visit(`${world.site.url}/a`);
+      expect(seen.status).to.equal(200);
+      const kept = JSON.stringify((store as unknown as { sessions: object }).sessions);
+      expect(kept).to.contain('sealed');
+      expect(kept).to.not.contain(browser.cookie('__session'));
+    } finally {
+      await world.close();
+    }
+  });
+
+  it('throws for options that cannot be used, and calls nobody', () => {
+    const good = { issuerUrl: 'https://idp.example', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
+    const bad: Record<string, OidcOptions> = {
+      'issuer over http': { ...good, callbackPath: '/cb', issuerUrl: 'http://idp.example' },
+      'callback without slash': { ...good, callbackPath: 'cb' },
+      'no callback': good,
+      'appUrl that is a script': { ...good, callbackPath: '/cb', appUrl: 'javascript:alert(1)' },
+      'logout at the callback': { ...good, callbackPath: '/cb', logoutPath: '/cb' },
+      'no client authentication': { ...good, callbackPath: '/cb', clientSecret: undefined },
+      'a missing secret': { ...good, callbackPath: '/cb', clientSecret: undefined, clientSecretRef: { name: 'x' } },
+      'a callback expression that does not match itself': {
+        ...good,
+        callbackPath: '/cb/[a-z]+',
+        parseCallbackPathAsRegex: true,
+      },
+      'SameSite=None without Secure': {
+        ...good,
+        callbackPath: '/cb',
+        session: { cookieOptions: { sameSite: 'NoneMode', notSecure: true } },
+      },
+    };
+    for (const [name, options] of Object.entries(bad)) {
+      expect(() => oidc(options), name)
+        .to.throw(GatewayError)
+        .with.property('code')
+        .match(/^ERR_OIDC_(CONFIG|SECRET)$/);
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+
+/** An identity provider that does what a test tells it to. */
+export interface BadProvider {
+  readonly issuer: string;
+  /** Parameters of the last authorization request. */
+  last: URLSearchParams;
+  /** Added to, or taken out of (`undefined`), the callback. */
+  callback: Record<string, string | undefined>;
+  /** Changes the claims of the id token. */
+  claims: (claims: JWTPayload) => JWTPayload;
+  /** Replaces the answer of the token endpoint. */
+  token: ((answer: Record<string, unknown>) => { status?: number; body: unknown }) | undefined;
+  /** Changes what discovery says. */
+  metadata: Record<string, unknown>;
+  /** Body of the last token request. */
+  tokenRequest: URLSearchParams;
+  tokenCalls: number;
+  /** The token endpoint answers after this. */
+  delay: Promise<void> | undefined;
+  keyCalls: number;
+  /** Signs from now on with another key; the one before is gone. */
+  rotate(): Promise<void>;
+  sign(claims: JWTPayload, header?: Record<string, string>): Promise<string>;
+  reset(): void;
+  close(): Promise<void>;
+}
+
+export async function startBadProvider(): Promise<BadProvider> {
+  let generation = 0;
+  let keys = await generateKeyPair('RS256');
+  const kid = (): string => `key-${generation}`;
+  const server = createServer((req, res) => {
+    let body = '';
+    req.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    req.on('end', () => {
+      handle(req.url ?? '/', body).then(
+        ({ status = 200, headers = {}, body: out }) => {
+          const text = typeof out === 'string' ? out : JSON.stringify(out);
+          res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+        },
+        (error: Error) => res.writeHead(500).end(error.message),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const provider: BadProvider = {
+    issuer,
+    last: new URLSearchParams(),
+    callback: {},
+    claims: (claims) => claims,
+    token: undefined,
+    metadata: {},
+    tokenRequest: new URLSearchParams(),
+    tokenCalls: 0,
+    delay: undefined,
+    keyCalls: 0,
+    async rotate() {
+      generation++;
+      keys = await generateKeyPair('RS256');
+    },
+    sign: (claims, header = {}) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: kid(), ...header }).sign(keys.privateKey),
+    reset() {
+      Object.assign(provider, { callback: {}, claims: (claims: JWTPayload) => claims, token: undefined, metadata: {} });
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  interface Answer {
+    readonly status?: number;
+    readonly headers?: Record<string, string>;
+    readonly body?: unknown;
+  }
+
+  async function handle(url: string, body: string): Promise<Answer> {
+    const at = new URL(url, issuer);
+    if (at.pathname === '/.well-known/openid-configuration') return { body: discovery() };
+    if (at.pathname === '/jwks') {
+      provider.keyCalls++;
+      return { body: { keys: [{ ...(await exportJWK(keys.publicKey)), kid: kid(), use: 'sig', alg: 'RS256' }] } };
+    }
+    if (at.pathname === '/authorize') return authorize(at.searchParams);
+    if (at.pathname === '/token') return token(body);
+    return { status: 404, body: {} };
+  }
+
+  const discovery = (): Record<string, unknown> => ({
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+    id_token_signing_alg_values_supported: ['RS256'],
+    code_challenge_methods_supported: ['S256'],
+    ...provider.metadata,
+  });
+
+  function authorize(parameters: URLSearchParams): Answer {
+    provider.last = parameters;
+    const back = new URL(parameters.get('redirect_uri')!);
+    const answer: Record<string, string | undefined> = {
+      code: 'a-code',
+      state: parameters.get('state')!,
+      ...provider.callback,
+    };
+    for (const [name, value] of Object.entries(answer)) if (value !== undefined) back.searchParams.append(name, value);
+    return { status: 302, headers: { location: back.href }, body: '' };
+  }
+
+  async function token(body: string): Promise<Answer> {
+    provider.tokenCalls++;
+    await provider.delay;
+    provider.tokenRequest = new URLSearchParams(body);
+    const now = Math.floor(Date.now() / 1000);
+    const claims = provider.claims({
+      iss: issuer,
+      sub: 'someone',
+      aud: 'web',
+      iat: now,
+      exp: now + 600,
+      nonce: provider.last.get('nonce') ?? undefined,
+    });
+    const answer = {
+      access_token: 'opaque',
+      token_type: 'Bearer',
+      expires_in: 600,
+      id_token: await provider.sign(claims),
+    };
+    return provider.token ? provider.token(answer) : { body: answer };
+  }
+
+  return provider;
+}
