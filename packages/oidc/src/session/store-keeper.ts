@@ -52,6 +52,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     await call<void>((done) => options.store.set(digest(handle), data, (error?: unknown) => done(error, undefined)));
   }
 
+  const ofClient = (key: string): string => `${options.client} ${key}`;
   const destroy = (id: string): Promise<void> =>
     call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
 
@@ -66,7 +67,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     async create(_request, session) {
       const handle = randomToken();
       await write(handle, session);
-      await options.index.add(indexKeys(claimsOf(session.idToken)), digest(handle));
+      await options.index.add(indexKeys(claimsOf(session.idToken)).map(ofClient), digest(handle));
       return [setCookie(cookieName, handle, attributes)];
     },
     async update(_request, held, session) {
@@ -88,7 +89,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       }
     },
     async removeAll(keys) {
-      const ids = await options.index.take(keys);
+      const ids = await options.index.take(keys.map(ofClient));
       await Promise.all(ids.map(destroy));
       return ids.length;
     },

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { clearCookie, joinValue, parseCookies, setCookie, splitValue } from '../src/cookies.ts';
+import { open, seal } from '../src/seal.ts';
+
+const attributes = {
+  maxAgeSeconds: 60,
+  secure: true,
+  httpOnly: true,
+  path: '/app',
+  sameSite: 'Lax',
+  domain: 'example.com',
+} as const;
+
+describe('cookies', () => {
+  it('are set and cleared with the same domain and path', () => {
+    expect(setCookie('a', 'b', attributes)).to.equal(
+      'a=b; Path=/app; Domain=example.com; Max-Age=60; Secure; HttpOnly; SameSite=Lax',
+    );
+    expect(clearCookie('a', attributes)).to.match(
+      /^a=; Path=\/app; Domain=example.com; Max-Age=0; Expires=Thu, 01 Jan 1970/,
+    );
+  });
+
+  it('leave out what is not wanted', () => {
+    const bare = {
+      maxAgeSeconds: undefined,
+      secure: false,
+      httpOnly: false,
+      path: '',
+      sameSite: undefined,
+      domain: undefined,
+    };
+    expect(setCookie('a', 'b', bare)).to.equal('a=b');
+  });
+
+  it('that come twice with different values have none', () => {
+    expect([...parseCookies('a=1; b=2; a=3')]).to.deep.equal([['b', '2']]);
+    expect(parseCookies('a=1; a=1').get('a')).to.equal('1');
+  });
+
+  const long = Array.from({ length: 9000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('');
+  const map = (entries: readonly (readonly [string, string])[]) => new Map(entries);
+
+  it('carry a long value in chunks', () => {
+    const chunks = splitValue('t', long)!;
+    expect(chunks.map(([name]) => name)).to.deep.equal(['t', 't_1', 't_2', 't_3']);
+    for (const [name, value] of chunks) expect(name.length + value.length).to.be.below(4000);
+    expect(joinValue('t', map(chunks))).to.equal(long);
+  });
+
+  it('give no value with chunks that are missing, reordered, doubled, mixed, or claimed to be more', () => {
+    const chunks = splitValue('t', long)!;
+    const other = splitValue('t', long.toUpperCase())!;
+    const [head, one, two, three] = chunks as [[string, string], [string, string], [string, string], [string, string]];
+    const bad = [
+      [head, one, two],
+      [head, ['t_1', two[1]], ['t_2', one[1]], three],
+      [head, one, ['t_2', one[1]], three],
+      [head, one, other[2]!, three],
+      [['t', head[1].replace('chunks:3', 'chunks:4')], one, two, three, ['t_4', 'x']],
+      [['t', head[1].replace('chunks:3', 'chunks:9')], one, two, three],
+    ] as [string, string][][];
+    for (const cookies of bad) expect(joinValue('t', map(cookies))).to.equal(undefined);
+  });
+
+  it('refuse a value that is too long', () => {
+    expect(splitValue('t', 'x'.repeat(20_000))).to.equal(undefined);
+  });
+});
+
+describe('sealing', () => {
+  const key = new Uint8Array(32).fill(1);
+  it('opens for the same key and purpose only', () => {
+    const sealed = seal(key, 'a', 'text');
+    expect(open(key, 'a', sealed)).to.equal('text');
+    expect(open(key, 'b', sealed)).to.equal(undefined);
+    expect(open(new Uint8Array(32), 'a', sealed)).to.equal(undefined);
+    for (const bad of ['', 'x', `${sealed}=`, `${sealed}AA`, sealed.slice(0, -1), ` ${sealed}`])
+      expect(open(key, 'a', bad), bad).to.equal(undefined);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import type { AuthRequest } from '@edge-gateway/core';
+import type { Session, SessionKeeper } from '../../src/session/session.ts';
+
+/** What every store of sessions has to do. `other` is a second keeper on the same store, as of another process. */
+export interface KeeperPair {
+  readonly keeper: SessionKeeper;
+  readonly other: SessionKeeper;
+  close(): Promise<void>;
+}
+
+export function requestWith(cookie?: string): AuthRequest {
+  return {
+    requestId: 'r',
+    method: 'GET',
+    scheme: 'https',
+    host: 'app.example.com',
+    path: '/',
+    header: (name) => (name === 'cookie' ? cookie : undefined),
+    headers: () => [],
+    clientAddress: '127.0.0.1',
+    state: {},
+    metadata: new Map(),
+  };
+}
+
+const idToken = (claims: object): string =>
+  `e30.${Buffer.from(JSON.stringify({ iss: 'https://idp.example', exp: 4_000_000_000, ...claims })).toString('base64url')}.x`;
+const sessionOf = (sub: string, sid: string): Session => ({
+  idToken: idToken({ sub, sid }),
+  accessToken: `access of ${sub}`,
+  refreshToken: `refresh of ${sid}`,
+});
+
+/** The contract suite of session stores. */
+export function sessionStoreContract(name: string, create: () => Promise<KeeperPair>): void {
+  describe(`sessions in ${name}`, () => {
+    let pair: KeeperPair;
+    const login = async (session: Session): Promise<AuthRequest> => {
+      const [cookie = ''] = await pair.keeper.create(requestWith(), session);
+      return requestWith(cookie.split(';', 1)[0]);
+    };
+    beforeEach(async () => {
+      pair = await create();
+    });
+    afterEach(() => pair.close());
+
+    it('are found by their handle, also by another process', async () => {
+      const session = sessionOf('a', '1');
+      const request = await login(session);
+      expect((await pair.keeper.load(request))?.session).to.deep.equal(session);
+      expect((await pair.other.load(request))?.session).to.deep.equal(session);
+    });
+
+    it('are not found by any other handle', async () => {
+      await login(sessionOf('a', '1'));
+      for (const cookie of ['', '__session=', `__session=${'A'.repeat(43)}`, '__session=../x', '__session=*', 'x=1']) {
+        expect(await pair.keeper.load(requestWith(cookie)), cookie).to.equal(undefined);
+      }
+    });
+
+    it('of two users never mix', async () => {
+      const requests = await Promise.all(Array.from({ length: 20 }, (_, i) => login(sessionOf(`u${i}`, `s${i}`))));
+      const loaded = await Promise.all(requests.map((request) => pair.other.load(request)));
+      expect(loaded.map((held) => held?.session.accessToken)).to.deep.equal(requests.map((_, i) => `access of u${i}`));
+    });
+
+    it('can be written again, and the other process sees it', async () => {
+      const request = await login(sessionOf('a', '1'));
+      const held = (await pair.keeper.load(request))!;
+      await pair.keeper.update(request, held, { ...held.session, accessToken: 'new' });
+      expect((await pair.other.load(request))?.session.accessToken).to.equal('new');
+    });
+
+    it('are gone once removed', async () => {
+      const request = await login(sessionOf('a', '1'));
+      const cookies = await pair.other.remove(request, await pair.other.load(request));
+      expect(cookies.join()).to.match(/__session=;.*Path=\/.*Max-Age=0/);
+      expect(await pair.keeper.load(request)).to.equal(undefined);
+    });
+
+    it('of one session at the provider are removed together, and no others', async () => {
+      const [one, same, third] = [
+        await login(sessionOf('a', '1')),
+        await login(sessionOf('a', '1')),
+        await login(sessionOf('a', '2')),
+      ];
+      expect(await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(2);
+      expect([await pair.keeper.load(one), await pair.keeper.load(same)]).to.deep.equal([undefined, undefined]);
+      expect(await pair.keeper.load(third)).to.not.equal(undefined);
+      await pair.keeper.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]);
+      expect(await pair.keeper.load(third)).to.equal(undefined);
+    });
+
+    it('are worked on by one at a time', async () => {
+      const request = await login(sessionOf('a', '1'));
+      const held = (await pair.keeper.load(request))!;
+      let inside = 0;
+      let most = 0;
+      const work = async (): Promise<void> => {
+        most = Math.max(most, ++inside);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        inside--;
+      };
+      const keepers = [pair.keeper, pair.other, pair.keeper, pair.other];
+      await Promise.all(keepers.map((each) => each.exclusively(held, work, 5000)));
+      expect(most).to.equal(1);
+      const nested = await pair.keeper.exclusively(
+        held,
+        () => pair.other.exclusively(held, work, 0).then(() => 'done'),
+        0,
+      );
+      expect(nested).to.equal('done');
+    });
+
+    it('end: a session that cannot be renewed is kept no longer than its tokens', async () => {
+      const request = await login({ accessToken: 'x', accessEndsAt: Date.now() - 120_000 });
+      expect(await pair.keeper.load(request)).to.equal(undefined);
+    });
+  });
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import session, { type Store } from 'express-session';
+import { silentLoggers } from '@edge-gateway/core';
+import { skipWithout } from '../../../../test/parts/apt.ts';
+import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
+import { createRedisIndex, createRedisLock, createRedisStore } from '../../src/session/redis-session.ts';
+import { createRedis } from '../../src/session/redis.ts';
+import { createLocalIndex } from '../../src/session/session-index.ts';
+import { createLocalLock } from '../../src/session/session-lock.ts';
+import { createStoreKeeper, type StoreKeeperOptions } from '../../src/session/store-keeper.ts';
+import { requestWith, sessionStoreContract } from './keeper-contract.ts';
+
+const ATTRIBUTES = {
+  maxAgeSeconds: 3600,
+  secure: true,
+  httpOnly: true,
+  path: '/',
+  sameSite: 'Lax',
+  domain: undefined,
+} as const;
+const rest = { cookieName: '__session', attributes: ATTRIBUTES, client: 'a client', now: Date.now };
+
+function local(store: Store): StoreKeeperOptions {
+  return { store, lock: createLocalLock(), index: createLocalIndex(60_000, Date.now), ...rest };
+}
+
+sessionStoreContract('the embedded store', async () => {
+  const keeper = createStoreKeeper(local(new session.MemoryStore()));
+  return { keeper, other: keeper, close: async () => {} };
+});
+
+describe('Redis', () => {
+  let server: RedisServer;
+  before(async function () {
+    await skipWithout(this, 'redis-server');
+    server = await startRedis();
+  });
+  after(() => server?.close());
+
+  sessionStoreContract('Redis, from two processes', async () => {
+    await server.command(['flushall']);
+    const connections = [1, 2].map(() => createRedis({ host: server.host }, silentLoggers.get('redis')));
+    const [keeper, other] = connections.map((redis) =>
+      createStoreKeeper({
+        store: createRedisStore(redis, 'p:'),
+        lock: createRedisLock(redis, 'p:'),
+        index: createRedisIndex(redis, 'p:', 60),
+        ...rest,
+      }),
+    );
+    return {
+      keeper: keeper!,
+      other: other!,
+      async close() {
+        for (const redis of connections) redis.disconnect();
+      },
+    };
+  });
+
+  it('is given neither handles nor tokens to read, and every key with its end', async () => {
+    const redis = createRedis({ host: server.host }, silentLoggers.get('redis'));
+    const keeper = createStoreKeeper({
+      store: createRedisStore(redis, 'q:'),
+      lock: createRedisLock(redis, 'q:'),
+      index: createRedisIndex(redis, 'q:', 60),
+      ...rest,
+    });
+    const [cookie = ''] = await keeper.create(requestWith(), { accessToken: 'the token', refreshToken: 'more' });
+    const [key = ''] = await redis.run((client) => client.keys('q:*'));
+    const kept = await redis.run((client) => client.get(key));
+    expect(key + kept)
+      .to.not.contain(cookie.slice('__session='.length, 20))
+      .and.not.contain('the token');
+    expect(await redis.run((client) => client.ttl(key))).to.be.greaterThan(0);
+    redis.disconnect();
+  });
+});
+
+describe('a store that answers wrongly', () => {
+  it('never gives a user the session of another', async () => {
+    const memory = new session.MemoryStore();
+    const keeper = createStoreKeeper(local(memory));
+    const [mine = ''] = await keeper.create(requestWith(), { accessToken: 'mine', refreshToken: 'r' });
+    await keeper.create(requestWith(), { accessToken: 'theirs', refreshToken: 'r' });
+    const { sessions } = memory as unknown as { sessions: Record<string, string> };
+    const [first = '', second = ''] = Object.keys(sessions);
+    [sessions[first], sessions[second]] = [sessions[second]!, sessions[first]!];
+    expect(await keeper.load(requestWith(mine.split(';', 1)[0]))).to.equal(undefined);
+  });
+
+  it('never opens a session of another client', async () => {
+    const memory = new session.MemoryStore();
+    const [cookie = ''] = await createStoreKeeper(local(memory)).create(requestWith(), {
+      accessToken: 'a',
+      refreshToken: 'r',
+    });
+    const other = createStoreKeeper({ ...local(memory), client: 'another client' });
+    expect(await other.load(requestWith(cookie.split(';', 1)[0]))).to.equal(undefined);
+  });
+
+  it('is unavailable where it throws or errs', async () => {
+    const broken = {
+      get: () => {
+        throw new Error('broken');
+      },
+    } as unknown as Store;
+    const request = requestWith(`__session=${'A'.repeat(43)}`);
+    const error = await createStoreKeeper(local(broken))
+      .load(request)
+      .catch((each: unknown) => each);
+    expect(error).to.have.property('code', 'ERR_OIDC_STORE_UNAVAILABLE');
+  });
+});
