@@ -1,0 +1,179 @@
+import { hash } from 'node:crypto';
+import { expect } from 'chai';
+import { graphqlApi } from '../src/middleware.ts';
+import { ask, post, serveHandler, serveJson, type GraphQLAnswer, type TestServer } from './servers.ts';
+
+const SCHEMA = `
+  type Query { node(id: ID): Node @resolve(name: "node") list(ids: [ID!]): [Node] @resolve(name: "list") }
+  type Mutation { change: Node @resolve(name: "node") }
+  type Node { id: ID name: String next: Node @resolve(name: "node") }
+`;
+
+const SIZES = [1_000, 3_000, 10_000];
+const times = (count: number, text: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => text(i)).join(' ');
+
+/** Documents that ask for too much, by the attack; each in three sizes. */
+const ATTACKS: Record<string, (size: number) => string> = {
+  'alias flood': (n) => `{ ${times(n, (i) => `a${i}: node { id }`)} }`,
+  'alias flood below a field': (n) => `{ node { ${times(n, (i) => `a${i}: id`)} } }`,
+  'depth by nested fields': (n) => `{ ${'node { next {'.repeat(n / 2)} id ${'} }'.repeat(n / 2)} }`,
+  'depth by fragments': (n) =>
+    `{ ...f0 } ${times(n, (i) => `fragment f${i} on Query { ...f${i + 1} }`)} fragment f${n} on Query { node { id } }`,
+  'fragments that double each other': (n) =>
+    `{ node { ...f0 } } ${times(Math.min(n / 40, 40), (i) => `fragment f${i} on Node { next { ...f${i + 1} } n2: next { ...f${i + 1} } }`)} fragment f${Math.min(n / 40, 40)} on Node { id }`,
+  'circular fragments': (n) =>
+    `{ node { ...a } } fragment a on Node { ...b } fragment b on Node { ...a } # ${'x'.repeat(n)}`,
+  'a fragment that spreads itself': (n) => `{ node { ...a } } fragment a on Node { next { ...a } } # ${'x'.repeat(n)}`,
+  'field duplication': (n) => `{ node { ${'id '.repeat(n)} } }`,
+  'known directives': (n) => `{ node { id ${'@include(if: true) '.repeat(n)} } }`,
+  'unknown directives': (n) => `{ node { id ${'@nothing '.repeat(n)} } }`,
+  '__typename flood': (n) => `{ ${'__typename '.repeat(n)} }`,
+  'list arguments': (n) => `{ list(ids: [${times(n, (i) => `"${i}"`)}]) { id } }`,
+  'deep list arguments': (n) => `{ list(ids: ${'['.repeat(n)}1${']'.repeat(n)}) { id } }`,
+  'defer flood': (n) => `{ node { ${times(n, () => '... @defer { id }')} } }`,
+  'stream flood': (n) => `{ ${times(n, (i) => `s${i}: list @stream { id }`)} }`,
+  'root fields': (n) => times(1, () => `{ ${times(n, () => 'node { id }')} }`),
+  'many operations': (n) => times(n, (i) => `query q${i} { node { id } }`),
+  'variable definitions': (n) => `query (${times(n, (i) => `$v${i}: ID`)}) { node { id } }`,
+  introspection: (n) => `{ __schema { types { ${'fields { type { fields { name } } } '.repeat(n / 1000)} } } }`,
+  tokens: (n) => `{ ${'{ '.repeat(n)}`,
+};
+
+describe('a GraphQL attack', () => {
+  let backend: TestServer;
+  let front: TestServer;
+
+  before(async () => {
+    backend = await serveJson({ '/node': { id: '1', name: 'n' }, '/list': [{ id: '1' }] });
+    const upstreamRef = { name: 'backend' };
+    const rest = (path: string) => ({ restResolver: { upstreamRef, request: { headers: { ':path': path } } } });
+    front = await serveHandler(
+      graphqlApi({
+        schemaDefinition: SCHEMA,
+        resolutions: { node: rest('/node'), list: rest('/list') },
+        upstreams: { backend: backend.url },
+      }),
+    );
+  });
+  after(async () => {
+    await front.close();
+    await backend.close();
+  });
+  beforeEach(() => {
+    backend.asked.length = 0;
+  });
+
+  const expectRefused = ({ status, body }: GraphQLAnswer, wanted = 400): void => {
+    expect(body).to.not.have.property('data');
+    expect(body.errors[0].extensions.code).to.match(/^ERR_GRAPHQL_/);
+    expect(body.errors.length).to.be.at.most(7);
+    expect(status).to.equal(wanted);
+    expect(backend.asked).to.deep.equal([]);
+  };
+
+  for (const [name, document] of Object.entries(ATTACKS)) {
+    for (const size of SIZES) {
+      it(`${name}, ${size}: refused before any request upstream`, async () => {
+        expectRefused(await ask(front.url, document(size)));
+      });
+    }
+  }
+
+  it('a document of 1 MiB and more: refused by its size', async () => {
+    expectRefused(await ask(front.url, `{ node { id } } # ${'x'.repeat(1_048_576)}`), 413);
+  });
+
+  it('a million tokens below the size limit: refused', async () => {
+    expectRefused(await ask(front.url, '{ '.repeat(500_000)));
+  });
+
+  it('variables of 10 MiB: refused', async () => {
+    expectRefused(await ask(front.url, '{ node { id } }', { a: 'x'.repeat(10 * 1_048_576) }), 413);
+  });
+
+  it('deep variables: refused', async () => {
+    const body = `{"query":"{ node { id } }","variables":{"a":${'['.repeat(100)}${']'.repeat(100)}}}`;
+    expectRefused(await post(front.url, body));
+  });
+
+  it('__proto__ in variables: changes nothing', async () => {
+    const body = '{"query":"query ($id: ID) { node(id: $id) { id } }","variables":{"__proto__":{"id":"x"}}}';
+    expect((await post(front.url, body)).status).to.equal(200);
+    expect(({} as { id?: string }).id).to.equal(undefined);
+  });
+
+  it('a batch: refused, for batches are off', async () => {
+    const one = { query: '{ node { id } }' };
+    expectRefused(await post(front.url, JSON.stringify(Array.from({ length: 1000 }, () => one))));
+    expectRefused(await post(front.url, JSON.stringify([one])));
+  });
+
+  it('introspection: refused without naming the schema', async () => {
+    const answer = await ask(front.url, '{ __schema { types { name } } }');
+    expectRefused(answer);
+    expectRefused(await ask(front.url, '{ __type(name: "Node") { name } }'));
+  });
+
+  it('a misspelt field: refused without a suggestion', async () => {
+    const answer = await ask(front.url, '{ nod { id } }');
+    expectRefused(answer);
+    expect(answer.body.errors[0].message).to.not.match(/did you mean/i);
+  });
+
+  it('a mutation by GET: 405, and nothing is changed', async () => {
+    const response = await fetch(`${front.url}?query=${encodeURIComponent('mutation { change { id } }')}`);
+    expect(response.status).to.equal(405);
+    expect(response.headers.get('allow')).to.equal('POST');
+    expect(backend.asked).to.deep.equal([]);
+  });
+
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x', '']) {
+    it(`a form (${type || 'no content type'}): 415, as a foreign page could send it`, async () => {
+      expectRefused(await post(front.url, '{"query":"{ node { id } }"}', { 'content-type': type }), 415);
+    });
+  }
+
+  it('a multipart upload map: 415', async () => {
+    const body = '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"{ node { id } }"}\r\n--x--';
+    expectRefused(await post(front.url, body, { 'content-type': 'multipart/form-data; boundary=x' }), 415);
+  });
+
+  for (const body of [
+    '',
+    '{',
+    'null',
+    '1',
+    '"{ node { id } }"',
+    '{"query":1}',
+    '{"query":"{ node }","variables":[]}',
+  ]) {
+    it(`a body ${JSON.stringify(body)}: 400`, async () => {
+      expectRefused(await post(front.url, body));
+    });
+  }
+
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    it(`${method}: 405 with what is allowed`, async () => {
+      const response = await fetch(front.url, { method });
+      expect(response.status).to.equal(405);
+      expect(response.headers.get('allow')).to.equal('GET, POST');
+    });
+  }
+
+  it('a persisted query under the hash of another: refused and not kept', async () => {
+    const query = '{ node { id } }';
+    const sha256Hash = hash('sha256', 'another', 'hex');
+    const extensions = { persistedQuery: { version: 1, sha256Hash } };
+    expectRefused(await post(front.url, JSON.stringify({ query, extensions })));
+    const { body } = await post(front.url, JSON.stringify({ extensions }));
+    expect(body.errors[0].message).to.equal('PersistedQueryNotFound');
+  });
+
+  it('joins that multiply requests: one request for what is equal', async () => {
+    const { status, body } = await ask(front.url, '{ a: node { next { next { id } } } b: node { next { id } } }');
+    expect(status).to.equal(200);
+    expect(body.data.a.next.next.id).to.equal('1');
+    expect(backend.asked).to.deep.equal(['GET /node']);
+  });
+});
