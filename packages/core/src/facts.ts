@@ -6,10 +6,10 @@ export type HeaderChange =
   | { readonly op: 'append'; readonly name: string; readonly value: string }
   | { readonly op: 'remove'; readonly name: string };
 
-/** What a concern has read of a request's body. */
+/** What a concern has read of a request's body. It was put back, so that the stream still gives all of it. */
 export interface ReadBody {
   readonly bytes: Buffer;
-  /** False when only the beginning was read; it was put back, so that the stream still gives all of it. */
+  /** False when the body goes on. */
   readonly whole: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Facts {
    * forged ones. `undefined` in a user's own server, where those of the request count.
    */
   headers: readonly string[] | undefined;
-  /** Set by a concern that read of the body, so that it is still sent. */
+  /** Set by a concern that read of the body. */
   body: ReadBody | undefined;
   /** Set by a concern after which the route is chosen again, by the headers and the path as they are then. */
   reroute: boolean;

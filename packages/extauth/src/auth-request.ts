@@ -6,7 +6,7 @@ export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortS
   let flat: readonly string[] | undefined;
   return {
     requestId: facts.requestId,
-    method: (req.method ?? 'GET').toUpperCase(),
+    method: facts.method.toUpperCase(),
     scheme: schemeOf(req, facts),
     host: facts.header('host') ?? '',
     path: facts.path,

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { ReadBody } from '@edge-gateway/core';
 
 /**
- * Reads at most `maxBytes` of a body. What was read of a longer one is put back, so that the stream still gives all of
- * it. Rejects when the client goes away.
+ * Reads at most `maxBytes` of a body and puts back what it read, so that the stream still gives all of it. Rejects when
+ * the client goes away.
  */
 export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
@@ -11,9 +11,9 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBo
     let size = 0;
 
     function settle(whole: boolean): void {
-      req.off('readable', onReadable).off('end', onEnd).off('error', onError).off('close', onClose);
+      req.off('readable', onReadable).off('error', onError).off('close', onClose);
       const bytes = Buffer.concat(chunks);
-      if (!whole) req.unshift(bytes);
+      if (size > 0) req.unshift(bytes);
       resolve({ bytes: whole ? bytes : bytes.subarray(0, maxBytes), whole });
     }
 
@@ -24,12 +24,13 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBo
         size += chunk.length;
         if (size > maxBytes) return settle(false);
       }
+      // Put back now the bytes come before the end, which is only told in the next tick.
+      if (req.complete) settle(true);
     }
 
-    const onEnd = (): void => settle(true);
     const onError = (error: Error): void => reject(error);
     const onClose = (): void => reject(new Error('the client went away'));
-    req.on('readable', onReadable).on('end', onEnd).on('error', onError).on('close', onClose);
+    req.on('readable', onReadable).on('error', onError).on('close', onClose);
   });
 }
 

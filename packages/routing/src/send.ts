@@ -23,7 +23,8 @@ export interface Sending {
 export function sendUpstream(request: RoutedRequest, sending: Sending): void {
   const upstream = prepare(request, sending);
   if (!upstream) return;
-  request.body = bodyOf(request);
+  // What a concern read it has put back; a body parser in front has not.
+  if (!request.facts?.body) request.body = parsedBody(request.req);
   request.sending();
   forward(request.req, request.res, upstream, request);
   request.release();
@@ -47,13 +48,6 @@ export function sendUpgrade(request: RoutedRequest, sending: Sending, { socket, 
     },
   });
   request.release();
-}
-
-/** What was read of the body before; `undefined` while the stream gives all of it. */
-function bodyOf({ req, facts }: RoutedRequest): Buffer | undefined {
-  const read = facts?.body;
-  if (!read) return parsedBody(req);
-  return read.whole ? read.bytes : undefined;
 }
 
 function prepare(request: RoutedRequest, { destination, action, upstreams }: Sending): Upstream | undefined {

@@ -1,0 +1,227 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  createContext,
+  type AuthAllowed,
+  type AuthDecision,
+  type AuthMethodKind,
+  type AuthRequest,
+} from '@edge-gateway/core';
+import type { AuthConfigSpec, AuthStep } from '@edge-gateway/core/schema';
+import { expect } from 'chai';
+import { createChain, type ChainDecision } from '../src/index.ts';
+import { guarded, stopAll } from './harness.ts';
+
+type Say = (request: AuthRequest) => AuthDecision | Promise<AuthDecision>;
+
+const pass: Say = () => ({ allowed: true });
+const refuse: Say = () => ({ allowed: false, status: 401, reason: 'no' });
+const fail: Say = () => Promise.reject(new Error('broken'));
+
+/** A method whose steps say what `says` has under their place. */
+const scripted = (says: readonly Say[]): AuthMethodKind => {
+  let made = 0;
+  return {
+    type: 'jwt',
+    create() {
+      const say = says[made++]!;
+      return { authorize: (request) => say(request) };
+    },
+  };
+};
+
+const spec = (count: number, more: Partial<AuthConfigSpec> = {}): AuthConfigSpec => ({
+  configs: Array.from({ length: count }, (_, i): AuthStep => ({ name: 'abcdef'[i]!, jwt: {} })),
+  ...more,
+});
+
+const bare: AuthRequest = {
+  requestId: '',
+  method: 'GET',
+  scheme: 'http',
+  host: '',
+  path: '/',
+  header: () => undefined,
+  headers: () => [],
+  clientAddress: '',
+  state: {},
+  metadata: new Map(),
+};
+
+function run(says: readonly Say[], more: Partial<AuthConfigSpec> = {}, timeoutMs = 1000): Promise<ChainDecision> {
+  const parts = { kinds: [scripted(says)], context: createContext(), id: 'n.c', timeoutMs };
+  return createChain(spec(says.length, more), parts).authorize(bare);
+}
+
+describe('the chain', () => {
+  afterEach(stopAll);
+
+  it('wants every step, and stops at the first refusal', async () => {
+    expect((await run([pass, pass])).allowed).to.equal(true);
+    let asked = false;
+    const seen: Say = () => {
+      asked = true;
+      return { allowed: true };
+    };
+    expect(await run([refuse, seen])).to.include({ allowed: false, status: 401 });
+    expect(asked).to.equal(false);
+  });
+
+  it('evaluates the expression from left to right and asks no more than it needs', async () => {
+    const asked: string[] = [];
+    const noted =
+      (name: string, say: Say): Say =>
+      (request) => {
+        asked.push(name);
+        return say(request);
+      };
+    const says = [noted('a', refuse), noted('b', pass), noted('c', pass)];
+    expect((await run(says, { booleanExpr: '(a || b) && !c' })).allowed).to.equal(false);
+    expect(asked).to.deep.equal(['a', 'b', 'c']);
+    asked.length = 0;
+    expect((await run([says[1]!, says[0]!, says[2]!], { booleanExpr: 'a || b || c' })).allowed).to.equal(true);
+    expect(asked).to.deep.equal(['b']);
+  });
+
+  it('gives the refusal of the last branch of an or', async () => {
+    const other: Say = () => ({ allowed: false, status: 418, reason: 'no' });
+    expect(await run([refuse, other], { booleanExpr: 'a || b' })).to.include({ status: 418 });
+  });
+
+  it('takes a step that fails for no permission, not even behind a not', async () => {
+    expect(await run([fail])).to.include({ allowed: false, failed: true });
+    expect(await run([fail], { booleanExpr: '!a' })).to.include({ allowed: false, failed: true });
+    expect((await run([fail, pass], { booleanExpr: 'a || b' })).allowed).to.equal(true);
+    expect(await run([fail, refuse], { booleanExpr: 'a || b' })).not.to.have.property('failed');
+  });
+
+  it('takes a step that is too slow for one that fails, and aborts it', async () => {
+    let aborted = false;
+    const slow: Say = async ({ signal }) => {
+      signal!.addEventListener('abort', () => (aborted = true));
+      await wait(90);
+      return { allowed: true };
+    };
+    expect(await run([slow], {}, 10)).to.include({ allowed: false, failed: true });
+    expect(aborted).to.equal(true);
+  });
+
+  it('merges what passing steps grant, and shows it to the next', async () => {
+    const first: Say = () => ({
+      allowed: true,
+      requestChanges: [{ op: 'set', name: 'x-a', value: '1' }],
+      responseChanges: [{ op: 'append', name: 'set-cookie', value: 'a=1' }],
+      state: { a: 1 },
+      metadata: { sub: 'me' },
+      userId: 'first',
+    });
+    const second: Say = ({ header, state }) => ({
+      allowed: true,
+      requestChanges: [{ op: 'append', name: 'x-a', value: `${header('x-a')}${JSON.stringify(state)}` }],
+    });
+    const granted = await run([first, second]);
+    expect(granted).to.deep.include({
+      allowed: true,
+      userId: 'first',
+      state: { a: 1 },
+      metadata: { a: { sub: 'me' } },
+    });
+    expect((granted as AuthAllowed).requestChanges).to.have.lengthOf(2);
+  });
+
+  it('answers 401 in place of a redirect when asked to, and keeps its cookies back', async () => {
+    const redirect: Say = () => ({
+      allowed: false,
+      status: 302,
+      headers: ['location', '/login', 'set-cookie', 'state=1'],
+      redirect: true,
+      reason: 'no session',
+    });
+    expect(await run([redirect])).to.include({ status: 302 });
+    const refused = await run([redirect], { failOnRedirect: true });
+    expect(refused).to.include({ status: 401 });
+    expect(refused).not.to.have.property('headers');
+  });
+
+  it('cannot be made without steps, with equal names, or of methods that are not there', () => {
+    const parts = { kinds: [scripted([pass, pass])], context: createContext(), id: 'n.c', timeoutMs: 1 };
+    expect(() => createChain({ configs: [] }, parts)).to.throw('at least one step');
+    expect(() =>
+      createChain(
+        {
+          configs: [
+            { name: 'a', jwt: {} },
+            { name: 'a', jwt: {} },
+          ],
+        },
+        parts,
+      ),
+    ).to.throw('same name');
+    expect(() => createChain({ configs: [{ ldap: { address: 'x' } }] }, parts)).to.throw('not available');
+    expect(() => createChain(spec(1, { booleanExpr: 'a && z' }), parts)).to.throw('no step is named z');
+  });
+});
+
+describe('the middleware', () => {
+  afterEach(stopAll);
+  const saying = (say: Say) => ({ methods: [{ ...scripted([say]), type: 'ldap' }] });
+  const config: AuthConfigSpec = { configs: [{ ldap: { address: 'x' } }] };
+
+  it('answers 403 with an empty body when nobody could be asked, or what the settings say', async () => {
+    expect(await (await guarded(config, saying(fail))).ask()).to.include({ status: 403, body: '' });
+    const other = await guarded(config, { ...saying(fail), settings: { statusOnError: 503 } });
+    expect(await other.ask()).to.include({ status: 503, body: '' });
+    const open = await guarded(config, { ...saying(fail), settings: { failureModeAllow: true } });
+    expect((await open.ask()).status).to.equal(200);
+    expect(
+      (await (await guarded(config, { ...saying(refuse), settings: { failureModeAllow: true } })).ask()).status,
+    ).to.equal(401);
+  });
+
+  it('sends the headers of a refusal and of a pass to the client', async () => {
+    const redirect: Say = () => ({
+      allowed: false,
+      status: 302,
+      headers: ['location', '/login', 'set-cookie', 'a=1', 'set-cookie', 'b=2'],
+      reason: '',
+    });
+    const answer = await (await guarded(config, saying(redirect))).ask();
+    expect(answer.headers).to.deep.include({ location: '/login', 'set-cookie': ['a=1', 'b=2'] });
+    const cookies: Say = () => ({
+      allowed: true,
+      responseChanges: [
+        { op: 'append', name: 'set-cookie', value: 'a=1' },
+        { op: 'append', name: 'set-cookie', value: 'b=2' },
+      ],
+    });
+    expect((await (await guarded(config, saying(cookies))).ask()).headers['set-cookie']).to.deep.equal(['a=1', 'b=2']);
+  });
+
+  it('refuses where a granted header would break out of its line', async () => {
+    const inject: Say = () => ({
+      allowed: true,
+      requestChanges: [{ op: 'set', name: 'x-a', value: 'a\r\nx-admin: 1' }],
+    });
+    expect((await (await guarded(config, saying(inject))).ask()).status).to.equal(403);
+    const user: Say = () => ({ allowed: true, userId: 'a\nb' });
+    expect((await (await guarded(config, saying(user))).ask()).status).to.equal(403);
+  });
+
+  it('shows the body where it is asked for, and answers 413 to a longer one', async () => {
+    let seen: string | undefined;
+    const look: Say = ({ body }) => {
+      seen = body?.toString('utf8');
+      return { allowed: true };
+    };
+    const whole = await guarded(config, { ...saying(look), settings: { requestBody: { maxRequestBytes: 10 } } });
+    expect((await whole.ask('/', { method: 'POST', body: 'hello' })).body).to.equal('5');
+    expect(seen).to.equal('hello');
+    expect(await whole.ask('/', { method: 'POST', body: 'hello hello' })).to.include({
+      status: 413,
+      body: 'Payload Too Large',
+    });
+    const settings = { requestBody: { maxRequestBytes: 10, allowPartialMessage: true } };
+    const partial = await guarded(config, { ...saying(look), settings });
+    expect((await partial.ask('/', { method: 'POST', body: 'x'.repeat(100_000) })).body).to.equal('100000');
+    expect(seen).to.equal('x'.repeat(10));
+  });
+});

@@ -1,0 +1,87 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { ApiKeyAuth } from '@edge-gateway/core/schema';
+import { expect } from 'chai';
+import { guarded, only, secretsOf, stopAll } from '../harness.ts';
+
+const refs = (...names: string[]) => ({
+  k8sSecretApikeyStorage: { apiKeySecretRefs: names.map((name) => ({ name, namespace: 'n' })) },
+});
+const step = (spec: ApiKeyAuth) => only({ apiKeyAuth: spec });
+
+describe('apiKeyAuth', () => {
+  afterEach(stopAll);
+
+  it('lets in a known key, under the name of its secret', async () => {
+    const secrets = secretsOf({ alice: { 'api-key': 'k-1' }, bob: { 'api-key': 'k-2' } });
+    const { seen } = await guarded(step({ headerName: 'X-Key', ...refs('alice', 'bob') }), { secrets });
+    expect((await seen('/', { headers: { 'x-key': 'k-2' } }))['x-user-id']).to.equal('bob');
+  });
+
+  it('answers 401 with the text of the reference and an empty body to all other keys', async () => {
+    const secrets = secretsOf({ alice: { 'api-key': 'k-1' }, empty: { 'api-key': '' } });
+    const { ask } = await guarded(step(refs('alice', 'empty', 'gone')), { secrets });
+    for (const key of [
+      undefined,
+      '',
+      'k',
+      'K-1',
+      'k-1, k-1',
+      'x'.repeat(8000),
+      createHash('sha256').update('k-1').digest('hex'),
+    ]) {
+      const answer = await ask('/', key === undefined ? {} : { headers: { 'api-key': key } });
+      expect(answer, key).to.include({ status: 401, body: '' });
+      expect(answer.headers['www-authenticate']).to.equal('API key is missing or invalid');
+    }
+  });
+
+  it('keys that were taken away let nobody in, while the others go on', async () => {
+    const secrets = secretsOf({ bob: { 'api-key': 'k-2' } });
+    const { ask } = await guarded(step(refs('alice', 'bob')), { secrets });
+    expect((await ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(401);
+    expect((await ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(200);
+  });
+
+  it('copies metadata of the key into headers, and never what the client sent under their names', async () => {
+    const secrets = secretsOf({ alice: { 'api-key': 'k-1', plan: 'gold' }, bob: { 'api-key': 'k-2' } });
+    const spec = { ...refs('alice', 'bob'), headersFromMetadataEntry: { 'X-Plan': { name: 'plan' } } };
+    const { seen } = await guarded(step(spec), { secrets });
+    expect((await seen('/', { headers: { 'api-key': 'k-1', 'x-plan': 'free' } }))['x-plan']).to.equal('gold');
+    expect(await seen('/', { headers: { 'api-key': 'k-2', 'x-plan': 'gold' } })).not.to.have.property('x-plan');
+  });
+
+  it('refuses a key that lacks required metadata, or whose metadata would inject a header', async () => {
+    const secrets = secretsOf({
+      alice: { 'api-key': 'k-1' },
+      mallory: { 'api-key': 'k-2', plan: 'gold\r\nx-admin: yes' },
+    });
+    const entry = { 'x-plan': { name: 'plan', required: true } };
+    const { ask } = await guarded(step({ ...refs('alice', 'mallory'), headersFromMetadataEntry: entry }), { secrets });
+    expect((await ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(401);
+    expect((await ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(401);
+  });
+
+  it('compares with stored digests, and further headers with data of the secret', async () => {
+    const digest = createHash('sha256').update('k-1').digest('hex');
+    const secrets = secretsOf({ alice: { 'api-key': digest.toUpperCase(), 'x-tenant': 'acme' } });
+    const spec: ApiKeyAuth = {
+      ...refs('alice'),
+      digest: { algorithm: 'SHA256' },
+      match: { headers: [{ name: 'x-tenant' }] },
+    };
+    const { ask } = await guarded(step(spec), { secrets });
+    expect((await ask('/', { headers: { 'api-key': 'k-1', 'x-tenant': 'acme' } })).status).to.equal(200);
+    expect((await ask('/', { headers: { 'api-key': 'k-1', 'x-tenant': 'other' } })).status).to.equal(401);
+    expect((await ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(401);
+    expect((await ask('/', { headers: { 'api-key': digest, 'x-tenant': 'acme' } })).status).to.equal(401);
+  });
+
+  it('compares with stored HMAC digests', async () => {
+    const digest = createHmac('sha256', 'shared').update('k-1').digest('base64');
+    const secrets = secretsOf({ alice: { 'api-key': digest }, shared: { username: 'u', password: 'shared' } });
+    const hmac = { algorithm: 'HMAC_SHA256', sharedSecretRef: { name: 'shared', namespace: 'n' } } as const;
+    const { ask } = await guarded(step({ ...refs('alice'), hmac }), { secrets });
+    expect((await ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(200);
+    expect((await ask('/', { headers: { 'api-key': digest } })).status).to.equal(401);
+  });
+});

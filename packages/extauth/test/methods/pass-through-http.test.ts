@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { expect } from 'chai';
+import { guarded, only, start, stopAll, type GuardedParts } from '../harness.ts';
+
+type Http = NonNullable<PassThroughAuth['http']>;
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** An auth server that notes what it is asked. */
+async function authServer(answer: (res: ServerResponse) => void) {
+  const seen: Seen[] = [];
+  const url = await start((req, res) => {
+    let body = '';
+    req.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
+    req.on('end', () => {
+      seen.push({ method: req.method, url: req.url, headers: req.headers, body });
+      answer(res);
+    });
+  });
+  return { seen, url };
+}
+
+const own = (http: Http, more: Partial<PassThroughAuth> = {}, parts: GuardedParts = {}) =>
+  guarded(only({ passThroughAuth: { http, ...more } }), parts);
+const YES = (res: ServerResponse): void => void res.end();
+
+describe('passThroughAuth.http', () => {
+  afterEach(stopAll);
+
+  it('posts the headers that are asked for and no body, and lets in on 200', async () => {
+    const { seen, url } = await authServer(YES);
+    const { ask } = await own({
+      url: `${url}/check?a=1`,
+      request: { allowedHeaders: ['X-Token', 'Host'], headersToAdd: { 'x-by': 'gw' } },
+    });
+    expect((await ask('/', { headers: { 'x-token': 't', cookie: 'secret=1' } })).status).to.equal(200);
+    const [{ method, url: path, headers, body } = {} as Seen] = seen;
+    expect([method, path, headers['x-token'], headers['x-by'], headers.cookie, body]).to.deep.equal([
+      'POST',
+      '/check?a=1',
+      't',
+      'gw',
+      undefined,
+      '',
+    ]);
+    expect(url).to.contain(headers.host);
+  });
+
+  it('sends config, state, metadata and body as JSON when asked to', async () => {
+    const { seen, url } = await authServer(YES);
+    const request = { passThroughState: true, passThroughFilterMetadata: true, passThroughBody: true };
+    const { ask } = await own({ url, request }, { config: { team: 'a' } }, { settings: { requestBody: {} } });
+    expect((await ask('/', { method: 'POST', body: 'hi' })).body).to.equal('2');
+    expect(JSON.parse(seen[0]!.body)).to.deep.equal({
+      config: { team: 'a' },
+      state: {},
+      filterMetadata: {},
+      body: 'hi',
+    });
+  });
+
+  it('grants the headers of the answer that are allowed, to upstream and client', async () => {
+    const { url } = await authServer(
+      (res) => void res.writeHead(200, { 'x-a': '1', 'x-b': '2', 'x-c': '3', 'set-cookie': ['s=1', 't=2'] }).end(),
+    );
+    const { ask } = await own({
+      url,
+      response: {
+        allowedUpstreamHeaders: ['x-a'],
+        allowedUpstreamHeadersToOverwrite: ['x-b'],
+        allowedClientHeadersOnSuccess: ['set-cookie'],
+      },
+    });
+    const { headers, body } = await ask('/', { headers: { 'x-a': '0', 'x-b': '0' } });
+    expect(JSON.parse(body)).to.include({ 'x-a': '0, 1', 'x-b': '2' });
+    expect(JSON.parse(body)).not.to.have.property('x-c');
+    expect(headers['set-cookie']).to.deep.equal(['s=1', 't=2']);
+  });
+
+  it('relays a refusal, with the headers that are allowed only', async () => {
+    const { url } = await authServer(
+      (res) => void res.writeHead(429, { 'retry-after': '5', 'x-internal': '1' }).end('later'),
+    );
+    const { ask } = await own({ url, response: { allowedClientHeadersOnDenied: ['retry-after'] } });
+    const answer = await ask();
+    expect(answer).to.include({ status: 429, body: 'later' });
+    expect(answer.headers).to.include({ 'retry-after': '5' });
+    expect(answer.headers).not.to.have.property('x-internal');
+  });
+
+  it('takes no other status of success for a pass, and never relays it', async () => {
+    for (const status of [201, 204]) {
+      const { url } = await authServer((res) => void res.writeHead(status).end());
+      expect((await (await own({ url })).ask()).status).to.equal(403);
+    }
+  });
+
+  it('refuses when the server is down, slow, fails or ends early; failureModeAllow lets pass, but no refusal', async () => {
+    const { url: slow } = await authServer(() => {});
+    const { url: failing } = await authServer((res) => void res.writeHead(503).end('stack trace'));
+    const { url: ending } = await authServer((res) => void res.destroy());
+    const { url: no } = await authServer((res) => void res.writeHead(401).end());
+    const cases = [
+      ['http://127.0.0.1:1', 403],
+      [slow, 403],
+      [failing, 503],
+      [ending, 403],
+    ] as const;
+    for (const [url, status] of cases) {
+      const http = { url, connectionTimeout: '50ms' };
+      expect(await (await own(http)).ask(), url).to.include({ status, body: '' });
+      expect((await (await own(http, { failureModeAllow: true })).ask()).status, url).to.equal(200);
+    }
+    expect((await (await own({ url: no }, { failureModeAllow: true })).ask()).status).to.equal(401);
+  });
+
+  it('takes state from the answer, and refuses when it cannot be read', async () => {
+    const { url: good } = await authServer((res) => void res.end('{"state":{"a":1}}'));
+    const { url: bad } = await authServer((res) => void res.end('{"state":'));
+    const { seen, url } = await authServer(YES);
+    const response = { readStateFromResponse: true };
+    const config = {
+      configs: [
+        { passThroughAuth: { http: { url: good, response } } },
+        { passThroughAuth: { http: { url, request: { passThroughState: true } } } },
+      ],
+    };
+    expect((await (await guarded(config)).ask()).status).to.equal(200);
+    expect(JSON.parse(seen[0]!.body)).to.deep.equal({ state: { a: 1 } });
+    expect((await (await own({ url: bad, response })).ask()).status).to.equal(403);
+  });
+
+  it('cannot be made without an HTTP address', async () => {
+    for (const url of ['', 'ftp://x', 'x:1']) {
+      expect(await own({ url }).catch((error: unknown) => error)).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
+    }
+  });
+});
