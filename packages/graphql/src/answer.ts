@@ -43,6 +43,7 @@ export interface Answerer {
   answer(asked: Asked): Promise<Answer>;
   /** The operation of a request, checked; for what answers in another way, e.g. subscriptions. */
   operation(asked: Pick<Asked, 'request' | 'method'>): Operation | Refusal;
+  /** Answers what is no request of an operation. */
   refuse(refused: Refusal, wanted: Wanted): Answer;
 }
 
@@ -89,7 +90,10 @@ export function createAnswerer(options: AnswerOptions): Answerer {
 
   return {
     operation: operationOf,
-    refuse,
+    refuse(refused, wanted) {
+      counts.total.value++;
+      return refuse(refused, wanted);
+    },
     async answer(asked) {
       counts.total.value++;
       const { request, wanted, facts, signal } = asked;
