@@ -2,6 +2,7 @@ import type { Component, Readiness } from '@edge-gateway/admin';
 import {
   clusterName,
   DEFAULT_SNAPSHOT_SETTINGS,
+  type CallUpstream,
   type Context,
   type Snapshot,
   type SnapshotUpstream,
@@ -19,6 +20,8 @@ export interface DataPlane {
   /** Takes a snapshot. Requests under way finish on the one before. */
   apply(snapshot: Snapshot): Promise<readonly ListenResult[]>;
   setHealthy(healthy: boolean): void;
+  /** Asks an upstream of the newest snapshot. */
+  readonly callUpstream: CallUpstream;
   components(): readonly Component[];
   /** Not ready any more, no new connections, until what is under way is done or the limit is over. */
   drain(limitMs: number): Promise<void>;
@@ -68,6 +71,7 @@ export function createDataPlane(context: Context, proxy: string): DataPlane {
       return started ? 'LIVE' : 'PRE_INITIALIZING';
     },
     apply,
+    callUpstream: router.call,
     setHealthy: (value) => {
       healthy = value;
     },

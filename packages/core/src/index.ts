@@ -54,6 +54,7 @@ export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
+export { severalSources } from './source/several.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
 export { KINDS, findKind, type KindInfo } from './schema/kinds.ts';
 export {

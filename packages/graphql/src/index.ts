@@ -4,6 +4,7 @@ export { graphqlAction, type GraphQLActionOptions } from './action.ts';
 export { graphqlApi, type GraphQLApiOptions } from './middleware.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 export type { UpstreamUrls } from './upstream-urls.ts';
+export { createDiscovery, type DiscoveryOptions, type RunningDiscovery } from './discover/create-discovery.ts';
 export { discover } from './discover/discover.ts';
 export type { Discovery, Probe, Skipped } from './discover/discovery.ts';
 export { explainOperation, type ExplainedCall, type ExplainParts } from './explain/explain-operation.ts';

@@ -5,10 +5,13 @@ import {
   createMetrics,
   directorySource,
   GatewayError,
+  memorySource,
+  severalSources,
   type Loggers,
 } from '@edge-gateway/core';
 import { openAdminPorts } from '../admin-ports.ts';
 import { createDataPlane, type DataPlane } from '../data-plane.ts';
+import { startDiscovery } from '../discovery.ts';
 import type { GatewaySettings } from '../settings.ts';
 
 /** A gateway that serves. */
@@ -31,8 +34,9 @@ export interface RunningGateway {
  */
 export async function startAll(settings: GatewaySettings, log: Loggers, quit: () => void): Promise<RunningGateway> {
   const metrics = createMetrics();
+  const found = memorySource();
   const controlPlane = createControlPlane({
-    source: directorySource(settings.config, { log: log.get('config') }),
+    source: severalSources([directorySource(settings.config, { log: log.get('config') }), found]),
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName: settings.proxyName },
     log,
     metrics,
@@ -44,8 +48,10 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     env: shownVariables(settings),
   });
   const dataPlane = createDataPlane(context, settings.proxyName);
+  let discovery: { close(): void } | undefined;
   const admin = await openAdminPorts({ settings, context, controlPlane, dataPlane, quit });
   const stop = async (): Promise<void> => {
+    discovery?.close();
     await dataPlane.drain(settings.drainSeconds * 1000);
     await controlPlane.close();
     await dataPlane.close();
@@ -55,6 +61,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     await controlPlane.start();
     const first = firstResults(controlPlane, dataPlane, settings);
     refuseTakenPorts(await first);
+    discovery = startDiscovery({ controlPlane, dataPlane, log, source: found });
   } catch (error) {
     await stop();
     throw error;

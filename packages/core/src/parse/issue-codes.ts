@@ -14,6 +14,7 @@ export const PARSE_CODES = {
   NOT_AN_OBJECT: 'A document that is not an object.',
   NO_DOCUMENT: 'A file with comments only.',
   NUL_BYTE: 'A NUL byte.',
+  SOURCE_WARNING: 'What the source of a resource has to say about it; a warning.',
   TAB_INDENTATION: 'A tab where YAML indents with spaces.',
   UNKNOWN_ALIAS: 'An alias without an anchor.',
   UNREADABLE: 'A file that cannot be opened or read.',

@@ -1,4 +1,4 @@
-import { anything, block, bool, duration, int, list, map, named, notYet, of, ref, text, type Static } from './field.ts';
+import { anything, block, bool, duration, int, list, map, named, of, ref, text, type Static } from './field.ts';
 
 const rest = block({
   upstreamRef: ref('Upstream that is asked.'),
@@ -147,7 +147,7 @@ const limits = block({
 const fields = block(
   {
     executableSchema: of(executable, 'An API of its own.'),
-    stitchedSchema: of(stitched, 'An API joined from others.', notYet),
+    stitchedSchema: of(stitched, 'An API joined from others.'),
     statPrefix: text('Prefix of the statistics. Default: `<namespace>_<name>`.'),
     persistedQueryCacheConfig: of(
       block({ cacheSize: int('Most queries kept.', { minimum: 0, default: 1000 }) }),

@@ -6,8 +6,9 @@ export interface MemorySource extends Source {
   /**
    * Puts resources in place of what the unit held: one object, a list of them, or YAML or JSON text. Handed over before
    * the call returns, once the source is started. Their origin is `memory:<unit>`; text also has lines and columns.
+   * `warnings` are shown in the status of each of them.
    */
-  set(unit: string, resources: unknown): void;
+  set(unit: string, resources: unknown, warnings?: readonly string[]): void;
   /** Takes all resources of the unit away. */
   delete(unit: string): void;
 }
@@ -31,7 +32,11 @@ export function memorySource(initial: Readonly<Record<string, unknown>> = {}): M
 
   const source: MemorySource = {
     name: 'memory',
-    set: (unit, resources) => put(`memory:${unit}`, writtenIn(`memory:${unit}`, resources)),
+    set: (unit, resources, warnings = []) =>
+      put(
+        `memory:${unit}`,
+        writtenIn(`memory:${unit}`, resources).map((each) => warned(each, warnings)),
+      ),
     delete: (unit) => put(`memory:${unit}`, []),
     async start(onChange) {
       onChange(new Map(units));
@@ -43,6 +48,14 @@ export function memorySource(initial: Readonly<Record<string, unknown>> = {}): M
   };
   for (const [unit, resources] of Object.entries(initial)) source.set(unit, resources);
   return source;
+}
+
+function warned(written: WrittenResource, warnings: readonly string[]): WrittenResource {
+  if (warnings.length === 0) return written;
+  const told = warnings.map(
+    (message) => ({ code: 'SOURCE_WARNING', severity: 'warning', origin: written.origin, path: [], message }) as const,
+  );
+  return { ...written, issues: [...written.issues, ...told] };
 }
 
 function writtenIn(unit: string, resources: unknown): readonly WrittenResource[] {

@@ -1,0 +1,112 @@
+import { startTodos, startUsersGrpc, type Service } from '@edge-gateway/demo';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { GatewayProcess, until } from './gateway-process.ts';
+
+const upstream = (name: string, port: number): string => `
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: ${name}, namespace: gw-system }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
+---`;
+
+const RESOURCES = `
+apiVersion: gw.vendor.io/v1
+kind: Settings
+metadata: { name: default, namespace: gw-system }
+spec: { discovery: { fdsMode: BLACKLIST } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: graphql, namespace: gw-system }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: /todos }]
+        graphqlApiRef: { name: todos, namespace: gw-system }
+        options: { prefixRewrite: /graphql }
+      - matchers: [{ prefix: /shop }]
+        graphqlApiRef: { name: shop, namespace: gw-system }
+---
+apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: products, namespace: gw-system }
+spec:
+  executableSchema:
+    schemaDefinition: |
+      type Query { GetProduct: Product @resolve(name: "Query|GetProduct") }
+      type Product { name: String seller: User }
+      type User { username: String }
+    executor:
+      local:
+        resolutions:
+          Query|GetProduct:
+            restResolver: { upstreamRef: { name: products, namespace: gw-system }, request: { headers: { ':path': /product } } }
+---
+apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: shop, namespace: gw-system }
+spec:
+  stitchedSchema:
+    subschemas:
+      - { name: products, namespace: gw-system }
+      - name: users
+        namespace: gw-system
+        typeMerge:
+          User: { selectionSet: '{ username }', queryName: GetUser, args: { user_search.username: username } }
+---`;
+
+describe('remote, discovered and joined APIs in the gateway', function () {
+  this.timeout(60_000);
+  const gateway = new GatewayProcess();
+  let services: Service[];
+  let products: Server;
+
+  before(async () => {
+    services = [await startTodos(), await startUsersGrpc()];
+    products = createServer((_req, res) => res.end('{"name":"Ring","seller":{"username":"frodo"}}'));
+    await new Promise<void>((resolve) => products.listen(0, '127.0.0.1', resolve));
+    gateway.write('resources.yaml', RESOURCES);
+    const [todos, users] = services;
+    const { port } = products.address() as AddressInfo;
+    gateway.write(
+      'upstreams.yaml',
+      upstream('todos', todos!.port) + upstream('users', users!.port) + upstream('products', port),
+    );
+    await gateway.start();
+  });
+  after(async () => {
+    await gateway.close();
+    products.closeAllConnections();
+    products.close();
+    for (const service of services) await service.close();
+  });
+
+  async function ask(path: string, query: string): Promise<{ status: number; text: string }> {
+    const response = await fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  it('hands a query on to the server that it found', async () => {
+    const query = '{ todo(id: "b") { id text done } }';
+    await until(async () => (await ask('/todos', query)).status === 200);
+    const { text } = await ask('/todos', query);
+    expect(JSON.parse(text)).to.deep.equal({ data: { todo: { id: 'b', text: 'Test it', done: false } } });
+    expect((await ask('/todos', '{ nothing }')).status).to.equal(400);
+  });
+
+  it('completes the seller of a product from the gRPC service that it found', async () => {
+    const query = '{ GetProduct { name seller { username fullName userId } } }';
+    await until(async () => (await ask('/shop', query)).status === 200);
+    const { text } = await ask('/shop', query);
+    expect(JSON.parse(text)).to.deep.equal({
+      data: { GetProduct: { name: 'Ring', seller: { username: 'frodo', fullName: 'Frodo Baggins', userId: 2 } } },
+    });
+  });
+});

@@ -1,0 +1,192 @@
+import {
+  keyOf,
+  type CallUpstream,
+  type Logger,
+  type MemorySource,
+  type Resource,
+  type ResourceKey,
+} from '@edge-gateway/core';
+import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
+import { readSchema } from '../local/schema.ts';
+import { tell } from '../remote/followed-schema.ts';
+import { compareSchemas } from '../remote/schema-changes.ts';
+import { discover } from './discover.ts';
+import type { Discovery, Probe } from './discovery.ts';
+import { isEligible } from './eligible.ts';
+import { probeUpstream } from './probe.ts';
+
+export interface DiscoveryOptions {
+  readonly callUpstream: CallUpstream;
+  /** What the generated resources are put into. */
+  readonly source: MemorySource;
+  readonly log: Logger;
+  /** Milliseconds between looks at an upstream. Default 15,000. */
+  readonly intervalMs?: number;
+}
+
+/** A loop that makes GraphQLApis of upstreams. */
+export interface RunningDiscovery {
+  /** Takes the newest resources; upstreams that are new or have changed are asked at once. */
+  update(resources: ReadonlyMap<ResourceKey, Resource>): void;
+  /** Asks every upstream now; resolves when that is done. */
+  look(): Promise<void>;
+  close(): void;
+}
+
+export const DEFAULT_INTERVAL_MS = 15_000;
+/** Upstreams that said nothing are asked again in every fourth round only. */
+const QUIET_ROUNDS = 4;
+
+interface Found {
+  readonly type: Probe['type'];
+  readonly text: string;
+  readonly schema: string;
+  /** A newer schema is not taken. */
+  readonly refused: boolean;
+}
+
+/**
+ * Makes the loop that asks upstreams what they are (Settings `discovery`, label `discovery.vendor.io/function_discovery`) and puts
+ * a GraphQLApi of the upstream's name into the source. A GraphQLApi of this name that somebody wrote stays.
+ */
+export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
+  const { source, log, callUpstream } = options;
+  const found = new Map<string, Found>();
+  const quiet = new Map<string, number>();
+  let upstreams = new Map<string, Resource<UpstreamSpec>>();
+  let settings: SettingsSpec = {};
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let closed = false;
+
+  async function round(): Promise<void> {
+    for (const [unit, upstream] of upstreams) {
+      if (closed || upstreams.get(unit) !== upstream) continue;
+      const rest = quiet.get(unit) ?? 0;
+      if (rest > 0) quiet.set(unit, rest - 1);
+      else await ask(unit, upstream);
+    }
+  }
+
+  async function ask(unit: string, upstream: Resource<UpstreamSpec>): Promise<void> {
+    const before = found.get(unit);
+    const probe = await probeUpstream(upstream, callUpstream, before?.type);
+    if (closed || !upstreams.has(unit)) return;
+    if (!probe) return void (before ?? quiet.set(unit, QUIET_ROUNDS - 1));
+    try {
+      await take(unit, upstream, probe);
+    } catch (error) {
+      quiet.set(unit, QUIET_ROUNDS - 1);
+      log.warn(
+        { upstream: upstream.metadata.name, reason: (error as Error).message },
+        'nothing can be made of an upstream',
+      );
+    }
+  }
+
+  async function take(unit: string, { metadata }: Resource<UpstreamSpec>, probe: Probe): Promise<void> {
+    const discovery = discover({ name: metadata.name, namespace: metadata.namespace }, probe);
+    const schema = discovery.spec.executableSchema?.schemaDefinition ?? '';
+    const text = JSON.stringify(discovery.spec);
+    const before = found.get(unit);
+    if (before?.text === text && !before.refused) return;
+    const { refused, breaking } = await judge(before?.schema, schema, settings);
+    if (refused && before?.refused) return;
+    const kept = refused ? JSON.parse(before!.text) : discovery.spec;
+    found.set(unit, refused ? { ...before!, refused } : { type: probe.type, text, schema, refused });
+    const resource = {
+      apiVersion: 'graphql.gw.vendor.io/v1beta1',
+      kind: 'GraphQLApi',
+      metadata: { name: metadata.name, namespace: metadata.namespace, labels: { discovered_by: 'discovery' } },
+      spec: kept,
+    };
+    source.set(unit, resource, statusOf(breaking, refused));
+    report(metadata.name, discovery, { log, breaking });
+  }
+
+  function drop(unit: string): void {
+    found.delete(unit);
+    quiet.delete(unit);
+    source.delete(unit);
+  }
+
+  async function look(): Promise<void> {
+    again = true;
+    looking ??= (async () => {
+      while (again) {
+        again = false;
+        await round();
+      }
+    })().finally(() => (looking = undefined));
+    await looking;
+  }
+
+  const timer = setInterval(() => void look(), options.intervalMs ?? DEFAULT_INTERVAL_MS);
+  timer.unref();
+  return {
+    update(resources) {
+      settings = (resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec ??
+        {}) as SettingsSpec;
+      const eligible = eligibleOf(resources, settings);
+      for (const unit of upstreams.keys()) if (!eligible.has(unit)) drop(unit);
+      const changed = [...eligible].filter(([unit, upstream]) => upstreams.get(unit) !== upstream);
+      for (const [unit] of changed) quiet.delete(unit);
+      upstreams = eligible;
+      if (changed.length > 0) void look();
+    },
+    look,
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** The upstreams that are asked, by the unit of what is made of them. */
+function eligibleOf(
+  resources: ReadonlyMap<ResourceKey, Resource>,
+  settings: SettingsSpec,
+): Map<string, Resource<UpstreamSpec>> {
+  const eligible = new Map<string, Resource<UpstreamSpec>>();
+  for (const resource of resources.values()) {
+    if (resource.kind !== 'Upstream' || !isEligible(resource as Resource<UpstreamSpec>, settings.discovery)) continue;
+    const unit = `discovery/${resource.metadata.namespace}/${resource.metadata.name}`;
+    const api = resources.get(keyOf('GraphQLApi', resource.metadata));
+    if (!api || api.origin.file === `memory:${unit}`) eligible.set(unit, resource as Resource<UpstreamSpec>);
+  }
+  return eligible;
+}
+
+/** What the status of an API says of breaking changes. */
+function statusOf(breaking: readonly string[], refused: boolean): string[] {
+  if (breaking.length === 0) return [];
+  const what = refused
+    ? 'the schema of the upstream has changed and is not taken'
+    : 'the schema of the upstream has changed';
+  return [`${what}: ${breaking.join('; ')}`];
+}
+
+interface Judgement {
+  /** The schema before is kept. */
+  readonly refused: boolean;
+  readonly breaking: readonly string[];
+}
+
+async function judge(before: string | undefined, after: string, settings: SettingsSpec): Promise<Judgement> {
+  if (before === undefined) return { refused: false, breaking: [] };
+  const { rejectBreakingChanges = false, processingRules = [] } =
+    settings.graphqlOptions?.schemaChangeValidationOptions ?? {};
+  const changes = await compareSchemas(readSchema(before).schema, readSchema(after).schema, processingRules);
+  const breaking = changes.filter(({ level }) => level === 'breaking');
+  return { refused: rejectBreakingChanges && breaking.length > 0, breaking: tell(breaking) };
+}
+
+function report(
+  upstream: string,
+  { skipped }: Discovery,
+  { log, breaking }: { readonly log: Logger; readonly breaking: readonly string[] },
+): void {
+  log.info({ upstream, skipped: skipped.length }, 'a GraphQLApi is made of an upstream');
+  for (const { where, reason } of skipped.slice(0, 100)) log.info({ upstream, where, reason }, 'skipped');
+  if (breaking.length > 0) log.warn({ upstream, breaking }, 'breaking changes of a schema');
+}
