@@ -22,6 +22,7 @@ export const SEMANTIC_CODES = {
   INVALID_DOMAIN: 'A domain that no host can match.',
   INVALID_FAULT: 'A fault that the data plane refuses.',
   INVALID_GATEWAY: 'A gateway that says not what it serves.',
+  INVALID_GRAPHQL_API: 'A GraphQLApi whose parts do not fit each other.',
   INVALID_HEADER: 'A header that must not be added or removed, is no header name, or has a value that cannot be sent.',
   INVALID_HEALTH_CHECK: 'A health check that lacks what it needs.',
   INVALID_HOST: 'A host without address or port.',

@@ -1,6 +1,7 @@
 import type { Kind, Resource } from '../resource.ts';
 import type { AuthConfigSpec } from '../schema/auth-config.ts';
 import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/gateway.ts';
+import type { GraphQLApiSpec } from '../schema/graphql-api.ts';
 import type { RouteOptionSpec } from '../schema/route-option.ts';
 import type { RouteTableSpec } from '../schema/route-table.ts';
 import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
@@ -10,6 +11,7 @@ import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
 import { checkAuthConfig } from './auth-config.ts';
 import type { Finding } from './finding.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
+import { checkGraphQLApi } from './graphql-api.ts';
 import { checkRouteOptions } from './route-options.ts';
 import { checkRouteTable } from './route-table.ts';
 import { checkUpstreamGroup } from './upstream-group.ts';
@@ -20,6 +22,7 @@ import { checkVirtualService } from './virtual-service.ts';
 const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
   AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, ['spec']),
   Gateway: (spec: GatewaySpec) => checkGateway(spec, ['spec']),
+  GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, ['spec']),
   MatchableHttpGateway: ({ httpGateway }: MatchableHttpGatewaySpec) =>
     httpGateway ? checkHttpGateway(httpGateway, ['spec', 'httpGateway']) : [],
   RouteOption: ({ options }: RouteOptionSpec) => (options ? checkRouteOptions(options, ['spec', 'options']) : []),

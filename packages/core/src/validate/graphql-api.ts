@@ -1,0 +1,97 @@
+import type { FieldPath } from '../parse/issue.ts';
+import type { GraphQLApiSpec, Resolution } from '../schema/graphql-api.ts';
+import { suggest } from './did-you-mean.ts';
+import type { Finding } from './finding.ts';
+
+/** Texts and comments of a schema definition, in which nothing is a directive; then `@resolve` with its name. */
+const PARTS =
+  /"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n\r]*|@resolve\b\s*\(\s*name\s*:\s*"((?:\\.|[^"\\\n])*)"/g;
+
+/** Problems of a GraphQLApi that show without running it: what would be an error of every request. */
+export function checkGraphQLApi(spec: GraphQLApiSpec, at: FieldPath): Finding[] {
+  const { executableSchema, stitchedSchema } = spec;
+  const findings = [...checkHashes(spec.allowedQueryHashes ?? [], [...at, 'allowedQueryHashes'])];
+  if (stitchedSchema) findings.push(...checkSubschemas(stitchedSchema.subschemas ?? [], [...at, 'stitchedSchema']));
+  if (!executableSchema) return findings;
+  const path = [...at, 'executableSchema'];
+  const { local, remote } = executableSchema.executor ?? {};
+  if (!local && !remote) {
+    findings.push({ code: 'INVALID_GRAPHQL_API', path, message: 'the API has no executor', hint: 'local, remote' });
+  }
+  if (remote && !remote.upstreamRef?.name) {
+    const message = 'the remote executor names no upstream';
+    findings.push({ code: 'INVALID_GRAPHQL_API', path: [...path, 'executor', 'remote'], message });
+  }
+  if (!local) return findings;
+  const resolutions = local.resolutions ?? {};
+  const schemaDefinition = executableSchema.schemaDefinition ?? '';
+  if (schemaDefinition.trim() === '') {
+    findings.push({ code: 'INVALID_GRAPHQL_API', path, message: 'the API has no schemaDefinition' });
+  }
+  return [
+    ...findings,
+    ...checkNames(schemaDefinition, Object.keys(resolutions), [...path, 'schemaDefinition']),
+    ...Object.entries(resolutions).flatMap(([name, one]) =>
+      checkResolution(one, [...path, 'executor', 'local', 'resolutions', name]),
+    ),
+  ];
+}
+
+function checkNames(schema: string, names: readonly string[], path: FieldPath): Finding[] {
+  const used = new Set(Array.from(schema.matchAll(PARTS), ([, name]) => name).filter((name) => name !== undefined));
+  return [...used]
+    .filter((name) => !names.includes(name))
+    .map((name): Finding => {
+      const hint = suggest(name, names);
+      const message = `@resolve names '${name}', and there is no such resolution`;
+      return { code: 'INVALID_GRAPHQL_API', path, message, ...(hint !== undefined && { hint }) };
+    });
+}
+
+function checkResolution({ restResolver, grpcResolver, mockResolver }: Resolution, path: FieldPath): Finding[] {
+  if (!restResolver && !grpcResolver && !mockResolver) {
+    const hint = 'restResolver, grpcResolver, mockResolver';
+    return [{ code: 'INVALID_GRAPHQL_API', path, message: 'the resolution has no resolver', hint }];
+  }
+  const findings: Finding[] = [];
+  const asks = restResolver ?? grpcResolver;
+  if (asks && !asks.upstreamRef?.name) {
+    findings.push({
+      code: 'INVALID_GRAPHQL_API',
+      path,
+      message: 'the resolver names no upstream',
+      hint: 'upstreamRef',
+    });
+  }
+  const target = headerOf(restResolver?.request?.headers, ':path');
+  if (target !== undefined && !target.startsWith('/')) {
+    findings.push({ code: 'INVALID_GRAPHQL_API', path, message: `':path' has to begin with '/', it is '${target}'` });
+  }
+  const { serviceName, methodName } = grpcResolver?.requestTransform ?? {};
+  if (grpcResolver && (!serviceName || !methodName)) {
+    const message = 'requestTransform needs serviceName and methodName';
+    findings.push({ code: 'INVALID_GRAPHQL_API', path, message });
+  }
+  return findings;
+}
+
+function headerOf(headers: Readonly<Record<string, string>> | undefined, name: string): string | undefined {
+  return Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
+}
+
+function checkHashes(hashes: readonly string[], path: FieldPath): Finding[] {
+  return hashes.flatMap((text, i): Finding[] =>
+    /^[0-9a-f]{64}$/i.test(text)
+      ? []
+      : [{ code: 'INVALID_GRAPHQL_API', path: [...path, i], message: `'${text}' is no SHA-256 in hex` }],
+  );
+}
+
+function checkSubschemas(subschemas: readonly { readonly name?: string }[], path: FieldPath): Finding[] {
+  if (subschemas.length === 0) {
+    return [{ code: 'INVALID_GRAPHQL_API', path, message: 'a stitched API needs at least one subschema' }];
+  }
+  return subschemas.flatMap(({ name }, i): Finding[] =>
+    name ? [] : [{ code: 'INVALID_GRAPHQL_API', path: [...path, 'subschemas', i], message: 'a subschema has no name' }],
+  );
+}
