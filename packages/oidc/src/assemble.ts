@@ -74,7 +74,7 @@ export function assemble(parts: LoginParts): AuthMethod {
       check: remembered((each) => check(each, { fresh: false }), parts),
     });
   const log = context.log.get('ext_authz');
-  const headerName = session.redis?.headerName || block.sessionIdHeaderName;
+  const sessionHeader = session.redis?.headerName || block.sessionIdHeaderName || undefined;
   const renew = createRenewal({
     keeper,
     memory: context.state(`oidc:renewals:${id}`, () => createMemory(now)),
@@ -82,7 +82,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     ...(parts.allowRefreshing !== undefined && { allowRefreshing: parts.allowRefreshing }),
     async refresh(request, held) {
       const parameters = extraParameters(block, 'tokenEndpointQueryParams', request);
-      const headers: Record<string, string> = headerName ? { [headerName]: held.id } : {};
+      const headers: Record<string, string> = sessionHeader ? { [sessionHeader]: held.id } : {};
       const answer = await client.refresh(held.session.refreshToken!, { parameters, headers });
       const renewed = toSession(answer, now(), held.session);
       if (openid && answer.id_token !== undefined) await check(renewed, { fresh: true });
@@ -101,6 +101,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     client,
     verifier,
     keeper,
+    sessionHeader,
     renew,
     check,
     used,

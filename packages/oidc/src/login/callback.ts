@@ -35,21 +35,22 @@ interface Callback {
 }
 
 async function finish(login: Login, request: AuthRequest, { url, state, attempt }: Callback): Promise<AuthDenied> {
-  const { block, settings, keeper, openid } = login;
+  const { block, settings, keeper, openid, sessionHeader } = login;
+  const made = keeper.newHandle?.();
   const answer = await login.client.exchange({
     url,
     state,
     nonce: openid ? attempt.nonce : undefined,
     verifier: attempt.verifier,
     parameters: extraParameters(block, 'tokenEndpointQueryParams', request),
-    headers: {},
+    headers: sessionHeader && made ? { [sessionHeader]: made.id } : {},
   });
   const session: Session = toSession(answer, login.now());
   if (openid) await login.check(session, { fresh: true, nonce: attempt.nonce });
   const before = await keeper.load(request).catch(() => undefined);
   if (before) await keeper.remove(request, before).catch(() => []);
   const cookies = [
-    ...(await keeper.create(request, session)),
+    ...(await keeper.create(request, session, made?.handle)),
     endAttempt(settings, attempt),
     rememberRound(settings, attempt.round + 1),
   ];

@@ -17,6 +17,8 @@ export interface Login {
   readonly client: ProviderClient;
   readonly verifier: Verifier;
   readonly keeper: SessionKeeper;
+  /** Tells the provider the id of the session that tokens are for. */
+  readonly sessionHeader: string | undefined;
   renew(request: AuthRequest, held: Held): Promise<Renewed>;
   /** Rejects for an id token, or its access token, that is not of this client. */
   check(session: Session, expected: { readonly fresh: boolean; readonly nonce?: string }): Promise<void>;

@@ -28,7 +28,9 @@ export interface SessionKeeper {
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   load(request: AuthRequest): Promise<Held | undefined>;
   /** Keeps a new login under a new handle. Throws `ERR_OIDC_SESSION_TOO_LARGE`, `ERR_OIDC_STORE_UNAVAILABLE`. */
-  create(request: AuthRequest, session: Session): Promise<readonly string[]>;
+  create(request: AuthRequest, session: Session, handle?: string): Promise<readonly string[]>;
+  /** A handle for a session to come, and the id it will have; missing where there are none. */
+  newHandle?(): { readonly handle: string; readonly id: string };
   /** Writes refreshed tokens. */
   update(request: AuthRequest, held: Held, session: Session): Promise<readonly string[]>;
   /** Takes a session out; the values given back delete its cookies. */

@@ -64,8 +64,11 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
   return {
     inBrowser: false,
     load,
-    async create(_request, session) {
+    newHandle() {
       const handle = randomToken();
+      return { handle, id: digest(handle) };
+    },
+    async create(_request, session, handle = randomToken()) {
       await write(handle, session);
       await options.index.add(indexKeys(claimsOf(session.idToken)).map(ofClient), digest(handle));
       return [setCookie(cookieName, handle, attributes)];

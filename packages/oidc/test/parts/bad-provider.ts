@@ -17,6 +17,7 @@ export interface BadProvider {
   metadata: Record<string, unknown>;
   /** Body of the last token request. */
   tokenRequest: URLSearchParams;
+  tokenHeaders: Record<string, unknown>;
   tokenCalls: number;
   /** The token endpoint answers after this. */
   delay: Promise<void> | undefined;
@@ -34,6 +35,7 @@ export async function startBadProvider(): Promise<BadProvider> {
   const kid = (): string => `key-${generation}`;
   const server = createServer((req, res) => {
     let body = '';
+    if (req.url === '/token') provider.tokenHeaders = req.headers;
     req.on('data', (chunk: Buffer) => (body += chunk.toString()));
     req.on('end', () => {
       handle(req.url ?? '/', body).then(
@@ -56,6 +58,7 @@ export async function startBadProvider(): Promise<BadProvider> {
     token: undefined,
     metadata: {},
     tokenRequest: new URLSearchParams(),
+    tokenHeaders: {},
     tokenCalls: 0,
     delay: undefined,
     keyCalls: 0,

@@ -1,0 +1,275 @@
+import { expect } from 'chai';
+import { generateKeyPairSync } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import {
+  createContext,
+  type AuthAllowed,
+  type AuthDecision,
+  type AuthMethod,
+  type AuthRequest,
+  type Context,
+  type SecretValue,
+} from '@edge-gateway/core';
+import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
+import { oauth2Method, oidcMethod } from '../src/index.ts';
+import { startBadProvider, type BadProvider } from './parts/bad-provider.ts';
+
+const secret = (data: Record<string, string>): SecretValue => ({
+  type: 'extauth.vendor.io/oauth',
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+});
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const { privateKey: curve } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pem = (key: typeof privateKey): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const SECRETS: Record<string, SecretValue> = {
+  'gw-system.web': secret({ 'client-secret': 'a secret: with / odd % characters' }),
+  'gw-system.empty': secret({ other: 'x' }),
+  'gw-system.rsa': secret({ 'private-key': pem(privateKey), kid: 'my-key' }),
+  'gw-system.ec': secret({ 'tls.key': pem(curve) }),
+  'gw-system.broken': secret({ 'private-key': 'not a key' }),
+};
+
+describe('login as an auth method', () => {
+  let idp: BadProvider;
+  let context: Context;
+  const block = (more: Partial<OidcAuthorizationCode> = {}): OidcAuthorizationCode => ({
+    issuerUrl: idp.issuer,
+    clientId: 'web',
+    clientSecretRef: { name: 'web', namespace: 'gw-system' },
+    appUrl: 'https://app.example.com',
+    callbackPath: '/callback',
+    session: { redis: {} },
+    ...more,
+  });
+  const make = (more?: Partial<OidcAuthorizationCode>, id = 'gw-system.login/main'): AuthMethod =>
+    oidcMethod.create(block(more), { id, context });
+  before(async () => {
+    idp = await startBadProvider();
+  });
+  after(() => idp.close());
+  beforeEach(() => {
+    idp.reset();
+    const get = ({ name, namespace }: { name: string; namespace: string }) => SECRETS[`${namespace}.${name}`];
+    context = createContext({ secrets: { get } });
+  });
+
+  const asked = (path: string, headers: Record<string, string> = {}, more: Partial<AuthRequest> = {}): AuthRequest => ({
+    requestId: 'r',
+    method: 'GET',
+    scheme: 'https',
+    host: 'app.example.com',
+    path,
+    header: (name) => headers[name],
+    headers: () => Object.entries(headers).flat(),
+    clientAddress: '127.0.0.1',
+    state: {},
+    metadata: new Map(),
+    ...more,
+  });
+  const headersOf = (decision: AuthDecision, name: string): string[] => {
+    const flat = decision.allowed ? [] : (decision.headers ?? []);
+    return flat.filter((_value, i) => i % 2 === 1 && flat[i - 1] === name);
+  };
+  const cookiesOf = (decision: AuthDecision): Record<string, string> =>
+    Object.fromEntries(headersOf(decision, 'set-cookie').map((each) => each.split(';', 1)[0]!.split(/=(.*)/s, 2)));
+  const cookieHeader = (cookies: Record<string, string>): string =>
+    Object.entries(cookies)
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => `${name}=${value}`)
+      .join('; ');
+
+  /** A whole login; gives the decision at the callback and the cookies after it. */
+  async function logIn(method: AuthMethod, start: Partial<AuthRequest> = {}) {
+    const begun = await method.authorize(asked('/page?x=1', {}, start));
+    expect(begun).to.include({ allowed: false, status: 302, redirect: true });
+    const sent = await fetch(headersOf(begun, 'location')[0]!, { redirect: 'manual' });
+    const back = new URL(sent.headers.get('location')!);
+    const cookies = cookiesOf(begun);
+    const done = await method.authorize(asked(back.pathname + back.search, { cookie: cookieHeader(cookies) }, start));
+    return { begun, done, back, cookies: { ...cookies, ...cookiesOf(done) } };
+  }
+  const enter = async (method: AuthMethod, cookies: Record<string, string>, more = {}): Promise<AuthDecision> =>
+    method.authorize(asked('/page', { cookie: cookieHeader(cookies), ...more }));
+
+  it('logs in, sets secure cookies, and gives state, user and metadata', async () => {
+    const method = make({ dynamicMetadataFromClaims: { subject: 'sub', none: 'missing' } });
+    const { begun, done, cookies } = await logIn(method);
+    expect(headersOf(begun, 'set-cookie')[0]).to.match(
+      /^__Host-login_\w+_[\w-]{8}=[\w-]{43}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
+    );
+    expect(headersOf(done, 'location')).to.deep.equal(['https://app.example.com/page?x=1']);
+    expect(headersOf(done, 'set-cookie')[0]).to.match(
+      /^__session=[\w-]{43}; Path=\/; Max-Age=2592000; Secure; HttpOnly; SameSite=Lax$/,
+    );
+    const allowed = (await enter(method, cookies)) as AuthAllowed;
+    expect(allowed.allowed).to.equal(true);
+    expect(allowed.userId).to.equal('someone');
+    expect(allowed.metadata).to.deep.equal({ subject: 'someone' });
+    expect(allowed.state?.jwt).to.be.a('string');
+  });
+
+  it('marks the callback as no redirect to a login, so that failOnRedirect lets it through', async () => {
+    const { done } = await logIn(make());
+    expect(done).to.include({ status: 302 }).and.not.have.property('redirect');
+  });
+
+  it('keeps sessions over a reload', async () => {
+    const { cookies } = await logIn(make());
+    expect((await enter(make({ scopes: ['email'] }), cookies)).allowed).to.equal(true);
+  });
+
+  for (const [name, alg] of [
+    ['rsa', 'RS256'],
+    ['ec', 'ES256'],
+  ] as const) {
+    it(`identifies itself by a private key: ${alg}`, async () => {
+      const privateKeyJwt = { signingKeyRef: { name, namespace: 'gw-system' }, validFor: '7s' };
+      const method = make({ clientSecretRef: undefined, clientAuthentication: { privateKeyJwt } });
+      const { done } = await logIn(method);
+      expect(done).to.include({ status: 302 });
+      const assertion = idp.tokenRequest.get('client_assertion')!;
+      expect(decodeProtectedHeader(assertion)).to.include({ alg });
+      if (name === 'rsa') expect(decodeProtectedHeader(assertion).kid).to.equal('my-key');
+      const claims = decodeJwt(assertion);
+      expect(claims.exp! - claims.iat!).to.equal(7);
+      expect(claims.sub).to.equal('web');
+    });
+  }
+
+  it('refuses secrets that are missing, empty or no key', () => {
+    const ref = (name: string) => ({ name, namespace: 'gw-system' });
+    expect(() => make({ clientSecretRef: ref('missing') })).to.throw(/gw-system.missing/);
+    expect(() => make({ clientSecretRef: ref('empty') })).to.throw(/client-secret/);
+    for (const name of ['missing', 'empty', 'broken']) {
+      const privateKeyJwt = { signingKeyRef: ref(name) };
+      expect(() => make({ clientSecretRef: undefined, clientAuthentication: { privateKeyJwt } })).to.throw(
+        /private key/,
+      );
+    }
+  });
+
+  it('refuses what is not available instead of ignoring it', () => {
+    expect(() => make({ azure: { clientId: 'x' } })).to.throw(/azure/);
+  });
+
+  it('splits long tokens over cookies, and refuses tokens that are longer still', async () => {
+    const method = make({ session: { cookie: { keyPrefix: 'app' } } });
+    idp.claims = (claims) => ({ ...claims, groups: Array.from({ length: 500 }, (_, i) => `group-${i}`) });
+    const { cookies } = await logIn(method);
+    expect(Object.keys(cookies)).to.include.members([
+      'app_id_token',
+      'app_id_token_1',
+      'app_id_token_2',
+      'app_access_token',
+    ]);
+    expect((await enter(method, cookies)).allowed).to.equal(true);
+    const { app_id_token_2: _gone, ...missing } = cookies as Record<string, string>;
+    expect((await enter(method, missing)).allowed).to.equal(false);
+    idp.claims = (claims) => ({ ...claims, groups: Array.from({ length: 5000 }, (_, i) => `group-${i}`) });
+    const { done } = await logIn(method);
+    expect(done).to.include({ status: 500 });
+    expect((done as { body: string }).body).to.contain('ERR_OIDC_SESSION_TOO_LARGE');
+  });
+
+  it('works with several providers side by side, and takes the state of one at none of the others', async () => {
+    const one = make({ session: { redis: { cookieName: 'one' } } }, 'a/one');
+    const two = make({ session: { redis: { cookieName: 'two' } }, callbackPath: '/two/callback' }, 'a/two');
+    const first = await logIn(one);
+    const second = await logIn(two);
+    const cookies = { ...first.cookies, ...second.cookies };
+    expect((await enter(one, cookies)).allowed).to.equal(true);
+    expect((await enter(two, cookies)).allowed).to.equal(true);
+    const begun = await one.authorize(asked('/page'));
+    const state = new URL(headersOf(begun, 'location')[0]!).searchParams.get('state');
+    const crossed = await two.authorize(
+      asked(`/two/callback?code=x&state=${state}`, { cookie: cookieHeader(cookiesOf(begun)) }),
+    );
+    expect(crossed).to.include({ allowed: false, status: 400 });
+  });
+
+  it('refuses hosts that do not belong to targetDomain', async () => {
+    const method = make({ session: { redis: { targetDomain: 'example.com' } } });
+    for (const host of ['app.example.com', 'example.com:8443', 'EXAMPLE.com']) {
+      expect(await method.authorize(asked('/', {}, { host })), host).to.include({ status: 302 });
+    }
+    for (const host of ['example.com.evil', 'notexample.com', '']) {
+      expect(await method.authorize(asked('/', {}, { host })), host).to.include({ status: 403 });
+    }
+  });
+
+  it('goes back to a host under the domain of the cookies, and to no other', async () => {
+    const method = make({ session: { redis: {}, cookieOptions: { domain: 'example.com' } } });
+    const sibling = await logIn(method, { host: 'shop.example.com' });
+    expect(headersOf(sibling.done, 'location')).to.deep.equal(['https://shop.example.com/page?x=1']);
+    expect(headersOf(sibling.begun, 'set-cookie')[0]).to.match(/^__Secure-login_.*Domain=example.com/);
+    const evil = await logIn(method, { host: 'evil.example' });
+    expect(headersOf(evil.done, 'location')).to.deep.equal(['https://app.example.com/']);
+  });
+
+  it('steps over a page of its own where cookies are SameSite=Strict', async () => {
+    const { done } = await logIn(make({ session: { redis: {}, cookieOptions: { sameSite: 'StrictMode' } } }));
+    expect(done).to.include({ status: 200 });
+    expect((done as { body: string }).body).to.contain('content="0;url=https://app.example.com/page?x=1"');
+  });
+
+  it('matches the callback by a regular expression, and below the path of appUrl', async () => {
+    const method = make({
+      appUrl: 'https://app.example.com/shop/',
+      callbackPath: '/cb.*',
+      parseCallbackPathAsRegex: true,
+    });
+    const { back, done } = await logIn(method);
+    expect(back.pathname).to.equal('/shop/cb');
+    expect(done).to.include({ status: 302 });
+  });
+
+  it('takes parameters from metadata, and tells the provider the session', async () => {
+    const method = make({ autoMapFromMetadata: {}, session: { redis: { headerName: 'x-session' } } });
+    const metadata = new Map([['vendor_authconfig_oidc', { login_hint: 'me', number: 1 }]]);
+    const { done } = await logIn(method, { metadata });
+    expect(done).to.include({ status: 302 });
+    expect(idp.last.get('login_hint')).to.equal('me');
+    expect(idp.last.has('number')).to.equal(false);
+    expect(idp.tokenRequest.get('login_hint')).to.equal('me');
+    expect(idp.tokenHeaders['x-session']).to.match(/^[\w-]{43}$/);
+  });
+
+  it('ends the login at the provider by a form where that is asked for', async () => {
+    idp.metadata = { end_session_endpoint: `${idp.issuer}/end` };
+    const method = make({ logoutPath: '/logout', endSessionProperties: { methodType: 'PostMethod' } });
+    const { cookies } = await logIn(method);
+    const decision = await method.authorize(asked('/logout', { cookie: cookieHeader(cookies) }));
+    expect(decision).to.include({ status: 200 });
+    expect((decision as { body: string }).body)
+      .to.contain(`action="${idp.issuer}/end"`)
+      .and.contain('id_token_hint');
+    expect(headersOf(decision, 'set-cookie').join()).to.contain('__session=; Path=/; Max-Age=0');
+  });
+
+  it('logs in by plain OAuth 2, without discovery and id tokens', async () => {
+    const method = oauth2Method.create(
+      {
+        clientId: 'web',
+        clientSecretRef: { name: 'web', namespace: 'gw-system' },
+        appUrl: 'https://app.example.com',
+        callbackPath: '/callback',
+        authEndpoint: `${idp.issuer}/authorize`,
+        tokenEndpoint: `${idp.issuer}/token`,
+        scopes: ['read'],
+        session: { redis: {} },
+      },
+      { id: 'a/plain', context },
+    );
+    idp.claims = (claims) => ({ ...claims, iss: 'https://other.example' });
+    const { cookies } = await logIn(method);
+    expect(idp.last.get('scope')).to.equal('read');
+    expect(idp.last.has('nonce')).to.equal(false);
+    expect((await enter(method, cookies)).allowed).to.equal(true);
+    expect(() =>
+      oauth2Method.create(
+        { clientId: 'a', appUrl: 'https://a', callbackPath: '/', authEndpoint: '', tokenEndpoint: '' },
+        { id: 'x', context },
+      ),
+    ).to.throw(/authEndpoint/);
+  });
+});
