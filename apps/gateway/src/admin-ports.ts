@@ -72,6 +72,7 @@ function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminSe
     quit,
     drain: ({ graceful }) => dataPlane.drain(graceful ? settings.drainSeconds * 1000 : 0),
     setHealthy: dataPlane.setHealthy,
+    graphql: dataPlane.graphqlExplorer,
   });
 }
 

@@ -4,10 +4,12 @@ import {
   DEFAULT_SNAPSHOT_SETTINGS,
   type CallUpstream,
   type Context,
+  type ResourceRef,
   type Snapshot,
+  type SnapshotGraphQLApi,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { graphqlAction } from '@edge-gateway/graphql';
+import { createExplorer, graphqlAction, type Explorer } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
 import { CONCERNS } from './concerns.ts';
 
@@ -20,6 +22,8 @@ export interface DataPlane {
   /** Takes a snapshot. Requests under way finish on the one before. */
   apply(snapshot: Snapshot): Promise<readonly ListenResult[]>;
   setHealthy(healthy: boolean): void;
+  /** The GraphQL APIs of the newest snapshot, for people to try. */
+  readonly graphqlExplorer: Explorer;
   /** Asks an upstream of the newest snapshot. */
   readonly callUpstream: CallUpstream;
   components(): readonly Component[];
@@ -31,10 +35,16 @@ export interface DataPlane {
 /** Makes the data plane of the proxy with this name; it listens nowhere before the first snapshot. */
 export function createDataPlane(context: Context, proxy: string): DataPlane {
   let upstreams = new Map<string, SnapshotUpstream>();
-  const graphql = graphqlAction({ findUpstream: (ref) => upstreams.get(clusterName(ref)) });
+  const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
+  const graphql = graphqlAction({ findUpstream });
   const router = createRouter({ concerns: CONCERNS, actions: [graphql], context });
   const listeners = createListeners({ router, context });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
+  const graphqlExplorer = createExplorer(
+    () => apisOf(snapshot),
+    { ...context, state: context.state.bind(context), callUpstream: router.call },
+    { findUpstream },
+  );
   let lastUpdated = new Date(context.now());
   let failures = new Map<string, string>();
   let applying: Promise<readonly ListenResult[]> = Promise.resolve([]);
@@ -72,6 +82,7 @@ export function createDataPlane(context: Context, proxy: string): DataPlane {
     },
     apply,
     callUpstream: router.call,
+    graphqlExplorer,
     setHealthy: (value) => {
       healthy = value;
     },
@@ -90,4 +101,8 @@ export function createDataPlane(context: Context, proxy: string): DataPlane {
       await router.close();
     },
   };
+}
+
+function apisOf({ listeners }: Snapshot): SnapshotGraphQLApi[] {
+  return listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap(({ graphqlApis }) => graphqlApis));
 }

@@ -9,7 +9,8 @@ import {
   type SnapshotUpstream,
 } from '@edge-gateway/core';
 import { createAnswerer } from './answer.ts';
-import { createApi } from './create-api.ts';
+import type { ExecutableApi } from './api.ts';
+import { createApi, SUBSCHEMA_PATH } from './create-api.ts';
 import { limitsOf } from './limits.ts';
 import { graphqlError } from './refusal.ts';
 import { createResponder } from './respond.ts';
@@ -19,6 +20,8 @@ import { createApiCounts } from './statistics.ts';
 export interface GraphQLActionOptions {
   /** An upstream as the newest snapshot has it. */
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
+  /** Answers questions about the schema, whatever the resource says, and asks servers at their default path: for explorers. */
+  readonly introspection?: boolean;
 }
 
 /** An API in use, by how many virtual hosts. */
@@ -68,14 +71,29 @@ function release(shared: Shared, forget: () => void): Responder {
   return used;
 }
 
-function serveApi(found: SnapshotGraphQLApi, context: Context, { findUpstream }: GraphQLActionOptions): Responder {
+/** Makes what answers the requests to an API. Throws `ERR_GRAPHQL_API`. */
+export function serveApi(found: SnapshotGraphQLApi, context: Context, given: GraphQLActionOptions): Responder {
+  const { findUpstream, introspection } = given;
   const { spec, ref } = found;
   const limits = limitsOf(spec.options?.limits);
   const counts = createApiCounts(context.metrics, spec.statPrefix || `${ref.namespace}_${ref.name}`);
   const apis = specsBelow(found);
   const findApi = ({ namespace, name }: ResourceRef) => apis.get(`${namespace}/${name}`);
   const { descriptorSets } = found;
-  const api = createApi({ ref, spec, limits, counts, findUpstream, findApi, descriptorSets }, context);
+  const declared = createApi(
+    {
+      ...(introspection && { remotePath: () => SUBSCHEMA_PATH }),
+      ref,
+      spec,
+      limits,
+      counts,
+      findUpstream,
+      findApi,
+      descriptorSets,
+    },
+    context,
+  );
+  const api = introspection ? withIntrospection(declared) : declared;
   const { persistedQueryCacheConfig, allowedQueryHashes, options } = spec;
   const answerer = createAnswerer({
     api,
@@ -99,4 +117,9 @@ function specsBelow({ subschemas }: SnapshotGraphQLApi): Map<string, SnapshotGra
     for (const [name, spec] of specsBelow(one)) specs.set(name, spec);
   }
   return specs;
+}
+
+/** The same API; its schema may change, so that it must not be copied. */
+function withIntrospection(api: ExecutableApi): ExecutableApi {
+  return Object.create(api, { introspection: { value: true } }) as ExecutableApi;
 }

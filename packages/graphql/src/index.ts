@@ -7,6 +7,7 @@ export type { UpstreamUrls } from './upstream-urls.ts';
 export { createDiscovery, type DiscoveryOptions, type RunningDiscovery } from './discover/create-discovery.ts';
 export { discover } from './discover/discover.ts';
 export type { Discovery, Probe, Skipped } from './discover/discovery.ts';
+export { createExplorer, type Explorer } from './explore.ts';
 export { explainOperation, type ExplainedCall, type ExplainParts } from './explain/explain-operation.ts';
 export type { ChangePolicy } from './remote/followed-schema.ts';
 export { compareSchemas, readSchemaText, type ChangeRule, type SchemaChange } from './remote/schema-changes.ts';

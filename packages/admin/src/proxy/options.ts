@@ -1,3 +1,4 @@
+import type { GraphQLExplorer } from './graphql-explorer.ts';
 import type { Context, Endpoint as UpstreamEndpoint, Snapshot } from '@edge-gateway/core';
 
 /** What `/ready` says; only `LIVE` is 200, the others are 503. */
@@ -39,6 +40,8 @@ export interface ProxyAdminOptions {
   reopenLogs?(): void | Promise<void>;
   /** Counters of one endpoint of a cluster. Without it `/clusters` gives counters only for clusters of one endpoint. */
   endpointCounters?(cluster: string, endpoint: UpstreamEndpoint): EndpointCounters | undefined;
+  /** The GraphQL APIs that people may try: `/graphql`. */
+  readonly graphql?: GraphQLExplorer;
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
   readonly allowedHosts?: readonly string[];
 }

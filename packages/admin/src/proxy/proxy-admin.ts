@@ -6,6 +6,7 @@ import { readBody } from '../read-body.ts';
 import { renderErrorAsText } from '../render-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpointsOf } from './endpoints.ts';
+import { graphqlExplorer } from './graphql-explorer.ts';
 import { help, helpText } from './help.ts';
 import { indexPage } from './index-page.ts';
 import type { ProxyAdminOptions } from './options.ts';
@@ -35,6 +36,7 @@ function createApp(options: ProxyAdminOptions): Express {
   app.enable('strict routing').enable('case sensitive routing');
   app.set('query parser', false);
   app.use(guard(options.allowedHosts));
+  if (options.graphql) app.use('/graphql', graphqlExplorer(options.graphql));
   app.use(readBody(MAX_BODY_BYTES));
   return app;
 }

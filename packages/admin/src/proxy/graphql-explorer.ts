@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Next, ResourceRef } from '@edge-gateway/core';
+import express, { type Response, type Router } from 'express';
+import { adminError } from '../error-codes.ts';
+import { escapeHtml, page } from '../page.ts';
+
+/** What the explorer shows. */
+export interface GraphQLExplorer {
+  /** The APIs that are served now. */
+  apis(): readonly ResourceRef[];
+  /** Runs the requests of the explorer on one of them; introspection is allowed. */
+  serve(api: ResourceRef): ((req: IncomingMessage, res: ServerResponse, next: Next) => void) | undefined;
+}
+
+/** Packages whose files the page loads, and the file of each. */
+const ASSETS: Readonly<Record<string, readonly [module: string, file: string, type: string]>> = {
+  'react.js': ['react', 'umd/react.production.min.js', 'text/javascript'],
+  'react-dom.js': ['react-dom', 'umd/react-dom.production.min.js', 'text/javascript'],
+  'graphiql.js': ['graphiql', 'graphiql.min.js', 'text/javascript'],
+  'graphiql.css': ['graphiql', 'graphiql.min.css', 'text/css'],
+};
+
+const START = `const url = location.pathname + '/query';
+const { createElement } = React;
+const fetcher = GraphiQL.createFetcher({ url });
+ReactDOM.createRoot(document.getElementById('explorer')).render(createElement(GraphiQL, { fetcher }));
+`;
+
+/** Scripts and styles of this port only; GraphiQL writes styles of its own and carries its fonts within. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src data:; img-src data:; " +
+  "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/** `/graphql`: the GraphQL APIs, each with a page to try queries on. Its scripts are served from here. */
+export function graphqlExplorer(explorer: GraphQLExplorer): Router {
+  const router = express.Router({ strict: true, caseSensitive: true });
+  router.get('/', (_req, res) => sendPage(res, page('GraphQL APIs', listOf(explorer.apis()))));
+  router.get('/assets/start.js', (_req, res) => sendAsset(res, 'text/javascript', START));
+  router.get('/assets/:name', (req, res, next) => {
+    const asset = Object.hasOwn(ASSETS, req.params.name) ? ASSETS[req.params.name] : undefined;
+    if (!asset) return next(adminError('ERR_ADMIN_NOT_FOUND'));
+    const [module, file, type] = asset;
+    return sendAsset(res, type, readFileSync(fileOf(module, file)));
+  });
+  router.get('/:namespace/:name', ({ params }, res, next) => {
+    if (!explorer.apis().some((api) => isSame(api, params))) return next(adminError('ERR_ADMIN_NOT_FOUND'));
+    return sendPage(res, explorerPage(params));
+  });
+  router.post('/:namespace/:name/query', (req, res, next) => {
+    const serve = explorer.serve(req.params);
+    if (!serve) return next(adminError('ERR_ADMIN_NOT_FOUND'));
+    return serve(req, res, next);
+  });
+  router.use((_req, _res, next) => next(adminError('ERR_ADMIN_NOT_FOUND')));
+  return router;
+}
+
+function isSame(a: ResourceRef, b: ResourceRef): boolean {
+  return a.name === b.name && a.namespace === b.namespace;
+}
+
+function listOf(apis: readonly ResourceRef[]): string {
+  if (apis.length === 0) return '<p>No route answers with a GraphQLApi.</p>';
+  const items = apis.map(({ namespace, name }) => {
+    const path = `/graphql/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+    return `<li><a href="${escapeHtml(path)}">${escapeHtml(`${namespace}/${name}`)}</a></li>`;
+  });
+  return `<ul>\n${items.join('\n')}\n</ul>`;
+}
+
+function explorerPage({ namespace, name }: ResourceRef): string {
+  const title = escapeHtml(`${namespace}/${name}`);
+  const scripts = ['react.js', 'react-dom.js', 'graphiql.js', 'start.js'].map(
+    (file) => `<script defer src="/graphql/assets/${file}"></script>`,
+  );
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
+<link rel="icon" href="data:,"><link rel="stylesheet" href="/graphql/assets/graphiql.css">
+<style>html,body,#explorer{height:100%;margin:0}</style>
+${scripts.join('\n')}</head>
+<body><div id="explorer"></div></body></html>
+`;
+}
+
+function sendPage(res: Response, body: string): void {
+  res.set('content-security-policy', POLICY).type('html').send(body);
+}
+
+function sendAsset(res: Response, type: string, body: string | Buffer): void {
+  res.set('cache-control', 'private, max-age=3600').type(type).send(body);
+}
+
+const resolver = createRequire(import.meta.url);
+
+function fileOf(module: string, file: string): string {
+  return join(dirname(resolver.resolve(`${module}/package.json`)), file);
+}

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { GatewayProcess } from '../../apps/gateway/test/gateway-process.ts';
+import { screenshot, startChromium } from '../parts/chromium.ts';
+
+const RESOURCES = `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: graphql, namespace: gw-system }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes: [{ matchers: [{ prefix: / }], graphqlApiRef: { name: hello, namespace: gw-system } }]
+---
+apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: hello, namespace: gw-system }
+spec:
+  executableSchema:
+    schemaDefinition: 'type Query { hello: String @resolve(name: "hello") }'
+    executor: { local: { resolutions: { hello: { mockResolver: { syncResponse: 'from the gateway' } } } } }
+`;
+
+describe('the GraphQL explorer, in a browser', function () {
+  this.timeout(120_000);
+  let browser: Browser;
+  const gateway = new GatewayProcess();
+  before(async function () {
+    browser = await startChromium(this);
+    gateway.write('resources.yaml', RESOURCES);
+    await gateway.start();
+  });
+  after(async () => {
+    await browser?.close();
+    await gateway.close();
+  });
+
+  it('runs a query, with the schema at hand and nothing loaded from elsewhere', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    const problems: string[] = [];
+    const hosts = new Set<string>();
+    page.on('request', (request) => hosts.add(new URL(request.url()).origin));
+    await page.goto(`${gateway.admin}/graphql`, { waitUntil: 'networkidle' });
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+    await page.getByRole('link', { name: 'gw-system/hello' }).click();
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText('{ hello }');
+    await page.locator('.graphiql-execute-button').click();
+    await page.waitForFunction(() =>
+      document.querySelector('.result-window')?.textContent?.includes('from the gateway'),
+    );
+    await page.getByRole('button', { name: /Documentation Explorer/ }).click();
+    await page.getByRole('link', { name: 'Query' }).first().waitFor();
+    await screenshot(page, 'graphql-explorer');
+    expect([...hosts].filter((host) => host.startsWith('http'))).to.deep.equal([gateway.admin]);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('is not on the client port, which does not tell the schema either', async () => {
+    const page = await fetch(`${gateway.url}/graphql/gw-system/hello`);
+    expect(await page.text()).to.not.include('graphiql');
+    const asked = await fetch(`${gateway.url}/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ __schema { types { name } } }' }),
+    });
+    expect(asked.status).to.equal(400);
+  });
+
+  it('knows no other APIs and no other files', async () => {
+    for (const path of [
+      '/graphql/gw-system/none',
+      '/graphql/assets/package.json',
+      '/graphql/assets/..%2f..%2fpackage.json',
+      '/graphql/assets/__proto__',
+    ]) {
+      expect((await fetch(`${gateway.admin}${path}`)).status, path).to.equal(404);
+    }
+  });
+
+  it('refuses pages of another origin', async () => {
+    const { status } = await fetch(`${gateway.admin}/graphql/gw-system/hello/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: 'http://evil.example' },
+      body: JSON.stringify({ query: '{ hello }' }),
+    });
+    expect(status).to.equal(403);
+  });
+});
