@@ -9,6 +9,7 @@ import {
   startDemo,
   startIdentityProvider,
   type Demo,
+  type DemoClient,
   type Service,
 } from '@edge-gateway/demo';
 import { GatewayProcess } from '../../apps/gateway/test/gateway-process.ts';
@@ -34,43 +35,59 @@ export interface ProtectedDemoOptions {
   readonly change?: (resources: string) => string;
   /** False leaves the identity provider out at first. */
   readonly withProvider?: boolean;
+  /** Starts another identity provider, in the place of the demo's. */
+  readonly otherProvider?: (client: DemoClient) => Promise<OtherProvider>;
+}
+
+export interface OtherProvider {
+  readonly issuer: string;
+  readonly port: number;
+  readonly jwksUri: string;
+  close(): Promise<void>;
 }
 
 /** Starts the backends of the demo and the gateway with the resources of its protected pages. */
 export async function startProtectedDemo(options: ProtectedDemoOptions = {}): Promise<ProtectedDemo> {
-  const { change = (same) => same, withProvider = true } = options;
+  const { change = (same) => same, withProvider = true, otherProvider } = options;
   const gateway = new GatewayProcess();
   const [port, providerPort] = [await freePort(), await freePort()];
   const appUrl = `https://localhost:${port}`;
   const { clientSecret } = await ensureSecrets(join(gateway.dir, 'generated'));
   const anyPorts = Object.fromEntries(Object.keys(DEMO_PORTS).map((name) => [name, 0]));
   const demo = await startDemo({ ports: anyPorts as Record<keyof typeof DEMO_PORTS, number> });
+  const client = demoClient(clientSecret, appUrl);
+  const other = await otherProvider?.(client);
+  const issuer = other?.issuer ?? `http://127.0.0.1:${providerPort}`;
+  const written = `http://127.0.0.1:${DEMO_PORTS.identityProvider}`;
   let provider: Service | undefined;
   const startProvider = async (): Promise<void> => {
-    provider = await startIdentityProvider({ client: demoClient(clientSecret, appUrl), port: providerPort });
+    provider = await startIdentityProvider({ client, port: providerPort });
   };
   const stopProvider = async (): Promise<void> => {
     await provider?.close();
     provider = undefined;
   };
-  if (withProvider) await startProvider();
+  if (withProvider && !other) await startProvider();
   for (const file of FILES) {
     const text = readFileSync(join(ROOT, 'apps', 'gateway', 'demo', file), 'utf8')
       .replaceAll('localhost:8443', `localhost:${port}`)
-      .replaceAll(String(DEMO_PORTS.identityProvider), String(providerPort))
+      .replaceAll(`${written}/jwks`, other?.jwksUri ?? `${issuer}/jwks`)
+      .replaceAll(written, issuer)
+      .replaceAll(String(DEMO_PORTS.identityProvider), String(other?.port ?? providerPort))
       .replaceAll(String(DEMO_PORTS.accountPage), String(portOf(demo, 'account-page')));
     gateway.write(file, change(text));
   }
   await gateway.start('--https-port', String(port));
   return {
     appUrl,
-    issuer: `http://127.0.0.1:${providerPort}`,
+    issuer,
     gateway,
     startProvider,
     stopProvider,
     async close() {
       await gateway.close();
       await stopProvider();
+      await other?.close();
       await demo.close();
     },
   };

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { screenshot, startChromium } from '../parts/chromium.ts';
+import { startKeycloak } from '../parts/keycloak.ts';
+import { startProtectedDemo, type ProtectedDemo } from './protected-demo.ts';
+
+describe('the protected pages with Keycloak as identity provider', function () {
+  this.timeout(600_000);
+  let browser: Browser;
+  let demo: ProtectedDemo;
+  before(async function () {
+    browser = await startChromium(this);
+    demo = await startProtectedDemo({ otherProvider: startKeycloak });
+  });
+  after(async () => {
+    await browser?.close();
+    await demo?.close();
+  });
+
+  async function logIn(prefix: string, email: string): Promise<Page> {
+    const page = await browser.newPage({ ignoreHTTPSErrors: true });
+    await page.goto(`${demo.appUrl}${prefix}/account`);
+    expect(page.url()).to.contain(demo.issuer);
+    await page.locator('#username').fill(email);
+    await page.locator('#password').fill(email.split('@', 1)[0]!);
+    await page.locator('#kc-login').click();
+    await page.waitForURL(`${demo.appUrl}${prefix}/account`);
+    return page;
+  }
+
+  for (const prefix of ['', '/cookies']) {
+    it(`log in, decide by the claim, and log out (${prefix || 'tokens in the gateway'})`, async () => {
+      const page = await logIn(prefix, 'admin@example.com');
+      expect(await page.locator('#who').textContent()).to.equal('admin@example.com');
+      expect(await page.locator('[data-header="x-vendor-claim-email"]').textContent()).to.equal('admin@example.com');
+      await screenshot(page, `keycloak${prefix.replace('/', '-')}-account`);
+      await page.locator('#logout').click();
+      await page.waitForURL(`${demo.appUrl}/goodbye`);
+      await page.goto(`${demo.appUrl}${prefix}/account`);
+      expect(page.url()).to.contain(demo.issuer);
+      const other = await logIn(prefix, 'user@example.com');
+      expect(await other.locator('body').textContent()).to.equal('RBAC: access denied');
+    });
+  }
+});
