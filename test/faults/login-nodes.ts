@@ -28,12 +28,15 @@ export interface LoginNodesOptions {
   readonly session: string;
   readonly count?: number;
   readonly times?: ProviderTimes;
+  /** True: the identity provider answers nobody until `idp.intercept` is taken away. */
+  readonly withoutProvider?: boolean;
 }
 
 const CALL_LIMIT = '12s';
 
 /** Starts gateways as processes of their own. `/public` is open, `/private` needs a login, `/token` a bearer token. */
-export async function startLoginNodes({ session, count = 1, times }: LoginNodesOptions): Promise<LoginNodes> {
+export async function startLoginNodes(options: LoginNodesOptions): Promise<LoginNodes> {
+  const { session, count = 1, times, withoutProvider = false } = options;
   const ports: number[] = [];
   for (let i = 0; i < count; i++) ports.push(await freePort());
   const appUrl = `http://127.0.0.1:${ports[0]}`;
@@ -42,8 +45,12 @@ export async function startLoginNodes({ session, count = 1, times }: LoginNodesO
     postLogout: [`${appUrl}/public`],
     ...(times && { times }),
   });
+  if (withoutProvider) idp.intercept = refuseAll;
   const site = await startSite();
-  site.listen((req, res) => res.end(JSON.stringify({ url: req.url, headers: req.headers })));
+  site.listen((req, res) => {
+    site.seen.push({ url: `${req.method} ${req.url}`, headers: req.headers });
+    res.end(JSON.stringify({ url: req.url, headers: req.headers }));
+  });
   const nodes = ports.map(() => new GatewayProcess());
   const write = (block: string): void => {
     for (const node of nodes) node.write('all.yaml', resources({ appUrl, idp, site, session: block }));
@@ -62,6 +69,35 @@ export async function startLoginNodes({ session, count = 1, times }: LoginNodesO
       await site.close();
     },
   };
+}
+
+/** An identity provider that is away: whoever connects is cut off. */
+export const refuseAll: NonNullable<IdentityProvider['intercept']> = (req) => {
+  req.socket.destroy();
+  return true;
+};
+
+/** Sessions in this Redis, as the block `session` of an AuthConfig. */
+export function redisSession(host: string): string {
+  return JSON.stringify({
+    failOnFetchFailure: true,
+    cookieOptions: { notSecure: true },
+    redis: { options: { host }, allowRefreshing: true, preExpiryBuffer: '0s' },
+  });
+}
+
+/** The status that a browser gets at one of the gateways; redirects are not followed. */
+export async function statusAt(world: LoginNodes, browser: Browser, node: number): Promise<number> {
+  const url = world.privateUrl(node);
+  return (await atAnotherNode(browser, url).send(url)).status;
+}
+
+/** A browser that is logged in. */
+export async function loggedIn(world: LoginNodes, email = 'admin@example.com'): Promise<Browser> {
+  const browser = createBrowser(email);
+  const { status, body } = await browser.visit(world.privateUrl());
+  if (status !== 200) throw new Error(`the login ended with ${status}: ${body}`);
+  return browser;
 }
 
 interface Parts {
@@ -137,7 +173,7 @@ spec:
 }
 
 /** The same person with the same browser at another gateway: cookies are for the host, whatever its port. */
-export function atAnotherNode(browser: Browser, url: string): Browser {
+function atAnotherNode(browser: Browser, url: string): Browser {
   const other = createBrowser();
   for (const [key, cookie] of browser.jar) {
     const { host } = new URL(url);
@@ -147,7 +183,7 @@ export function atAnotherNode(browser: Browser, url: string): Browser {
 }
 
 /** A port nobody listens on now. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
