@@ -80,6 +80,11 @@ describe('external auth on routes', () => {
     expect(gateway.reached()).to.equal(2);
   });
 
+  it('takes nothing for granted that a client says itself, also where another method let it in', async () => {
+    const { body } = await gateway.ask('/', { ...basic, 'x-plan': 'gold', x_plan: 'gold' });
+    expect(JSON.parse(body).headers).not.to.have.any.keys('x-plan', 'x_plan');
+  });
+
   it('answers as the last method that refused, as text', async () => {
     const { headers, body } = await gateway.ask('/');
     expect(headers['www-authenticate']).to.equal('API key is missing or invalid');

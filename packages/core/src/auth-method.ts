@@ -58,6 +58,8 @@ export interface AuthMethod {
   authorize(request: AuthRequest): AuthDecision | Promise<AuthDecision>;
   /** Bytes of the body it has to see of this request (`path` and `method` are set), e.g. a provider's logout. Default 0. */
   bodyBytes?(request: AuthRequest): number;
+  /** Request headers, in lower case, that only it may fill: what a client sends under their names goes, whoever passes. */
+  readonly grantedHeaders?: readonly string[];
   /** True for one that asks nobody else, or limits its calls itself: the limit of external calls does not hold for it. */
   readonly local?: boolean;
   close?(): void | Promise<void>;

@@ -9,7 +9,7 @@ import {
 } from '@edge-gateway/core';
 import type { ExtAuthExtension } from '@edge-gateway/core/schema';
 import { createChain } from './chain.ts';
-import { removeUserId } from './grants.ts';
+import { removeClientCopies } from './grants.ts';
 import { createAuthHandler, type Refuse } from './handler.ts';
 import { settingsOf } from './settings.ts';
 
@@ -65,7 +65,7 @@ function cleaning(scope: Scope | undefined): Handler | undefined {
   if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
   const settings = settingsOf(written);
   return function extAuth(req, _res, next) {
-    removeUserId(Object.keys(req.headers), factsOf(req), settings);
+    removeClientCopies(req, factsOf(req), [settings.userIdHeader]);
     next();
   };
 }

@@ -1,16 +1,16 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
 import { GatewayError, type AuthAllowed, type Facts, type HeaderChange } from '@edge-gateway/core';
 import type { AuthSettings } from './settings.ts';
 
 /** Namespace of the dynamic metadata that steps leave, each under its name. */
 export const AUTH_METADATA = 'envoy.filters.http.ext_authz';
 
-/** Nobody but a step may say who the user is: the client's own header goes, in every spelling. */
-export function removeUserId(names: Iterable<string>, facts: Facts, { userIdHeader }: AuthSettings): void {
-  const wanted = userIdHeader.replaceAll('_', '-');
-  for (const name of names) {
-    const lower = name.toLowerCase();
-    if (lower.replaceAll('_', '-') === wanted) facts.requestChanges.push({ op: 'remove', name: lower });
+/** Nobody but a step may fill these headers: the client's own go, in every spelling. */
+export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: readonly string[]): void {
+  if (headers.length === 0) return;
+  const wanted = new Set(headers.map((name) => name.replaceAll('_', '-')));
+  for (const name of Object.keys(req.headers)) {
+    if (wanted.has(name.replaceAll('_', '-'))) facts.requestChanges.push({ op: 'remove', name });
   }
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { factsOf, type Context, type Facts, type Handler, type Next } from '@edge-gateway/core';
 import { authRequestOf } from './auth-request.ts';
 import type { Chain, ChainDecision } from './chain.ts';
-import { record, removeUserId } from './grants.ts';
+import { record, removeClientCopies } from './grants.ts';
 import { hasBody, readBody } from './read-body.ts';
 import type { AuthSettings } from './settings.ts';
 
@@ -51,6 +51,8 @@ export function createAuthHandler({ chain, settings, context, id, refuse }: Hand
   const log = context.log.get('ext_authz');
 
   function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): void {
+    // Not before: a step may want to see what the client sent.
+    removeClientCopies(exchange.req, facts, chain.grantedHeaders);
     if (decision.allowed) {
       record(decision, facts, settings);
       stats.ok.value++;
@@ -99,7 +101,7 @@ export function createAuthHandler({ chain, settings, context, id, refuse }: Hand
 
   const handler: Handler = function extAuth(req, res, next) {
     const facts = factsOf(req);
-    removeUserId(Object.keys(req.headers), facts, settings);
+    removeClientCopies(req, facts, [settings.userIdHeader]);
     void authorize({ req, res, next }, facts);
   };
   handler.close = () => chain.close();

@@ -61,6 +61,7 @@ export const accessTokenMethod: AuthMethodKind<AccessTokenValidation> = {
     }
 
     return {
+      grantedHeaders: (spec.claimsToHeaders ?? []).map(({ header = '' }) => header.toLowerCase()),
       local: !!spec.jwt?.localJwks && !spec.userinfoUrl,
       async authorize(request): Promise<AuthDecision> {
         const token = bearerToken(request);

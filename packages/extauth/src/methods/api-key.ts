@@ -50,6 +50,7 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
     const copies = Object.entries(spec.headersFromMetadataEntry ?? spec.headersFromMetadata ?? {});
     return {
       local: true,
+      grantedHeaders: copies.map(([name]) => name.toLowerCase()),
       authorize(request) {
         const given = request.header(header);
         if (given === undefined || given === '' || given.length > MAX_LENGTH) return denied('no key');

@@ -54,6 +54,7 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
     }
 
     return {
+      grantedHeaders: (http.response?.allowedUpstreamHeadersToOverwrite ?? []).map((name) => name.toLowerCase()),
       async authorize(request): Promise<AuthDecision> {
         let answer: Answer | undefined;
         try {
