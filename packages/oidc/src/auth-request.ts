@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AuthRequest } from '@edge-gateway/core';
-import { factsOf } from '@edge-gateway/core';
+import { applyHeaderChanges, factsOf } from '@edge-gateway/core';
 
 /** What frameworks add to a request. */
 interface Framework {
@@ -24,7 +24,10 @@ export function requestFrom(req: IncomingMessage): AuthRequest {
     host: req.headers.host ?? '',
     path: originalUrl ?? req.url ?? '/',
     header: (name) => facts.header(name),
-    headers: () => req.rawHeaders.map((each, i) => (i % 2 === 0 ? each.toLowerCase() : each)),
+    headers: () => {
+      const flat = req.rawHeaders.map((each, i) => (i % 2 === 0 ? each.toLowerCase() : each));
+      return applyHeaderChanges(flat, facts.requestChanges);
+    },
     clientAddress: req.socket.remoteAddress ?? '',
     state: {},
     metadata: facts.metadata,

@@ -1,3 +1,4 @@
+import type { AuthRequest } from '@edge-gateway/core';
 import { digest } from './seal.ts';
 
 /** Attributes of the cookies that a login sets. */
@@ -35,6 +36,16 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, st
   }
   for (const name of ambiguous) cookies.delete(name);
   return cookies;
+}
+
+/** The cookies of a request; HTTP/2 may spread them over several headers. */
+export function cookiesOf(request: AuthRequest): ReadonlyMap<string, string> {
+  const headers = request.headers();
+  const lines: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]!.toLowerCase() === 'cookie') lines.push(headers[i + 1]!);
+  }
+  return parseCookies(lines.join('; '));
 }
 
 /** A `Set-Cookie` value. Deleting one names the same domain and path, else browsers keep it. */

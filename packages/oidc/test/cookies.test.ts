@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { clearCookie, joinValue, parseCookies, setCookie, splitValue } from '../src/cookies.ts';
+import type { AuthRequest } from '@edge-gateway/core';
+import { clearCookie, cookiesOf, joinValue, parseCookies, setCookie, splitValue } from '../src/cookies.ts';
 import { open, seal } from '../src/seal.ts';
 
 const attributes = {
@@ -36,6 +37,12 @@ describe('cookies', () => {
   it('that come twice with different values have none', () => {
     expect([...parseCookies('a=1; b=2; a=3')]).to.deep.equal([['b', '2']]);
     expect(parseCookies('a=1; a=1').get('a')).to.equal('1');
+  });
+
+  it('of HTTP/2 come in several headers', () => {
+    const headers = () => ['cookie', 'a=1', 'x', 'y', 'cookie', 'b=2; c=3'];
+    const request = { headers } as unknown as AuthRequest;
+    expect([...cookiesOf(request).keys()]).to.deep.equal(['a', 'b', 'c']);
   });
 
   const long = Array.from({ length: 9000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('');

@@ -1,6 +1,6 @@
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import type { AuthRequest } from '@edge-gateway/core';
-import { clearCookie, parseCookies, setCookie, type CookieAttributes } from '../cookies.ts';
+import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
 import { digest, keyedDigest, randomToken } from '../seal.ts';
 import type { LoginSettings } from '../settings.ts';
 
@@ -49,7 +49,7 @@ export async function beginAttempt(
     .setIssuer(settings.id)
     .setExpirationTime(seconds + LIFETIME_SECONDS)
     .encrypt(settings.stateKey);
-  const open = [...parseCookies(request.header('cookie')).keys()].filter((name) => NAME.test(name)).toSorted();
+  const open = [...cookiesOf(request).keys()].filter((name) => NAME.test(name)).toSorted();
   const surplus = open.slice(0, Math.max(0, open.length + 1 - MAX_ATTEMPTS));
   return {
     attempt: { cookieName, target: aim.target, round: aim.round, ...derived(settings, secret) },
@@ -79,7 +79,7 @@ export async function resumeAttempt(
   const opened = await jwtDecrypt(given.state, settings.stateKey, options).catch(() => undefined);
   if (!opened) return undefined;
   const { c, b, t, r } = opened.payload as { c: string; b: string; t: string; r: number };
-  const secret = parseCookies(request.header('cookie')).get(c);
+  const secret = cookiesOf(request).get(c);
   const bound = secret !== undefined && digest(secret) === b;
   return { target: t, bound: bound ? { cookieName: c, target: t, round: r, ...derived(settings, secret) } : undefined };
 }

@@ -1,5 +1,5 @@
 import type { AuthRequest } from '@edge-gateway/core';
-import { clearCookie, parseCookies, setCookie } from '../cookies.ts';
+import { clearCookie, cookiesOf, setCookie } from '../cookies.ts';
 import { digest } from '../seal.ts';
 import type { LoginSettings } from '../settings.ts';
 
@@ -11,7 +11,7 @@ const nameOf = ({ id }: LoginSettings): string => `login_rounds_${digest(id).sli
 
 /** How many logins of this browser were finished just now. */
 export function roundsOf(request: AuthRequest, settings: LoginSettings): number {
-  const value = parseCookies(request.header('cookie')).get(nameOf(settings));
+  const value = cookiesOf(request).get(nameOf(settings));
   return value !== undefined && /^[1-9]$/.test(value) ? Number(value) : 0;
 }
 

@@ -3,7 +3,7 @@ import {
   clearCookie,
   heldNames,
   joinValue,
-  parseCookies,
+  cookiesOf,
   setCookie,
   splitValue,
   type CookieAttributes,
@@ -33,7 +33,6 @@ const PARTS = Object.keys(NAMES) as Part[];
 export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper {
   const { attributes, cipherKey } = options;
   const nameOf = (part: Part): string => (options.keyPrefix ? `${options.keyPrefix}_${NAMES[part]}` : NAMES[part]);
-  const cookiesOf = (request: AuthRequest): ReadonlyMap<string, string> => parseCookies(request.header('cookie'));
 
   function write(request: AuthRequest, session: Session): readonly string[] {
     const login = randomToken().slice(0, 12);

@@ -115,11 +115,11 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
       return ended ? undefined : { session, cookies: [] };
     const current = await renewed(request, held, ended);
     if (!current || hasEnded(current, now())) return undefined;
-    return { session: current, cookies: current === session ? [] : await cookiesOf(request, held, current) };
+    return { session: current, cookies: current === session ? [] : await renewedCookies(request, held, current) };
   };
 
   /** Where the browser keeps the tokens, each request that was renewed tells it. */
-  async function cookiesOf(request: AuthRequest, held: Held, session: Session): Promise<readonly string[]> {
+  async function renewedCookies(request: AuthRequest, held: Held, session: Session): Promise<readonly string[]> {
     return keeper.inBrowser ? keeper.update(request, held, session) : [];
   }
 }

@@ -1,6 +1,6 @@
 import type { SessionData, Store } from 'express-session';
 import type { AuthRequest } from '@edge-gateway/core';
-import { clearCookie, parseCookies, setCookie, type CookieAttributes } from '../cookies.ts';
+import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
 import { failure } from '../failure.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 import { deriveKey, digest, open, randomToken, seal } from '../seal.ts';
@@ -57,7 +57,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
 
   async function load(request: AuthRequest): Promise<Kept | undefined> {
-    const handle = parseCookies(request.header('cookie')).get(cookieName);
+    const handle = cookiesOf(request).get(cookieName);
     return handle !== undefined && HANDLE.test(handle) ? fetchSession(handle) : undefined;
   }
 
@@ -79,7 +79,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     },
     async remove(request, held) {
       if (held) await destroy(held.id);
-      const present = parseCookies(request.header('cookie')).has(cookieName);
+      const present = cookiesOf(request).has(cookieName);
       return present || held ? [clearCookie(cookieName, attributes)] : [];
     },
     async exclusively(held, work, waitMs) {

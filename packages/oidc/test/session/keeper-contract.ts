@@ -17,7 +17,7 @@ export function requestWith(cookie?: string): AuthRequest {
     host: 'app.example.com',
     path: '/',
     header: (name) => (name === 'cookie' ? cookie : undefined),
-    headers: () => [],
+    headers: () => (cookie === undefined ? [] : ['cookie', cookie]),
     clientAddress: '127.0.0.1',
     state: {},
     metadata: new Map(),
