@@ -1,7 +1,7 @@
-import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { installedEnvoy } from '../test/parts/envoy.ts';
 import { envoyConfig } from './envoy-config.ts';
+import { cpuPerRequest, median, pin } from './measure.ts';
 
 export const name = 'protected requests (JWT and RBAC): CPU time per request, relative to the same route unprotected';
 
@@ -33,11 +34,7 @@ function sign(): string {
   return `${input}.${createSign('sha256').update(input).sign(privateKey).toString('base64url')}`;
 }
 
-/** Everything that is measured runs on the first core, what asks and what answers on the others. */
-function pin(child: ChildProcess, cores: string): void {
-  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(child.pid)], { stdio: 'ignore' });
-}
-
+// Everything that is measured runs on the first core, what answers on the other.
 const poolOf = (port: number) => new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
 
 async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
@@ -85,32 +82,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Microseconds that all threads of a process have run. */
-function cpuOf({ pid }: ChildProcess): number {
-  const tasks = readdirSync(`/proc/${pid}/task`);
-  const nanoseconds = tasks.map((task) =>
-    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;
+function measure({ child, pool }: Proxy, path: string, tokenOf: (i: number) => string): Promise<number> {
+  const headersOf = (i: number) => ({ authorization: `Bearer ${tokenOf(i)}` });
+  return cpuPerRequest(child, pool, { path, headersOf, amount: AMOUNT, connections: CONNECTIONS });
 }
-
-/** CPU microseconds per request. */
-async function measure({ child, pool }: Proxy, path: string, tokenOf: (i: number) => string): Promise<number> {
-  let sent = 0;
-  const before = cpuOf(child);
-  const ask = async (): Promise<void> => {
-    while (sent < AMOUNT) {
-      const authorization = `Bearer ${tokenOf(sent++)}`;
-      const { statusCode, body } = await pool.request({ method: 'GET', path, headers: { authorization } });
-      await body.dump();
-      if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, ask));
-  return (cpuOf(child) - before) / AMOUNT;
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 interface Figures {
   readonly open: number[];
