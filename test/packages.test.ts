@@ -9,7 +9,15 @@ import { formatMessage } from 'publint/utils';
 import { ROOT } from './docs/workspace.ts';
 
 const run = promisify(execFile);
-const PUBLISHED = ['packages/core', 'packages/routing', 'packages/oidc', 'packages/admin', 'packages/cli', 'apps/gateway'];
+const PUBLISHED = [
+  'packages/core',
+  'packages/routing',
+  'packages/oidc',
+  'packages/rbac',
+  'packages/admin',
+  'packages/cli',
+  'apps/gateway',
+];
 const PNPM = ['-y', 'pnpm@12.21.0'];
 
 describe('the published packages', function () {
