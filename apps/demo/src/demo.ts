@@ -4,9 +4,18 @@ import { startEcho } from './echo.ts';
 import type { Service } from './http-service.ts';
 import type { DemoClient } from './identity-provider/configuration.ts';
 import { startIdentityProvider } from './identity-provider/identity-provider.ts';
+import { startTodos } from './todos.ts';
+import { startUsersGrpc } from './users-grpc.ts';
 
 /** Ports that the demo's resources name as upstreams. */
-export const DEMO_PORTS = { echo: 18081, bookinfo: 18082, identityProvider: 18083, accountPage: 18084 } as const;
+export const DEMO_PORTS = {
+  echo: 18081,
+  bookinfo: 18082,
+  identityProvider: 18083,
+  accountPage: 18084,
+  todos: 18085,
+  users: 18086,
+} as const;
 
 /** Where the demo's resources serve the protected pages. */
 export const DEMO_APP_URL = 'https://localhost:8443';
@@ -35,6 +44,8 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
     startBookinfo({ port: ports.bookinfo }),
     ...(client ? [startIdentityProvider({ client, port: ports.identityProvider })] : []),
     startAccountPage({ port: ports.accountPage }),
+    startTodos({ port: ports.todos }),
+    startUsersGrpc({ port: ports.users }),
   ];
   const settled = await Promise.allSettled(starting);
   const services = settled.filter((each) => each.status === 'fulfilled').map((each) => each.value);
