@@ -27,7 +27,8 @@ export function createResponder(answerer: Answerer, limits: Limits): Responder {
     const timer = setTimeout(() => over.abort(), limits.operationTimeoutMs);
     res.once('close', () => {
       clearTimeout(timer);
-      over.abort();
+      // Aborting costs more than the rest of this, and after the answer there is nothing to abort.
+      if (!res.writableFinished) over.abort();
     });
     respond(exchange, { answerer, limits, signal: over.signal }).catch((error: unknown) => {
       if (!res.destroyed && !req.destroyed) next(error);

@@ -1,0 +1,80 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createContext } from '@edge-gateway/core';
+import { graphqlApi } from '@edge-gateway/graphql';
+import { createUpstreamCaller, createUpstreams } from '@edge-gateway/routing';
+
+// One server of the GraphQL benchmark, in a process of its own: `node graphql-servers.ts NAME [BACKEND PORT]`.
+const BOOKS = Array.from({ length: 10 }, (_, i) => ({
+  id: String(i),
+  title: `Title ${i}`,
+  author: `Author ${i}`,
+  pages: 100 + i,
+  year: 1900 + i,
+}));
+const SCHEMA = `
+  type Query { book(id: ID!): Book @resolve(name: "book") books: [Book!] @resolve(name: "books") }
+  type Book { id: ID! title: String author: String pages: Int year: Int reviews: [Review!] @resolve(name: "reviews") }
+  type Review { reviewer: String text: String }
+`;
+const UPSTREAM = { name: 'bench', namespace: 'default' };
+
+function callerTo(port: number) {
+  const upstreams = createUpstreams(createContext());
+  const endpoints = [{ address: '127.0.0.1', port, weight: 1 }];
+  upstreams.apply([{ name: 'bench_default', ref: UPSTREAM, spec: {}, endpoints, tls: false }]);
+  return createUpstreamCaller(upstreams);
+}
+
+const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
+  backend: () => (req, res) => {
+    const [, kind, id] = req.url!.split('/');
+    const value = kind === 'reviews' ? [{ reviewer: 'A', text: `Review of ${id}` }] : id ? BOOKS[Number(id)] : BOOKS;
+    res.writeHead(200, ['content-type', 'application/json']).end(JSON.stringify(value));
+  },
+
+  /** What one would write by hand for the one question of the benchmark: the same call, the same answer. */
+  handler: (port) => {
+    const call = callerTo(port);
+    return (req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        const { variables } = JSON.parse(Buffer.concat(chunks).toString()) as { variables: { id: string } };
+        const path = `/books/${encodeURIComponent(variables.id)}`;
+        void call(UPSTREAM, { method: 'GET', path, timeoutMs: 1000, maxBodyBytes: 1_000_000 }).then(({ body }) => {
+          const { title, author, pages, year } = JSON.parse(body.toString()) as (typeof BOOKS)[number];
+          const text = JSON.stringify({ data: { book: { title, author, pages, year } } });
+          res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+          res.end(text);
+        });
+      });
+    };
+  },
+
+  graphql: (port) => {
+    const upstreamRef = UPSTREAM;
+    const rest = (path: string) => ({ restResolver: { upstreamRef, request: { headers: { ':path': path } } } });
+    const handler = graphqlApi(
+      {
+        schemaDefinition: SCHEMA,
+        resolutions: {
+          book: rest('/books/{$args.id}'),
+          books: rest('/books'),
+          reviews: rest('/reviews/{$parent.id}'),
+        },
+      },
+      createContext({ callUpstream: callerTo(port) }),
+    );
+    return (req, res) => handler(req, res, (error) => res.writeHead(500).end(String(error)));
+  },
+};
+
+const [, , name = '', port = '0'] = process.argv;
+const server = createServer(SERVERS[name]!(Number(port)));
+server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }));
+process.on('disconnect', () => process.exit());
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send!({ cpuMicroseconds: user + system });
+});
