@@ -10,6 +10,7 @@ import {
   named,
   of,
   ref,
+  refused,
   text,
   type Static,
 } from './field.ts';
@@ -31,6 +32,7 @@ const providerKind = {
       claimsCachingOptions: of(RedisOptions, 'Cache of group claims.'),
     }),
     'Looks long lists of groups up at Microsoft Entra.',
+    refused,
   ),
   default: empty('Nothing beyond the standard.'),
 } as const;
