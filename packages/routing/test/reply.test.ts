@@ -48,6 +48,27 @@ describe('reply', () => {
     ]);
   });
 
+  it('is what an error says itself, with the type of its headers', () => {
+    const text = new GatewayError('for the log', {
+      code: 'ERR_RBAC_DENIED',
+      status: 403,
+      headers: { 'x-a': '1' },
+      reply: { body: 'RBAC: access denied' },
+    });
+    expect(replyTo(text, 'i')).to.deep.equal({
+      status: 403,
+      body: 'RBAC: access denied',
+      contentType: 'text/plain',
+      headers: ['x-a', '1'],
+    });
+    const html = { status: 502, headers: { 'content-type': 'text/html' }, reply: { body: '<p>' } };
+    expect(replyTo(new GatewayError('', { code: 'ERR_X_Y', ...html }), 'i')).to.include({ contentType: 'text/html' });
+    expect(replyTo(new GatewayError('', { code: 'ERR_X_Y', status: 403, reply: { body: '' } }), 'i')).to.include({
+      contentType: '',
+      body: '',
+    });
+  });
+
   it('shows of an error of a concern its code, and its message only where the client can mend it', () => {
     const denied = new GatewayError('token is expired', {
       code: 'ERR_RBAC_TOKEN',
