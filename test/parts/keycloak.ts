@@ -61,7 +61,10 @@ async function prepare(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   const fresh = mkdtempSync(join(FOLDER, 'fresh-'));
   const artifact = `org.keycloak:keycloak-quarkus-dist:${VERSION}:zip`;
-  await run(maven, ['-q', '-B', 'dependency:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${fresh}`]);
+  await run(maven, ['-q', '-B', 'dependency:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${fresh}`], {
+    // Maven leaves marks where it is called.
+    cwd: fresh,
+  });
   const home = join(fresh, `keycloak-${VERSION}`);
   await run('sh', [join(home, 'bin', 'kc.sh'), 'build', '--db=dev-mem', '--cache=local', '--health-enabled=false']);
   await run('chmod', ['-R', 'u+x', join(home, 'bin')]);
