@@ -12,8 +12,10 @@ const run = promisify(execFile);
 const PUBLISHED = [
   'packages/core',
   'packages/routing',
+  'packages/graphql',
   'packages/oidc',
   'packages/rbac',
+  'packages/extauth',
   'packages/admin',
   'packages/cli',
   'apps/gateway',
