@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   createContext,
+  createLoggers,
   type AuthAllowed,
   type AuthDecision,
   type AuthMethodKind,
@@ -103,6 +104,17 @@ describe('the chain', () => {
     };
     expect(await run([slow], {}, 10)).to.include({ allowed: false, failed: true });
     expect(aborted).to.equal(true);
+  });
+
+  it('says in the log which setting to raise, and nothing of the request but its id', async () => {
+    const lines: string[] = [];
+    const log = createLoggers({ level: 'info', destination: { write: (line: string) => void lines.push(line) } });
+    const slow: Say = () => new Promise(() => {});
+    const kinds = [scripted([slow])];
+    const parts = { kinds, context: createContext({ log }), id: 'n.c', timeoutMs: 5 };
+    await createChain(spec(1), parts).authorize({ ...bare, path: '/?access_token=secret' });
+    expect(lines.join('')).to.contain('raise it').and.to.contain('spec.extauth.requestTimeout');
+    expect(lines.join('')).not.to.contain('secret');
   });
 
   it('merges what passing steps grant, and shows it to the next', async () => {
