@@ -46,6 +46,8 @@ export function createLogin(login: Login): AuthMethod {
       }
     },
     close: () => keeper.close?.(),
+    local: true,
+    grantedHeaders: [...headersOf(login)].filter((name) => name !== 'authorization'),
     bodyBytes: (request) =>
       request.method === 'POST' && settings.paths.isChannel(request.path.split('?', 1)[0]!) ? MAX_BODY_BYTES : 0,
   };
@@ -60,15 +62,21 @@ function hostnameOf({ host }: AuthRequest): string {
   return host.toLowerCase().replace(/:\d+$/, '');
 }
 
+/** The names that only this login fills. */
+function headersOf({ block: { headers = {}, identityToken, accessToken } }: Login): ReadonlySet<string> {
+  const rules = [...(identityToken?.claimsToHeaders ?? []), ...(accessToken?.claimsToHeaders ?? [])];
+  return ownNames([headers.idTokenHeader, headers.accessTokenHeader, ...rules.map(({ header }) => header)]);
+}
+
 type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => AuthAllowed;
 
 /** What a session gives a request: tokens and claims as headers, state for later steps, metadata. */
-function createGrant({ block }: Login): Grant {
+function createGrant(login: Login): Grant {
+  const { block } = login;
   const { idTokenHeader, accessTokenHeader, useBearerSchemaForAuthorization } = block.headers ?? {};
   const idRules = block.identityToken?.claimsToHeaders ?? [];
   const accessRules = block.accessToken?.claimsToHeaders ?? [];
-  const rules = [...idRules, ...accessRules];
-  const own = ownNames([idTokenHeader, accessTokenHeader, ...rules.map(({ header }) => header)]);
+  const own = headersOf(login);
 
   function tokenChange(header: string | undefined, token: string | undefined): HeaderChange[] {
     return header && token ? [{ op: 'set', name: header.toLowerCase(), value: token }] : [];

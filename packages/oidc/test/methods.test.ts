@@ -108,6 +108,13 @@ describe('login as an auth method', () => {
     expect(allowed.state?.jwt).to.be.a('string');
   });
 
+  it('limits its calls itself, and says which headers only it may fill', () => {
+    const headers = { idTokenHeader: 'X-Id', accessTokenHeader: 'Authorization' };
+    const method = make({ headers, identityToken: { claimsToHeaders: [{ claim: 'email', header: 'X-Email' }] } });
+    expect(method).to.include({ local: true });
+    expect(method.grantedHeaders).to.deep.equal(['x-id', 'x-email']);
+  });
+
   it('marks the callback as no redirect to a login, so that failOnRedirect lets it through', async () => {
     const { done } = await logIn(make());
     expect(done).to.include({ status: 302 }).and.not.have.property('redirect');
