@@ -146,6 +146,8 @@ function removeOthersCopies(req: IncomingMessage, facts: Facts, claimHeaders: Re
   for (let i = 0; i < flat.length; i += 2) note(flat[i]!.toLowerCase());
   for (const { name } of facts.requestChanges) note(name);
   for (const name of names) facts.requestChanges.push({ op: 'remove', name });
+  // The route may have been chosen by what is gone now.
+  if (names.size > 0) facts.reroute = true;
 }
 
 function refusal(failure: JwtFailure, req: IncomingMessage, tokenParams: readonly string[]): GatewayError {

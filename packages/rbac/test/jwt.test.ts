@@ -171,6 +171,21 @@ describe('jwt', () => {
       }
     });
 
+    it('has the route chosen again when a header came or went', async () => {
+      const inner = jwtConcern.compile(
+        { providers: { main: provider({ claimsToHeaders }) }, validationPolicy: 'ALLOW_MISSING' },
+        testContext(),
+      )!;
+      const show: Handler = (req, res) => res.end(JSON.stringify({ headers: {}, path: factsOf(req).reroute }));
+      const server = await serve(inner, show);
+      closing.push(server.close);
+      const reroutes = async (headers: Record<string, string>) => (await server.ask('/', headers)).path as unknown;
+      expect(await reroutes({})).to.equal(false);
+      expect(await reroutes({ 'x-email': 'forged' })).to.equal(true);
+      expect(await reroutes({ authorization: `Bearer ${await issuer.sign({})}` })).to.equal(false);
+      expect(await reroutes({ authorization: `Bearer ${await issuer.sign({ email: 'a@b' })}` })).to.equal(true);
+    });
+
     it('does not let a claim break the head', async () => {
       const { status, seen } = await askWith(await issuer.sign({ email: 'a\r\nx-admin: true' }), { claimsToHeaders });
       expect(status).to.equal(200);
