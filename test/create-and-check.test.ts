@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { GatewayProcess, until } from '../apps/gateway/test/gateway-process.ts';
+import { call, type Outcome } from '../packages/cli/test/support/captured-io.ts';
+
+const SERVICE = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop }
+spec:
+  virtualHost:
+    domains: ['*']
+    options: { extauth: { configRef: { name: shop, namespace: gw-system } } }
+    routes:
+      - matchers: [{ prefix: / }]
+        directResponseAction: { status: 200, body: in }
+`;
+const LOGIN = `--enable-oidc-auth --oidc-auth-client-id shop --oidc-auth-client-secret-name shop
+  --oidc-auth-issuer-url http://127.0.0.1:9 --oidc-auth-app-url https://shop.example
+  --oidc-auth-callback-path /callback`.split(/\s+/);
+
+describe('what create writes', () => {
+  let gateway: GatewayProcess;
+  before(async () => {
+    gateway = new GatewayProcess();
+    gateway.write('shop.yaml', SERVICE);
+    await gateway.start();
+  });
+  after(() => gateway.close());
+
+  const at = (...argv: string[]): Promise<Outcome> =>
+    call([...argv, '--server', gateway.stats, '--proxy-admin', gateway.admin]);
+  const create = (...argv: string[]) => call(['create', ...argv, '--config', gateway.dir]);
+  const checkSays = (text: string | RegExp) =>
+    until(async () => {
+      const { stdout, stderr } = await at('check');
+      const all = stdout + stderr;
+      return typeof text === 'string' ? all.includes(text) : text.test(all);
+    }, `check says ${text}`);
+
+  it('is taken by the gateway, and check tells what is still missing', async () => {
+    await checkSays(/Virtual host references unknown auth config:[\s\S]*Auth config: gw-system shop/);
+    expect((await create('authconfig', 'shop', ...LOGIN)).code).to.equal(0);
+    await checkSays(/Found rejected auth config by 'gw': gw-system shop \(Reason: .*secret gw-system\.shop not found/);
+    expect((await fetch(`${gateway.url}/`).catch(() => ({ status: 0 }))).status).to.not.equal(200);
+    expect((await create('secret', 'oauth', 'shop', '--client-secret', 'hush-hush')).code).to.equal(0);
+    await checkSays('No problems detected.');
+    const { stdout } = await at('get', 'authconfigs');
+    expect(stdout).to.contain('| shop       | OAuth2 |');
+    const served = await fetch(`${gateway.url}/`, { redirect: 'manual' });
+    expect(served.status, 'a script without session').to.equal(401);
+  });
+
+  it('is never shown with its values by the running gateway', async () => {
+    const file = readFileSync(join(gateway.dir, 'secret-gw-system-shop.yaml'), 'utf8');
+    expect(file).to.contain(Buffer.from('hush-hush').toString('base64'));
+    for (const path of ['/snapshots/input', '/snapshots/proxies']) {
+      const text = await (await fetch(gateway.stats + path)).text();
+      expect(text).to.not.contain('hush-hush').and.to.not.contain(Buffer.from('hush-hush').toString('base64'));
+    }
+    expect(gateway.output + gateway.errors).to.not.contain('hush-hush');
+  });
+
+  it('is refused by check when it is damaged by hand', async () => {
+    gateway.write(
+      'secret-gw-system-shop.yaml',
+      'apiVersion: v1\nkind: Secret\nmetadata: { name: shop }\ndata: { a: "%" }\n',
+    );
+    await checkSays(/Found rejected (?:secret|auth config)/);
+  });
+});
