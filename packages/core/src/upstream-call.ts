@@ -13,6 +13,8 @@ export interface UpstreamCall {
   /** A longer answer is refused. */
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal;
+  /** Gets the body as it comes, with the head before it. The answer's body is then empty, and `maxBodyBytes` bounds nothing. */
+  onData?(chunk: Buffer, head: Omit<UpstreamAnswer, 'body'>): void;
 }
 
 export interface UpstreamAnswer {

@@ -105,7 +105,11 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
     now: context.now,
   });
   const responder = createResponder(answerer, limits);
-  responder.close = () => api.close?.();
+  const closeSockets = responder.close?.bind(responder);
+  responder.close = async () => {
+    await closeSockets?.();
+    await api.close?.();
+  };
   return responder;
 }
 

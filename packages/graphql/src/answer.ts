@@ -45,6 +45,8 @@ export interface Answerer {
   operation(asked: Pick<Asked, 'request' | 'method'>): Operation | Refusal;
   /** Answers what is no request of an operation. */
   refuse(refused: Refusal, wanted: Wanted): Answer;
+  /** Results as they come: of a subscription many, of another operation one. */
+  subscribe(asked: Asked): Promise<AsyncIterable<ApiResult> | Refusal>;
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -118,7 +120,29 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       }
       return answered(result, operationRequest, wanted);
     },
+    async subscribe(asked) {
+      counts.total.value++;
+      const { request, facts, signal } = asked;
+      facts.requestId ||= randomUUID();
+      try {
+        await api.ready?.(facts);
+      } catch {
+        return refusal('ERR_GRAPHQL_UPSTREAM');
+      }
+      const operation = operationOf(asked);
+      if (isRefusal(operation)) return operation;
+      const { variables, extensions } = request;
+      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal };
+      if (operation.definition.operation !== 'subscription') return once(api.execute(operationRequest));
+      if (!api.subscribe) return refusal('ERR_GRAPHQL_OPERATION', 'Subscriptions are not offered here.');
+      const results = await api.subscribe(operationRequest);
+      return Symbol.asyncIterator in results ? results : once(results);
+    },
   };
+}
+
+async function* once(result: ApiResult | Promise<ApiResult>): AsyncIterable<ApiResult> {
+  yield await result;
 }
 
 function cacheHeaders(value: string | undefined): readonly string[] {

@@ -80,7 +80,9 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const handler: Handler = function graphqlApi(req, res, next) {
     responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
   };
+  if (responder.upgrade) handler.upgrade = responder.upgrade.bind(responder);
   handler.close = async () => {
+    await responder.close?.();
     await api.close?.();
     await caller?.close();
   };

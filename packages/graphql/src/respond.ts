@@ -15,13 +15,16 @@ import {
 import type { Limits } from './limits.ts';
 import { readBody } from './read-body.ts';
 import { isRefusal, refusal, type Refusal } from './refusal.ts';
+import { sendEvents, wantsEvents } from './subscriptions/send-events.ts';
+import { createSocketServer } from './subscriptions/web-socket.ts';
 
 /** How a client that wants neither media type is told so. */
 const FALLBACK: Wanted = { type: 'application/json', lenient: false };
 
 /** Makes what ends the requests of one API: HTTP in, HTTP out. */
 export function createResponder(answerer: Answerer, limits: Limits): Responder {
-  return function graphql(exchange: ActionExchange, next: Next): void {
+  const sockets = createSocketServer(answerer, limits);
+  const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
     const { req, res } = exchange;
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), limits.operationTimeoutMs);
@@ -30,16 +33,22 @@ export function createResponder(answerer: Answerer, limits: Limits): Responder {
       // Aborting costs more than the rest of this, and after the answer there is nothing to abort.
       if (!res.writableFinished) over.abort();
     });
-    respond(exchange, { answerer, limits, signal: over.signal }).catch((error: unknown) => {
+    const means = { answerer, limits, signal: over.signal, unlimited: () => clearTimeout(timer) };
+    respond(exchange, means).catch((error: unknown) => {
       if (!res.destroyed && !req.destroyed) next(error);
     });
   };
+  responder.upgrade = sockets.upgrade;
+  responder.close = sockets.close;
+  return responder;
 }
 
 interface Means {
   readonly answerer: Answerer;
   readonly limits: Limits;
   readonly signal: AbortSignal;
+  /** Lifts the time limit: a subscription lives as long as its client stays. */
+  unlimited(): void;
 }
 
 async function respond(exchange: ActionExchange, means: Means): Promise<void> {
@@ -48,11 +57,19 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   const facts = factsOf(req);
   const wanted = wantedType(facts.header('accept'));
   const write = (answer: Answer): void => send(exchange, answer, wanted ?? FALLBACK);
-  if (!wanted) return write(answerer.refuse(refusal('ERR_GRAPHQL_NOT_ACCEPTABLE'), FALLBACK));
+  const events = wantsEvents(facts.header('accept'));
+  if (!wanted && !events) return write(answerer.refuse(refusal('ERR_GRAPHQL_NOT_ACCEPTABLE'), FALLBACK));
   const posted = await postedBy(req, facts, limits);
-  if (isRefusal(posted)) return write(answerer.refuse(posted, wanted));
+  if (isRefusal(posted)) return write(answerer.refuse(posted, wanted ?? FALLBACK));
   const method = req.method ?? 'POST';
-  const ask = (request: GraphQLRequest): Promise<Answer> => answerer.answer({ request, wanted, facts, method, signal });
+  const asked = { wanted: wanted ?? FALLBACK, facts, method, signal };
+  if (events && !isBatch(posted)) {
+    const results = await answerer.subscribe({ ...asked, request: posted });
+    if (isRefusal(results)) return write(answerer.refuse(results, FALLBACK));
+    means.unlimited();
+    return sendEvents(exchange, results);
+  }
+  const ask = (request: GraphQLRequest): Promise<Answer> => answerer.answer({ ...asked, request });
   if (!isBatch(posted)) return write(await ask(posted));
   const answers = await Promise.all(posted.map(ask));
   write({ status: 200, body: `[${answers.map(({ body }) => body).join(',')}]`, headers: [] });

@@ -4,6 +4,7 @@ import {
   type ResourceRef,
   type SnapshotUpstream,
   type UpstreamAnswer,
+  type UpstreamCall,
 } from '@edge-gateway/core';
 import { Agent, type Dispatcher } from 'undici';
 import { graphqlError } from './refusal.ts';
@@ -29,7 +30,7 @@ export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
   const upstreams = new Map(Array.from(bases, ([name, { origin }]) => [name, upstreamAt(name, origin)] as const));
   return {
     find: ({ namespace, name }) => upstreams.get(`${namespace}/${name}`) ?? upstreams.get(name),
-    async call(ref, { method, path, headers = [], body, timeoutMs, maxBodyBytes, signal }) {
+    async call(ref, { method, path, headers = [], body, timeoutMs, maxBodyBytes, signal, onData }) {
       const base = bases.get(`${ref.namespace}/${ref.name}`) ?? bases.get(ref.name);
       if (!base) throw failure(503, `no URL is given for upstream ${ref.name}`);
       const over = new AbortController();
@@ -45,7 +46,7 @@ export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
           body: body === undefined ? null : typeof body === 'string' ? body : Buffer.from(body),
           signal: over.signal,
         });
-        return await whole(answer, maxBodyBytes);
+        return await whole(answer, maxBodyBytes, onData);
       } catch (error) {
         throw explained(error, over.signal.aborted);
       } finally {
@@ -57,24 +58,29 @@ export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
   };
 }
 
-async function whole({ statusCode, headers, body }: Dispatcher.ResponseData, max: number): Promise<UpstreamAnswer> {
+async function whole(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  max: number,
+  onData: UpstreamCall['onData'],
+): Promise<UpstreamAnswer> {
+  const joined = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ]);
+  const head = { status: statusCode, headers: Object.fromEntries(joined) as Record<string, string> };
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
+    if (onData) {
+      onData(chunk, head);
+      continue;
+    }
     size += chunk.length;
     // Leaving the loop destroys the body, and with it the connection.
     if (size > max) throw failure(502, `the answer has more than ${max} bytes`);
     chunks.push(chunk);
   }
-  const joined = Object.entries(headers).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.join(', ') : value,
-  ]);
-  return {
-    status: statusCode,
-    headers: Object.fromEntries(joined) as Record<string, string>,
-    body: Buffer.concat(chunks),
-  };
+  return { ...head, body: Buffer.concat(chunks) };
 }
 
 function explained(error: unknown, aborted: boolean): GatewayError {

@@ -9,6 +9,7 @@ import { followSchema, type ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
 import { readRemoteAnswer } from './remote-answer.ts';
 import { compileRemoteHead } from './remote-request.ts';
+import { subscribeRemote } from './remote-subscription.ts';
 
 export type RemoteExecutor = NonNullable<
   NonNullable<NonNullable<GraphQLApiSpec['executableSchema']>['executor']>['remote']
@@ -69,7 +70,36 @@ export function createRemoteApi(
     }
   }
 
-  if (schema) return { schema, introspection: true, execute };
+  async function subscribe(request: OperationRequest): Promise<AsyncIterable<ApiResult>> {
+    const { facts, signal } = request;
+    return subscribeRemote({
+      upstream: upstream.name,
+      maxBytes: limits.maxResponseBytes,
+      signal,
+      open: async (onData, over) => {
+        const { path, headers } = headOf(pathOf(facts), facts);
+        return callUpstream(upstream, {
+          method: 'POST',
+          path,
+          headers: [...STREAM_HEADERS, ...requestId(facts), ...headers],
+          body: bodyOf(request),
+          timeoutMs: MAX_SUBSCRIPTION_MS,
+          maxBodyBytes: limits.maxResponseBytes,
+          signal: over,
+          onData,
+        });
+      },
+      failed: (error) => {
+        log.warn(
+          { upstream: upstream.name, requestId: facts.requestId, reason: reasonOf(error) },
+          'a subscription broke',
+        );
+        return failed('ERR_GRAPHQL_UPSTREAM', facts);
+      },
+    });
+  }
+
+  if (schema) return { schema, introspection: true, execute, subscribe };
   return {
     get schema() {
       return followed.schema ?? UNKNOWN;
@@ -77,6 +107,7 @@ export function createRemoteApi(
     introspection: true,
     ready: followed.ready,
     execute,
+    subscribe,
   };
 }
 
@@ -92,6 +123,10 @@ const HEADERS = [
   'accept',
   'application/graphql-response+json, application/json;q=0.9',
 ];
+
+const STREAM_HEADERS = ['content-type', 'application/json', 'accept', 'text/event-stream, application/json;q=0.9'];
+/** Longest life of a subscription. */
+const MAX_SUBSCRIPTION_MS = 24 * 60 * 60 * 1000;
 
 /** The upstream of a remote executor. Throws an `Error` when none is named. */
 export function upstreamOf({ upstreamRef }: RemoteExecutor, namespace: string): ResourceRef {

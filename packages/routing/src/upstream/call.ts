@@ -130,6 +130,8 @@ class Call implements Dispatcher.DispatchHandler, ConnectionUser {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return;
+    const { onData } = this.#parts.call;
+    if (onData) return onData(chunk, this.#answer!);
     this.#size += chunk.length;
     this.#chunks.push(chunk);
     if (this.#size <= this.#parts.call.maxBodyBytes) return;

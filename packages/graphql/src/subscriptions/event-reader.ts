@@ -1,0 +1,32 @@
+/** One event of a `text/event-stream`. */
+export interface StreamEvent {
+  /** `message` where the stream names none. */
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Takes a stream piece by piece and gives the events that are whole. Throws an `Error` for one longer than `maxCharacters`. */
+export function createEventReader(maxCharacters: number): (chunk: Uint8Array) => StreamEvent[] {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return (chunk) => {
+    rest += decoder.decode(chunk, { stream: true });
+    const blocks = rest.split(/\r\n\r\n|\n\n|\r\r/);
+    rest = blocks.pop()!;
+    if (rest.length > maxCharacters) throw new Error(`an event has more than ${maxCharacters} characters`);
+    return blocks.map(eventOf).filter((event) => event !== undefined);
+  };
+}
+
+/** A block of lines; `undefined` for comments only. */
+function eventOf(block: string): StreamEvent | undefined {
+  let event = 'message';
+  let data: string | undefined;
+  for (const line of block.split(/\r\n|\n|\r/)) {
+    const match = /^(event|data)(?:: ?(.*))?$/s.exec(line);
+    if (match?.[1] === 'event') event = match[2] ?? '';
+    else if (match) data = data === undefined ? (match[2] ?? '') : `${data}\n${match[2] ?? ''}`;
+    else if (line.startsWith('event') || line.startsWith('data')) continue;
+  }
+  return data === undefined ? undefined : { event, data };
+}

@@ -1,0 +1,181 @@
+import { startTodos, type Service } from '@edge-gateway/demo';
+import { createClient } from 'graphql-ws';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { graphqlApi } from '../../src/index.ts';
+import { createEventReader } from '../../src/subscriptions/event-reader.ts';
+import { createResultQueue } from '../../src/subscriptions/result-queue.ts';
+import { ask, serve, serveHandler, type TestServer } from '../servers.ts';
+
+const SUBSCRIPTION = 'subscription { todoAdded { text } }';
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUp = Date.now() + 5000;
+  while (!(await holds())) {
+    if (Date.now() > giveUp) throw new Error('it does not come true');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe('subscriptions of a remote API', () => {
+  let todos: Service;
+  let front: TestServer;
+  let handler: ReturnType<typeof graphqlApi>;
+
+  before(async () => {
+    todos = await startTodos();
+    handler = graphqlApi({
+      remote: { upstreamRef: { name: 'todos' } },
+      upstreams: { todos: `http://127.0.0.1:${todos.port}` },
+      limits: { operationTimeoutMs: 2000 },
+    });
+    front = await serveHandler(handler);
+    front.server.on('upgrade', (req, socket, head) => handler.upgrade!(req, socket, head));
+  });
+  after(async () => {
+    await front.close();
+    await todos.close();
+    await handler.close?.();
+  });
+  const add = (text: string) =>
+    ask(front.url, 'mutation ($text: String!) { createTodo(text: $text) { id } }', { text });
+
+  it('come as server-sent events', async () => {
+    const over = new AbortController();
+    const response = await fetch(front.url, {
+      method: 'POST',
+      signal: over.signal,
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: SUBSCRIPTION }),
+    });
+    expect(response.status).to.equal(200);
+    expect(response.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
+    let text = '';
+    const reading = (async () => {
+      for await (const chunk of response.body!) text += Buffer.from(chunk).toString();
+    })().catch(() => {});
+    await until(async () => {
+      await add('one');
+      return text.includes('event: next\ndata: {"data":{"todoAdded":{"text":"one"}}}\n\n');
+    });
+    over.abort();
+    await reading;
+  });
+
+  it('of another operation give one event and end', async () => {
+    const response = await fetch(front.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: '{ todo(id: "a") { id } }' }),
+    });
+    expect(await response.text()).to.equal(
+      ':\n\nevent: next\ndata: {"data":{"todo":{"id":"a"}}}\n\nevent: complete\ndata:\n\n',
+    );
+  });
+
+  it('are refused where they do not fit the schema', async () => {
+    const response = await fetch(front.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: 'subscription { nothing }' }),
+    });
+    expect(response.status).to.equal(400);
+  });
+
+  it('come over WebSocket, beside queries', async () => {
+    const client = createClient({ url: front.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
+    const texts: unknown[] = [];
+    const stop = client.subscribe<{ todoAdded: { text: string } }>(
+      { query: SUBSCRIPTION },
+      { next: ({ data }) => texts.push(data?.todoAdded.text), error: () => {}, complete: () => {} },
+    );
+    await until(async () => {
+      await add('two');
+      return texts.includes('two');
+    });
+    stop();
+    for await (const { data } of client.iterate({ query: '{ todo(id: "c") { text } }' })) {
+      expect(data).to.deep.equal({ todo: { text: 'Sleep' } });
+    }
+    await client.dispose();
+  });
+
+  it('over WebSocket tell what is wrong with an operation', async () => {
+    const client = createClient({ url: front.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
+    const problem = await new Promise<any>((resolve, reject) => {
+      client.subscribe(
+        { query: '{ nothing }' },
+        { next: reject, error: resolve, complete: () => reject(new Error('no error')) },
+      );
+    });
+    expect(problem[0].message).to.equal('Cannot query field "nothing" on type "Query".');
+    await client.dispose();
+  });
+
+  it('close a WebSocket that sends what is no message', async () => {
+    const socket = new WebSocket(front.url.replace('http', 'ws'), 'graphql-transport-ws');
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.send('{{{');
+    const code = await new Promise((resolve) => socket.once('close', resolve));
+    expect(code).to.equal(4400);
+  });
+
+  it('of a server that breaks give an error and end', async () => {
+    const server = await serve((_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write('event: next\ndata: {"data":{"n":1}}\n\nevent: next\ndata: nonsense\n\n');
+    });
+    const broken = graphqlApi({
+      schemaDefinition: 'type Query { n: Int } type Subscription { n: Int }',
+      remote: { upstreamRef: { name: 'a' } },
+      upstreams: { a: server.url },
+    });
+    const own = await serveHandler(broken);
+    const response = await fetch(own.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: 'subscription { n }' }),
+    });
+    const text = await response.text();
+    expect(text)
+      .to.include('{"data":{"n":1}}')
+      .and.to.include('gave no result')
+      .and.to.match(/event: complete\ndata:\n\n$/);
+    await own.close();
+    await server.close();
+  });
+});
+
+describe('an event reader', () => {
+  it('joins pieces, lines of data and line ends of every kind', () => {
+    const read = createEventReader(100);
+    expect(read(Buffer.from(': hello\n\nevent: ne'))).to.deep.equal([]);
+    expect(read(Buffer.from('xt\ndata: a\ndata:b\n\ndata: c\r\n\r\n'))).to.deep.equal([
+      { event: 'next', data: 'a\nb' },
+      { event: 'message', data: 'c' },
+    ]);
+  });
+
+  it('refuses an event without end', () => {
+    const read = createEventReader(100);
+    expect(() => read(Buffer.from(`data: ${'x'.repeat(200)}`))).to.throw('more than 100 characters');
+  });
+});
+
+describe('a queue of results', () => {
+  it('stops the sender when the taker is too slow', () => {
+    let stopped = 0;
+    const queue = createResultQueue(() => stopped++);
+    for (let i = 0; i < 5000; i++) queue.push({ data: i });
+    expect(stopped).to.equal(1);
+  });
+
+  it('stops the sender when the taker leaves', async () => {
+    let stopped = 0;
+    const queue = createResultQueue(() => stopped++);
+    const waiting = queue.results.next();
+    await queue.results.return!();
+    expect(await waiting).to.deep.equal({ done: true, value: undefined });
+    expect(stopped).to.equal(1);
+  });
+});
