@@ -23,6 +23,19 @@ export interface Subject {
 /** Errors, and warnings, of one document that are reported; a document with more is broken in one way, not in a thousand. */
 const MOST_ISSUES = 1000;
 
+/** Errors that leave every value of the type its field has. */
+const SHAPE_KEEPING: ReadonlySet<string> = new Set([
+  'BAD_REGEX',
+  'BAD_SUBSTITUTION',
+  'CONFLICTING_FIELDS',
+  'MISPLACED_KEY',
+  'ONEOF_CONFLICT',
+  'ONEOF_MISSING',
+  'OUT_OF_RANGE',
+  'SECURITY_FIELD_NOT_SUPPORTED',
+  'UNKNOWN_KEY',
+] satisfies SchemaCode[]);
+
 /** Gathers the problems of one document, each with its place. */
 export class Report {
   readonly #issues: Issue[];
@@ -41,6 +54,19 @@ export class Report {
   get issues(): readonly Issue[] {
     if (this.#issues.length < 2) return this.#issues;
     return this.#issues.toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
+  }
+
+  /** Whatever is wrong, each value has the type of its field, so that its meaning can be judged. */
+  get keepsShape(): boolean {
+    return !this.full && !this.#issues.some(({ code, severity }) => severity === 'error' && !SHAPE_KEEPING.has(code));
+  }
+
+  /** An error is told of the place, of what it is in, or of what is in it: one mistake is told once. */
+  hasErrorAt(path: FieldPath): boolean {
+    return this.#issues.some(
+      (issue) =>
+        issue.severity === 'error' && path.every((step, i) => i >= issue.path.length || step === issue.path[i]),
+    );
   }
 
   /** No more errors are taken in. */

@@ -27,8 +27,8 @@ const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
 
 /**
  * Checks one document against the schema of its kind and brings it into one form: enums by name, keys in camelCase,
- * `stringData` folded in, defaults left out. What fits the schema is also checked for what a schema cannot say.
- * Pure; finds every problem, each with its place.
+ * `stringData` folded in, defaults left out. What has the shape of the schema is also checked for what a schema cannot
+ * say. Pure; finds every problem, each with its place.
  *
  * @example
  * const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
@@ -49,14 +49,13 @@ export function validateWritten(written: WrittenResource): Validated {
   const content = readContent(info, value, report);
   if (!metadata) return { resource: undefined, issues: report.issues };
   const key = keyOf(info.kind, metadata);
-  if (report.failed) return { resource: undefined, key, issues: report.issues };
+  if (!report.keepsShape) return { resource: undefined, key, issues: report.issues };
   const { apiVersion } = value as { apiVersion: string };
   const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec: content.spec, origin: written.origin });
-  const findings = checkSemantics(resource);
-  if (findings.length === 0) return { resource, key, issues: report.issues };
   const locate = (path: FieldPath) => written.locate(writtenPath(content.moves, path));
-  report.include(findings.map((finding) => toIssue(finding, resource, locate)));
-  return { resource: undefined, key, issues: report.issues };
+  const findings = checkSemantics(resource).map((finding) => toIssue(finding, resource, locate));
+  report.include(findings.filter(({ path }) => !report.hasErrorAt(path)));
+  return { resource: report.failed ? undefined : resource, key, issues: report.issues };
 }
 
 interface Content {

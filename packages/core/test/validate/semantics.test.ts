@@ -38,6 +38,24 @@ describe('what a schema cannot say', () => {
       ['8:9 EMPTY_DOMAIN spec.virtualHost.domains[1]', '9:9 INVALID_DOMAIN spec.virtualHost.domains[2]'],
     ],
     [
+      'what a typo, a bad number and a bad regex elsewhere in the document do not hide',
+      virtualService(
+        '    domains: [a, ""]\n    routes:\n      - matchers: [{ prefx: /x }]\n        directResponseAction: { status: 99 }\n      - matchers: [{ prefix: /a#b }, { regex: "(" }]\n        directResponseAction: { status: 200 }\n',
+      ),
+      [
+        '6:18 EMPTY_DOMAIN spec.virtualHost.domains[1]',
+        '8:22 UNKNOWN_KEY spec.virtualHost.routes[0].matchers[0].prefx',
+        '9:41 OUT_OF_RANGE spec.virtualHost.routes[0].directResponseAction.status',
+        '10:22 INVALID_PATH spec.virtualHost.routes[1].matchers[0].prefix',
+        '10:47 BAD_REGEX spec.virtualHost.routes[1].matchers[1].regex',
+      ],
+    ],
+    [
+      'nothing, while a value of another type leaves its meaning open',
+      virtualService('    domains: ["", 5]\n'),
+      ['6:19 WRONG_TYPE spec.virtualHost.domains[1]'],
+    ],
+    [
       'a matcher without a path',
       virtualService(
         '    routes:\n      - matchers:\n          - methods: [GET]\n        directResponseAction: { status: 200 }\n',
