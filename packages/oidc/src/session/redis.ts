@@ -101,13 +101,12 @@ async function ready<T>(client: RedisClient, command: (client: RedisClient) => P
 }
 
 async function withDeadline<T>(work: Promise<T>): Promise<T> {
-  const timer = new AbortController();
-  const late = wait(COMMAND_DEADLINE_MS, undefined, { signal: timer.signal }).then(() => Promise.reject(LATE));
-  late.catch(() => {});
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(LATE), COMMAND_DEADLINE_MS);
   try {
     return await Promise.race([work, late]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
     work.catch(() => {});
   }
 }
