@@ -51,8 +51,10 @@ async function within(
   });
   try {
     return await Promise.race([ask({ ...request, signal }), late]);
+  } catch (error) {
+    over.abort();
+    throw error;
   } finally {
     clearTimeout(timer);
-    over.abort();
   }
 }
