@@ -65,14 +65,23 @@ describe('a GraphQLApi in the gateway', function () {
 
   it('counts requests and resolutions under the name of the API', async () => {
     const text = await (await fetch(`${gateway.admin}/stats/prometheus`)).text();
-      console.log(
-        text
-          .split('\n')
-          .filter((l) => /graphql/i.test(l))
-          .slice(0, 20),
-      );
     expect(text).to.match(/envoy_gw_system_bookinfo_graphql_rq_total\S* \d+/);
     expect(text).to.match(/envoy_gw_system_bookinfo_graphql_reviews_rest_resolver_total_resolutions\S* \d+/);
+  });
+
+  it('answers with the header changes of the route, refused requests too', async () => {
+    const routed = readFileSync(DEMO, 'utf8').replace(
+      'graphqlApiRef:',
+      'options: { headerManipulation: { responseHeadersToAdd: [{ header: { key: x-added, value: here } }] } }\n        graphqlApiRef:',
+    );
+    gateway.write('graphql.yaml', routed);
+    await until(async () => {
+      const { headers } = await post(gateway.url, JSON.stringify({ query: '{ productsForHome { id } }' }));
+      return (headers as Record<string, string>)['x-added'] === 'here';
+    }, 'the header');
+    const { status, headers } = await post(gateway.url, '{');
+    expect(status).to.equal(400);
+    expect(headers).to.include({ 'x-added': 'here', 'content-type': 'application/json; charset=utf-8' });
   });
 
   it('takes a changed API without a restart', async () => {

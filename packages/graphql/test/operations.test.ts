@@ -282,7 +282,7 @@ describe('operations', () => {
     await ask(url, '{ nothing }');
     await post(url, '{');
     const value = (path: string) =>
-      (metrics.list().find(({ name }) => name.path === path)?.stat as { value: number }).value;
+      (metrics.list().find(({ name }) => name.path === path)!.stat as { value: number }).value;
     expect(value('shop.graphql.rq_total')).to.equal(4);
     expect(value('shop.graphql.rq_error')).to.equal(3);
     expect(value('shop.graphql.rq_parse_query_error')).to.equal(1);
