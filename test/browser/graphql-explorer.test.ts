@@ -49,9 +49,7 @@ describe('the GraphQL explorer, in a browser', function () {
     await page.keyboard.press('Control+A');
     await page.keyboard.insertText('{ hello }');
     await page.locator('.graphiql-execute-button').click();
-    await page.waitForFunction(() =>
-      document.querySelector('.result-window')?.textContent?.includes('from the gateway'),
-    );
+    await page.locator('.result-window', { hasText: 'from the gateway' }).waitFor();
     await page.getByRole('button', { name: /Documentation Explorer/ }).click();
     await page.getByRole('link', { name: 'Query' }).first().waitFor();
     await screenshot(page, 'graphql-explorer');

@@ -2,6 +2,8 @@ import { startTodos, startUsersGrpc, type Service } from '@edge-gateway/demo';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
 import { GatewayProcess, until } from './gateway-process.ts';
 
 const upstream = (name: string, port: number): string => `
@@ -95,15 +97,43 @@ describe('remote, discovered and joined APIs in the gateway', function () {
 
   it('hands a query on to the server that it found', async () => {
     const query = '{ todo(id: "b") { id text done } }';
-    await until(async () => (await ask('/todos', query)).status === 200);
+    await until(async () => (await ask('/todos', query)).status === 200, 'an answer');
     const { text } = await ask('/todos', query);
     expect(JSON.parse(text)).to.deep.equal({ data: { todo: { id: 'b', text: 'Test it', done: false } } });
     expect((await ask('/todos', '{ nothing }')).status).to.equal(400);
   });
 
+  it('hands subscriptions on over WebSocket and as server-sent events', async () => {
+    await until(async () => (await ask('/todos', '{ todoList { id } }')).status === 200, 'an answer');
+    const client = createClient({ url: `${gateway.url.replace('http', 'ws')}/todos`, webSocketImpl: WebSocket });
+    const texts: unknown[] = [];
+    client.subscribe<{ todoAdded: { text: string } }>(
+      { query: 'subscription { todoAdded { text } }' },
+      { next: ({ data }) => void texts.push(data?.todoAdded.text), error: () => {}, complete: () => {} },
+    );
+    const over = new AbortController();
+    const events = await fetch(`${gateway.url}/todos`, {
+      method: 'POST',
+      signal: over.signal,
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: 'subscription { todoAdded { text } }' }),
+    });
+    let text = '';
+    const reading = (async () => {
+      for await (const chunk of events.body!) text += Buffer.from(chunk).toString();
+    })().catch(() => {});
+    await until(async () => {
+      await ask('/todos', 'mutation { createTodo(text: "new") { id } }');
+      return texts.includes('new') && text.includes('"text":"new"');
+    }, 'both subscriptions');
+    over.abort();
+    await client.dispose();
+    await reading;
+  });
+
   it('completes the seller of a product from the gRPC service that it found', async () => {
     const query = '{ GetProduct { name seller { username fullName userId } } }';
-    await until(async () => (await ask('/shop', query)).status === 200);
+    await until(async () => (await ask('/shop', query)).status === 200, 'an answer');
     const { text } = await ask('/shop', query);
     expect(JSON.parse(text)).to.deep.equal({
       data: { GetProduct: { name: 'Ring', seller: { username: 'frodo', fullName: 'Frodo Baggins', userId: 2 } } },
