@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { until } from '../../apps/gateway/test/gateway-process.ts';
 import { screenshot, startChromium } from '../parts/chromium.ts';
 import { startKeycloak } from '../parts/keycloak.ts';
 import { startProtectedDemo, type ProtectedDemo } from './protected-demo.ts';
@@ -19,8 +20,11 @@ describe('the protected pages with Keycloak as identity provider', function () {
 
   async function logIn(prefix: string, email: string): Promise<Page> {
     const page = await browser.newPage({ ignoreHTTPSErrors: true });
-    await page.goto(`${demo.appUrl}${prefix}/account`);
-    expect(page.url()).to.contain(demo.issuer);
+    // A Keycloak that has just started may answer its first questions too late, which is 503.
+    await until(async () => {
+      await page.goto(`${demo.appUrl}${prefix}/account`);
+      return page.url().startsWith(demo.issuer);
+    }, 'the login form of Keycloak');
     await page.locator('#username').fill(email);
     await page.locator('#password').fill(email.split('@', 1)[0]!);
     await page.locator('#kc-login').click();
