@@ -9,6 +9,8 @@ import { linger } from './lingering-close.ts';
 
 /** How long an upstream may take to answer an upgrade, in milliseconds. */
 const UPGRADE_TIMEOUT_MS = 15_000;
+/** How long an upstream may still send to a client that has finished sending, in milliseconds. */
+const HALF_CLOSED_MS = 1000;
 
 /** One upgrade on its way, as the events of the proxy find it again. */
 export interface Upgrade {
@@ -125,6 +127,8 @@ function watch(proxyReq: ClientRequest, upgrade: Upgrade): void {
     settle();
     upgrade.answered(101);
     socket.once('close', () => tunnel.destroy());
+    // A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for.
+    socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
     // What the upstream sent before it closed is still written; a client that never closes is not waited for.
     tunnel.once('close', () => (tunnel.readableEnded ? socket.destroySoon() : socket.destroy()));
     if (socket.destroyed) tunnel.destroy();

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createContext, type Context, type SnapshotUpstream } from '@edge-gateway/core';
 import { forwardUpgrade } from '../../src/forward/upgrade.ts';
@@ -225,6 +226,41 @@ describe('forwardUpgrade', () => {
     const socket = await open(gw.url);
     socket.terminate();
     await until(() => echo.clients.size === 0);
+  });
+
+  it('closes both when the client leaves and the upstream does not', async () => {
+    const upstream = createServer();
+    const tunnels = new Set<Duplex>();
+    upstream.on('upgrade', (_req, socket: Duplex) => {
+      tunnels.add(socket.on('close', () => tunnels.delete(socket)).on('error', () => {}));
+      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+    });
+    const port = await listen(upstream);
+    whenDone(() => {
+      for (const socket of tunnels) socket.destroy();
+      upstream.close();
+    });
+    const gw = await upgradeGateway(snapshotOf(port));
+    const client = connect(gw.port, '127.0.0.1');
+    client.write(HANDSHAKE);
+    await once(client, 'data');
+    client.destroy();
+    await until(() => gw.sockets.size === 0 && gw.outcomes.length === 1);
+    expect(gw.outcomes[0]).to.include({ status: 101 });
+  });
+
+  it('passes on what the upstream says to a client that has finished sending', async () => {
+    const upstream = await rawUpstream((socket) => {
+      socket.on('end', () => socket.end('bye'));
+      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+    });
+    const gw = await upgradeGateway(snapshotOf(upstream.port));
+    const client = connect({ port: gw.port, host: '127.0.0.1', allowHalfOpen: true });
+    client.write(HANDSHAKE);
+    await once(client, 'data');
+    client.end();
+    expect(String((await once(client, 'data'))[0])).to.equal('bye');
+    await until(() => gw.sockets.size === 0);
   });
 
   it('closes the client when the upstream disappears', async () => {
