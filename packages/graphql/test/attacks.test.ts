@@ -80,6 +80,13 @@ describe('a GraphQL attack', () => {
     }
   }
 
+  it('fields that repeat each other below the single limits: refused, before each is compared with each', async () => {
+    const fields = `${'id '.repeat(20)} next { ${'id '.repeat(19)} }`;
+    expectRefused(await ask(front.url, `{ ${times(19, () => `node { ${fields} }`)} }`));
+    const fragments = times(10, (i) => `fragment f${i} on Node { ${fields} }`);
+    expectRefused(await ask(front.url, `{ node { ${times(10, (i) => `...f${i}`)} } } ${fragments}`));
+  });
+
   it('a document of 1 MiB and more: refused by its size', async () => {
     expectRefused(await ask(front.url, `{ node { id } } # ${'x'.repeat(1_048_576)}`), 413);
   });

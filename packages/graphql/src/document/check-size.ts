@@ -1,5 +1,6 @@
 import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { Limits } from '../limits.ts';
+import { overlapsTooOften } from './overlaps.ts';
 
 /** Most that is counted, so that fragments that double each other stay numbers. */
 const MANY = 1e9;
@@ -43,7 +44,8 @@ export function sizeProblem(document: DocumentNode, limits: Limits): string | un
     ['maxFields', size.fields, 'fields'],
   ];
   const exceeded = measured.find(([name, value]) => limits[name] > 0 && value > limits[name]);
-  return exceeded && `The document has more than ${limits[exceeded[0]]} ${exceeded[2]}.`;
+  if (exceeded) return `The document has more than ${limits[exceeded[0]]} ${exceeded[2]}.`;
+  return overlapsTooOften(document) ? 'The document names the same fields too often.' : undefined;
 }
 
 function count(written: Written, { directives }: { readonly directives?: readonly unknown[] }): void {

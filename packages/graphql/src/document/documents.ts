@@ -47,6 +47,8 @@ export function createDocuments(api: { schema: GraphQLSchema; introspection: boo
   const known = new LRUCache<string, Read | RefusedDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_DOCUMENT_CHARACTERS,
+    // One client's large document does not push out everybody's small ones.
+    maxEntrySize: MAX_DOCUMENT_CHARACTERS / 64,
     sizeCalculation: (_read, text) => text.length + 1,
   });
   const rules = [...new Set([...specifiedRules, ...recommendedRules])];

@@ -1,0 +1,72 @@
+import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
+
+/** Pairs of fields under one name that a document may have. */
+export const MAX_OVERLAPS = 2000;
+/** Levels looked at: only circles of fragments go deeper. */
+const MAX_LEVELS = 100;
+/** Fields looked at. More than these have overlaps enough. */
+const MAX_VISITS = 20_000;
+
+/**
+ * True when fields of the same name meet in the same place too often. Validation compares each of them with each other, which
+ * is the one part of it whose time grows with the square of a document.
+ */
+export function overlapsTooOften(document: DocumentNode): boolean {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const one of document.definitions) {
+    if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
+  }
+  const counter = new OverlapCounter(fragments);
+  for (const one of document.definitions) {
+    if ('selectionSet' in one && one.selectionSet) counter.count([one.selectionSet]);
+    if (counter.exceeded) return true;
+  }
+  return false;
+}
+
+class OverlapCounter {
+  #overlaps = 0;
+  #visits = 0;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+
+  constructor(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+    this.#fragments = fragments;
+  }
+
+  get exceeded(): boolean {
+    return this.#overlaps > MAX_OVERLAPS || this.#visits > MAX_VISITS;
+  }
+
+  /** Fields that share a name share what is below them. */
+  count(sets: readonly SelectionSetNode[], level = 0): void {
+    const groups = new Map<string, SelectionSetNode[]>();
+    const sizes = new Map<string, number>();
+    const opened = new Set<string>();
+    if (level > MAX_LEVELS) this.#visits = MAX_VISITS + 1;
+    const collect = (set: SelectionSetNode): void => {
+      for (const selection of set.selections) {
+        if (++this.#visits > MAX_VISITS) return;
+        if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
+        else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+          const fragment = opened.has(selection.name.value) ? undefined : this.#fragments.get(selection.name.value);
+          opened.add(selection.name.value);
+          if (fragment) collect(fragment.selectionSet);
+        } else {
+          const key = (selection.alias ?? selection.name).value;
+          const size = sizes.get(key) ?? 0;
+          sizes.set(key, size + 1);
+          this.#overlaps += size;
+          if (!selection.selectionSet) continue;
+          const group = groups.get(key);
+          if (group) group.push(selection.selectionSet);
+          else groups.set(key, [selection.selectionSet]);
+        }
+      }
+    };
+    for (const set of sets) collect(set);
+    for (const group of groups.values()) {
+      if (this.exceeded) return;
+      this.count(group, level + 1);
+    }
+  }
+}
