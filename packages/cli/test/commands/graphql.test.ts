@@ -128,7 +128,7 @@ describe('GraphQL commands', () => {
       stdout: 'GraphQLApi pets: 1 fields of upstream pets\n',
       stderr: 'skipped GET /xml: its answer is not JSON\n',
     });
-    const [file] = readdirSync(join(cwd, 'resources')).filter((name) => name !== 'api.yaml');
+    const file = readdirSync(join(cwd, 'resources')).find((name) => name !== 'api.yaml');
     expect(readFileSync(join(cwd, 'resources', file!), 'utf8')).to.include('getPet(id: String!): GetPetResult');
   });
 

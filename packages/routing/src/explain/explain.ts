@@ -1,4 +1,11 @@
-import { createContext, GatewayError, type ActionKind, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
+import {
+  createContext,
+  GatewayError,
+  type ActionKind,
+  type Context,
+  type Listener,
+  type Snapshot,
+} from '@edge-gateway/core';
 import { compileVirtualHost } from '../compile/virtual-host.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../listen/check-host.ts';
