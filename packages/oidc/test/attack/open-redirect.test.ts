@@ -2,68 +2,8 @@ import { expect } from 'chai';
 import { request as send } from 'node:http';
 import { createBrowser } from '../parts/browser.ts';
 import { startWorld, type World } from '../parts/world.ts';
+import { SPELLINGS } from './redirect-spellings.ts';
 
-const PREFIXES = [
-  'https://evil.example/',
-  'http://evil.example/',
-  '//evil.example/',
-  '///evil.example/',
-  '////evil.example/',
-  '/\\evil.example/',
-  '/\\/evil.example/',
-  '\\\\evil.example/',
-  '\\/evil.example/',
-  '/\t/evil.example/',
-  '/%09/evil.example/',
-  '/%0a/evil.example/',
-  '/%0d/evil.example/',
-  '/%5cevil.example/',
-  '/%2fevil.example/',
-  '/%2f%2fevil.example/',
-  '/%5c%5cevil.example/',
-  '//evil.example%2f..',
-  '//evil.example:443/',
-  '//user@evil.example/',
-  '//user:password@evil.example/',
-  '//127.0.0.1@evil.example/',
-  '//evil.example\\@127.0.0.1/',
-  '//evil.example#@127.0.0.1/',
-  '//evil.example?@127.0.0.1/',
-  '//evil。example/',
-  '//ⓔvil.example/',
-  '//evil.example.',
-  '//[::1]/',
-  '//0x7f.1/',
-  '/./evil.example',
-  '/.//evil.example',
-  '/../evil.example',
-  '/..//evil.example',
-  '/x/..//evil.example',
-  '/;@evil.example',
-  '/@evil.example',
-  '/.evil.example',
-  ':evil.example',
-  'evil.example',
-  'javascript:alert(1)',
-  'JaVaScRiPt:alert(1)',
-  'java\nscript:alert(1)',
-  'data:text/html,x',
-  'vbscript:x',
-  'file:///etc/passwd',
-  'ftp://evil.example/',
-  'https:evil.example',
-  'https:/evil.example',
-  'https:///evil.example',
-  'http:\\\\evil.example',
-  ' https://evil.example',
-  '\u0000//evil.example',
-  '\u00a0//evil.example',
-  '\u2028//evil.example',
-  '/\r\nLocation: https://evil.example',
-  '/%0d%0aLocation:%20https://evil.example',
-  '/?url=https://evil.example',
-  '/x?next=//evil.example',
-];
 const PARAMETERS = [
   'rd',
   'redirect',
@@ -113,11 +53,12 @@ describe('open redirects', () => {
     }
   };
 
-  it('has more than a hundred spellings to try', () => {
-    expect(PREFIXES.length * 2).to.be.at.least(100);
+  it('has a hundred spellings to try, for each way in', () => {
+    expect(new Set(SPELLINGS).size).to.equal(SPELLINGS.length);
+    expect(SPELLINGS.filter(isSendable).length).to.be.at.least(100);
   });
 
-  for (const path of PREFIXES.filter(isSendable)) {
+  for (const path of SPELLINGS.filter(isSendable)) {
     it(`login: ${JSON.stringify(path)} leads back to this site`, async () => {
       const browser = createBrowser();
       const first = await raw(world.site.url, path);
@@ -149,7 +90,7 @@ describe('open redirects', () => {
     });
   }
 
-  for (const value of PREFIXES) {
+  for (const value of SPELLINGS) {
     it(`callback and logout: no parameter leads to ${JSON.stringify(value)}`, async () => {
       const query = new URLSearchParams(PARAMETERS.map((name): [string, string] => [name, value]));
       for (const path of [`/callback?code=x&${query}`, `/logout?${query}`, `/a?${query}`, `/channel?${query}`]) {
