@@ -39,7 +39,7 @@ export interface Facts {
   body: ReadBody | undefined;
   /** Set by a concern after which the route is chosen again, by the headers and the path as they are then. */
   reroute: boolean;
-  /** A request header as it will be after the recorded changes; several values joined with `, `. */
+  /** A request header as it will be after the recorded changes; several values joined with `, ` (cookies with `; `). */
   header(name: string): string | undefined;
 }
 
@@ -73,21 +73,26 @@ class RequestFacts implements Facts {
       if (change.name !== lower) continue;
       if (change.op === 'remove') value = undefined;
       else if (change.op === 'set' || value === undefined) value = change.value;
-      else value = `${value}, ${change.value}`;
+      else value = value + separatorOf(lower) + change.value;
     }
     return value;
   }
 
   #written(lower: string): string | undefined {
     const written = this.#request.headers[lower];
-    return Array.isArray(written) ? written.join(', ') : written;
+    return Array.isArray(written) ? written.join(separatorOf(lower)) : written;
   }
+}
+
+/** Cookies are the one list that goes on with a semicolon (RFC 6265, RFC 9113 8.2.3). */
+function separatorOf(lower: string): string {
+  return lower === 'cookie' ? '; ' : ', ';
 }
 
 function joined(flat: readonly string[], lower: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < flat.length; i += 2) {
-    if (flat[i] === lower) value = value === undefined ? flat[i + 1]! : `${value}, ${flat[i + 1]!}`;
+    if (flat[i] === lower) value = value === undefined ? flat[i + 1]! : value + separatorOf(lower) + flat[i + 1]!;
   }
   return value;
 }
