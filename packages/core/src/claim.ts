@@ -1,6 +1,7 @@
 import type { Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey } from './resource.ts';
 import type { WrittenResource } from './source/source.ts';
+import type { ResourceCheck } from './validate/resource-check.ts';
 import { validateWritten, type Validated } from './validate/schema.ts';
 
 /** What one written document says of a key. Several documents that claim the same key are duplicates. */
@@ -24,11 +25,15 @@ export interface UnitContent {
  * Validates the documents of a unit. When one of them does not tell which resource it is, the keys that were `held`
  * by the unit and are in none of the others stay claimed: nobody can say that they were taken away.
  */
-export function readContent(written: readonly WrittenResource[], held: Iterable<ResourceKey>): UnitContent {
+export function readContent(
+  written: readonly WrittenResource[],
+  held: Iterable<ResourceKey>,
+  checks?: readonly ResourceCheck[],
+): UnitContent {
   const claims: Claim[] = [];
   const unfiled: Issue[] = [];
   for (const document of written) {
-    const { key, resource, issues } = validate(document);
+    const { key, resource, issues } = validate(document, checks);
     if (key === undefined) unfiled.push(...issues);
     else claims.push({ key, origin: document.origin, resource, issues, retained: false });
   }
@@ -42,9 +47,9 @@ export function readContent(written: readonly WrittenResource[], held: Iterable<
   return { claims, unfiled };
 }
 
-function validate(document: WrittenResource): Validated {
+function validate(document: WrittenResource, checks: readonly ResourceCheck[] | undefined): Validated {
   try {
-    return validateWritten(document);
+    return validateWritten(document, checks);
   } catch (error) {
     const message = `cannot be checked: ${(error as Error).message}`;
     const issue: Issue = { code: 'UNREADABLE', severity: 'error', origin: document.origin, path: [], message };

@@ -10,6 +10,7 @@ import type { Source, SourceChange } from './source/source.ts';
 import { createStore, secretsOf, type StoreState } from './store.ts';
 import { translate } from './translate/translate.ts';
 import type { DefaultGateways, Translation } from './translate/translation.ts';
+import type { ResourceCheck } from './validate/resource-check.ts';
 
 /** All that the control plane knows at one revision. Frozen. */
 export interface ControlPlaneState {
@@ -33,6 +34,8 @@ export interface ControlPlaneOptions {
   /** Default: silent. */
   readonly log?: Loggers;
   readonly metrics?: Metrics;
+  /** Refuse resources beside the checks of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
+  readonly checks?: readonly ResourceCheck[];
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -58,10 +61,10 @@ const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), 
  * await controlPlane.start();
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const { source, defaultGateways, log = silentLoggers, metrics = createMetrics() } = options;
+  const { source, defaultGateways, log = silentLoggers, metrics = createMetrics(), checks } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
-  const store = createStore();
+  const store = createStore(checks);
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;

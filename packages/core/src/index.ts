@@ -89,6 +89,8 @@ export { translate } from './translate/translate.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';
 export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';
+export type { Finding } from './validate/finding.ts';
+export type { ResourceCheck } from './validate/resource-check.ts';
 export { validateWritten, type Validated } from './validate/schema.ts';
 export type { TemplateData } from './template/run.ts';
 export { RenderError, TemplateError } from './template/template-error.ts';

@@ -4,6 +4,7 @@ import type { Issue } from './parse/issue.ts';
 import { keyOf, type Resource, type ResourceKey } from './resource.ts';
 import type { Secrets, SecretValue } from './snapshot.ts';
 import type { SourceChange } from './source/source.ts';
+import type { ResourceCheck } from './validate/resource-check.ts';
 
 /**
  * What is known of one resource. The same object as long as nothing about it changes, so readers compare by identity.
@@ -36,7 +37,7 @@ export interface Store {
 }
 
 /**
- * Makes an empty store, at revision 0.
+ * Makes an empty store, at revision 0. `checks` refuse resources beside those of the schemas.
  *
  * - A refused version of a resource leaves the last good one in use; only its deletion takes it out.
  * - Several documents with one kind, namespace and name are all refused, whatever their order. What was in use stays so.
@@ -47,7 +48,7 @@ export interface Store {
  * store.apply(new Map([['a.yaml', parseDocuments(text, 'a.yaml')]]));
  * console.log(store.state.stored.get('Upstream/gw-system/a')?.resource);
  */
-export function createStore(): Store {
+export function createStore(checks: readonly ResourceCheck[] = []): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
   let state: StoreState = { revision: 0, stored: new Map(), unfiled: [] };
@@ -71,7 +72,7 @@ export function createStore(): Store {
     for (const [unit, written] of change) {
       const held = (units.get(unit)?.claims ?? []).map(({ key }) => key);
       const usable = held.filter((key) => state.stored.get(key)?.resource);
-      const content = written.length > 0 ? readContent(written, usable) : undefined;
+      const content = written.length > 0 ? readContent(written, usable, checks) : undefined;
       for (const key of replace(unit, content)) touched.add(key);
     }
     const stored = new Map(state.stored);

@@ -9,6 +9,7 @@ import { nodeOf } from './node.ts';
 import { Normaliser, writtenPath, type Move } from './normalise.ts';
 import { Report } from './report.ts';
 import { foldSecret } from './secret.ts';
+import type { ResourceCheck } from './resource-check.ts';
 import { suggest } from './did-you-mean.ts';
 import { toIssue } from './finding.ts';
 import { checkSemantics } from './semantics.ts';
@@ -28,12 +29,12 @@ const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
 /**
  * Checks one document against the schema of its kind and brings it into one form: enums by name, keys in camelCase,
  * `stringData` folded in, defaults left out. What has the shape of the schema is also checked for what a schema cannot
- * say. Pure; finds every problem, each with its place.
+ * say, by `checks` too. Pure; finds every problem, each with its place.
  *
  * @example
  * const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
  */
-export function validateWritten(written: WrittenResource): Validated {
+export function validateWritten(written: WrittenResource, checks?: readonly ResourceCheck[]): Validated {
   const report = new Report(written);
   const { value } = written;
   if (value === undefined) return { resource: undefined, ...keyOfBroken(written), issues: report.issues };
@@ -53,7 +54,7 @@ export function validateWritten(written: WrittenResource): Validated {
   const { apiVersion } = value as { apiVersion: string };
   const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec: content.spec, origin: written.origin });
   const locate = (path: FieldPath) => written.locate(writtenPath(content.moves, path));
-  const findings = checkSemantics(resource).map((finding) => toIssue(finding, resource, locate));
+  const findings = checkSemantics(resource, checks).map((finding) => toIssue(finding, resource, locate));
   report.include(findings.filter(({ path }) => !report.hasErrorAt(path)));
   return { resource: report.failed ? undefined : resource, key, issues: report.issues };
 }

@@ -12,6 +12,7 @@ import { checkAuthConfig } from './auth-config.ts';
 import type { Finding } from './finding.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
+import type { ResourceCheck } from './resource-check.ts';
 import { checkRouteOptions } from './route-options.ts';
 import { checkRouteTable } from './route-table.ts';
 import { checkUpstreamGroup } from './upstream-group.ts';
@@ -38,7 +39,8 @@ const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
  * What a schema cannot say about one resource that fits it. Each finding refuses the resource.
  * Needs no other resource: what lies between resources is found when they are translated.
  */
-export function checkSemantics(resource: Resource): readonly Finding[] {
-  const check = CHECKS[resource.kind];
-  return check ? check((resource.spec ?? {}) as never) : [];
+export function checkSemantics(resource: Resource, more: readonly ResourceCheck[] = []): readonly Finding[] {
+  const spec = (resource.spec ?? {}) as never;
+  const own = CHECKS[resource.kind]?.(spec) ?? [];
+  return [...own, ...more.flatMap(({ kind, check }) => (kind === resource.kind ? check(spec, ['spec']) : []))];
 }

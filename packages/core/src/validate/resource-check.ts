@@ -1,0 +1,10 @@
+import type { FieldPath } from '../parse/issue.ts';
+import type { Kind } from '../resource.ts';
+import type { Finding } from './finding.ts';
+
+/** A check of one kind of resource by what core does not have, such as the parser of a language in a field. */
+export interface ResourceCheck {
+  readonly kind: Kind;
+  /** The problems of a spec that has the shape of its schema; each refuses the resource. `path` is that of the spec. */
+  readonly check: (spec: never, path: FieldPath) => readonly Finding[];
+}
