@@ -27,7 +27,10 @@ export async function loadOffline(
   } catch (error) {
     throw fileError(directory, error);
   }
-  return loadDirectory(path, { defaultGateways });
+  const state = await loadDirectory(path, { defaultGateways });
+  if (![...state.resources.keys()].some((key) => key.startsWith('GraphQLApi/'))) return state;
+  const { graphqlApiCheck } = await import('@edge-gateway/graphql');
+  return loadDirectory(path, { defaultGateways, checks: [graphqlApiCheck] });
 }
 
 /** The ports that a running gateway was told to open without Gateway resources, so that a directory is read alike. */

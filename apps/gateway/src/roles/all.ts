@@ -9,6 +9,7 @@ import {
   severalSources,
   type Loggers,
 } from '@edge-gateway/core';
+import { graphqlApiCheck } from '@edge-gateway/graphql';
 import { openAdminPorts } from '../admin-ports.ts';
 import { createDataPlane, type DataPlane } from '../data-plane.ts';
 import { startDiscovery } from '../discovery.ts';
@@ -40,6 +41,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName: settings.proxyName },
     log,
     metrics,
+    checks: [graphqlApiCheck],
   });
   const context = createContext({
     log,

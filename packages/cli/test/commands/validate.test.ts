@@ -65,6 +65,26 @@ describe('validate', () => {
     expect(stdout).to.match(/b\.yaml:1:1 {2}VirtualService gw-system\/two {2}.*DomainsNotUniqueError/);
   });
 
+  it('tells where a schema definition is wrong', async () => {
+    write(
+      'a.yaml',
+      `apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: books }
+spec:
+  executableSchema:
+    schemaDefinition: |
+      type Query {
+        book: Bok
+      }
+    executor: { local: {} }
+`,
+    );
+    const { code, stdout } = await validate();
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/^resources\/a\.yaml:6:5 {2}.+line 2, column 9 of the definition: Unknown type "Bok"\./);
+  });
+
   it('fails for warnings with --strict only', async () => {
     write('a.yaml', `${UPSTREAM}---\n${service('shop', `${FORWARD}\n        options: { retries: { retryOn: 5xx } }`)}`);
     const lenient = await validate();

@@ -1,4 +1,5 @@
 import {
+  GraphQLError,
   Kind,
   buildASTSchema,
   parse,
@@ -8,10 +9,13 @@ import {
   type ASTNode,
   type ConstDirectiveNode,
   type DocumentNode,
+  type FieldDefinitionNode,
   type GraphQLSchema,
+  type InputValueDefinitionNode,
   type TypeDefinitionNode,
   type TypeExtensionNode,
 } from 'graphql';
+import { validateSDL } from 'graphql/validation/validate.js';
 
 /** What `@cacheControl` says. */
 export interface CacheHint {
@@ -34,7 +38,7 @@ const OWN = new Set(['resolve', 'cacheControl']);
 
 /**
  * Reads a schema definition. `@resolve` and `@cacheControl` need no declaration and are not part of the schema that clients see.
- * Throws an `Error` that says what is wrong.
+ * Throws a `GraphQLError` that says what is wrong, with its place.
  */
 export function readSchema(schemaDefinition: string): LocalSchema {
   const resolutions = new Map<string, string>();
@@ -44,14 +48,15 @@ export function readSchema(schemaDefinition: string): LocalSchema {
       if (node.kind === Kind.DIRECTIVE_DEFINITION) return OWN.has(node.name.value) ? null : undefined;
       if (!isTypeDefinition(node)) return undefined;
       const type = node.name.value;
-      keepHint(type, node.directives, cacheHints);
+      keepHint(type, node, cacheHints);
       if (!('fields' in node) || isInput(node)) return undefined;
       for (const field of node.fields ?? []) {
         const place = `${type}.${field.name.value}`;
-        keepHint(place, field.directives, cacheHints);
+        keepHint(place, field, cacheHints);
         const name = argumentsOf(field.directives, 'resolve')?.['name'];
         if (name === undefined) continue;
-        if (typeof name !== 'string') throw new Error(`${place}: @resolve needs the name of a resolution`);
+        if (typeof name !== 'string')
+          throw new GraphQLError(`${place}: @resolve needs the name of a resolution`, { nodes: field });
         resolutions.set(place, name);
       }
       return undefined;
@@ -61,6 +66,7 @@ export function readSchema(schemaDefinition: string): LocalSchema {
 }
 
 type TypeNode = TypeDefinitionNode | TypeExtensionNode;
+type HasDirectives = TypeNode | FieldDefinitionNode | InputValueDefinitionNode;
 
 function isTypeDefinition(node: ASTNode): node is TypeNode {
   return node.kind.endsWith('TypeDefinition') || node.kind.endsWith('TypeExtension');
@@ -75,26 +81,24 @@ function withoutOwn(document: DocumentNode): DocumentNode {
 }
 
 function schemaOf(document: DocumentNode): GraphQLSchema {
-  const schema = buildASTSchema(document);
+  const [unfit] = validateSDL(document);
+  if (unfit) throw unfit;
+  const schema = buildASTSchema(document, { assumeValidSDL: true });
   const [problem] = validateSchema(schema);
-  if (problem) throw new Error(problem.message);
+  if (problem) throw problem;
   return schema;
 }
 
-function keepHint(
-  place: string,
-  directives: readonly ConstDirectiveNode[] | undefined,
-  hints: Map<string, CacheHint>,
-): void {
-  const written = argumentsOf(directives, 'cacheControl');
+function keepHint(place: string, node: HasDirectives, hints: Map<string, CacheHint>): void {
+  const written = argumentsOf(node.directives, 'cacheControl');
   if (!written) return;
   const { maxAge, inheritMaxAge, scope } = written;
   if (maxAge !== undefined && !(Number.isSafeInteger(maxAge) && (maxAge as number) >= 0)) {
-    throw new Error(`${place}: maxAge of @cacheControl is a number of seconds`);
+    throw new GraphQLError(`${place}: maxAge of @cacheControl is a number of seconds`, { nodes: node });
   }
   const named = typeof scope === 'string' ? scope.toLowerCase() : 'unset';
   if (!['unset', 'public', 'private'].includes(named)) {
-    throw new Error(`${place}: scope of @cacheControl is public or private`);
+    throw new GraphQLError(`${place}: scope of @cacheControl is public or private`, { nodes: node });
   }
   hints.set(place, {
     ...(maxAge !== undefined && { maxAge: maxAge as number }),

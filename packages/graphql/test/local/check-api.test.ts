@@ -1,0 +1,94 @@
+import { createControlPlane, memorySource, type ControlPlaneState } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { graphqlApiCheck } from '../../src/local/check-api.ts';
+
+const api = (schemaDefinition: string) => ({
+  apiVersion: 'graphql.gw.vendor.io/v1beta1',
+  kind: 'GraphQLApi',
+  metadata: { name: 'books', namespace: 'default' },
+  spec: {
+    executableSchema: {
+      schemaDefinition,
+      executor: { local: { resolutions: { book: { mockResolver: { syncResponse: { title: 'One' } } } } } },
+    },
+  },
+});
+const SERVICE = {
+  apiVersion: 'gateway.vendor.io/v1',
+  kind: 'VirtualService',
+  metadata: { name: 'books', namespace: 'default' },
+  spec: {
+    virtualHost: {
+      domains: ['*'],
+      routes: [{ matchers: [{ prefix: '/graphql' }], graphqlApiRef: { name: 'books', namespace: 'default' } }],
+    },
+  },
+};
+const GOOD = 'type Query {\n  book: Book @resolve(name: "book")\n}\ntype Book { title: String }\n';
+
+/** A control plane that checks definitions, over one unit. */
+async function start(schemaDefinition: string) {
+  const source = memorySource({ api: api(schemaDefinition), service: SERVICE });
+  const controlPlane = createControlPlane({ source, checks: [graphqlApiCheck] });
+  await controlPlane.start();
+  return { controlPlane, source, set: (text: string) => source.set('api', api(text)) };
+}
+
+const statusOf = (state: ControlPlaneState | undefined, key: string) =>
+  state?.statuses.get(key as never)?.statuses['gw-system'];
+const servedBy = (state: ControlPlaneState | undefined) =>
+  [...state!.snapshots.values()].flatMap(({ listeners }) =>
+    listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap(({ graphqlApis }) => graphqlApis)),
+  );
+
+describe('graphqlApiCheck', () => {
+  it('accepts a valid definition', async () => {
+    const { controlPlane } = await start(GOOD);
+    expect(statusOf(controlPlane.state, 'GraphQLApi/default/books')).to.include({ state: 'Accepted' });
+    expect(servedBy(controlPlane.state)).to.have.length(1);
+    await controlPlane.close();
+  });
+
+  const bad: [what: string, definition: string, reason: string][] = [
+    ['does not parse', 'type Query {\n  book: }\n', 'line 2, column 9 of the definition: Syntax Error'],
+    [
+      'names an unknown type',
+      'type Query {\n  book: Bok\n}\n',
+      'line 2, column 9 of the definition: Unknown type "Bok".',
+    ],
+    [
+      'is no valid schema',
+      'interface Named { name: String }\ntype Query implements Named { book: Int }\n',
+      'of the definition: Interface field Named.name expected but Query does not provide it.',
+    ],
+    ['lacks a query type', 'type Book { title: String }\n', 'Query root type must be provided.'],
+    [
+      'has an impossible cache hint',
+      'type Query {\n  book: Int @cacheControl(maxAge: -1)\n}\n',
+      'line 2, column 3 of the definition: Query.book: maxAge of @cacheControl is a number of seconds',
+    ],
+    ['is nested too deep', `type Query { a: ${'['.repeat(100_000)}`, ''],
+  ];
+  for (const [what, definition, reason] of bad) {
+    it(`refuses a definition that ${what}, and says where`, async () => {
+      const { controlPlane } = await start(definition);
+      const status = statusOf(controlPlane.state, 'GraphQLApi/default/books');
+      expect(status).to.include({ state: 'Rejected' });
+      expect(status!.reason).to.include(reason);
+      expect(servedBy(controlPlane.state)).to.deep.equal([]);
+      await controlPlane.close();
+    });
+  }
+
+  it('keeps the last good definition in use, and tells those that refer to it', async () => {
+    const { controlPlane, set } = await start(GOOD);
+    const [before] = servedBy(controlPlane.state);
+    set('type Query {');
+    expect(statusOf(controlPlane.state, 'GraphQLApi/default/books')).to.include({ state: 'Rejected' });
+    expect(statusOf(controlPlane.state, 'VirtualService/default/books')!.reason ?? '').to.include('books');
+    expect(servedBy(controlPlane.state)).to.deep.equal([before]);
+    set(GOOD);
+    expect(statusOf(controlPlane.state, 'GraphQLApi/default/books')).to.include({ state: 'Accepted' });
+    await controlPlane.close();
+  });
+});
