@@ -14,6 +14,7 @@ import { createApi, SUBSCHEMA_PATH } from './create-api.ts';
 import { limitsOf } from './limits.ts';
 import { graphqlError } from './refusal.ts';
 import { createResponder } from './respond.ts';
+import { createSharedResults, type ResultStore } from './shared-results.ts';
 import { createApiCounts } from './statistics.ts';
 
 /** What the action needs of the gateway beside the context. */
@@ -22,6 +23,8 @@ export interface GraphQLActionOptions {
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
   /** Answers questions about the schema, whatever the resource says, and asks servers at their default path: for explorers. */
   readonly introspection?: boolean;
+  /** Where results are kept that `@cacheControl` lets everyone share. Default: in memory, for each API its own. */
+  readonly cache?: ResultStore;
 }
 
 /** An API in use, by how many virtual hosts. */
@@ -103,6 +106,7 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
     log: context.log.get('graphql'),
     logSensitiveInfo: options?.logSensitiveInfo === true,
     now: context.now,
+    cache: given.cache && createSharedResults(given.cache, scopeOf(found)),
   });
   const responder = createResponder(answerer, limits);
   const closeSockets = responder.close?.bind(responder);
@@ -111,6 +115,11 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
     await api.close?.();
   };
   return responder;
+}
+
+/** All that makes one API another. */
+function scopeOf({ ref, spec, subschemas, descriptorSets }: SnapshotGraphQLApi): string {
+  return JSON.stringify([ref, spec, subschemas, descriptorSets]);
 }
 
 /** The specs of the APIs that an API is joined from, at any depth. */

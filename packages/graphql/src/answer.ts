@@ -7,7 +7,7 @@ import { serialize, statusOf, type GraphQLRequest, type Wanted } from './http.ts
 import type { Limits } from './limits.ts';
 import { createPersisted, type PersistedOptions } from './persisted.ts';
 import { isRefusal, refusal, type Refusal } from './refusal.ts';
-import { createResultCache } from './result-cache.ts';
+import { createResultCache, type ResultCache } from './result-cache.ts';
 import type { ApiCounts } from './statistics.ts';
 
 /** What an API is served with. */
@@ -20,6 +20,8 @@ export interface AnswerOptions {
   /** Writes requests and results to the log, at level debug. */
   readonly logSensitiveInfo: boolean;
   readonly now: () => number;
+  /** Default: in memory. */
+  readonly cache?: ResultCache | undefined;
 }
 
 /** One request, and how its answer is wanted. */
@@ -56,7 +58,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   const { api, limits, counts, log } = options;
   const documents = createDocuments(api, limits);
   const findQuery = createPersisted(options.persisted);
-  const cache = createResultCache(options.now);
+  const cache = options.cache ?? createResultCache(options.now);
 
   function operationOf({ request, method }: Pick<Asked, 'request' | 'method'>): Operation | Refusal {
     const query = findQuery(request);
@@ -112,7 +114,8 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       }
       const { variables, extensions } = request;
       const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal };
-      const known = cache.get(operationRequest);
+      const kept = cache.get(operationRequest);
+      const known = kept instanceof Promise ? await kept : kept;
       if (known) return { status: 200, body: known.body, headers: cacheHeaders(known.cacheControl) };
       const result = await api.execute(operationRequest);
       if (options.logSensitiveInfo) {

@@ -4,6 +4,8 @@ export { graphqlAction, type GraphQLActionOptions } from './action.ts';
 export { graphqlApi, type GraphQLApiOptions } from './middleware.ts';
 export { graphqlApiCheck } from './local/check-api.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
+export { redisResults, type RedisResults } from './redis-results.ts';
+export type { ResultStore } from './shared-results.ts';
 export type { UpstreamUrls } from './upstream-urls.ts';
 export { createDiscovery, type DiscoveryOptions, type RunningDiscovery } from './discover/create-discovery.ts';
 export { discover } from './discover/discover.ts';

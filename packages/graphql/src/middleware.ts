@@ -6,6 +6,7 @@ import type { ExecutableSchema } from './local/local-api.ts';
 import { limitsOf, type Limits } from './limits.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
 import { createResponder } from './respond.ts';
+import { createSharedResults, type ResultStore } from './shared-results.ts';
 import { createApiCounts } from './statistics.ts';
 import { createUrlCaller, type UpstreamUrls } from './upstream-urls.ts';
 
@@ -38,6 +39,8 @@ export interface GraphQLApiOptions {
   readonly options?: GraphQLApiSpec['options'];
   /** Replaces defaults of the limits, see `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>;
+  /** Where results are kept that `@cacheControl` lets everyone share, e.g. `redisResults(url, log)`. Default: in memory. */
+  readonly cache?: ResultStore;
   /** Name in logs and statistics. Default `graphql`. */
   readonly name?: string;
 }
@@ -75,6 +78,7 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
     log: context.log.get('graphql'),
     logSensitiveInfo: options.options?.logSensitiveInfo === true,
     now: context.now,
+    cache: options.cache && createSharedResults(options.cache, JSON.stringify([name, parts.spec, options.apis])),
   });
   const responder = createResponder(answerer, limits);
   const handler: Handler = function graphqlApi(req, res, next) {

@@ -3,6 +3,8 @@ import type { ApiResult, OperationRequest } from './api.ts';
 
 /** Characters of all results kept for one API. */
 export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
+/** Characters of one result that is kept. */
+export const MAX_RESULT_CHARACTERS = MAX_CACHED_CHARACTERS / 16;
 /** Results kept for one API. */
 const MAX_RESULTS = 10_000;
 
@@ -14,16 +16,16 @@ export interface CachedResult {
 
 /** Results that do not depend on who asks, kept as long as they may be. */
 export interface ResultCache {
-  get(request: OperationRequest): CachedResult | undefined;
+  get(request: OperationRequest): CachedResult | undefined | Promise<CachedResult | undefined>;
   set(request: OperationRequest, result: ApiResult, body: string): void;
 }
 
-/** Makes an empty cache. `now` gives milliseconds. */
+/** Makes an empty cache in memory. `now` gives milliseconds. */
 export function createResultCache(now: () => number): ResultCache {
   const results = new LRUCache<string, CachedResult & { readonly until: number }>({
     max: MAX_RESULTS,
     maxSize: MAX_CACHED_CHARACTERS,
-    maxEntrySize: MAX_CACHED_CHARACTERS / 16,
+    maxEntrySize: MAX_RESULT_CHARACTERS,
     sizeCalculation: ({ body }, key) => body.length + key.length + 1,
   });
   return {
@@ -42,6 +44,7 @@ export function createResultCache(now: () => number): ResultCache {
   };
 }
 
-function keyOf({ operation, variables }: OperationRequest): string {
+/** What a result depends on within one API. */
+export function keyOf({ operation, variables }: OperationRequest): string {
   return `${operation.name ?? ''}\n${JSON.stringify(variables)}\n${operation.text}`;
 }
