@@ -9,7 +9,7 @@ import {
   type SnapshotGraphQLApi,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { createExplorer, graphqlAction, type Explorer } from '@edge-gateway/graphql';
+import { createExplorer, graphqlAction, redisResults, type Explorer } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
 import { CONCERNS } from './concerns.ts';
 
@@ -32,11 +32,15 @@ export interface DataPlane {
   close(): Promise<void>;
 }
 
-/** Makes the data plane of the proxy with this name; it listens nowhere before the first snapshot. */
-export function createDataPlane(context: Context, proxy: string): DataPlane {
+/**
+ * Makes the data plane of the proxy with this name; it listens nowhere before the first snapshot. `graphqlCache` is the URL of
+ * the Redis that keeps results of GraphQL APIs; without one they are kept in memory.
+ */
+export function createDataPlane(context: Context, proxy: string, graphqlCache?: string): DataPlane {
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
-  const graphql = graphqlAction({ findUpstream });
+  const cache = graphqlCache === undefined ? undefined : redisResults(graphqlCache, context.log.get('graphql'));
+  const graphql = graphqlAction({ findUpstream, ...(cache && { cache }) });
   const router = createRouter({ concerns: CONCERNS, actions: [graphql], context });
   const listeners = createListeners({ router, context });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
@@ -99,6 +103,7 @@ export function createDataPlane(context: Context, proxy: string): DataPlane {
     async close() {
       await listeners.close();
       await router.close();
+      cache?.close();
     },
   };
 }

@@ -22,6 +22,8 @@ export interface GatewaySettings {
   readonly drainSeconds: number;
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];
+  /** URL of the Redis that keeps results of GraphQL APIs. Default: they are kept in memory. */
+  readonly graphqlCache?: string;
 }
 
 function port(text: string): number {
@@ -38,6 +40,11 @@ function seconds(text: string): number {
 
 function names(text: string): readonly string[] {
   return text.split(',').flatMap((name) => name.trim() || []);
+}
+
+function redisUrl(text: string): string {
+  if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
+  throw new InvalidArgumentError('it is redis://host:port or rediss://host:port.');
 }
 
 function oneWorker(text: string): number {
@@ -101,6 +108,11 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
       new Option('--template-env <names>', 'variables that templates may read, with commas between them')
         .env('GATEWAY_TEMPLATE_ENV')
         .argParser(names),
+    )
+    .addOption(
+      new Option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port')
+        .env('GATEWAY_GRAPHQL_CACHE')
+        .argParser(redisUrl),
     )
     .action(async (_role: Role, options: GatewaySettings) => run(options));
 }

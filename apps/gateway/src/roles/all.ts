@@ -49,7 +49,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) },
     env: shownVariables(settings),
   });
-  const dataPlane = createDataPlane(context, settings.proxyName);
+  const dataPlane = createDataPlane(context, settings.proxyName, settings.graphqlCache);
   let discovery: { close(): void } | undefined;
   const admin = await openAdminPorts({ settings, context, controlPlane, dataPlane, quit });
   const stop = async (): Promise<void> => {

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { startRedis, type RedisServer } from '../../../test/parts/redis.ts';
+import { GatewayProcess, until } from './gateway-process.ts';
+
+const RESOURCES = `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: graphql, namespace: gw-system }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: / }]
+        graphqlApiRef: { name: books, namespace: gw-system }
+---
+apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: books, namespace: gw-system }
+spec:
+  executableSchema:
+    schemaDefinition: |
+      type Query { title: String @resolve(name: "title") @cacheControl(maxAge: 60) }
+    executor: { local: { resolutions: { title: { mockResolver: { syncResponse: One } } } } }
+`;
+
+describe('--graphql-cache', function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  const gateway = new GatewayProcess();
+
+  before(async function () {
+    this.timeout(300_000);
+    redis = await startRedis();
+    gateway.write('books.yaml', RESOURCES);
+    await gateway.start('--graphql-cache', `redis://${redis.host}`);
+  });
+  after(async () => {
+    await gateway.close();
+    await redis.close();
+  });
+
+  it('keeps results of GraphQL APIs in Redis', async () => {
+    const ask = async (): Promise<unknown> => {
+      const body = JSON.stringify({ query: '{ title }' });
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(gateway.url, { method: 'POST', headers, body })).json();
+    };
+    await until(async () => {
+      expect(await ask()).to.deep.equal({ data: { title: 'One' } });
+      return (await redis.command(['keys', 'graphql:*'])).includes('graphql:');
+    }, 'a result in Redis');
+  });
+
+  it('refuses an address that is none of Redis', async () => {
+    const other = new GatewayProcess();
+    const failed = await other.start('--graphql-cache', 'http://127.0.0.1').catch((error: Error) => error.message);
+    expect(failed).to.include('redis://host:port');
+    await other.close();
+  });
+});
