@@ -1,4 +1,12 @@
-import { formatIssue, formatPath, keyOf, type ControlPlaneState, type Issue, type Kind } from '@edge-gateway/core';
+import {
+  formatIssue,
+  formatPath,
+  keyOf,
+  reasonLines,
+  type ControlPlaneState,
+  type Issue,
+  type Kind,
+} from '@edge-gateway/core';
 import { reportsOf } from './status.ts';
 import { toStatusObjects } from './objects.ts';
 
@@ -49,21 +57,14 @@ function statusProblems(state: ControlPlaneState, key: string, told: readonly Pr
   return (object ? reportsOf(object) : [])
     .flatMap(({ reason }) => reasonLines(reason))
     .filter(({ line }) => !isTold(line))
-    .map(({ severity, line }) => {
-      const place = origin ?? { file: '', line: 1, column: 1 };
-      const issue: Issue = { code: 'STATUS', severity, origin: place, kind, namespace, name, path: [], message: line };
-      return { severity, issue, hasOrigin: origin !== undefined };
+    .flatMap(({ severity, line }) => {
+      const whole = { origin: origin ?? { file: '', line: 1, column: 1 }, path: [] };
+      const fields = state.placesOf?.(key as `${Kind}/${string}/${string}`, line) ?? [];
+      return (fields.length > 0 ? fields : [whole]).map((place): Problem => {
+        const issue: Issue = { code: 'STATUS', severity, kind, namespace, name, message: line, ...place };
+        return { severity, issue, hasOrigin: fields.length > 0 || origin !== undefined };
+      });
     });
-}
-
-/** The lines of a reason: errors first, then those below `warning:`. */
-function reasonLines(reason: string): { severity: 'error' | 'warning'; line: string }[] {
-  let severity: 'error' | 'warning' = 'error';
-  return reason.split('\n').flatMap((text) => {
-    const line = text.trim();
-    if (line === 'warning:') severity = 'warning';
-    return line === '' || line === 'warning:' ? [] : [{ severity, line }];
-  });
 }
 
 function byPlace({ issue: a, hasOrigin: left }: Problem, { issue: b, hasOrigin: right }: Problem): number {

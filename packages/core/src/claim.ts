@@ -1,4 +1,4 @@
-import type { Issue } from './parse/issue.ts';
+import type { FieldPath, Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey } from './resource.ts';
 import type { WrittenResource } from './source/source.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
@@ -11,6 +11,8 @@ export interface Claim {
   /** `undefined` when it is refused. */
   readonly resource: Resource | undefined;
   readonly issues: readonly Issue[];
+  /** Place of a field; missing steps give the nearest parent. */
+  readonly locate?: (path: FieldPath) => Origin;
   /** True for a key that was in the unit before and may be in the part of it that cannot be read now. */
   readonly retained: boolean;
 }
@@ -33,9 +35,9 @@ export function readContent(
   const claims: Claim[] = [];
   const unfiled: Issue[] = [];
   for (const document of written) {
-    const { key, resource, issues } = validate(document, checks);
+    const { key, resource, issues, locate } = validate(document, checks);
     if (key === undefined) unfiled.push(...issues);
-    else claims.push({ key, origin: document.origin, resource, issues, retained: false });
+    else claims.push({ key, origin: document.origin, resource, issues, locate, retained: false });
   }
   const errors = unfiled.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return { claims, unfiled };

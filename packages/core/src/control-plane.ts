@@ -2,12 +2,13 @@ import { compareOrigins } from './claim.ts';
 import { reportChanges } from './change-report.ts';
 import { silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import type { Issue } from './parse/issue.ts';
-import type { Resource, ResourceKey, ResourceStatus } from './resource.ts';
+import type { FieldPath, Issue } from './parse/issue.ts';
+import type { Origin, Resource, ResourceKey, ResourceStatus } from './resource.ts';
 import type { Secrets, Snapshot } from './snapshot.ts';
 import { directorySource } from './source/directory.ts';
 import type { Source, SourceChange } from './source/source.ts';
-import { createStore, secretsOf, type StoreState } from './store.ts';
+import { createStore, secretsOf, type Store } from './store.ts';
+import { fieldsOf } from './translate/memory.ts';
 import { translate } from './translate/translate.ts';
 import type { DefaultGateways, Translation } from './translate/translation.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
@@ -26,6 +27,14 @@ export interface ControlPlaneState {
   /** By proxy name. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
   readonly secrets: Secrets;
+  /** Where one line of the reason of a status comes from: every field it is about, or nothing when that is not known. */
+  readonly placesOf?: (key: ResourceKey, line: string) => readonly FieldPlace[];
+}
+
+/** A field, and where it is written. */
+export interface FieldPlace {
+  readonly path: FieldPath;
+  readonly origin: Origin;
 }
 
 export interface ControlPlaneOptions {
@@ -76,12 +85,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       if (store.state.revision === state?.revision) return;
       resources = resourcesAfter(resources, changed, store.state);
       translation = report.translated(() => translate(store.state, { defaultGateways }, translation));
-      state = toState(store.state, resources, translation);
+      state = toState(store, resources, translation);
       report.changed(state, store.state, performance.now() - began);
     } catch (error) {
       report.failed(error);
       if (state) return;
-      state = toState(store.state, resources, NOTHING);
+      state = toState(store, resources, NOTHING);
     }
     for (const listener of listeners) publish(listener, state);
   }
@@ -127,21 +136,29 @@ export async function loadDirectory(
 }
 
 function toState(
-  { revision, stored, unfiled }: StoreState,
+  store: Store,
   resources: ReadonlyMap<ResourceKey, Resource>,
-  { proxies, snapshots, statuses }: Translation,
+  translation: Translation,
 ): ControlPlaneState {
+  const { revision, stored, unfiled } = store.state;
+  const { proxies, snapshots, statuses } = translation;
   const found = new Set(unfiled);
   for (const entry of stored.values()) for (const issue of entry.issues) found.add(issue);
   const issues = [...found].sort((a, b) => compareOrigins(a.origin, b.origin));
-  return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets: secretsOf(stored) });
+  const placesOf = (key: ResourceKey, line: string): readonly FieldPlace[] =>
+    fieldsOf(translation, key, line).flatMap((path) => {
+      const origin = store.locate(key, path);
+      return origin ? [{ path, origin }] : [];
+    });
+  const secrets = secretsOf(stored);
+  return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets, placesOf });
 }
 
 /** The resources in use, sorted out anew for the changed keys only. */
 function resourcesAfter(
   before: ReadonlyMap<ResourceKey, Resource>,
   changed: ReadonlySet<ResourceKey>,
-  { stored }: StoreState,
+  { stored }: Store['state'],
 ): ReadonlyMap<ResourceKey, Resource> {
   const resources = new Map(before);
   for (const key of changed) {

@@ -82,10 +82,12 @@ export {
   type ControlPlane,
   type ControlPlaneOptions,
   type ControlPlaneState,
+  type FieldPlace,
 } from './control-plane.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './store.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/diff.ts';
 export { translate } from './translate/translate.ts';
+export { reasonLines, type ReasonLine } from './translate/statuses.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';
 export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';

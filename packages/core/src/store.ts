@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
-import type { Issue } from './parse/issue.ts';
-import { keyOf, type Resource, type ResourceKey } from './resource.ts';
+import type { FieldPath, Issue } from './parse/issue.ts';
+import { keyOf, type Origin, type Resource, type ResourceKey } from './resource.ts';
 import type { Secrets, SecretValue } from './snapshot.ts';
 import type { SourceChange } from './source/source.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
@@ -34,6 +34,8 @@ export interface Store {
   readonly state: StoreState;
   /** Validates and takes in what units hold now. Gives the keys of which something changed. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
+  /** Where a field of a resource is written now, or its nearest parent; `undefined` for what no document writes. */
+  locate(key: ResourceKey, path: FieldPath): Origin | undefined;
 }
 
 /**
@@ -97,6 +99,10 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
       return state;
     },
     apply,
+    locate(key, path) {
+      const claim = claims.get(key)?.find(({ retained }) => !retained);
+      return claim?.locate?.(path) ?? claim?.origin;
+    },
   };
 }
 

@@ -166,7 +166,9 @@ describe('createControlPlane', () => {
       [50, 2],
       [50, 5],
     ]);
-    expect(problems[0]!.msg).to.match(/^VirtualService\/gw-system\/s {2}.*missing/);
+    const upstreamField = 'spec.virtualHost.routes[0].routeAction.single.upstream';
+    expect(problems[0]!.msg).to.match(/^memory:s:1:\d+ {2}VirtualService gw-system\/s {2}.*missing/);
+    expect(problems[0]!.msg).to.contain(`  ${upstreamField}  Route Warning: InvalidDestinationWarning`);
     expect(problems[1]!.msg).to.match(/^memory:b:1:1 {2}Upstream gw-system\/b {2}spec\.static\.hosts\[0\]\.port/);
   });
 

@@ -61,8 +61,39 @@ describe('validate', () => {
     write('b.yaml', service('two', FORWARD).replace('two.example', 'one.example'));
     const { code, stdout } = await validate();
     expect(code).to.equal(1);
-    expect(stdout).to.match(/a\.yaml:1:1 {2}VirtualService gw-system\/one {2}.*InvalidDestinationWarning.*\[warning\]/);
-    expect(stdout).to.match(/b\.yaml:1:1 {2}VirtualService gw-system\/two {2}.*DomainsNotUniqueError/);
+    expect(stdout).to.match(
+      /a\.yaml:9:34 {2}VirtualService gw-system\/one {2}spec\.virtualHost\.routes\[0\]\.routeAction\.single\.upstream {2}.*InvalidDestinationWarning.*\[warning\]/,
+    );
+    for (const [file, name] of [
+      ['a', 'one'],
+      ['b', 'two'],
+    ]) {
+      const place = `resources/${file}.yaml:6:15  VirtualService gw-system/${name}  spec.virtualHost.domains[0]  `;
+      expect(stdout).to.contain(`${place}VirtualHost Error: DomainsNotUniqueError`);
+    }
+  });
+
+  it('names the field of every reference that leads nowhere', async () => {
+    const multi =
+      'routeAction: { multi: { destinations: [{ weight: 1, destination: { upstream: { name: gone } } }] } }';
+    const refs = 'optionsConfigRefs: { delegateOptions: [{ name: gone, namespace: gw-system }] }';
+    write('a.yaml', UPSTREAM);
+    write('multi.yaml', service('multi', multi));
+    write('table.yaml', service('table', 'delegateAction: { ref: { name: gone, namespace: gw-system } }'));
+    write('refs.yaml', service('refs', `${FORWARD}\n        ${refs}`));
+    write('auth.yaml', service('auth', `${FORWARD}\n        options: { extauth: { config_ref: { name: gone } } }`));
+    write('host.yaml', service('host', FORWARD).replace('    routes:', `    ${refs}\n    routes:`));
+    const { stdout } = await validate();
+    const route = 'spec.virtualHost.routes[0]';
+    for (const start of [
+      `multi.yaml:9:76  VirtualService gw-system/multi  ${route}.routeAction.multi.destinations[0].destination.upstream  `,
+      `table.yaml:9:27  VirtualService gw-system/table  ${route}.delegateAction.ref  `,
+      `refs.yaml:10:48  VirtualService gw-system/refs  ${route}.optionsConfigRefs.delegateOptions[0]  `,
+      `auth.yaml:10:31  VirtualService gw-system/auth  ${route}.options.extauth.configRef  `,
+      `host.yaml:7:44  VirtualService gw-system/host  spec.virtualHost.optionsConfigRefs.delegateOptions[0]  `,
+    ]) {
+      expect(stdout).to.contain(`resources/${start}`);
+    }
   });
 
   it('tells where a schema definition is wrong', async () => {

@@ -84,7 +84,7 @@ function resolve(
     }
     eachRef(step, SECRET_FIELDS, ({ name: secret = '', namespace = '' }, field) => {
       const problem = authSecretProblem(sources.stored, { name: secret, namespace }, field);
-      if (problem !== undefined) report.error(`${name}: ${problem}`);
+      if (problem !== undefined) report.error(`${name}: ${problem}`, ['spec', 'configs', i]);
     });
     return step;
   });

@@ -3,7 +3,8 @@ import type { Route, SnapshotAuthConfig } from '../snapshot.ts';
 import type { Report } from './report.ts';
 import type { Reader } from './world.ts';
 
-interface HasExtAuth {
+/** Options that may refer to an AuthConfig. */
+export interface HasExtAuth {
   readonly extauth?: ExtAuthExtension;
 }
 

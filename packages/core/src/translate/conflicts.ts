@@ -1,3 +1,4 @@
+import type { FieldPath } from '../parse/issue.ts';
 import { domainConflicts } from './domains.ts';
 import { virtualHostMessage } from './messages.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
@@ -8,10 +9,15 @@ export interface Conflicts {
   /** For the gateway. */
   readonly all: Problems;
   /** By name of the virtual host. */
-  readonly byHost: ReadonlyMap<string, Problems>;
+  readonly byHost: ReadonlyMap<string, readonly ContestedDomain[]>;
 }
 
-const NO_CONFLICTS: Conflicts = Object.freeze({ all: NO_PROBLEMS, byHost: new Map<string, Problems>() });
+interface ContestedDomain {
+  readonly domain: string;
+  readonly message: string;
+}
+
+const NO_CONFLICTS: Conflicts = Object.freeze({ all: NO_PROBLEMS, byHost: new Map<string, ContestedDomain[]>() });
 
 /** Finds the conflicts among builds; those of before hold as long as nobody's domains changed. */
 export function conflictsOf(
@@ -22,17 +28,17 @@ export function conflictsOf(
   const found = domainConflicts(builds.map(({ virtualHost }) => virtualHost));
   if (found.size === 0) return NO_CONFLICTS;
   const all = new Report();
-  const byHost = new Map<string, Report>();
+  const byHost = new Map<string, ContestedDomain[]>();
   for (const [domain, names] of found) {
     const reason = `the domain '${domain}' belongs to several virtual services: [${names.join(', ')}]`;
     const message = virtualHostMessage('DomainsNotUniqueError', reason);
     all.error(message);
     for (const name of names) {
-      if (!byHost.has(name)) byHost.set(name, new Report());
-      byHost.get(name)!.error(message);
+      if (!byHost.has(name)) byHost.set(name, []);
+      byHost.get(name)!.push({ domain, message });
     }
   }
-  return { all: all.problems(), byHost: new Map(Array.from(byHost, ([name, report]) => [name, report.problems()])) };
+  return { all: all.problems(), byHost };
 }
 
 function sameDomains(now: readonly VirtualServiceBuild[], before: readonly VirtualServiceBuild[]): boolean {
@@ -46,11 +52,21 @@ function sameDomains(now: readonly VirtualServiceBuild[], before: readonly Virtu
 }
 
 /** The problems of one build with the conflicts of its domains. */
-export function withConflicts({ virtualHost, problems }: VirtualServiceBuild, { byHost }: Conflicts): Problems {
+export function withConflicts(build: VirtualServiceBuild, { byHost }: Conflicts): Problems {
+  const { virtualHost, problems, resource } = build;
   const conflicts = byHost.size === 0 ? undefined : byHost.get(virtualHost.name);
   if (!conflicts) return problems;
   const report = new Report();
-  report.add(conflicts);
+  for (const { domain, message } of conflicts) {
+    report.error(message, domainField(resource.spec.virtualHost?.domains, domain));
+  }
   report.add(problems);
   return report.problems();
+}
+
+/** Where a domain is written; the host itself where it writes none and so claims every one. */
+function domainField(written: readonly string[] | undefined, domain: string): FieldPath {
+  const at = written?.findIndex((one) => one.toLowerCase() === domain) ?? -1;
+  const host = ['spec', 'virtualHost'];
+  return at < 0 ? host : [...host, 'domains', at];
 }

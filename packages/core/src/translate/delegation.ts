@@ -1,3 +1,4 @@
+import type { FieldPath } from '../parse/issue.ts';
 import { keyOf, type ResourceKey, type ResourceRef } from '../resource.ts';
 import type { Matcher } from '../schema/matcher.ts';
 import type { DelegateAction, RouteSpec } from '../schema/route.ts';
@@ -32,6 +33,8 @@ export interface Leaf {
   readonly holder: Holder;
   /** Name for messages: its own, or its place in the resource. */
   readonly label: string;
+  /** Where it is written in the resource of its holder. */
+  readonly at: FieldPath;
 }
 
 /** The delegating route that a list of routes hangs below. */
@@ -76,29 +79,32 @@ export class Expansion {
 
   #route({ spec, index, holder, parent }: Place): readonly Leaf[] {
     const label = spec.name || `<unnamed-${index}>`;
+    const at = routePath(holder, index);
     const inherit = inheritanceOf(spec, parent?.inherit);
     const matchers = matchersOf(spec, parent, inherit);
     if (typeof matchers === 'string') {
-      holder.report.warn(routeMessage('ProcessingWarning', `the route is left out: ${matchers}`, label));
+      const why = `the route is left out: ${matchers}`;
+      holder.report.warn(routeMessage('ProcessingWarning', why, label), [...at, 'matchers']);
       return [];
     }
     const { namespace } = holder.ref;
-    const merged = routeOptions(spec, parent?.options, { namespace, reader: this.reader, report: holder.report });
+    const context = { namespace, reader: this.reader, report: holder.report, at };
+    const merged = routeOptions(spec, parent?.options, context);
     const options = withInheritedTransformations(merged, parent ? parent.options : this.#hostOptions);
     const table = holder.kind === 'RouteTable' ? holder.ref : undefined;
     const steps = [...(parent?.steps ?? []), { table, name: spec.name, index }];
-    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label }];
+    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label, at }];
     const problem = delegatingProblem(matchers);
     if (problem) {
-      holder.report.error(routeMessage('ProcessingError', problem, label));
+      holder.report.error(routeMessage('ProcessingError', problem, label), [...at, 'matchers']);
       return [];
     }
     const below = { matcher: delegatingMatcher(matchers), options, inherit, steps, tables: parent?.tables ?? [] };
-    return this.#delegate(spec.delegateAction, holder, below);
+    return this.#delegate({ action: spec.delegateAction, at: [...at, 'delegateAction'] }, holder, below);
   }
 
-  #delegate(action: DelegateAction, holder: Holder, parent: Parent): Leaf[] {
-    const selected = selectTables(action, holder, this.reader);
+  #delegate({ action, at }: Delegation, holder: Holder, parent: Parent): Leaf[] {
+    const selected = selectTables(action, { ref: holder.ref, report: holder.report, at }, this.reader);
     const leaves: Leaf[] = [];
     for (const pool of byWeight(selected)) {
       const pooled = pool.flatMap((table) => this.#table(table, parent));
@@ -112,7 +118,9 @@ export class Expansion {
     const again = parent.tables.findIndex((table) => table.name === ref.name && table.namespace === ref.namespace);
     if (again >= 0) {
       const chain = [this.top.ref, ...parent.tables, ref].map(dotted).join(' -> ');
-      holder.report.error(`delegation goes round in a circle: ${chain}`);
+      const back = parent.steps.find(({ table }) => table?.name === ref.name && table.namespace === ref.namespace);
+      const at = back && [...routePath(holder, back.index), 'delegateAction'];
+      holder.report.error(`delegation goes round in a circle: ${chain}`, at);
       return [];
     }
     return this.#expand(spec.routes ?? [], holder, { ...parent, tables: [...parent.tables, ref] });
@@ -126,6 +134,16 @@ export class Expansion {
     this.tables.set(key, holder);
     return holder;
   }
+}
+
+interface Delegation {
+  readonly action: DelegateAction;
+  readonly at: FieldPath;
+}
+
+/** Where a route is written in its resource. */
+function routePath({ kind }: Holder, index: number): FieldPath {
+  return kind === 'RouteTable' ? ['spec', 'routes', index] : ['spec', 'virtualHost', 'routes', index];
 }
 
 interface Place {

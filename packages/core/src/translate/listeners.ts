@@ -63,7 +63,7 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
     report.warn(unsupported);
     return { ...EMPTY, gateway, proxy, problems: report.problems() };
   }
-  if (contested) report.error(listenerMessage('BindPortNotUniqueError', contested));
+  if (contested) report.error(listenerMessage('BindPortNotUniqueError', contested), ['spec', 'bindPort']);
   const { spec, ref } = gateway;
   const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
   const selected = selectVirtualServices(selector, world);

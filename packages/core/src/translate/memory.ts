@@ -1,4 +1,5 @@
-import type { Kind } from '../resource.ts';
+import type { FieldPath } from '../parse/issue.ts';
+import type { Kind, ResourceKey } from '../resource.ts';
 import type { SnapshotUpstream } from '../snapshot.ts';
 import type { StoredResource, StoreState } from '../store.ts';
 import type { AuthConfigTable } from './auth-configs.ts';
@@ -26,6 +27,12 @@ const memories = new WeakMap<Translation, Memory>();
 export function remember(translation: Translation, memory: Memory): Translation {
   memories.set(translation, memory);
   return translation;
+}
+
+/** The fields of a resource that have a problem, by the line of its status that tells it. */
+export function fieldsOf(translation: Translation, key: ResourceKey, line: string): readonly FieldPath[] {
+  const found = recall(translation)?.statuses.entries.get(key)?.problems ?? [];
+  return found.flatMap(({ fields }) => fields?.get(line) ?? []);
 }
 
 export function recall(translation: Translation | undefined): Memory | undefined {

@@ -1,3 +1,4 @@
+import type { FieldPath } from '../parse/issue.ts';
 import type { ResourceRef } from '../resource.ts';
 import type { RouteOptions, VirtualHostOptions } from '../schema/route-options.ts';
 import type { Ref } from '../schema/field.ts';
@@ -54,11 +55,12 @@ export interface OptionSource<O> {
   readonly optionsConfigRefs?: { readonly delegateOptions?: readonly Ref[] };
 }
 
-/** Where the options are written: default namespace of references, and whose problems they are. */
+/** Where the options are written: default namespace of references, whose problems they are, and the path of their holder. */
 export interface OptionContext {
   readonly namespace: string;
   readonly reader: Reader;
   readonly report: Report;
+  readonly at: FieldPath;
 }
 
 export function virtualHostOptions(
@@ -84,8 +86,10 @@ function withReferences<O extends RouteOptions | VirtualHostOptions>(
 ): O {
   const refs = source.optionsConfigRefs?.delegateOptions ?? [];
   return refs.reduce<O>(
-    (merged, { name = '', namespace = context.namespace }) =>
-      fillOptions(merged, referenced<O>({ name, namespace }, kind, context)),
+    (merged, { name = '', namespace = context.namespace }, i) => {
+      const at = [...context.at, 'optionsConfigRefs', 'delegateOptions', i];
+      return fillOptions(merged, referenced<O>({ name, namespace }, kind, { ...context, at }));
+    },
     fillOptions(source.options && withNamespaces(source.options, context.namespace), undefined),
   );
 }
@@ -93,14 +97,14 @@ function withReferences<O extends RouteOptions | VirtualHostOptions>(
 function referenced<O extends RouteOptions | VirtualHostOptions>(
   ref: ResourceRef,
   kind: 'VirtualHostOption' | 'RouteOption',
-  context: OptionContext,
+  { reader, report, at }: OptionContext,
 ): O | undefined {
-  const found = context.reader.find<{ options?: O }>(kind, ref);
+  const found = reader.find<{ options?: O }>(kind, ref);
   const name = `${kind} ${dotted(ref)}`;
-  if (found.state === 'missing') context.report.warn(`${name} not found`);
+  if (found.state === 'missing') report.warn(`${name} not found`, at);
   // Its policies would be lost without a word, so that whoever refers to it is refused as well.
-  else if (found.state === 'refused') context.report.error(`${name} is refused: ${found.cause}`);
-  else if (found.stale) context.report.warn(`${name} serves its last valid version: ${found.stale}`);
+  else if (found.state === 'refused') report.error(`${name} is refused: ${found.cause}`, at);
+  else if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);
   const options = found.state === 'usable' ? found.resource.spec.options : undefined;
   return options && withNamespaces(options, ref.namespace);
 }

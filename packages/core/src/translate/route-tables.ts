@@ -1,3 +1,4 @@
+import type { FieldPath } from '../parse/issue.ts';
 import type { Resource, ResourceRef } from '../resource.ts';
 import type { DelegateAction, RouteTableSelector } from '../schema/route.ts';
 import type { RouteTableSpec } from '../schema/route-table.ts';
@@ -12,34 +13,37 @@ export interface SelectedTable {
   readonly spec: RouteTableSpec;
 }
 
-/** Who delegates: default namespace, and whose problems they are. */
+/** Who delegates: default namespace, whose problems they are, and where the action is written. */
 export interface Delegator {
   readonly ref: ResourceRef;
   readonly report: Report;
+  readonly at: FieldPath;
 }
 
 /** The usable tables that an action leads to, sorted by namespace and name. What is missing becomes a warning. */
 export function selectTables(action: DelegateAction, from: Delegator, reader: Reader): readonly SelectedTable[] {
-  const { name = action.ref?.name, namespace } = action;
-  if (name)
-    return referenced({ name, namespace: namespace || action.ref?.namespace || from.ref.namespace }, from, reader);
-  if (action.selector) return selected(action.selector, from, reader);
-  from.report.warn('a delegating route names neither a route table nor a selector');
+  const { name = action.ref?.name, namespace = '' } = action;
+  if (name) {
+    const ref = { name, namespace: namespace || action.ref?.namespace || from.ref.namespace };
+    return referenced(ref, { ...from, at: [...from.at, ...(action.name ? ['name'] : ['ref'])] }, reader);
+  }
+  if (action.selector) return selected(action.selector, { ...from, at: [...from.at, 'selector'] }, reader);
+  from.report.warn('a delegating route names neither a route table nor a selector', from.at);
   return [];
 }
 
 function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly SelectedTable[] {
   const found = reader.find<RouteTableSpec>('RouteTable', ref);
-  if (found.state === 'missing') from.report.warn(`route table ${dotted(ref)} not found`);
-  else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause));
-  else if (found.stale) from.report.warn(staleMessage(ref, found.stale));
+  if (found.state === 'missing') from.report.warn(`route table ${dotted(ref)} not found`, from.at);
+  else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause), from.at);
+  else if (found.stale) from.report.warn(staleMessage(ref, found.stale), from.at);
   return found.state === 'usable' ? [{ ref, spec: found.resource.spec }] : [];
 }
 
 function selected(selector: RouteTableSelector, from: Delegator, reader: Reader): readonly SelectedTable[] {
   const problem = selectorProblem(selector);
   if (problem) {
-    from.report.warn(problem);
+    from.report.warn(problem, from.at);
     return [];
   }
   const tables: SelectedTable[] = [];
@@ -47,10 +51,10 @@ function selected(selector: RouteTableSelector, from: Delegator, reader: Reader)
     const resource = stored.resource as Resource<RouteTableSpec> | undefined;
     if (!resource || !fits(resource, selector, from.ref.namespace)) continue;
     const { name, namespace } = resource.metadata;
-    if (stored.stale) from.report.warn(staleMessage({ name, namespace }, causeOf(stored)));
+    if (stored.stale) from.report.warn(staleMessage({ name, namespace }, causeOf(stored)), from.at);
     tables.push({ ref: { name, namespace }, spec: resource.spec });
   }
-  if (tables.length === 0) from.report.warn(`the selector ${selectorText(selector)} finds no route table`);
+  if (tables.length === 0) from.report.warn(`the selector ${selectorText(selector)} finds no route table`, from.at);
   return tables;
 }
 

@@ -52,11 +52,12 @@ function referenced(
   { report, world }: { report: Report; world: World },
 ): readonly StoredResource[] {
   const chosen = new Set<StoredResource>();
-  for (const { name = '', namespace: own } of refs) {
+  for (const [i, { name = '', namespace: own }] of refs.entries()) {
+    const at = ['spec', 'httpGateway', 'virtualServices', i];
     const ref = { name, namespace: own || namespace };
     const stored = world.stored.get(keyOf('VirtualService', ref));
-    if (!stored) report.error(`virtual service ${dotted(ref)} not found`);
-    else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is refused: ${causeOf(stored)}`);
+    if (!stored) report.error(`virtual service ${dotted(ref)} not found`, at);
+    else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is refused: ${causeOf(stored)}`, at);
     else chosen.add(stored);
   }
   return [...chosen].sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -96,6 +96,22 @@ export function stateReport(errors: readonly string[], warnings: readonly string
 
 const ACCEPTED: StatusReport = Object.freeze({ state: 'Accepted', reportedBy: REPORTED_BY });
 
+/** One line of the reason of a status. */
+export interface ReasonLine {
+  readonly severity: 'error' | 'warning';
+  readonly line: string;
+}
+
+/** The lines of a reason: errors first, then those below `warning:`. */
+export function reasonLines(reason: string): readonly ReasonLine[] {
+  let severity: ReasonLine['severity'] = 'error';
+  return reason.split('\n').flatMap((text) => {
+    const line = text.trim();
+    if (line === 'warning:') severity = 'warning';
+    return line === '' || line === 'warning:' ? [] : [{ severity, line }];
+  });
+}
+
 function cut(reason: string): string {
   return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON - 1)}…` : reason;
 }

@@ -10,13 +10,14 @@ export function groupProblems({ resource }: StoredResource, world: World): reado
   if (!resource) return [];
   const { spec, metadata } = resource as Resource<UpstreamGroupSpec>;
   const report = new Report();
-  for (const { destination } of spec.destinations ?? []) {
+  for (const [i, { destination }] of (spec.destinations ?? []).entries()) {
+    const at = ['spec', 'destinations', i, 'destination', 'upstream'];
     const written = destination?.upstream;
     if (!written) continue;
     const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
     const entry = world.upstreams.get(keyOf('Upstream', ref));
-    if (!entry) report.error(`*v1.Upstream { ${dotted(ref)} } not found`);
-    else if (entry.broken) report.warn(entry.broken);
+    if (!entry) report.error(`*v1.Upstream { ${dotted(ref)} } not found`, at);
+    else if (entry.broken) report.warn(entry.broken, at);
   }
   const problems = report.problems();
   return problems === NO_PROBLEMS ? [] : [problems];

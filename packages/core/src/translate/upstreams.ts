@@ -46,7 +46,7 @@ function entryOf(stored: StoredResource, all: StoreState['stored']): UpstreamEnt
   const problem = tlsProblem(resource, all);
   if (problem) {
     // Without its secret the connection would be open or unverified, so that the upstream is not served at all.
-    report.warn(problem);
+    report.warn(problem, ['spec', 'sslConfig', 'secretRef']);
     return { stored, problems: report.problems(), broken: `${name} cannot be served: ${problem}` };
   }
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;

@@ -1,15 +1,16 @@
+import type { FieldPath } from '../parse/issue.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../resource.ts';
 import type { RouteOptions } from '../schema/route-options.ts';
 import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
 import type { Route, VirtualHost } from '../snapshot.ts';
 import type { StoredResource } from '../store.ts';
-import { authConfigsOf, authProblems } from './auth-refs.ts';
+import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
 import { Expansion, type Holder, type Leaf } from './delegation.ts';
 import { effectiveDomains } from './domains.ts';
 import { graphqlApisOf } from './graphql-apis.ts';
 import { routeMessage, virtualHostMessage } from './messages.ts';
 import { dotted, logName, routeName } from './names.ts';
-import { virtualHostOptions } from './options.ts';
+import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from './replacement.ts';
 import { Report, type Problems } from './report.ts';
 import { routeAction } from './route-action.ts';
@@ -73,17 +74,13 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const { reader, top } = expansion;
   const { report, ref } = top;
   const { namespace } = ref;
-  if (!spec.virtualHost) report.warn('the virtual service has no virtualHost');
+  if (!spec.virtualHost) report.warn('the virtual service has no virtualHost', ['spec']);
   const written = spec.virtualHost ?? {};
-  const options = virtualHostOptions(written, { namespace, reader, report });
-  const problems = [
-    ...headerProblems(options.headerManipulation, reader),
-    ...authProblems(options.extauth, reader),
-    ...transformationProblems(options, reader.world.settings),
-  ];
-  for (const problem of problems) {
-    report.error(virtualHostMessage('ProcessingError', problem));
-  }
+  const options = virtualHostOptions(written, { namespace, reader, report, at: HOST });
+  const fail = (at: FieldPath) => (problem: string) => report.error(virtualHostMessage('ProcessingError', problem), at);
+  headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
+  authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
+  transformationProblems(options, reader.world.settings).forEach(fail(HOST));
   const name = dotted(ref);
   const leaves = expansion.leaves(written.routes ?? [], options);
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
@@ -95,6 +92,14 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const graphqlApis = graphqlApisOf(routes, reader);
   const parts = { routes: Object.freeze(routes), authConfigs, graphqlApis };
   return Object.freeze({ name, virtualService: ref, domains, options, ...parts });
+}
+
+const HOST: FieldPath = ['spec', 'virtualHost'];
+
+/** Where a reference to an AuthConfig was written: in the block itself, or in shared options. */
+function authField({ options, optionsConfigRefs }: OptionSource<HasExtAuth>, at: FieldPath): FieldPath {
+  if (options?.extauth) return [...at, 'options', 'extauth', 'configRef'];
+  return optionsConfigRefs ? [...at, 'optionsConfigRefs'] : at;
 }
 
 interface RouteContext {
@@ -114,8 +119,9 @@ function routeOf(leaf: Leaf, { name, index, logOwner, maxDirectBodyBytes, reader
   const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
   for (const one of problem === undefined ? [] : [problem, ...more]) {
     const message = routeMessage('ProcessingError', one, label);
-    if (settings.invalidRoutes.demoteErrors) holder.report.warn(message);
-    else holder.report.error(message);
+    const at = authProblems(options.extauth, reader).includes(one) ? authField(spec, leaf.at) : leaf.at;
+    if (settings.invalidRoutes.demoteErrors) holder.report.warn(message, at);
+    else holder.report.error(message, at);
   }
   if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem);
   return Object.freeze({

@@ -1,6 +1,6 @@
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
 import type { FieldPath, Issue } from '../parse/issue.ts';
-import { keyOf, type Kind, type Resource, type ResourceKey } from '../resource.ts';
+import { keyOf, type Kind, type Origin, type Resource, type ResourceKey } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { checkTypes } from './check-types.ts';
@@ -22,6 +22,8 @@ export interface Validated {
   readonly key?: ResourceKey;
   /** Those of reading the document, and all that its schema finds. */
   readonly issues: readonly Issue[];
+  /** Place of a field of the resource, however it was written; absent for what has not the shape of its schema. */
+  readonly locate?: (path: FieldPath) => Origin;
 }
 
 const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
@@ -56,7 +58,7 @@ export function validateWritten(written: WrittenResource, checks?: readonly Reso
   const locate = (path: FieldPath) => written.locate(writtenPath(content.moves, path));
   const findings = checkSemantics(resource, checks).map((finding) => toIssue(finding, resource, locate));
   report.include(findings.filter(({ path }) => !report.hasErrorAt(path)));
-  return { resource: report.failed ? undefined : resource, key, issues: report.issues };
+  return { resource: report.failed ? undefined : resource, key, issues: report.issues, locate };
 }
 
 interface Content {
