@@ -1,6 +1,10 @@
+import { createRequire } from 'node:module';
 import { expect } from 'chai';
+import express from 'express';
 import { graphqlApi } from '../src/middleware.ts';
-import { ask, serveHandler, serveJson, type TestServer } from './servers.ts';
+import { ask, serve, serveHandler, serveJson, type TestServer } from './servers.ts';
+
+const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
 const SCHEMA = `
   type Query { book(id: ID!): Book @resolve(name: "book") books: [Book!]! @resolve(name: "books") }
@@ -11,6 +15,7 @@ const SCHEMA = `
 describe('graphqlApi', () => {
   let backend: TestServer;
   let front: TestServer;
+  let handler: ReturnType<typeof graphqlApi>;
 
   before(async () => {
     backend = await serveJson({
@@ -22,7 +27,7 @@ describe('graphqlApi', () => {
       '/reviews/1': { reviews: [{ reviewer: 'A', text: 'good' }] },
       '/reviews/2': { reviews: [] },
     });
-    const handler = graphqlApi({
+    handler = graphqlApi({
       schemaDefinition: SCHEMA,
       resolutions: {
         book: {
@@ -66,4 +71,23 @@ describe('graphqlApi', () => {
       },
     });
   });
+
+  const servers = [
+    ['Express 5', express],
+    ['Express 4', express4],
+  ] as const;
+  for (const [name, make, parses] of servers.flatMap(([version, make]) => [
+    [`${version}, before a body parser`, make, false] as const,
+    [`${version}, behind express.json()`, make, true] as const,
+  ])) {
+    it(`works in ${name}`, async () => {
+      const app = make();
+      if (parses) app.use(make.json());
+      app.use('/graphql', handler);
+      const own = await serve(app);
+      const { body } = await ask(`${own.url}/graphql`, '{ book(id: 1) { title } }');
+      await own.close();
+      expect(body).to.deep.equal({ data: { book: { title: 'One' } } });
+    });
+  }
 });

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { createContext, createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
-import express from 'express';
 import { graphqlApi, type GraphQLApiOptions } from '../src/middleware.ts';
-import { ask, post, serve, serveHandler, serveJson, type TestServer } from './servers.ts';
+import { ask, post, serveHandler, serveJson, type TestServer } from './servers.ts';
 
 const SCHEMA = `
   interface Named { name: String }
@@ -290,20 +289,6 @@ describe('operations', () => {
     expect(value('shop.graphql.rq_parse_json_error')).to.equal(1);
     expect(value('shop.graphql.book.rest_resolver.total_resolutions')).to.equal(1);
   });
-
-  for (const [name, parser] of Object.entries({
-    'before a body parser': undefined,
-    'behind express.json()': express.json(),
-  })) {
-    it(`works in Express 5, ${name}`, async () => {
-      const app = express();
-      if (parser) app.use(parser);
-      app.use('/graphql', graphqlApi({ schemaDefinition: SCHEMA, resolutions, upstreams: { backend: backend.url } }));
-      const front = await serve(app);
-      open.push(front);
-      expect((await ask(`${front.url}/graphql`, '{ mock { a } }')).body).to.deep.equal({ data: { mock: { a: 1 } } });
-    });
-  }
 
   const broken: [string, Partial<GraphQLApiOptions>][] = [
     ['a schema that cannot be read', { schemaDefinition: 'type Query {' }],
