@@ -6,6 +6,7 @@ import { ROOT, Workspace, type Outcome } from './docs/workspace.ts';
 
 const PAGES = [
   'README.md',
+  'packages/graphql/README.md',
   ...readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
