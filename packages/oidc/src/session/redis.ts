@@ -21,6 +21,8 @@ export type RedisClient = ReturnType<typeof connect>;
 const COMMAND_DEADLINE_MS = 800;
 const CONNECT_TIMEOUT_MS = 700;
 const RECONNECT_MS = 200;
+/** After so many attempts in vain the next command begins anew; a process that only waits for Redis may end. */
+const MAX_RECONNECTS = 25;
 const MAX_WAITING = 1000;
 /** After a command got no answer, one at a time asks whether Redis is back; the others fail at once. */
 const PROBE_EVERY_MS = 250;
@@ -39,7 +41,7 @@ export function createRedis(options: RedisOptions, log: Logger): Redis {
   let missed = 0;
 
   function current(): RedisClient {
-    if (client) return client;
+    if (client?.isOpen) return client;
     const made = connect(options);
     made.on('error', report);
     made.connect().catch(report);
@@ -124,8 +126,12 @@ function connect(options: RedisOptions) {
   });
 }
 
+function reconnectStrategy(attempts: number): number | Error {
+  return attempts < MAX_RECONNECTS ? RECONNECT_MS : AWAY;
+}
+
 function socketOf({ host = '', socketType, tlsCertMountPath }: RedisOptions, url: URL | null) {
-  const common = { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: () => RECONNECT_MS };
+  const common = { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy };
   if (host.startsWith('unix://')) return { ...common, path: host.slice('unix://'.length) };
   const address = url ?? URL.parse(`redis://${host}`);
   if (!address?.hostname) throw failure('ERR_OIDC_CONFIG', 'the address of redis cannot be read');
