@@ -33,12 +33,14 @@ export function validationOf(state: ControlPlaneState): Validation {
   const keys = new Set([...state.resources.keys(), ...state.statuses.keys()]);
   const [proxies, others] = [[...keys].filter(isProxy), [...keys].filter((key) => !isProxy(key))];
   for (const key of [...others, ...proxies]) {
-    const all = isProxy(key) ? told : written.filter(({ issue }) => issueKey(issue) === key);
+    const all = isListening(key) ? told : written.filter(({ issue }) => issueKey(issue) === key);
     told.push(...statusProblems(state, key, all));
   }
   return { resources: others.length, problems: told.sort(byPlace) };
 }
 
+/** What says again what virtual services say. */
+const isListening = (key: string): boolean => isProxy(key) || key.startsWith('Gateway/');
 const isProxy = (key: string): boolean => key.startsWith('Proxy/');
 
 function issueKey({ kind, namespace, name }: Issue): string | undefined {

@@ -8,7 +8,7 @@ import type { Secrets, Snapshot } from './snapshot.ts';
 import { directorySource } from './source/directory.ts';
 import type { Source, SourceChange } from './source/source.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
-import { fieldsOf } from './translate/memory.ts';
+import { fieldsOf, tlsProblems } from './translate/memory.ts';
 import { translate } from './translate/translate.ts';
 import type { DefaultGateways, Translation } from './translate/translation.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
@@ -19,7 +19,10 @@ export interface ControlPlaneState {
   readonly revision: number;
   /** The resources in use: valid ones, and the last good version of refused ones. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>;
-  /** Every problem of every written document, also of those without a readable name. */
+  /**
+   * Every problem of every written document, also of those without a readable name; and what is wrong with the TLS of
+   * listeners, at the virtual services that ask for it.
+   */
   readonly issues: readonly Issue[];
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
   /** Proxy resources as the reference shapes them (routing 5.4). */
@@ -144,6 +147,7 @@ function toState(
   const { proxies, snapshots, statuses } = translation;
   const found = new Set(unfiled);
   for (const entry of stored.values()) for (const issue of entry.issues) found.add(issue);
+  for (const issue of tlsIssues(store, translation)) found.add(issue);
   const issues = [...found].sort((a, b) => compareOrigins(a.origin, b.origin));
   const placesOf = (key: ResourceKey, line: string): readonly FieldPlace[] =>
     fieldsOf(translation, key, line).flatMap((path) => {
@@ -152,6 +156,14 @@ function toState(
     });
   const secrets = secretsOf(stored);
   return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets, placesOf });
+}
+
+function tlsIssues(store: Store, translation: Translation): Issue[] {
+  return tlsProblems(translation).flatMap(({ key, ...problem }) => {
+    const origin = store.locate(key, problem.path);
+    const [kind, namespace, name] = key.split('/');
+    return origin ? [{ code: 'STATUS', origin, kind, namespace, name, ...problem }] : [];
+  });
 }
 
 /** The resources in use, sorted out anew for the changed keys only. */

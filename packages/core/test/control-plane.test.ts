@@ -172,6 +172,27 @@ describe('createControlPlane', () => {
     expect(problems[1]!.msg).to.match(/^memory:b:1:1 {2}Upstream gw-system\/b {2}spec\.static\.hosts\[0\]\.port/);
   });
 
+  it('logs a bad TLS Secret once, at the virtual service that refers to it', async () => {
+    const { written, log } = lines();
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'cert' },
+      type: 'kubernetes.io/tls',
+      data: {},
+    };
+    const secure = service('s', 'a');
+    const sslConfig = { secretRef: { name: 'cert', namespace: 'gw-system' } };
+    const source = memorySource({ a: upstream('a'), c: secret, s: { ...secure, spec: { ...secure.spec, sslConfig } } });
+    await createControlPlane({ source, log }).start();
+    const told = written.filter(({ msg }) => msg.includes('SSLConfigError'));
+    expect(told).to.have.length(1);
+    expect(told[0]!.level).to.equal(50);
+    expect(told[0]!.msg).to.match(/VirtualService gw-system\/s {2}spec\.sslConfig\.secretRef {2}.*gw-system\.cert/);
+    source.set('t', service('t', 'a'));
+    expect(written.filter(({ msg }) => msg.includes('SSLConfigError'))).to.have.length(1);
+  });
+
   it('counts accepted and rejected resources and measures translation', async () => {
     const metrics = createMetrics();
     const source = memorySource({ a: upstream('a'), s: service('s', 'a') });

@@ -116,6 +116,25 @@ spec:
     expect(stdout).to.match(/^resources\/a\.yaml:6:5 {2}.+line 2, column 9 of the definition: Unknown type "Bok"\./);
   });
 
+  it('tells a bad TLS Secret once, where the virtual service refers to it', async () => {
+    const secret = `apiVersion: v1
+kind: Secret
+metadata: { name: cert }
+type: kubernetes.io/tls
+data: { tls.crt: bm9uZQ==, tls.key: bm9uZQ== }
+`;
+    const ssl = '  sslConfig:\n    secretRef: { name: cert, namespace: gw-system }\n';
+    write('a.yaml', `${UPSTREAM}---\n${secret}`);
+    write('b.yaml', service('shop', FORWARD).replace('  virtualHost:', `${ssl}  virtualHost:`));
+    const { stdout, code } = await validate();
+    expect(code).to.equal(1);
+    expect(stdout).to.match(
+      /^resources\/b\.yaml:6:5 {2}VirtualService gw-system\/shop {2}spec\.sslConfig\.secretRef {2}Listener Error: SSLConfigError\. Reason: SSL secret gw-system\.cert/,
+    );
+    expect(stdout).to.match(/\n3 resources, 1 error, 0 warnings\n$/);
+    expect(stdout.trim().split('\n')).to.have.length(2);
+  });
+
   it('fails for warnings with --strict only', async () => {
     write('a.yaml', `${UPSTREAM}---\n${service('shop', `${FORWARD}\n        options: { retries: { retryOn: 5xx } }`)}`);
     const lenient = await validate();

@@ -1,3 +1,4 @@
+import type { FieldPath } from '../parse/issue.ts';
 import type { SslConfig } from '../schema/ssl-config.ts';
 import type { TlsConfiguration } from '../snapshot.ts';
 import { contentOf } from './content.ts';
@@ -21,8 +22,17 @@ export interface ListenerTls {
   /** Virtual hosts whose configuration is left out; they must not be served with the certificate of another. */
   readonly leftOut: ReadonlySet<string>;
   readonly problems: Problems;
+  /** By text of a problem, the virtual hosts that have it, and the field of their virtual services. */
+  readonly blamed: ReadonlyMap<string, Blame>;
   readonly claims: readonly TlsClaim[];
   readonly settings: TranslationSettings;
+}
+
+/** Who has a problem, and in which field. */
+export interface Blame {
+  /** Names of virtual hosts. */
+  readonly hosts: readonly string[];
+  readonly path: FieldPath;
 }
 
 /** What the TLS of a listener depends on, beside the claims. */
@@ -54,8 +64,9 @@ export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): L
   }
   const report = new Report();
   const candidates = merge(claims, world.settings.oneWayTls);
-  const bad = new Set(candidates.filter(({ sslConfig }) => !checkTlsSource(sslConfig, world, report)));
-  const contested = overlapping(candidates, report);
+  const blamed = new Map<string, Blame>();
+  const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, { world, report, blamed })));
+  const contested = overlapping(candidates, report, blamed);
   const served = new Map(context.served.map((one) => [contentOf(one.sslConfig), one]));
   const configurations: TlsConfiguration[] = [];
   const leftOut = new Set<string>();
@@ -69,9 +80,28 @@ export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): L
     configurations: sameList(configurations, context.served),
     leftOut,
     problems: report.problems(),
+    blamed,
     claims,
     settings,
   };
+}
+
+interface Findings {
+  readonly world: World;
+  readonly report: Report;
+  readonly blamed: Map<string, Blame>;
+}
+
+function isUsable({ sslConfig, hosts }: Candidate, { world, report, blamed }: Findings): boolean {
+  const own = new Report();
+  const usable = checkTlsSource(sslConfig, world, own);
+  const problems = own.problems();
+  report.add(problems);
+  const path = ['spec', 'sslConfig', ...(sslConfig.secretRef ? ['secretRef'] : [])];
+  for (const message of [...problems.errors, ...problems.warnings]) {
+    blamed.set(message, { hosts: [...(blamed.get(message)?.hosts ?? []), ...hosts], path });
+  }
+  return usable;
 }
 
 function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[]): boolean {
@@ -146,7 +176,11 @@ function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boole
 }
 
 /** Candidates that claim a server name another one claims, or every name as another one does. */
-function overlapping(candidates: readonly Candidate[], report: Report): ReadonlySet<Candidate> {
+function overlapping(
+  candidates: readonly Candidate[],
+  report: Report,
+  blamed: Map<string, Blame>,
+): ReadonlySet<Candidate> {
   const byName = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
     for (const name of candidate.sniDomains.length > 0 ? candidate.sniDomains : ['']) {
@@ -160,9 +194,10 @@ function overlapping(candidates: readonly Candidate[], report: Report): Readonly
     if (rivals.length < 2) continue;
     const hosts = rivals.flatMap((rival) => rival.hosts).sort();
     const what = name ? `the server name '${name}'` : 'every server name';
-    report.error(
-      listenerMessage('SSLConfigError', `different TLS configurations claim ${what}: [${hosts.join(', ')}]`),
-    );
+    const reason = `different TLS configurations claim ${what}: [${hosts.join(', ')}]`;
+    const message = listenerMessage('SSLConfigError', reason);
+    report.error(message);
+    blamed.set(message, { hosts, path: ['spec', 'sslConfig', ...(name ? ['sniDomains'] : [])] });
     for (const rival of rivals) found.add(rival);
   }
   return found;
