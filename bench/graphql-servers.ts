@@ -14,9 +14,19 @@ const BOOKS = Array.from({ length: 10 }, (_, i) => ({
 }));
 const SCHEMA = `
   type Query { book(id: ID!): Book @resolve(name: "book") books: [Book!] @resolve(name: "books") }
-  type Book { id: ID! title: String author: String pages: Int year: Int reviews: [Review!] @resolve(name: "reviews") }
+  type Book {
+    id: ID! title: String author: String pages: Int year: Int
+    details: Details @resolve(name: "details") reviews: [Review!] @resolve(name: "reviews") ratings: [Rating!] @resolve(name: "ratings")
+  }
+  type Details { publisher: String language: String }
   type Review { reviewer: String text: String }
+  type Rating { reviewer: String stars: Int }
 `;
+const PARTS: Readonly<Record<string, (id: string) => unknown>> = {
+  details: (id) => ({ publisher: `Publisher ${id}`, language: 'English' }),
+  reviews: (id) => [{ reviewer: 'A', text: `Review of ${id}` }],
+  ratings: (id) => [{ reviewer: 'A', stars: Number(id) % 5 }],
+};
 const UPSTREAM = { name: 'bench', namespace: 'default' };
 
 function callerTo(port: number) {
@@ -29,7 +39,7 @@ function callerTo(port: number) {
 const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
   backend: () => (req, res) => {
     const [, kind, id] = req.url!.split('/');
-    const value = kind === 'reviews' ? [{ reviewer: 'A', text: `Review of ${id}` }] : id ? BOOKS[Number(id)] : BOOKS;
+    const value = PARTS[kind!]?.(id!) ?? (id ? BOOKS[Number(id)] : BOOKS);
     res.writeHead(200, ['content-type', 'application/json']).end(JSON.stringify(value));
   },
 
@@ -52,6 +62,27 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
     };
   },
 
+  /** By hand as well: ten books, and the parts of each. */
+  nested: (port) => {
+    const call = callerTo(port);
+    const get = async (path: string): Promise<unknown> => {
+      const { body } = await call(UPSTREAM, { method: 'GET', path, timeoutMs: 1000, maxBodyBytes: 1_000_000 });
+      return JSON.parse(body.toString());
+    };
+    const partsOf = async ({ id, ...book }: (typeof BOOKS)[number]) => {
+      const [details, reviews, ratings] = await Promise.all(Object.keys(PARTS).map((part) => get(`/${part}/${id}`)));
+      return { ...book, details, reviews, ratings };
+    };
+    return (req, res) => {
+      req.resume().on('end', async () => {
+        const books = await Promise.all(((await get('/books')) as typeof BOOKS).map(partsOf));
+        const text = JSON.stringify({ data: { books } });
+        res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+        res.end(text);
+      });
+    };
+  },
+
   graphql: (port) => {
     const upstreamRef = UPSTREAM;
     const rest = (path: string) => ({ restResolver: { upstreamRef, request: { headers: { ':path': path } } } });
@@ -61,7 +92,9 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
         resolutions: {
           book: rest('/books/{$args.id}'),
           books: rest('/books'),
+          details: rest('/details/{$parent.id}'),
           reviews: rest('/reviews/{$parent.id}'),
+          ratings: rest('/ratings/{$parent.id}'),
         },
       },
       createContext({ callUpstream: callerTo(port) }),

@@ -7,7 +7,10 @@ const ROUNDS = 5;
 const AMOUNT = Number(process.env['AMOUNT'] ?? 5000);
 const CONNECTIONS = 32;
 const ONE = { query: 'query ($id: ID!) { book(id: $id) { title author pages year } }', variables: { id: '3' } };
-const NESTED = { query: '{ books { title author pages year reviews { reviewer text } } }' };
+const NESTED = {
+  query:
+    '{ books { title author pages year details { publisher language } reviews { reviewer text } ratings { reviewer stars } } }',
+};
 
 interface Server {
   readonly child: ChildProcess;
@@ -48,25 +51,40 @@ async function measure(server: Server, body: object, amount = AMOUNT): Promise<n
   return ((await cpuOf(server)) - before) / result.requests.total;
 }
 
+async function answerOf({ port }: Server, body: object): Promise<string> {
+  const headers = { 'content-type': 'application/json' };
+  const sent = { method: 'POST', headers, body: JSON.stringify(body) };
+  return (await fetch(`http://127.0.0.1:${port}/graphql`, sent)).text();
+}
+
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
 const backend = await start('backend');
 const handler = await start('handler', String(backend.port));
+const byHand = await start('nested', String(backend.port));
 const graphql = await start('graphql', String(backend.port));
+if ((await answerOf(byHand, NESTED)) !== (await answerOf(graphql, NESTED))) throw new Error('the answers differ');
 await measure(handler, ONE);
 await measure(graphql, ONE);
-const times = { handler: [] as number[], graphql: [] as number[], nested: [] as number[] };
+const times = { handler: [] as number[], graphql: [] as number[], nested: [] as number[], byHand: [] as number[] };
 for (let round = 0; round < ROUNDS; round++) {
   times.handler.push(await measure(handler, ONE));
   times.graphql.push(await measure(graphql, ONE));
+  times.byHand.push(await measure(byHand, NESTED, AMOUNT / 10));
   times.nested.push(await measure(graphql, NESTED, AMOUNT / 10));
 }
+const nestedRatio = median(times.nested.map((time, round) => time / times.byHand[round]!));
 const ratio = median(times.graphql.map((time, round) => time / times.handler[round]!));
 console.log(`  JSON handler, one call          ${median(times.handler).toFixed(0).padStart(6)} µs`);
 console.log(
   `  GraphQL, the same call          ${median(times.graphql).toFixed(0).padStart(6)} µs  ${ratio.toFixed(2)} × (at most 1.5)`,
 );
-console.log(`  GraphQL, ten books and reviews  ${median(times.nested).toFixed(0).padStart(6)} µs  for 11 calls`);
-for (const { child } of [handler, graphql, backend]) child.kill();
+console.log(
+  `  JSON handler, 31 calls          ${median(times.byHand).toFixed(0).padStart(6)} µs  ten books with three parts each`,
+);
+console.log(
+  `  GraphQL, the same calls         ${median(times.nested).toFixed(0).padStart(6)} µs  ${nestedRatio.toFixed(2)} ×`,
+);
+for (const { child } of [handler, byHand, graphql, backend]) child.kill();
