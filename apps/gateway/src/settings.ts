@@ -73,7 +73,7 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
     .description('Serves what the resources in a directory declare: control plane and data plane in one process.')
     .version(version)
     .argument('[role]', `what to run: ${ROLES.join(', ')}`, role, 'all')
-    .addOption(new Option('--config <dir>', 'directory of the resources').env('GATEWAY_CONFIG').makeOptionMandatory())
+    .addOption(new Option('--config <dir>', 'directory of the resources').env('GATEWAY_CONFIG'))
     .addOption(portOption('--http-port', 'GATEWAY_HTTP_PORT', 8080, 'plain port of the default gateway'))
     .addOption(portOption('--https-port', 'GATEWAY_HTTPS_PORT', 8443, 'TLS port of the default gateway'))
     .addOption(portOption('--admin-port', 'GATEWAY_ADMIN_PORT', 19_000, 'proxy admin'))
@@ -114,5 +114,9 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
         .env('GATEWAY_GRAPHQL_CACHE')
         .argParser(redisUrl),
     )
-    .action(async (_role: Role, options: GatewaySettings) => run(options));
+    .action(async (_role: Role, options: Partial<GatewaySettings>, command: Command) => {
+      // Said here, after commander has told of flags that it does not know: a mandatory option would come before them.
+      if (options.config === undefined) command.error("error: required option '--config <dir>' not specified");
+      await run(options as GatewaySettings);
+    });
 }

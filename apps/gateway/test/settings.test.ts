@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { createProgram, type GatewaySettings } from '../src/settings.ts';
+
+describe('the command line of edge-gateway', () => {
+  const variable = process.env['GATEWAY_CONFIG'];
+  before(() => void delete process.env['GATEWAY_CONFIG']);
+  after(() => {
+    if (variable !== undefined) process.env['GATEWAY_CONFIG'] = variable;
+  });
+
+  /** What a call prints as its error, or the settings it runs with. */
+  async function call(...argv: string[]): Promise<string | GatewaySettings> {
+    let settings: GatewaySettings | undefined;
+    let printed = '';
+    const program = createProgram('0.0.0', async (given) => void (settings = given))
+      .exitOverride()
+      .configureOutput({ writeErr: (text) => void (printed += text) });
+    try {
+      await program.parseAsync(argv, { from: 'user' });
+    } catch (error) {
+      expect(error).to.include({ exitCode: 1 });
+    }
+    return settings ?? printed;
+  }
+
+  it('names a flag that it does not know, and the one that was meant, before it asks for --config', async () => {
+    expect(await call('--http-prt', '1')).to.equal("error: unknown option '--http-prt'\n(Did you mean --http-port?)\n");
+  });
+
+  it('asks for --config where it is missing', async () => {
+    expect(await call()).to.equal("error: required option '--config <dir>' not specified\n");
+  });
+
+  it('runs with what is said', async () => {
+    expect(await call('--config', 'resources', '--http-port', '0')).to.include({ config: 'resources', httpPort: 0 });
+  });
+});
