@@ -7,6 +7,8 @@ export interface Finding {
   readonly path: FieldPath;
   readonly message: string;
   readonly hint?: string;
+  /** Default: an error, which refuses the resource. */
+  readonly severity?: Issue['severity'];
   /** Name of the route that has the problem. */
   readonly route?: string;
 }
@@ -35,6 +37,7 @@ export const SEMANTIC_CODES = {
   INVALID_TRANSFORMATION: 'An extractor or a value of a transformation that lacks what it needs.',
   INVALID_UPGRADE: 'An upgrade that is named twice.',
   INVALID_UPSTREAM: 'Upstream settings that cannot work.',
+  UNMATCHABLE_PATH: 'A path to match that begins with no slash, as that of every request does; a warning.',
 } as const;
 export type SemanticCode = keyof typeof SEMANTIC_CODES;
 
@@ -60,5 +63,5 @@ export function within<T>(part: T | undefined, path: FieldPath, check: Check<T>)
 export function toIssue(finding: Finding, resource: Resource, locate: (path: FieldPath) => Issue['origin']): Issue {
   const { kind, metadata } = resource;
   const { name, namespace } = metadata;
-  return { ...finding, severity: 'error', origin: locate(finding.path), kind, namespace, name };
+  return { severity: 'error', ...finding, origin: locate(finding.path), kind, namespace, name };
 }

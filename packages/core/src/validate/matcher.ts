@@ -21,11 +21,18 @@ export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pa
         ];
   return [
     ...missing,
-    ...checkPath(prefix, [...at, 'prefix']),
-    ...checkPath(exact, [...at, 'exact']),
+    ...checkMatchedPath(prefix, [...at, 'prefix']),
+    ...checkMatchedPath(exact, [...at, 'exact']),
     ...each(matcher.headers, [...at, 'headers'], checkMatcherCondition),
     ...each(matcher.queryParameters, [...at, 'queryParameters'], checkMatcherCondition),
   ];
+}
+
+function checkMatchedPath(path: string | undefined, at: FieldPath): Finding[] {
+  const findings = checkPath(path, at);
+  if (!path || path.startsWith('/') || findings.length > 0) return findings;
+  const message = `the path '${path}' matches no request, for it does not begin with '/'`;
+  return [{ code: 'UNMATCHABLE_PATH', severity: 'warning', path: at, message, hint: `did you mean /${path}?` }];
 }
 
 /** Problems of a condition on one header or query parameter. */

@@ -36,7 +36,7 @@ const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
 };
 
 /**
- * What a schema cannot say about one resource that fits it. Each finding refuses the resource.
+ * What a schema cannot say about one resource that fits it. Each finding that is no warning refuses the resource.
  * Needs no other resource: what lies between resources is found when they are translated.
  */
 export function checkSemantics(resource: Resource, more: readonly ResourceCheck[] = []): readonly Finding[] {

@@ -125,6 +125,18 @@ describe('what a schema cannot say', () => {
     it(`finds ${name}, at its place`, () => expect(issuesOf(yaml)).to.deep.equal(expected));
   }
 
+  it('warns of a path to match without a leading slash, and takes the resource in', () => {
+    const routes = `    routes:
+      - matchers: [{ prefix: nope }, { exact: cart }, { prefix: '' }, { prefix: /a }]
+        directResponseAction: { status: 200 }`;
+    const { resource, issues } = validateWritten(parseDocuments(virtualService(routes), 'a.yaml')[0]!);
+    expect(resource).to.not.equal(undefined);
+    expect(issues.map(({ severity, code, path, hint }) => [severity, code, formatPath(path), hint])).to.deep.equal([
+      ['warning', 'UNMATCHABLE_PATH', 'spec.virtualHost.routes[0].matchers[0].prefix', 'did you mean /nope?'],
+      ['warning', 'UNMATCHABLE_PATH', 'spec.virtualHost.routes[0].matchers[1].exact', 'did you mean /cart?'],
+    ]);
+  });
+
   it('has a sentence for every code', () => {
     for (const text of Object.values(SEMANTIC_CODES)) expect(text).to.match(/^[A-Z].*\.$/);
   });
