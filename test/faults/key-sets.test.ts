@@ -102,6 +102,5 @@ describe('the key set of a JWT provider under traffic', function () {
     }
     expect(await ask(tokenOf(signer, 300))).to.include({ status: 401, text: 'Jwt not yet valid' });
     expect(await ask(tokenOf(signer, -300))).to.include({ status: 401, text: 'Jwt is expired' });
-    console.log('      F13: sent 7, answered 7, lost 0');
   });
 });

@@ -47,7 +47,6 @@ describe('slow faults of logins at three gateways', function () {
     world.idp.intercept = undefined;
     expect(await statusAt(world, browser, 1), 'not even once the provider answers again').to.equal(302);
     expect((await browser.visit(world.privateUrl())).status).to.equal(200);
-    console.log('      F14: sent 5, answered 5, lost 0');
   });
 
   it('F9: the provider is away when a refresh is due: 503, not a logout, and 200 when it is back', async () => {
@@ -57,7 +56,6 @@ describe('slow faults of logins at three gateways', function () {
     expect(await statusAt(world, browser, 0)).to.equal(503);
     world.idp.intercept = undefined;
     await until(async () => (await statusAt(world, browser, 0)) === 200, 'the session works again');
-    console.log('      F9: sent 2, answered 2, lost 0');
   });
 
   it('F10: a provider that hangs at the callback: 504 in time, and the same callback works afterwards', async () => {
@@ -75,7 +73,6 @@ describe('slow faults of logins at three gateways', function () {
     world.idp.intercept = undefined;
     const again = await browser.visit(callback.url);
     expect(again.status, again.hops.join(' → ')).to.equal(200);
-    console.log('      F10: sent 2, answered 2, lost 0');
   });
 
   it('F16: the holder of the lock is killed in the middle of a refresh: the next one refreshes', async () => {
@@ -92,7 +89,6 @@ describe('slow faults of logins at three gateways', function () {
     world.nodes[2]!.child.kill('SIGKILL');
     expect(await dead).to.equal(0);
     const statuses = await Promise.all([statusAt(world, browser, 0), statusAt(world, browser, 1)]);
-    console.log(`      F16: sent 3, answered 2, lost 1 (at the gateway that was killed)`);
     expect(statuses).to.deep.equal([200, 200]);
   });
 
@@ -110,6 +106,5 @@ describe('slow faults of logins at three gateways', function () {
     );
     world.setSession(redisSession(`redis://:new@${redis.host}`));
     await until(async () => (await statusAt(world, browser, 0)) === 200, 'the session works again');
-    console.log('      F7: sent 3, answered 3, lost 0');
   });
 });

@@ -66,7 +66,6 @@ describe('logins at three gateways that share a Redis', function () {
     expect((await browser.send(`${world.nodes[0]!.url}/public`)).status).to.equal(200);
     redis.thaw();
     await until(async () => (await statusAt(world, browser, 0)) === 200, 'the session works again');
-    console.log('      F2: sent 2, answered 2, lost 0');
   });
 
   it('F1 and F4: Redis is stopped: 503; empty again: pages are asked to log in, scripts and POST get 401', async () => {
@@ -81,7 +80,6 @@ describe('logins at three gateways that share a Redis', function () {
     expect([script.status, post.status]).to.deep.equal([401, 401]);
     expect(world.site.seen.filter(({ url }) => url.startsWith('POST'))).to.have.length(0);
     expect((await browser.visit(world.privateUrl())).status).to.equal(200);
-    console.log('      F1, F4: sent 6, answered 6, lost 0');
   });
 
   it('F8: the provider is away at the start: other routes are served, a login is 503, later it works', async () => {
@@ -92,7 +90,6 @@ describe('logins at three gateways that share a Redis', function () {
       expect((await browser.send(alone.privateUrl())).status).to.equal(503);
       alone.idp.intercept = undefined;
       await until(async () => (await browser.visit(alone.privateUrl())).status === 200, 'a login');
-      console.log('      F8: sent 3, answered 3, lost 0');
     } finally {
       await alone.close();
     }
