@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './forward/request-body.ts';
-import { lingerOnClose } from './forward/lingering-close.ts';
+import { lingerOnClose } from './lingering-close.ts';
 import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { hasHeader } from './flat-headers.ts';
 import { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';

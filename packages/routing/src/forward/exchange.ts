@@ -6,7 +6,7 @@ import type { Connection } from '../upstream/connection.ts';
 import type { ConnectionPool, ConnectionUser } from '../upstream/pool.ts';
 import { explain, failureOf, isDisconnect, UpstreamProtocolError, type Phase } from './failure.ts';
 import type { ForwardFailure, ForwardHead, ForwardOutcome } from './forward.ts';
-import { lingerOnClose } from './lingering-close.ts';
+import { lingerOnClose } from '../lingering-close.ts';
 import { RequestBody, hasBody } from './request-body.ts';
 import { requestHeaders } from './request-head.ts';
 import { readResponseHead, type ResponseHead } from './response-head.ts';

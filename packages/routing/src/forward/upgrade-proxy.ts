@@ -5,7 +5,7 @@ import type { Endpoint } from '@edge-gateway/core';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import { explain, failureOf, UpstreamProtocolError } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
-import { linger } from './lingering-close.ts';
+import { linger } from '../lingering-close.ts';
 
 /** How long an upstream may take to answer an upgrade, in milliseconds. */
 const UPGRADE_TIMEOUT_MS = 15_000;

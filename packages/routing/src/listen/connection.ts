@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { linger, setCloseDelay } from '../lingering-close.ts';
 import type { ListenLimits } from './settings.ts';
 
 /** One client connection, from its first byte (behind the handshake) to its end. */
@@ -41,8 +42,9 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
     idleBytes: socket.bytesRead,
   };
   (socket as Carrier)[CONNECTION] = connection;
+  setCloseDelay(socket, limits.closeDelayMs);
   const destroySoon = socket.destroySoon.bind(socket);
-  socket.destroySoon = () => (readsOn(connection) ? linger(connection) : destroySoon());
+  socket.destroySoon = () => (readsOn(connection) ? linger(socket) : destroySoon());
   return connection;
 }
 
@@ -95,12 +97,3 @@ function closeIfIdle(connection: Connection): void {
 }
 
 const readsOn = ({ req }: Connection): boolean => req !== undefined && !req.complete;
-
-/** Closes our side and reads on for a moment: an answer is lost when the socket is reset under the bytes still arriving. */
-export function linger({ socket, limits }: Connection): void {
-  if (socket.destroyed) return;
-  if (!socket.writableEnded) socket.end();
-  socket.resume();
-  socket.once('end', () => socket.destroy());
-  setTimeout(() => socket.destroy(), Math.max(limits.closeDelayMs, 1)).unref();
-}

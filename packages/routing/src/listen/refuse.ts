@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from '@edge-gateway/core';
-import { closeGracefully, linger, type Connection } from './connection.ts';
+import { linger } from '../lingering-close.ts';
+import { closeGracefully, type Connection } from './connection.ts';
 import { createHttpStats } from '../statistics.ts';
 import { refusalBody, type Refusal } from './refusal.ts';
 
@@ -61,7 +62,7 @@ export function createRefuse(context: Context, listener: string): Refuse {
         return;
       }
       socket.end(text);
-      linger(connection);
+      linger(socket);
     },
     unanswered(connection, refused) {
       const { code, detail } = refused;
