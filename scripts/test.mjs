@@ -33,12 +33,14 @@ function mocha(args) {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (stop(), process.exit(1)));
     let seen = '';
     let overdue;
+    let lingered = false;
     child.stdout.on('data', (chunk) => {
       process.stdout.write(chunk);
       seen = (seen + chunk).slice(-200_000);
       if (!/^\s+\d+ (passing|failing)/m.test(seen)) return;
       overdue ??= setTimeout(() => {
-        console.log(`\nThe tests left something running for ${LINGER_MS / 1000} s after their end; it is ended now.`);
+        console.log(`\nThe tests left something running for ${LINGER_MS / 1000} s after their end: that is a failure.`);
+        lingered = true;
         stop();
       }, LINGER_MS);
     });
@@ -48,8 +50,7 @@ function mocha(args) {
       totals.passed += count('passing');
       totals.skipped += count('pending');
       const failures = count('failing');
-      const ended = code === 0 || (code === null && failures === 0 && count('passing') > 0);
-      totals.failed += ended ? 0 : Math.max(failures, 1);
+      totals.failed += code === 0 ? 0 : Math.max(failures + Number(lingered), 1);
       resolve();
     });
   });
