@@ -12,6 +12,7 @@ import {
 import { createExplorer, graphqlAction, redisResults, type Explorer } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
 import { CONCERNS } from './concerns.ts';
+import { createWarmUp } from './warm-up.ts';
 
 /** Router and listeners of one proxy, kept at the newest snapshot. */
 export interface DataPlane {
@@ -41,7 +42,9 @@ export function createDataPlane(context: Context, proxy: string, graphqlCache?: 
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   const cache = graphqlCache === undefined ? undefined : redisResults(graphqlCache, context.log.get('graphql'));
   const graphql = graphqlAction({ findUpstream, ...(cache && { cache }) });
-  const router = createRouter({ concerns: CONCERNS, actions: [graphql], context });
+  const warmUp = createWarmUp(context.log.get('conn_handler'));
+  const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
+  const router = createRouter({ concerns: CONCERNS, actions: [graphql], context: held });
   const listeners = createListeners({ router, context });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   const graphqlExplorer = createExplorer(
@@ -57,10 +60,21 @@ export function createDataPlane(context: Context, proxy: string, graphqlCache?: 
   let draining = false;
 
   async function listenTo(next: Snapshot): Promise<readonly ListenResult[]> {
-    const results = await listeners.apply(next);
+    if (warmUp.isNeeded) {
+      await listeners.apply(openOnes(next));
+      await warmUp.over();
+      if (draining) return [];
+    }
+    const results = await listeners.apply(snapshot);
     failures = new Map(results.flatMap(({ name, error }) => (error ? [[name, error.message]] : [])));
     started = true;
     return results;
+  }
+
+  /** A snapshot with the listeners that are open already, which wait for nothing. */
+  function openOnes(next: Snapshot): Snapshot {
+    const open = new Set(listeners.addresses().map(({ name }) => name));
+    return { ...next, listeners: next.listeners.filter(({ name }) => open.has(name)) };
   }
 
   function apply(next: Snapshot): Promise<readonly ListenResult[]> {
@@ -97,6 +111,7 @@ export function createDataPlane(context: Context, proxy: string, graphqlCache?: 
       }),
     async drain(limitMs) {
       draining = true;
+      warmUp.close();
       await applying.catch(() => {});
       await listeners.drain(limitMs);
     },

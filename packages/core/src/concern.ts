@@ -44,6 +44,11 @@ export interface Context {
   readonly now: () => number;
   /** Asks an upstream through the data plane's connections; missing where there is no data plane. */
   readonly callUpstream?: CallUpstream;
+  /**
+   * Has listeners that are not open yet wait until `ready` settles, for some seconds at most; it gives whether `what`, which
+   * the log names when it is not, is there. For what a compiled handler fetches ahead. Missing where nothing waits.
+   */
+  readonly holdListeners?: (what: string, ready: Promise<boolean>) => void;
   /** Variables that templates may read with `env()`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** State that survives reloads: made at the first call of a key, given back at each later one. */
@@ -86,6 +91,7 @@ export function createContext(parts: Partial<Omit<Context, 'state'>> = {}): Cont
     now: parts.now ?? Date.now,
     ...(parts.env && { env: parts.env }),
     ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
+    ...(parts.holdListeners && { holdListeners: parts.holdListeners }),
     state<T>(key: string, create: () => T): T {
       if (!states.has(key)) states.set(key, create());
       return states.get(key) as T;

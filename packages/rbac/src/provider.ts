@@ -94,7 +94,10 @@ function keySourceOf(name: string, { jwks }: JwtProvider, context: Context): Key
       log: context.log.get('jwt'),
       stats: { success: jwtCounter(context, 'jwks_fetch_success'), failed: jwtCounter(context, 'jwks_fetch_failed') },
     });
-    if (asyncFetch) void keys.get();
+    if (asyncFetch) {
+      const ready = keys.get().then((found) => typeof found !== 'string');
+      if (!asyncFetch.fastListener) context.holdListeners?.(`key set of JWT provider ${name}`, ready);
+    }
     return keys;
   });
 }
