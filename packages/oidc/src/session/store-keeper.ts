@@ -3,7 +3,7 @@ import type { AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
 import { failure } from '../failure.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
-import { deriveKey, digest, open, randomToken, seal } from '../seal.ts';
+import { digest, open, randomToken, seal, sessionKey } from '../seal.ts';
 import type { SessionIndex } from './session-index.ts';
 import { claimsOf, indexKeys, type Held, type Session, type SessionKeeper } from './session.ts';
 import type { SessionLock } from './session-lock.ts';
@@ -40,14 +40,14 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     const id = digest(handle);
     const data = await call<SessionData | null | undefined>((done) => options.store.get(id, done));
     const sealed = (data as { sealed?: unknown } | null | undefined)?.sealed;
-    const text = typeof sealed === 'string' ? open(deriveKey(handle, 'session'), options.client, sealed) : undefined;
+    const text = typeof sealed === 'string' ? open(sessionKey(handle), options.client, sealed) : undefined;
     return text === undefined ? undefined : { session: JSON.parse(text) as Session, id, handle };
   }
 
   async function write(handle: string, session: Session): Promise<void> {
     const lifetimeMs = attributes.maxAgeSeconds === undefined ? BROWSER_SESSION_MS : attributes.maxAgeSeconds * 1000;
     const cookie = { originalMaxAge: lifetimeMs, expires: new Date(keptUntil(session, options.now() + lifetimeMs)) };
-    const sealed = seal(deriveKey(handle, 'session'), options.client, JSON.stringify(session));
+    const sealed = seal(sessionKey(handle), options.client, JSON.stringify(session));
     const data = { cookie, sealed } as unknown as SessionData;
     await call<void>((done) => options.store.set(digest(handle), data, (error?: unknown) => done(error, undefined)));
   }
