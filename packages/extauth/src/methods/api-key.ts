@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import {
   GatewayError,
   secretText,
@@ -89,9 +89,10 @@ function digestOf(spec: ApiKeyAuth, id: string, context: Context): (key: string)
   if (spec.hmac) {
     const shared = secretText(context.secrets.get(spec.hmac.sharedSecretRef as ResourceRef), 'password');
     if (shared === undefined) throw unusable(id, 'there is no shared secret');
-    return (key) => createHmac('sha256', shared).update(key).digest('hex');
+    const secret = createSecretKey(shared, 'utf8');
+    return (key) => createHmac('sha256', secret).update(key).digest('hex');
   }
-  return (key) => createHash('sha256').update(key).digest('hex');
+  return (key) => hash('sha256', key);
 }
 
 /** A digest is written in hex, or in base64. */
@@ -101,7 +102,7 @@ function hexOf(written: string): string {
 
 function same(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   return timingSafeEqual(digest(a), digest(b));
 }
 
