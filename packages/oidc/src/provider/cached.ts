@@ -2,17 +2,19 @@
 export interface Cached<T> {
   /** The value; an old one is given at once while a new one is fetched. Throws what fetching the first one threw. */
   get(): Promise<T>;
-  /** Fetches anew, unless that happened within the cool-down or is under way; then what there is. */
-  refetch(): Promise<T>;
+  /** The call that is under way. */
+  readonly flight: Promise<T> | undefined;
+  /** Fetches anew, or waits for the call under way. Throws what fetching threw. */
+  fetchAgain(): Promise<T>;
 }
 
 /** After a failed fetch the next is made no sooner than this. */
 const COOL_DOWN_MS = 1000;
 
-/** Makes a {@link Cached}: `maxAgeMs` after a fetch the value is old, `coolDownMs` bounds `refetch`. */
+/** Makes a {@link Cached}: `maxAgeMs` after a fetch the value is old. */
 export function createCached<T>(
   fetchValue: () => Promise<T>,
-  times: { readonly maxAgeMs: number; readonly coolDownMs: number; readonly now: () => number },
+  times: { readonly maxAgeMs: number; readonly now: () => number },
 ): Cached<T> {
   let held: { readonly value: T; readonly at: number } | undefined;
   let flight: Promise<T> | undefined;
@@ -46,12 +48,9 @@ export function createCached<T>(
       if (times.now() - held.at >= times.maxAgeMs && mayTry()) start().catch(() => {});
       return held.value;
     },
-    async refetch() {
-      if (held && (times.now() - held.at < times.coolDownMs || !mayTry())) return flight ?? held.value;
-      return start().catch((error: unknown) => {
-        if (held) return held.value;
-        throw error;
-      });
+    get flight() {
+      return flight;
     },
+    fetchAgain: start,
   };
 }

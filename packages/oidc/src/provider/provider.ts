@@ -1,18 +1,18 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { ServerMetadata } from 'openid-client';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
-import { createCached, type Cached } from './cached.ts';
+import { createCached } from './cached.ts';
+import { createKeySource, type Keys, type KeySource } from './key-source.ts';
 import { fetchObject, isTrusted } from './limited-fetch.ts';
-
-export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 /** What is known of an identity provider. It outlives reloads. */
 export interface Provider {
   /** Read from the provider at the first need, and again each poll interval. */
   metadata(): Promise<ServerMetadata>;
   /** `undefined` where there are no id tokens (plain OAuth 2). */
-  readonly keys: Cached<KeySet> | undefined;
+  readonly keys: KeySource | undefined;
   /** Counts a fetch of the key set; false when there were `limit` in this poll interval. */
   mayRefetch(limit: number): boolean;
 }
@@ -21,25 +21,28 @@ export interface ProviderOptions {
   readonly issuerUrl: string;
   readonly override: OidcAuthorizationCode['discoveryOverride'];
   readonly pollIntervalMs: number;
+  /** Between two reads of the key set that unknown keys led to. Default: 5 s. */
+  readonly keyCoolDownMs?: number;
   readonly now: () => number;
 }
 
-const KEY_COOL_DOWN_MS = 10_000;
+/** Waiting this out takes no longer than a call to the provider may. */
+const KEY_COOL_DOWN_MS = 5000;
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 const OPTIONAL_ENDPOINTS = ['revocation_endpoint', 'end_session_endpoint'] as const;
 
 /** Makes a provider that is discovered below its issuer; nothing is read yet. */
 export function createProvider(options: ProviderOptions): Provider {
-  const { now, pollIntervalMs } = options;
-  const metadata = createCached(() => discover(options), { maxAgeMs: pollIntervalMs, coolDownMs: 0, now });
+  const { now, pollIntervalMs, keyCoolDownMs = KEY_COOL_DOWN_MS } = options;
+  const metadata = createCached(() => discover(options), { maxAgeMs: pollIntervalMs, now });
   const provider: Provider = {
     metadata: () => metadata.get(),
-    keys: createCached(
+    keys: createKeySource(
       async () => {
         const { jwks_uri: uri } = await metadata.get();
         return readKeySet(await fetchObject(uri!));
       },
-      { maxAgeMs: pollIntervalMs, coolDownMs: KEY_COOL_DOWN_MS, now },
+      { maxAgeMs: pollIntervalMs, coolDownMs: keyCoolDownMs, now },
     ),
     mayRefetch: countPer(pollIntervalMs, now),
   };
@@ -107,13 +110,19 @@ function fromOverride(override: ProviderOptions['override'] = {}): Partial<Serve
   return Object.fromEntries(set) as Partial<ServerMetadata>;
 }
 
-function readKeySet(value: Record<string, unknown>): KeySet {
+function readKeySet(value: Record<string, unknown>): Keys {
   if (!Array.isArray(value.keys) || value.keys.length === 0)
     throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider has no keys');
-  const usable = value.keys.filter((key) => key?.use === undefined || key.use === 'sig');
+  const usable = value.keys.filter((key) => (key?.use === undefined || key.use === 'sig') && isReadable(key));
+  if (usable.length === 0)
+    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'no key in the key set of the provider can be used');
+  return createLocalJWKSet({ keys: usable } as JSONWebKeySet);
+}
+
+function isReadable(key: JsonWebKey): boolean {
   try {
-    return createLocalJWKSet({ keys: usable } as JSONWebKeySet);
-  } catch (error) {
-    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider cannot be used', error);
+    return createPublicKey({ key, format: 'jwk' }).type === 'public';
+  } catch {
+    return false;
   }
 }

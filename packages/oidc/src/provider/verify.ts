@@ -1,7 +1,10 @@
-import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
+import { createExpiringMap } from '../expiring-map.ts';
 import { failure } from '../failure.ts';
-import type { KeySet, Provider } from './provider.ts';
+import { digest } from '../seal.ts';
+import type { KeySet } from './key-source.ts';
+import type { Provider } from './provider.ts';
 
 /** Tokens may be this much older or newer than the clock of this machine says. */
 export const CLOCK_SKEW_SECONDS = 60;
@@ -22,21 +25,49 @@ const ALGORITHMS = [
 export type KeyPolicy = OidcAuthorizationCode['jwksCacheRefreshPolicy'];
 
 export interface Verifier {
-  /** The claims of a token that the provider signed. Throws `ERR_OIDC_TOKEN_INVALID` with `cause`. */
+  /**
+   * The claims of a token that the provider signed. Throws `ERR_OIDC_TOKEN_INVALID` with `cause`, and where the key set
+   * is needed and cannot be read what reading threw. `fresh` is a token that just came from the provider itself.
+   */
   verify(token: string, expected: JWTVerifyOptions & { readonly fresh: boolean }): Promise<JWTPayload>;
 }
 
+/** Key ids that are remembered as not in the key set, and for how long. */
+const MAX_ABSENT = 1000;
+const ABSENT_MS = 60_000;
+
 /**
- * Verifies tokens of a provider by its key set. An unknown key id makes it read the set again as `policy` says; without
- * one, that happens for tokens that just came from the provider (`fresh`), and at most every 10 s.
+ * Verifies tokens of a provider by its key set. An unknown key id makes it read the set again, unless `policy` says
+ * otherwise: at once, or when the cool-down of the read before is over, so that a token that was signed with a new key
+ * is never refused. Ids that a new set did not have either are remembered: repeating them leads to no read.
  */
 export function createVerifier(provider: Provider, policy: KeyPolicy, now: () => number): Verifier {
-  async function newerKeys(fresh: boolean): Promise<KeySet | undefined> {
-    if (policy?.never || (!policy && !fresh)) return undefined;
-    const limit = policy?.maxIdpReqPerPollingInterval;
-    if (limit !== undefined && !provider.mayRefetch(limit)) return undefined;
-    return provider.keys?.refetch();
+  const limit = policy?.maxIdpReqPerPollingInterval;
+  const mayRead = (): boolean => limit === undefined || provider.mayRefetch(limit);
+  const absent = createExpiringMap<number>({ max: MAX_ABSENT, ttlMs: ABSENT_MS, now });
+
+  async function newerThan(set: KeySet, token: string, fresh: boolean): Promise<KeySet | undefined> {
+    if (policy?.never || (!fresh && absent.get(keyIdOf(token)) === set.number)) return undefined;
+    const newer = provider.keys!.newerThan(set, { trusted: fresh, mayRead });
+    return fresh ? newer : newer.catch(() => undefined);
   }
+
+  async function verifyBy(token: string, { fresh, ...options }: JWTVerifyOptions & { readonly fresh: boolean }) {
+    const keys = provider.keys!;
+    const known = keys.begun;
+    let set = await keys.get();
+    for (;;) {
+      const { payload, error } = await tryKeys(token, set, options);
+      if (payload) return payload;
+      // A set that was asked for after the token came is the last word.
+      const last = set.number > known;
+      if (last && error instanceof errors.JWKSNoMatchingKey) absent.set(keyIdOf(token), set.number);
+      const newer = last || !isUnknownKey(error, fresh) ? undefined : await newerThan(set, token, fresh);
+      if (!newer) return refuse(error);
+      set = newer;
+    }
+  }
+
   return {
     async verify(token, { fresh, ...expected }) {
       const metadata = await provider.metadata();
@@ -47,17 +78,27 @@ export function createVerifier(provider: Provider, policy: KeyPolicy, now: () =>
         currentDate: new Date(now()),
         issuer: metadata.issuer,
         algorithms,
-        ...expected,
       };
-      const keys = await provider.keys!.get();
-      const verified = await jwtVerify(token, keys, options).catch(async (error: unknown) => {
-        const newer = error instanceof errors.JWKSNoMatchingKey ? await newerKeys(fresh) : undefined;
-        if (newer) return jwtVerify(token, newer, options).catch(refuse);
-        return refuse(error);
-      });
-      return verified.payload;
+      return verifyBy(token, { ...options, ...expected, fresh });
     },
   };
+}
+
+async function tryKeys(
+  token: string,
+  { keys }: KeySet,
+  options: JWTVerifyOptions,
+): Promise<{ readonly payload?: JWTPayload; readonly error?: unknown }> {
+  return jwtVerify(token, keys, options).catch((error: unknown) => ({ error }));
+}
+
+/** Keys may change and keep their id, or have none; so in a token of the provider's own a bad signature says the same. */
+function isUnknownKey(error: unknown, fresh: boolean): boolean {
+  return error instanceof errors.JWKSNoMatchingKey || (fresh && error instanceof errors.JWSSignatureVerificationFailed);
+}
+
+function keyIdOf(token: string): string {
+  return digest(JSON.stringify(decodeProtectedHeader(token).kid ?? ''));
 }
 
 function refuse(error: unknown): never {

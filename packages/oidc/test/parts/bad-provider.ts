@@ -22,6 +22,10 @@ export interface BadProvider {
   /** The token endpoint answers after this. */
   delay: Promise<void> | undefined;
   keyCalls: number;
+  /** Replaces the key set. */
+  keys: (() => { status?: number; body: unknown }) | undefined;
+  /** Id of the key. Default: another for each key. */
+  keyId: string | undefined;
   /** Signs from now on with another key; the one before is gone. */
   rotate(): Promise<void>;
   sign(claims: JWTPayload, header?: Record<string, string>): Promise<string>;
@@ -32,7 +36,7 @@ export interface BadProvider {
 export async function startBadProvider(): Promise<BadProvider> {
   let generation = 0;
   let keys = await generateKeyPair('RS256');
-  const kid = (): string => `key-${generation}`;
+  const kid = (): string => provider.keyId ?? `key-${generation}`;
   const server = createServer((req, res) => {
     let body = '';
     if (req.url === '/token') provider.tokenHeaders = req.headers;
@@ -62,6 +66,8 @@ export async function startBadProvider(): Promise<BadProvider> {
     tokenCalls: 0,
     delay: undefined,
     keyCalls: 0,
+    keys: undefined,
+    keyId: undefined,
     async rotate() {
       generation++;
       keys = await generateKeyPair('RS256');
@@ -69,7 +75,13 @@ export async function startBadProvider(): Promise<BadProvider> {
     sign: (claims, header = {}) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: kid(), ...header }).sign(keys.privateKey),
     reset() {
-      Object.assign(provider, { callback: {}, claims: (claims: JWTPayload) => claims, token: undefined, metadata: {} });
+      Object.assign(provider, {
+        callback: {},
+        claims: (claims: JWTPayload) => claims,
+        token: undefined,
+        keys: undefined,
+        metadata: {},
+      });
     },
     async close() {
       server.closeAllConnections();
@@ -88,6 +100,7 @@ export async function startBadProvider(): Promise<BadProvider> {
     if (at.pathname === '/.well-known/openid-configuration') return { body: discovery() };
     if (at.pathname === '/jwks') {
       provider.keyCalls++;
+      if (provider.keys) return provider.keys();
       return { body: { keys: [{ ...(await exportJWK(keys.publicKey)), kid: kid(), use: 'sig', alg: 'RS256' }] } };
     }
     if (at.pathname === '/authorize') return authorize(at.searchParams);

@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { codeOf } from '../../src/failure.ts';
+import { createProvider } from '../../src/provider/provider.ts';
+import { createVerifier, type KeyPolicy, type Verifier } from '../../src/provider/verify.ts';
+import { startBadProvider, type BadProvider } from '../parts/bad-provider.ts';
+
+const COOL_DOWN_MS = 400;
+
+describe('keys that a provider changes without overlap', () => {
+  let idp: BadProvider;
+  let clock: number;
+  let verifier: Verifier;
+  const make = (policy?: KeyPolicy, keyCoolDownMs = COOL_DOWN_MS): Verifier => {
+    const now = (): number => clock;
+    const options = { issuerUrl: idp.issuer, override: undefined, pollIntervalMs: 1_800_000, keyCoolDownMs, now };
+    return createVerifier(createProvider(options), policy, now);
+  };
+  const token = (header: Record<string, string> = {}): Promise<string> => {
+    const now = Math.floor(Date.now() / 1000);
+    return idp.sign({ iss: idp.issuer, sub: 'me', aud: 'web', iat: now, exp: now + 600 }, header);
+  };
+  const outcome = (text: string, fresh: boolean): Promise<string> =>
+    verifier.verify(text, { fresh }).then(
+      () => 'good',
+      (error: unknown) => codeOf(error) ?? 'another error',
+    );
+  const login = async (): Promise<string> => outcome(await token(), true);
+  const forged = async (kid: string): Promise<string> => outcome(await token({ kid }), false);
+  beforeEach(async () => {
+    idp = await startBadProvider();
+    clock = Date.now();
+    verifier = make();
+  });
+  afterEach(() => idp.close());
+
+  it('F11: are read at once, also right after the first read', async () => {
+    expect(await login()).to.equal('good');
+    await idp.rotate();
+    expect(await login()).to.equal('good');
+    expect(idp.keyCalls).to.equal(2);
+  });
+
+  it('F11: are read once for many logins', async () => {
+    await login();
+    await idp.rotate();
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => token()));
+    const outcomes = await Promise.all(tokens.map((each, i) => outcome(each, i % 2 === 0)));
+    expect(new Set(outcomes)).to.deep.equal(new Set(['good']));
+    expect(idp.keyCalls).to.equal(2);
+  });
+
+  it('F11: are read when the cool-down ends where they change right after a change; the logins wait', async () => {
+    await login();
+    for (let rotation = 1; rotation <= 3; rotation++) {
+      await idp.rotate();
+      const tokens = await Promise.all(Array.from({ length: 20 }, () => token()));
+      const outcomes = await Promise.all(tokens.map((each, i) => outcome(each, i % 2 === 0)));
+      expect(new Set(outcomes)).to.deep.equal(new Set(['good']));
+      expect(idp.keyCalls).to.equal(1 + rotation);
+    }
+  });
+
+  it('F11: change under a flood of forged key ids: one read for each cool-down, and no login fails', async () => {
+    await login();
+    const begun = Date.now();
+    let flooding = true;
+    let sent = 0;
+    const flood = Array.from({ length: 150 }, async () => {
+      while (flooding) {
+        expect(await forged(`forged-${sent++}`)).to.equal('ERR_OIDC_TOKEN_INVALID');
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    });
+    for (let rotation = 0; rotation < 3; rotation++) {
+      await idp.rotate();
+      expect(await login()).to.equal('good');
+    }
+    flooding = false;
+    const reads = idp.keyCalls - 1;
+    const allowed = Math.ceil((Date.now() - begun) / COOL_DOWN_MS) + 1;
+    await Promise.all(flood);
+    expect(sent).to.be.greaterThan(150);
+    expect(reads).to.be.at.most(allowed);
+  });
+
+  it('are not read again for a forged key id that is repeated', async () => {
+    verifier = make(undefined, 20);
+    await login();
+    for (let i = 0; i < 5; i++) {
+      expect(await forged('forged')).to.equal('ERR_OIDC_TOKEN_INVALID');
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    expect(idp.keyCalls).to.equal(2);
+  });
+
+  it('are found by a login whose key id was forged before it was used', async () => {
+    await login();
+    expect(await forged('key-1')).to.equal('ERR_OIDC_TOKEN_INVALID');
+    await idp.rotate();
+    const late = await token();
+    expect(await outcome(late, true)).to.equal('good');
+    expect(await outcome(late, false)).to.equal('good');
+  });
+
+  it('are read again where their id stays the same, for tokens that just came from the provider only', async () => {
+    const named = { kid: 'the-same' };
+    idp.keyId = 'the-same';
+    expect(await outcome(await token(named), true)).to.equal('good');
+    await idp.rotate();
+    expect(await outcome(await token(named), false)).to.equal('ERR_OIDC_TOKEN_INVALID');
+    expect(idp.keyCalls).to.equal(1);
+    expect(await outcome(await token(named), true)).to.equal('good');
+    expect(idp.keyCalls).to.equal(2);
+  });
+
+  it('are not read where the policy is `never`, and as often as `maxIdpReqPerPollingInterval` says', async () => {
+    verifier = make({ never: {} });
+    await login();
+    await idp.rotate();
+    expect(await login()).to.equal('ERR_OIDC_TOKEN_INVALID');
+    expect(idp.keyCalls).to.equal(1);
+    verifier = make({ maxIdpReqPerPollingInterval: 1 }, 10);
+    await login();
+    await idp.rotate();
+    expect(await login()).to.equal('good');
+    await idp.rotate();
+    expect(await login()).to.equal('ERR_OIDC_TOKEN_INVALID');
+    expect(idp.keyCalls).to.equal(3);
+    clock += 1_800_000;
+    await verifier.verify(await token(), { fresh: true, currentDate: new Date() }).catch(() => {});
+    expect(await verifier.verify(await token(), { fresh: true, currentDate: new Date() })).to.include({ sub: 'me' });
+  });
+
+  it('that cannot be read make a login unavailable, not refused, and leave old tokens good', async () => {
+    const old = await token();
+    await outcome(old, true);
+    await idp.rotate();
+    idp.keys = () => ({ status: 500, body: {} });
+    expect(await login()).to.equal('ERR_OIDC_PROVIDER_UNAVAILABLE');
+    expect(await outcome(old, false)).to.equal('good');
+    idp.keys = undefined;
+    expect(await login()).to.equal('good');
+  });
+
+  for (const [name, body] of Object.entries({
+    HTML: '<html>',
+    nothing: '',
+    'an empty set': { keys: [] },
+    'a broken key': { keys: [{ kty: 'RSA', kid: 'key-1', n: '%%%', e: 1 }] },
+    'no list': { keys: 'x' },
+    '10 MiB': `{"keys":[]}${' '.repeat(10 * 1024 * 1024)}`,
+  })) {
+    it(`F12: that come as ${name} leave the ones before in place`, async () => {
+      const old = await token();
+      await outcome(old, true);
+      await idp.rotate();
+      idp.keys = () => ({ body });
+      expect(await login()).to.match(/^ERR_OIDC_(PROVIDER_ANSWER|TOKEN_INVALID)$/);
+      expect(await outcome(old, false)).to.equal('good');
+    });
+  }
+});
