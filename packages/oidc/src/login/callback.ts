@@ -2,6 +2,7 @@ import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { codeOf } from '../failure.ts';
 import { toSession, type Session } from '../session/session.ts';
 import { endAttempt, resumeAttempt, type Attempt } from './attempt.ts';
+import { knownClaims } from './known-claims.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, escapeHtml, page, redirectTo } from './page.ts';
 import { extraParameters } from './parameters.ts';
@@ -37,16 +38,19 @@ interface Callback {
 async function finish(login: Login, request: AuthRequest, { url, state, attempt }: Callback): Promise<AuthDenied> {
   const { block, settings, keeper, openid, sessionHeader } = login;
   const made = keeper.newHandle?.();
-  const answer = await login.client.exchange({
-    url,
-    state,
-    nonce: openid ? attempt.nonce : undefined,
-    verifier: attempt.verifier,
-    parameters: extraParameters(block, 'tokenEndpointQueryParams', request),
-    headers: sessionHeader && made ? { [sessionHeader]: made.id } : {},
-  });
+  const answer = await login.client
+    .exchange({
+      url,
+      state,
+      nonce: openid ? attempt.nonce : undefined,
+      verifier: attempt.verifier,
+      parameters: extraParameters(block, 'tokenEndpointQueryParams', request),
+      headers: sessionHeader && made ? { [sessionHeader]: made.id } : {},
+    })
+    .catch((error: unknown) => keepForLater(login, error, attempt));
   const session: Session = toSession(answer, login.now());
   if (openid) await login.check(session, { fresh: true, nonce: attempt.nonce });
+  await knownClaims(login, session);
   const before = await keeper.load(request).catch(() => undefined);
   if (before) await keeper.remove(request, before).catch(() => []);
   const cookies = [
@@ -57,6 +61,17 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
   if (settings.cookie.sameSite === 'Strict') return sameSiteStep(attempt.target, cookies);
   return redirectTo(attempt.target, cookies, 'logged in');
 }
+
+/** The provider was slow, and the code perhaps not used: the same callback may be tried again. */
+function keepForLater(login: Login, error: unknown, { cookieName }: Attempt): never {
+  if (codeOf(error) === 'ERR_OIDC_PROVIDER_TIMEOUT') {
+    login.used.delete(cookieName);
+    login.used.set(lateKey(cookieName), true);
+  }
+  throw error;
+}
+
+const lateKey = (cookieName: string): string => `late ${cookieName}`;
 
 /** A redirect after the provider's would come without strict cookies; a page of this site begins a navigation of its own. */
 function sameSiteStep(target: string, cookies: readonly string[]): AuthDenied {
@@ -80,19 +95,20 @@ function unfinished(
 ): AuthDenied {
   const code = codeOf(error);
   login.log.warn({ requestId: request.requestId, err: error }, 'login failed');
-  const ended = cookieHeaders([endAttempt(login.settings, attempt)]);
+  const endCookie = endAttempt(login.settings, attempt);
+  const ended = cookieHeaders([endCookie]);
   const again = attempt.target;
   const reason = (error as Error).message;
+  if (!login.used.get(attempt.cookieName)) return refusalOf(request, error);
   switch (code) {
-    // The code was perhaps not used: the same callback may be tried again.
-    case 'ERR_OIDC_PROVIDER_TIMEOUT':
-      login.used.delete(attempt.cookieName);
-      return refusalOf(request, error);
     case 'ERR_OIDC_TOKEN_INVALID':
       return withHeaders(invalidTokenPage(error, again), ended);
     case 'ERR_OIDC_LOGIN_FAILED':
       return errorPage({ code, reason, again, status: 403, headers: ended });
     case 'ERR_OIDC_GRANT_REFUSED':
+      // The slow answer of before was lost with the code in it; where the user is logged in by now, a new one costs no click.
+      if (login.used.get(lateKey(attempt.cookieName)))
+        return redirectTo(again, [endCookie], 'the code was used: again');
       return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again, headers: ended });
     case undefined:
       throw error;
