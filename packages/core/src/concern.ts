@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { applyHeaderChanges, factsOf } from './facts.ts';
+import type { AzureAddresses } from './group-lookup.ts';
 import { silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Route, Secrets, SnapshotSettings, VirtualHost } from './snapshot.ts';
@@ -51,6 +52,8 @@ export interface Context {
   readonly holdListeners?: (what: string, ready: Promise<boolean>) => void;
   /** Variables that templates may read with `env()`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where Microsoft Entra and Graph are. Default: the public cloud. */
+  readonly azure?: AzureAddresses;
   /** State that survives reloads: made at the first call of a key, given back at each later one. */
   state<T>(key: string, create: () => T): T;
 }
@@ -91,6 +94,7 @@ export function createContext(parts: Partial<Omit<Context, 'state'>> = {}): Cont
     now: parts.now ?? Date.now,
     ...(parts.env && { env: parts.env }),
     ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
+    ...(parts.azure && { azure: parts.azure }),
     ...(parts.holdListeners && { holdListeners: parts.holdListeners }),
     state<T>(key: string, create: () => T): T {
       if (!states.has(key)) states.set(key, create());

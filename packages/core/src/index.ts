@@ -29,6 +29,7 @@ export {
 export { parseDuration } from './duration.ts';
 export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './facts.ts';
+export type { AzureAddresses, GroupLookup, GroupLookupKind, TokenClaims } from './group-lookup.ts';
 export {
   LOGGER_NAMES,
   LOG_LEVELS,

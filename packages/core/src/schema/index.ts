@@ -34,7 +34,14 @@ export type { ClaimToHeader, JwtProvider, JwtProviders, JwtRoute, JwtStaged, Jwt
 export type { ListenerTracing } from './listener-tracing.ts';
 export type { LoadBalancerConfig } from './load-balancer.ts';
 export type { HeaderMatcher, LabelExpression, Matcher, QueryParameterMatcher, StringMatcher } from './matcher.ts';
-export type { AccessTokenValidation, Oauth2, OidcAuthorizationCode, OidcShort, PlainOauth2 } from './oauth2.ts';
+export type {
+  AccessTokenValidation,
+  AzureGroups,
+  Oauth2,
+  OidcAuthorizationCode,
+  OidcShort,
+  PlainOauth2,
+} from './oauth2.ts';
 export type { PassThroughAuth } from './pass-through-auth.ts';
 export type { ProxySpec } from './proxy.ts';
 export type {

@@ -10,7 +10,6 @@ import {
   named,
   of,
   ref,
-  refused,
   text,
   type Static,
 } from './field.ts';
@@ -23,17 +22,23 @@ const disableClientSecret = bool('There is no client secret.', { default: false 
 const authEndpointQueryParams = map(text(), 'Parameters added to the authorize URL.');
 const tokenEndpointQueryParams = map(text(), 'Parameters added to the token request.');
 const dynamicMetadataFromClaims = map(text(), 'Claim by metadata key.');
+const azure = block(
+  {
+    clientId: text('Id of the application that may read group memberships.'),
+    tenantId: text('Id or domain of the tenant.'),
+    clientSecret: ref('Secret with `client-secret` of that application.'),
+    claimsCachingOptions: of(
+      RedisOptions,
+      'Where processes share the groups they have read. Default: each for itself.',
+    ),
+  },
+  { required: ['clientId', 'tenantId', 'clientSecret'] },
+);
+/** Reads the groups of users whose tokens leave them out because they are more than 200. */
+export interface AzureGroups extends Static<typeof azure> {}
+export const AzureGroups = named<AzureGroups>('AzureGroups', azure);
 const providerKind = {
-  azure: of(
-    block({
-      clientId: text('Client id for group claims.'),
-      tenantId: text('Tenant.'),
-      clientSecret: ref('Secret with `client-secret`.'),
-      claimsCachingOptions: of(RedisOptions, 'Cache of group claims.'),
-    }),
-    'Looks long lists of groups up at Microsoft Entra.',
-    refused,
-  ),
+  azure: of(AzureGroups, 'Microsoft Entra: groups that a token leaves out because they are more than 200 are read.'),
   default: empty('Nothing beyond the standard.'),
 } as const;
 

@@ -2,11 +2,13 @@ import { parseExpression } from '../boolean-expression.ts';
 import type { FieldPath } from '../parse/issue.ts';
 import type { AuthConfigSpec, AuthStep } from '../schema/auth-config.ts';
 import type { ApiKeyAuth, BasicAuth } from '../schema/auth-methods.ts';
-import type { Oauth2 } from '../schema/oauth2.ts';
+import type { AzureGroups, Oauth2 } from '../schema/oauth2.ts';
 import type { PassThroughAuth } from '../schema/pass-through-auth.ts';
 import { each, within, type Check, type Finding } from './finding.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
+/** Not `common` and the like, which stand for every tenant. */
+const TENANT = /^(?!(?:common|organizations|consumers)$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 
 /** Problems of one AuthConfig that need no other resource to be seen. */
 export function checkAuthConfig(spec: AuthConfigSpec, at: FieldPath): Finding[] {
@@ -53,7 +55,11 @@ const checkApiKey: Check<ApiKeyAuth> = ({ match, digest }, at) =>
 
 const checkOauth2: Check<Oauth2> = (oauth2, at) => {
   const { oidcAuthorizationCode: oidc, oauth2: plain, accessTokenValidation: token } = oauth2;
-  const findings = unless(!!(oidc ?? plain ?? token), at, 'oauth2 sets no mode');
+  const findings = [
+    ...unless(!!(oidc ?? plain ?? token), at, 'oauth2 sets no mode'),
+    ...within(oidc?.azure, [...at, 'oidcAuthorizationCode', 'azure'], checkAzure),
+    ...within(token?.azure, [...at, 'accessTokenValidation', 'azure'], checkAzure),
+  ];
   if (token) {
     const path = [...at, 'accessTokenValidation'];
     const { clientId, clientSecretRef, disableClientSecret } = token.introspection ?? {};
@@ -79,6 +85,15 @@ const checkOauth2: Check<Oauth2> = (oauth2, at) => {
   }
   return findings;
 };
+
+const checkAzure: Check<AzureGroups> = ({ tenantId, claimsCachingOptions }, at) => [
+  ...unless(!tenantId || TENANT.test(tenantId), [...at, 'tenantId'], 'it has to be the id or the domain of one tenant'),
+  ...unless(
+    !claimsCachingOptions || !!claimsCachingOptions.host,
+    [...at, 'claimsCachingOptions', 'host'],
+    'the address of Redis is missing',
+  ),
+];
 
 const checkPassThrough: Check<PassThroughAuth> = ({ http, grpc }, at) => {
   const { allowedUpstreamHeaders = [], allowedUpstreamHeadersToOverwrite = [] } = http?.response ?? {};
