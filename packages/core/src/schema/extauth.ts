@@ -61,18 +61,26 @@ const server = block(
     userIdHeader: text('Header with the user for the upstream; always removed from requests.', {
       default: 'x-user-id',
     }),
-    requestTimeout: duration('Longest time for the answer.', { default: '200ms' }),
+    requestTimeout: duration('Longest time for a step that asks others; not 0.', { default: '200ms' }),
     failureModeAllow: bool('True lets requests pass when the server fails.', { default: false }),
     requestBody: of(
       block({
-        maxRequestBytes: int('Largest body in bytes.', { minimum: 0, default: 4096 }),
+        maxRequestBytes: int('Largest body in bytes; 0 is the default.', {
+          minimum: 0,
+          maximum: 4294967295,
+          default: 4096,
+        }),
         allowPartialMessage: bool('Sends the beginning of a larger body instead of answering 413.', { default: false }),
-        packAsBytes: bool('Sends bytes instead of text.', { default: false, ...notYet }),
+        packAsBytes: bool('Sends bytes instead of text to servers over gRPC.', { default: false }),
       }),
       'Sends the body too. Unset: it is not sent.',
     ),
     clearRouteCache: bool('Chooses the route again after headers were added.', { default: false }),
-    statusOnError: int('Status when the server fails.', { minimum: 100, maximum: 599, default: 403 }),
+    statusOnError: int('Status when nobody could judge; one that exists, from 200.', {
+      minimum: 100,
+      maximum: 599,
+      default: 403,
+    }),
     transportApiVersion: enumeration(['V3'], 'Version of the protocol.', { default: 'V3', ...notYet }),
     statPrefix: text('Prefix of the statistics.', notYet),
   },

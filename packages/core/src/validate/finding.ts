@@ -22,6 +22,7 @@ export const SEMANTIC_CODES = {
   INVALID_CORS: 'A `cors` block without any origin.',
   INVALID_DELEGATION: 'A delegating route with several matchers or without a prefix.',
   INVALID_DOMAIN: 'A domain that no host can match.',
+  INVALID_EXT_AUTH: 'Settings of external auth that cannot work.',
   INVALID_FAULT: 'A fault that the data plane refuses.',
   INVALID_GATEWAY: 'A gateway that says not what it serves.',
   INVALID_GRAPHQL_API: 'A GraphQLApi whose parts do not fit each other.',

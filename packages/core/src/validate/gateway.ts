@@ -3,6 +3,7 @@ import type { GatewaySpec, HttpGateway } from '../schema/gateway.ts';
 import type { HttpConnectionManagerSettings } from '../schema/http-connection-manager.ts';
 import { expressionProblem } from './label-expression.ts';
 import { checkAccessLog } from './access-log.ts';
+import { checkExtAuth } from './ext-auth.ts';
 import { each, within, type Finding } from './finding.ts';
 import { addedNameProblem, addedValueProblem, headerNameProblem } from './header-manipulation.ts';
 
@@ -39,7 +40,11 @@ export function checkHttpGateway({ virtualServiceExpressions, options }: HttpGat
   });
   const settings = options?.httpConnectionManagerSettings;
   const path = [...at, 'options', 'httpConnectionManagerSettings'];
-  return [...findings, ...within(settings, path, checkConnectionManager)];
+  return [
+    ...findings,
+    ...within(settings, path, checkConnectionManager),
+    ...within(options?.extauth, [...at, 'options', 'extauth'], checkExtAuth),
+  ];
 }
 
 function checkConnectionManager(settings: HttpConnectionManagerSettings, at: FieldPath): Finding[] {

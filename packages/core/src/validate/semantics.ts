@@ -4,12 +4,14 @@ import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/gateway.ts
 import type { GraphQLApiSpec } from '../schema/graphql-api.ts';
 import type { RouteOptionSpec } from '../schema/route-option.ts';
 import type { RouteTableSpec } from '../schema/route-table.ts';
+import type { SettingsSpec } from '../schema/settings.ts';
 import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
 import type { UpstreamSpec } from '../schema/upstream.ts';
 import type { VirtualHostOptionSpec } from '../schema/virtual-host-option.ts';
 import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
 import { checkAuthConfig } from './auth-config.ts';
-import type { Finding } from './finding.ts';
+import { checkExtAuth } from './ext-auth.ts';
+import { within, type Finding } from './finding.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
 import type { ResourceCheck } from './resource-check.ts';
@@ -28,6 +30,7 @@ const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
     httpGateway ? checkHttpGateway(httpGateway, ['spec', 'httpGateway']) : [],
   RouteOption: ({ options }: RouteOptionSpec) => (options ? checkRouteOptions(options, ['spec', 'options']) : []),
   RouteTable: (spec: RouteTableSpec) => checkRouteTable(spec, ['spec']),
+  Settings: ({ extauth }: SettingsSpec) => within(extauth, ['spec', 'extauth'], checkExtAuth),
   Upstream: (spec: UpstreamSpec) => checkUpstream(spec, ['spec']),
   UpstreamGroup: (spec: UpstreamGroupSpec) => checkUpstreamGroup(spec, ['spec']),
   VirtualHostOption: ({ options }: VirtualHostOptionSpec) =>

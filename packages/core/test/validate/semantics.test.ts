@@ -24,6 +24,13 @@ metadata: { name: a }
 spec:
 ${spec}`;
 
+const settings = (extauth: string) => `apiVersion: gw.vendor.io/v1
+kind: Settings
+metadata: { name: default }
+spec:
+  extauth: ${extauth}
+`;
+
 const gateway = (spec: string) => `apiVersion: gateway.vendor.io/v1
 kind: Gateway
 metadata: { name: a }
@@ -111,6 +118,37 @@ describe('what a schema cannot say', () => {
       'settings of DNS where no host is a name',
       upstream('  static: { hosts: [{ addr: 10.0.0.1, port: 1 }] }\n  respectDnsTtl: true\n'),
       ['6:3 INVALID_UPSTREAM spec.respectDnsTtl'],
+    ],
+    ...[100, 103, 299, 430, 599].map((status): [string, string, string[]] => [
+      `the status ${status}, which no answer can end with`,
+      settings(`{ statusOnError: ${status} }`),
+      ['5:14 INVALID_EXT_AUTH spec.extauth.statusOnError'],
+    ]),
+    ...['20', '600', '-1', '403.5', '4294967699'].map((status): [string, string, string[]] => [
+      `the status ${status}, which is no status`,
+      settings(`{ statusOnError: ${status} }`),
+      [`5:29 ${status.includes('.') ? 'WRONG_TYPE' : 'OUT_OF_RANGE'} spec.extauth.statusOnError`],
+    ]),
+    [
+      'settings of external auth without time, with a size that is none, and with a header that frames',
+      settings(
+        '{ requestTimeout: 0s, requestBody: { maxRequestBytes: -1 }, userIdHeader: content-length, statusOnError: 503 }',
+      ),
+      [
+        '5:14 INVALID_EXT_AUTH spec.extauth.requestTimeout',
+        '5:66 OUT_OF_RANGE spec.extauth.requestBody.maxRequestBytes',
+        '5:72 INVALID_EXT_AUTH spec.extauth.userIdHeader',
+      ],
+    ],
+    [
+      'settings of external auth with a time that is none and a size that no 32 bits hold',
+      settings('{ requestTimeout: -1s, requestBody: { maxRequestBytes: 4294967296 } }'),
+      ['5:30 BAD_DURATION spec.extauth.requestTimeout', '5:67 OUT_OF_RANGE spec.extauth.requestBody.maxRequestBytes'],
+    ],
+    [
+      'the same in a listener',
+      gateway('  bindPort: 80\n  httpGateway:\n    options:\n      extauth: { statusOnError: 599 }\n'),
+      ['8:18 INVALID_EXT_AUTH spec.httpGateway.options.extauth.statusOnError'],
     ],
     ['a gateway that says not what it serves', gateway('  bindPort: 80\n'), ['4:1 INVALID_GATEWAY spec']],
     [
