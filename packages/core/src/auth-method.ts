@@ -19,6 +19,8 @@ export interface AuthRequest {
   readonly clientAddress: string;
   /** The body, where the settings ask for it (`requestBody`). */
   readonly body?: Buffer;
+  /** True: servers that are told the body get its bytes in place of text (`requestBody.packAsBytes`). */
+  readonly packAsBytes?: true;
   /** Passed along the chain: what earlier methods found out (reference: security 1.1). */
   readonly state: Readonly<Record<string, unknown>>;
   /** Dynamic metadata by namespace. */
@@ -34,7 +36,10 @@ export interface AuthAllowed {
   readonly responseChanges?: readonly HeaderChange[];
   /** Who it is, for `userIdHeader`. */
   readonly userId?: string;
+  /** Added to the state; what it names anew wins. */
   readonly state?: Readonly<Record<string, unknown>>;
+  /** All the state from here on, in place of what was there; `state` is added to it. */
+  readonly newState?: Readonly<Record<string, unknown>>;
   /** Put under `envoy.filters.http.ext_authz` → name of the config. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

@@ -115,7 +115,7 @@ function unauthorized({ reason }: AuthDenied): AuthDenied {
 
 /** Later steps see what earlier ones granted. */
 function grant({ request, granted }: Progress, name: string, decision: Extract<StepOutcome, AuthAllowed>): Progress {
-  const state = { ...request.state, ...decision.state };
+  const state = { ...(decision.newState ?? request.state), ...decision.state };
   const changes = decision.requestChanges ?? [];
   const userId = decision.userId ?? granted.userId;
   return {

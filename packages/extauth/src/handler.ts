@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { factsOf, type Context, type Facts, type Handler, type Next } from '@edge-gateway/core';
+import { factsOf, type AuthRequest, type Context, type Facts, type Handler, type Next } from '@edge-gateway/core';
 import { authRequestOf } from './auth-request.ts';
 import type { Chain, ChainDecision } from './chain.ts';
 import { record, removeClientCopies } from './grants.ts';
@@ -89,7 +89,10 @@ export function createAuthHandler({ chain, settings, context, id, refuse }: Hand
         facts.body = await readBody(req, limit);
         if (!facts.body.whole && !settings.body?.partial) return refuse(TOO_LARGE, exchange);
       }
-      const request = facts.body ? authRequestOf(req, facts, gone.signal) : bare;
+      const request: AuthRequest = {
+        ...(facts.body ? authRequestOf(req, facts, gone.signal) : bare),
+        ...(settings.body?.asBytes && { packAsBytes: true }),
+      };
       settle(await chain.authorize(request), exchange, facts);
     } catch (error) {
       log.error({ requestId: facts.requestId, config: id, err: error }, 'external auth failed');

@@ -3,7 +3,7 @@ export { createExtAuth, type ExtAuthOptions } from './concern.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export { AUTH_METADATA } from './grants.ts';
 export { METHODS } from './methods.ts';
-export { accessTokenMethod } from './methods/access-token.ts';
+export { accessTokenMethod, createAccessTokenMethod, type AccessTokenParts } from './methods/access-token.ts';
 export { apiKeyMethod } from './methods/api-key.ts';
 export { basicMethod } from './methods/basic.ts';
 export { jwtMethod } from './methods/jwt.ts';

@@ -11,7 +11,7 @@ export interface ExtAuthMiddlewareOptions {
   readonly config: AuthConfigSpec;
   /** Time limit, header for the user, what happens on errors: as in the Settings. */
   readonly settings?: ExtAuthServer;
-  /** Methods beside those of this package. */
+  /** Methods beside those of this package; one of the same type takes its place. */
   readonly methods?: readonly AuthMethodKind[];
   /** Name in logs. Default: `config`. */
   readonly name?: string;
@@ -23,7 +23,7 @@ const concern: Concern<ExtAuthMiddlewareOptions> = {
   stage: 'extAuth',
   compile({ config, settings: written, methods = [], name: id = 'config' }, context): Handler {
     const settings = settingsOf(written);
-    const kinds = [...METHODS, ...methods];
+    const kinds = [...methods, ...METHODS];
     const chain = createChain(config, { kinds, context, id, timeoutMs: settings.timeoutMs });
     return createAuthHandler({ chain, settings, context, id, refuse: refuseHere });
   },

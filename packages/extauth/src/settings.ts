@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { GatewayError, parseDuration } from '@edge-gateway/core';
+import { GatewayError } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
+import { delayMs } from './delay.ts';
 
 /** Longest time for a step that asks others, in milliseconds, unless the Settings say otherwise. */
 export const DEFAULT_TIMEOUT_MS = 200;
@@ -17,24 +18,27 @@ export interface AuthSettings {
   readonly userIdHeader: string;
   readonly clearRouteCache: boolean;
   /** Unset: the body is not read. */
-  readonly body: { readonly maxBytes: number; readonly partial: boolean } | undefined;
+  readonly body: { readonly maxBytes: number; readonly partial: boolean; readonly asBytes: boolean } | undefined;
 }
 
 /** Throws `ERR_EXTAUTH_CONFIG` for a status that does not exist. */
 export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
   const { requestTimeout, requestBody, statusOnError = 403 } = written;
-  if (!STATUS_CODES[statusOnError]) {
-    throw new GatewayError(`statusOnError: there is no status ${statusOnError}`, { code: 'ERR_EXTAUTH_CONFIG' });
+  if (statusOnError < 200 || !STATUS_CODES[statusOnError]) {
+    throw new GatewayError(`statusOnError: ${statusOnError} is no status that can end an answer`, {
+      code: 'ERR_EXTAUTH_CONFIG',
+    });
   }
   return {
-    timeoutMs: requestTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(requestTimeout),
+    timeoutMs: delayMs(requestTimeout) ?? DEFAULT_TIMEOUT_MS,
     failureModeAllow: written.failureModeAllow ?? false,
     statusOnError,
     userIdHeader: (written.userIdHeader || DEFAULT_USER_HEADER).toLowerCase(),
     clearRouteCache: written.clearRouteCache ?? false,
     body: requestBody && {
-      maxBytes: requestBody.maxRequestBytes ?? DEFAULT_BODY_BYTES,
+      maxBytes: requestBody.maxRequestBytes || DEFAULT_BODY_BYTES,
       partial: requestBody.allowPartialMessage ?? false,
+      asBytes: requestBody.packAsBytes ?? false,
     },
   };
 }

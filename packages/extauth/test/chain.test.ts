@@ -140,6 +140,19 @@ describe('the chain', () => {
     expect((granted as AuthAllowed).requestChanges).to.have.lengthOf(2);
   });
 
+  it('adds to the state, or puts a new one in its place', async () => {
+    const seen: unknown[] = [];
+    const says = [{ state: { a: 1, b: 1 } }, { state: { b: 2 } }, { newState: { c: 3 } }, {}].map(
+      (granted): Say =>
+        ({ state }) => {
+          seen.push(state);
+          return { allowed: true, ...granted };
+        },
+    );
+    expect(await run(says)).to.deep.include({ state: { c: 3 } });
+    expect(seen).to.deep.equal([{}, { a: 1, b: 1 }, { a: 1, b: 2 }, { c: 3 }]);
+  });
+
   it('answers 401 in place of a redirect when asked to, and keeps its cookies back', async () => {
     const redirect: Say = () => ({
       allowed: false,

@@ -11,7 +11,7 @@ const OVERWRITE_IF_EXISTS = 3;
 
 /** The question as the protocol has it. */
 export function checkRequestOf(request: AuthRequest, config: unknown, id: string): object {
-  const { path, method, host, scheme, body, state, metadata, requestId } = request;
+  const { path, method, host, scheme, body, packAsBytes, state, metadata, requestId } = request;
   const filterMetadata: Record<string, object> = {};
   for (const [name, value] of metadata) filterMetadata[name] = toStruct(value);
   if (Object.keys(state).length > 0) filterMetadata[STATE_KEY] = toStruct(state);
@@ -25,7 +25,7 @@ export function checkRequestOf(request: AuthRequest, config: unknown, id: string
     protocol: 'HTTP/1.1',
     headers: headersOf(request),
     size: body?.length ?? -1,
-    body: body?.toString('utf8') ?? '',
+    ...(packAsBytes ? { rawBody: body } : { body: body?.toString('utf8') }),
   };
   const source = { address: { socketAddress: { address: request.clientAddress, portValue: 0 } } };
   const contextExtensions = { config_id: id };

@@ -5,8 +5,12 @@ import {
   type AuthAllowed,
   type AuthDecision,
   type AuthDenied,
+  type AuthMethod,
   type AuthMethodKind,
   type AuthRequest,
+  type Context,
+  type GroupLookup,
+  type GroupLookupKind,
   type ResourceRef,
 } from '@edge-gateway/core';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
@@ -26,57 +30,92 @@ interface Known {
 
 type Introspect = (token: string, signal: AbortSignal | undefined) => Promise<Claims>;
 
+/** What the method takes from other packages. */
+export interface AccessTokenParts {
+  /** Reads the groups that tokens leave out, for `azure`; see `azureGroups` of the package oidc. */
+  readonly groups?: GroupLookupKind;
+}
+
 /** An access token in `Authorization: Bearer`, or in the query: checked by signature or asked for at its issuer. */
-export const accessTokenMethod: AuthMethodKind<AccessTokenValidation> = {
-  type: 'oauth2.accessTokenValidation',
-  create(spec, { id, context }) {
-    const check = spec.jwt && jwtChecker(spec.jwt, id, context);
-    const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
-    const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
-    const cache: Remembered<Known> = context.state(`extauth.tokens:${id}:${JSON.stringify(spec)}`, () =>
-      createRemembered<Known>(),
-    );
-    const userAttribute = spec.introspection?.userIdAttributeName;
+export const accessTokenMethod: AuthMethodKind<AccessTokenValidation> = createAccessTokenMethod();
 
-    async function learn(token: string, { signal }: AuthRequest): Promise<Known | string> {
-      const claims = check ? await check(token) : await introspect(token, signal);
-      if (typeof claims === 'string') return claims;
-      if (!check && claims['active'] !== true) return 'the token is not active';
-      if (!spec.userinfoUrl) return { claims };
-      const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
-      return { claims, userInfo: await askJson(spec.userinfoUrl, { method: 'GET', headers, signal }) };
-    }
+/**
+ * Makes the method for access tokens with what it needs from other packages. `create` throws `ERR_EXTAUTH_CONFIG` for a
+ * block that cannot be used, also for `azure` without `groups`.
+ *
+ * @example
+ * app.use(extauth({ config, methods: [createAccessTokenMethod({ groups: azureGroups })] }));
+ */
+export function createAccessTokenMethod({ groups }: AccessTokenParts = {}): AuthMethodKind<AccessTokenValidation> {
+  return {
+    type: 'oauth2.accessTokenValidation',
+    create: (spec, { id, context }) => methodOf(spec, { id, context, groups: groupsOf(spec, { groups, id, context }) }),
+  };
+}
 
-    async function know(token: string, request: AuthRequest): Promise<Known | string> {
-      const remembers = cacheMs > 0 && (!check || spec.userinfoUrl !== undefined);
-      const known = remembers ? cache.get(token, context.now()) : undefined;
-      if (known) return known;
-      const learned = await learn(token, request);
-      if (typeof learned === 'string') return learned;
-      const end = endOf(learned.claims);
-      const now = context.now();
-      if (end <= now) return 'the token has expired';
-      if (remembers) cache.set(token, learned, Math.min(now + cacheMs, end));
-      return learned;
-    }
+interface Surroundings {
+  readonly id: string;
+  readonly context: Context;
+  readonly groups: GroupLookup | undefined;
+}
 
-    return {
-      grantedHeaders: (spec.claimsToHeaders ?? []).map(({ header = '' }) => header.toLowerCase()),
-      local: !!spec.jwt?.localJwks && !spec.userinfoUrl,
-      async authorize(request): Promise<AuthDecision> {
-        const token = bearerToken(request);
-        if (token === undefined) return denied('no token, or several');
-        const known = await know(token, request);
-        if (typeof known === 'string') return denied(known);
-        const { claims, userInfo } = known;
-        if (!hasScopes(spec.requiredScopes?.scope ?? [], claims)) return denied('a required scope is missing');
-        const userId = claims[userAttribute ?? 'sub'];
-        if (userAttribute !== undefined && typeof userId !== 'string') return denied(`no attribute ${userAttribute}`);
-        return allowed(spec, { claims, userInfo, isJwt: check !== undefined, userId });
-      },
-    };
-  },
-};
+function groupsOf(
+  { azure }: AccessTokenValidation,
+  { groups, id, context }: AccessTokenParts & Omit<Surroundings, 'groups'>,
+): GroupLookup | undefined {
+  if (azure && !groups) throw new GatewayError(`${id}: azure needs a lookup of groups`, { code: 'ERR_EXTAUTH_CONFIG' });
+  return azure && groups?.(azure, { context });
+}
+
+function methodOf(spec: AccessTokenValidation, { id, context, groups }: Surroundings): AuthMethod {
+  const check = spec.jwt && jwtChecker(spec.jwt, id, context);
+  const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
+  const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
+  const cache: Remembered<Known> = context.state(`extauth.tokens:${id}:${JSON.stringify(spec)}`, () =>
+    createRemembered<Known>(),
+  );
+  const userAttribute = spec.introspection?.userIdAttributeName;
+
+  async function learn(token: string, { signal }: AuthRequest): Promise<Known | string> {
+    const claims = check ? await check(token) : await introspect(token, signal);
+    if (typeof claims === 'string') return claims;
+    if (!check && claims['active'] !== true) return 'the token is not active';
+    if (!spec.userinfoUrl) return { claims };
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    return { claims, userInfo: await askJson(spec.userinfoUrl, { method: 'GET', headers, signal }) };
+  }
+
+  async function know(token: string, request: AuthRequest): Promise<Known | string> {
+    const remembers = cacheMs > 0 && (!check || spec.userinfoUrl !== undefined);
+    const known = remembers ? cache.get(token, context.now()) : undefined;
+    if (known) return known;
+    const learned = await learn(token, request);
+    if (typeof learned === 'string') return learned;
+    const end = endOf(learned.claims);
+    const now = context.now();
+    if (end <= now) return 'the token has expired';
+    if (remembers) cache.set(token, learned, Math.min(now + cacheMs, end));
+    return learned;
+  }
+
+  return {
+    grantedHeaders: (spec.claimsToHeaders ?? []).map(({ header = '' }) => header.toLowerCase()),
+    local: !!spec.jwt?.localJwks && !spec.userinfoUrl && !groups,
+    close: () => groups?.close(),
+    async authorize(request): Promise<AuthDecision> {
+      const token = bearerToken(request);
+      if (token === undefined) return denied('no token, or several');
+      const known = await know(token, request);
+      if (typeof known === 'string') return denied(known);
+      const { userInfo } = known;
+      const claims = groups ? await groups.complete(known.claims) : known.claims;
+      if (!hasScopes(spec.requiredScopes?.scope ?? [], claims)) return denied('a required scope is missing');
+      const userId = claims[userAttribute ?? 'sub'];
+      if (userAttribute !== undefined && typeof userId !== 'string') return denied(`no attribute ${userAttribute}`);
+      return allowed(spec, { claims, userInfo, isJwt: check !== undefined, userId });
+    },
+  };
+}
 
 interface Judged {
   readonly claims: Claims;

@@ -1,14 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { connectivityState, credentials, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js';
-import {
-  GatewayError,
-  parseDuration,
-  type AuthDecision,
-  type AuthMethodKind,
-  type AuthRequest,
-} from '@edge-gateway/core';
+import { GatewayError, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { delayMs } from '../delay.ts';
 import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
 import { serverTls, type ServerTls } from '../server-tls.ts';
@@ -33,12 +28,13 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
     if (!ADDRESS.test(address)) {
       throw new GatewayError(`${id}: passThroughAuth.grpc.address is no host:port`, { code: 'ERR_EXTAUTH_CONFIG' });
     }
-    const timeoutMs = grpc.connectionTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(grpc.connectionTimeout);
+    const timeoutMs = delayMs(grpc.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
     const client: Client = new Authorization(
       address,
       grpc.tlsConfig ? secure(serverTls(grpc.tlsConfig, id, context)) : credentials.createInsecure(),
     );
     const log = context.log.get('ext_authz');
+    let wasConnected = false;
 
     function once(request: AuthRequest, deadline: number): Promise<CheckResponse> {
       return new Promise((resolve, reject) => {
@@ -57,11 +53,15 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
       const deadline = Date.now() + timeoutMs;
       for (let retry = 0; ; retry++) {
         try {
-          return await once(request, deadline);
+          const answer = await once(request, deadline);
+          wasConnected = true;
+          return answer;
         } catch (error) {
-          const waitMs = backOff(grpc, retry);
+          const connection = client.getChannel().getConnectivityState(false);
+          wasConnected ||= connection === connectivityState.READY;
+          const waitMs = wasConnected ? backOff(grpc, retry) : undefined;
           const isOver = request.signal?.aborted || waitMs === undefined || Date.now() + waitMs >= deadline;
-          if (isOver || client.getChannel().getConnectivityState(false) === connectivityState.SHUTDOWN) throw error;
+          if (isOver || connection === connectivityState.SHUTDOWN) throw error;
           await wait(waitMs, undefined, request.signal ? { signal: request.signal } : {});
         }
       }
@@ -91,7 +91,7 @@ function secure(tls: ServerTls): ChannelCredentials {
 function backOff({ retryPolicy }: GrpcSpec, retry: number): number | undefined {
   if (!retryPolicy || retry >= (retryPolicy.numRetries ?? 1)) return undefined;
   const { baseInterval, maxInterval } = retryPolicy.retryBackOff ?? {};
-  const base = baseInterval === undefined ? DEFAULT_BACK_OFF_MS : parseDuration(baseInterval);
-  const most = maxInterval === undefined ? 10 * base : parseDuration(maxInterval);
+  const base = delayMs(baseInterval) ?? DEFAULT_BACK_OFF_MS;
+  const most = delayMs(maxInterval) ?? 10 * base;
   return Math.min(base * 2 ** retry, most);
 }

@@ -1,7 +1,6 @@
 import { Agent, request as send } from 'undici';
 import {
   GatewayError,
-  parseDuration,
   type AuthAllowed,
   type AuthDecision,
   type AuthMethodKind,
@@ -10,6 +9,7 @@ import {
 } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { MAX_ANSWER_BYTES } from '../ask.ts';
+import { delayMs } from '../delay.ts';
 import { serverTls } from '../server-tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
@@ -31,7 +31,7 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
   create(spec, { id, context }) {
     const { http = {}, failureModeAllow = false } = spec;
     const url = urlOf(http, id);
-    const timeoutMs = http.connectionTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(http.connectionTimeout);
+    const timeoutMs = delayMs(http.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
     const dispatcher = agentOf(http, { ...serverTls(http.tlsConfig, id, context) });
     const failed = countersOf(context.metrics);
 
@@ -47,7 +47,7 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
         dispatcher,
         headers: headersFor(http, request, body !== undefined),
         body: body ?? null,
-        headersTimeout: http.responseHeaderTimeout ? parseDuration(http.responseHeaderTimeout) : 0,
+        headersTimeout: delayMs(http.responseHeaderTimeout) ?? 0,
         signal: AbortSignal.any(limits),
       });
       return { status: statusCode, headers, body: await textOf(stream) };
@@ -81,7 +81,7 @@ function urlOf({ url = '' }: HttpSpec, id: string): string {
 }
 
 function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
-  const idleMs = connectionPool?.idleTimeout ? parseDuration(connectionPool.idleTimeout) : 0;
+  const idleMs = delayMs(connectionPool?.idleTimeout) ?? 0;
   return new Agent({
     connections: connectionPool?.maxConns || DEFAULT_CONNECTIONS,
     connect: tls,
@@ -126,10 +126,10 @@ async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
 }
 
 function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
-  let state: AuthAllowed['state'];
+  let newState: AuthAllowed['newState'];
   if (response.readStateFromResponse) {
-    state = stateOf(answer.body);
-    if (!state) return refused(403, 'the state in the answer cannot be read');
+    newState = stateOf(answer.body);
+    if (!newState) return refused(403, 'the state in the answer cannot be read');
   }
   return {
     allowed: true,
@@ -138,14 +138,15 @@ function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
       ...copies(answer, response.allowedUpstreamHeadersToOverwrite, 'set'),
     ],
     responseChanges: copies(answer, response.allowedClientHeadersOnSuccess, 'append'),
-    ...(state && { state }),
+    ...(newState && { newState }),
   };
 }
 
 function stateOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const { state } = JSON.parse(text) as { readonly state?: unknown };
-    return typeof state === 'object' && state !== null ? (state as Record<string, unknown>) : undefined;
+    const isMap = typeof state === 'object' && state !== null && !Array.isArray(state);
+    return isMap ? (state as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
-import { guarded, only, start, stopAll, type GuardedParts } from '../harness.ts';
+import { guarded, only, secretsOf, start, stopAll, type GuardedParts } from '../harness.ts';
 
 type Http = NonNullable<PassThroughAuth['http']>;
 
@@ -120,20 +120,37 @@ describe('passThroughAuth.http', () => {
     expect((await (await own({ url: no }, { failureModeAllow: true })).ask()).status).to.equal(401);
   });
 
-  it('takes state from the answer, and refuses when it cannot be read', async () => {
-    const { url: good } = await authServer((res) => void res.end('{"state":{"a":1}}'));
-    const { url: bad } = await authServer((res) => void res.end('{"state":'));
+  it('takes the state of the answer in place of what earlier steps found out', async () => {
+    const { seen: told, url: first } = await authServer((res) => void res.end('{"state":{"a":1,"b":[true]}}'));
+    const { url: second } = await authServer((res) => void res.end('{"state":{"c":{"d":null}}}'));
     const { seen, url } = await authServer(YES);
     const response = { readStateFromResponse: true };
-    const config = {
-      configs: [
-        { passThroughAuth: { http: { url: good, response } } },
-        { passThroughAuth: { http: { url, request: { passThroughState: true } } } },
-      ],
-    };
-    expect((await (await guarded(config)).ask()).status).to.equal(200);
-    expect(JSON.parse(seen[0]!.body)).to.deep.equal({ state: { a: 1 } });
-    expect((await (await own({ url: bad, response })).ask()).status).to.equal(403);
+    const request = { passThroughState: true };
+    const steps = [
+      { url: first, request, response },
+      { url: second, response },
+      { url, request },
+    ];
+    const { ask } = await guarded(
+      {
+        configs: [
+          { apiKeyAuth: { k8sSecretApikeyStorage: { apiKeySecretRefs: [{ name: 'alice', namespace: 'n' }] } } },
+          ...steps.map((http) => ({ passThroughAuth: { http } })),
+        ],
+      },
+      { secrets: secretsOf({ alice: { 'api-key': 'k-1' } }) },
+    );
+    expect((await ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(200);
+    expect(JSON.parse(told[0]!.body)).to.deep.equal({ state: { api_key_value: 'k-1' } });
+    expect(JSON.parse(seen[0]!.body)).to.deep.equal({ state: { c: { d: null } } });
+  });
+
+  it('refuses when the state of the answer cannot be read', async () => {
+    const http = { response: { readStateFromResponse: true } };
+    for (const body of ['', '{"state":', '{"state":[1]}', '{"state":"a"}', '{"state":null}', '[]', 'null', '<html>']) {
+      const { url } = await authServer((res) => void res.end(body));
+      expect(await (await own({ url, ...http })).ask(), body).to.include({ status: 403, body: '' });
+    }
   });
 
   it('cannot be made without an HTTP address', async () => {
