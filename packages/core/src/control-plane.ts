@@ -1,12 +1,13 @@
 import { compareOrigins } from './claim.ts';
 import { reportChanges } from './change-report.ts';
+import type { Learned } from './learned.ts';
 import { silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { FieldPath, Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey, ResourceStatus } from './resource.ts';
 import type { Secrets, Snapshot } from './snapshot.ts';
 import { directorySource } from './source/directory.ts';
-import type { Source, SourceChange } from './source/source.ts';
+import type { Source } from './source/source.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { fieldsOf, tlsProblems } from './translate/memory.ts';
 import { translate } from './translate/translate.ts';
@@ -56,6 +57,11 @@ export interface ControlPlane {
   readonly state: ControlPlaneState | undefined;
   /** Resolves when the first complete state is there, however many resources in it are refused. */
   start(): Promise<void>;
+  /**
+   * Takes in what was found out about a resource beside what is written: its problems and notes show in the status. Kept until it
+   * is told anew; `undefined` forgets it.
+   */
+  learn(key: ResourceKey, learned: Learned | undefined): void;
   /** Calls back with each new state, and at once with the present one if there is one. Gives the way to unsubscribe. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   close(): Promise<void>;
@@ -81,10 +87,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
 
-  function take(change: SourceChange): void {
+  function take(settle: () => ReadonlySet<ResourceKey>): void {
     const began = performance.now();
     try {
-      const changed = store.apply(change);
+      const changed = settle();
       if (store.state.revision === state?.revision) return;
       resources = resourcesAfter(resources, changed, store.state);
       translation = report.translated(() => translate(store.state, { defaultGateways }, translation));
@@ -110,7 +116,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     get state() {
       return state;
     },
-    start: () => source.start(take),
+    start: () => source.start((change) => take(() => store.apply(change))),
+    learn: (key, learned) => take(() => store.learn(key, learned)),
     subscribe(listener) {
       listeners.add(listener);
       if (state) publish(listener, state);

@@ -85,6 +85,7 @@ export {
   type ControlPlaneState,
   type FieldPlace,
 } from './control-plane.ts';
+export type { Learned, LearnedProblem } from './learned.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './store.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/diff.ts';
 export { translate } from './translate/translate.ts';

@@ -73,6 +73,8 @@ export type State = (typeof STATES)[number];
 export interface StatusReport {
   readonly state: State;
   readonly reason?: string;
+  /** What is worth knowing in any state. */
+  readonly messages?: readonly string[];
   readonly reportedBy: string;
   /** By `*v1.Proxy.<proxy>_<namespace>`. */
   readonly subresourceStatuses?: Readonly<Record<string, StatusReport>>;

@@ -53,6 +53,8 @@ export interface SnapshotGraphQLApi {
   readonly subschemas: readonly SnapshotGraphQLApi[];
   /** Descriptor sets from ConfigMaps, as base64. */
   readonly descriptorSets?: readonly string[];
+  /** Schema definition that the server told, where the spec has none. */
+  readonly serverSchema?: string;
 }
 
 /** One address the proxy listens on (reference: routing 5). */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
+import { learnedIssues, type Learned } from './learned.ts';
 import type { FieldPath, Issue } from './parse/issue.ts';
 import { keyOf, type Origin, type Resource, type ResourceKey } from './resource.ts';
 import type { Secrets, SecretValue } from './snapshot.ts';
@@ -17,6 +18,8 @@ export interface StoredResource {
   readonly stale: boolean;
   /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
   readonly issues: readonly Issue[];
+  /** What was found out beside that; its problems are among the issues. */
+  readonly learned?: Learned;
 }
 
 /** The resources at one moment. */
@@ -34,6 +37,8 @@ export interface Store {
   readonly state: StoreState;
   /** Validates and takes in what units hold now. Gives the keys of which something changed. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
+  /** Keeps what was found out about a resource beside what is written, until it is told anew; `undefined` forgets it. */
+  learn(key: ResourceKey, learned: Learned | undefined): ReadonlySet<ResourceKey>;
   /** Where a field of a resource is written now, or its nearest parent; `undefined` for what no document writes. */
   locate(key: ResourceKey, path: FieldPath): Origin | undefined;
 }
@@ -53,6 +58,7 @@ export interface Store {
 export function createStore(checks: readonly ResourceCheck[] = []): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
+  const learned = new Map<ResourceKey, Learned>();
   let state: StoreState = { revision: 0, stored: new Map(), unfiled: [] };
 
   function replace(unit: string, content: UnitContent | undefined): ResourceKey[] {
@@ -77,11 +83,15 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
       const content = written.length > 0 ? readContent(written, usable, checks) : undefined;
       for (const key of replace(unit, content)) touched.add(key);
     }
+    return settle(touched);
+  }
+
+  function settle(touched: ReadonlySet<ResourceKey>): ReadonlySet<ResourceKey> {
     const stored = new Map(state.stored);
     const changed = new Set<ResourceKey>();
     for (const key of touched) {
       const before = state.stored.get(key);
-      const now = resolve(claims.get(key) ?? [], before);
+      const now = resolve(claims.get(key) ?? [], before, learned.get(key));
       if (now === before) continue;
       changed.add(key);
       if (now) stored.set(key, now);
@@ -99,6 +109,11 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
       return state;
     },
     apply,
+    learn(key, told) {
+      if (told) learned.set(key, told);
+      else learned.delete(key);
+      return settle(new Set([key]));
+    },
     locate(key, path) {
       const claim = claims.get(key)?.find(({ retained }) => !retained);
       return claim?.locate?.(path) ?? claim?.origin;
@@ -112,17 +127,22 @@ export function secretsOf(stored: ReadonlyMap<ResourceKey, StoredResource>): Sec
 }
 
 /** What is known of a key by the documents that claim it; `before` itself when that is nothing new. */
-function resolve(claims: readonly Claim[], before: StoredResource | undefined): StoredResource | undefined {
+function resolve(
+  claims: readonly Claim[],
+  before: StoredResource | undefined,
+  learned: Learned | undefined,
+): StoredResource | undefined {
   const written = claims.filter(({ retained }) => !retained).sort((a, b) => compareOrigins(a.origin, b.origin));
   const [first = claims[0]] = written;
   if (!first) return undefined;
   const accepted = written.length === 1 ? first.resource : undefined;
   const resource = accepted ? sameResource(accepted, before?.resource) : before?.resource;
   const own = written.length > 0 ? written.flatMap((claim) => claim.issues) : first.issues;
-  const issues = written.length > 1 ? [...own, ...duplicateIssues(written)] : own;
-  const now = { key: first.key, resource, stale: !accepted && resource !== undefined, issues };
-  const same = before && before.resource === resource && before.stale === now.stale;
-  return same && isDeepStrictEqual(before.issues, issues) ? before : Object.freeze(now);
+  const issues = written.length > 1 ? [...own, ...duplicateIssues(written)] : [...own];
+  if (learned) issues.push(...learnedIssues(first, learned));
+  const stale = !accepted && resource !== undefined;
+  const now = { key: first.key, resource, stale, issues, ...(learned && { learned }) };
+  return before && before.resource === resource && isDeepStrictEqual(before, now) ? before : Object.freeze(now);
 }
 
 /** The resource of before where nothing changed; its spec at least where only its place did. */

@@ -6,9 +6,8 @@ export interface MemorySource extends Source {
   /**
    * Puts resources in place of what the unit held: one object, a list of them, or YAML or JSON text. Handed over before
    * the call returns, once the source is started. Their origin is `memory:<unit>`; text also has lines and columns.
-   * `warnings` are shown in the status of each of them.
    */
-  set(unit: string, resources: unknown, warnings?: readonly string[]): void;
+  set(unit: string, resources: unknown): void;
   /** Takes all resources of the unit away. */
   delete(unit: string): void;
 }
@@ -32,11 +31,7 @@ export function memorySource(initial: Readonly<Record<string, unknown>> = {}): M
 
   const source: MemorySource = {
     name: 'memory',
-    set: (unit, resources, warnings = []) =>
-      put(
-        `memory:${unit}`,
-        writtenIn(`memory:${unit}`, resources).map((each) => warned(each, warnings)),
-      ),
+    set: (unit, resources) => put(`memory:${unit}`, writtenIn(`memory:${unit}`, resources)),
     delete: (unit) => put(`memory:${unit}`, []),
     async start(onChange) {
       onChange(new Map(units));
@@ -48,14 +43,6 @@ export function memorySource(initial: Readonly<Record<string, unknown>> = {}): M
   };
   for (const [unit, resources] of Object.entries(initial)) source.set(unit, resources);
   return source;
-}
-
-function warned(written: WrittenResource, warnings: readonly string[]): WrittenResource {
-  if (warnings.length === 0) return written;
-  const told = warnings.map(
-    (message) => ({ code: 'SOURCE_WARNING', severity: 'warning', origin: written.origin, path: [], message }) as const,
-  );
-  return { ...written, issues: [...written.issues, ...told] };
 }
 
 function writtenIn(unit: string, resources: unknown): readonly WrittenResource[] {

@@ -1,4 +1,4 @@
-import type { Resource, ResourceRef } from '../resource.ts';
+import { keyOf, type Resource, type ResourceRef } from '../resource.ts';
 import type { Ref } from '../schema/field.ts';
 import type { GraphQLApiSpec } from '../schema/graphql-api.ts';
 import type { Route, SnapshotGraphQLApi } from '../snapshot.ts';
@@ -47,8 +47,15 @@ function resolve(ref: ResourceRef, reader: Reader, above: readonly string[]): Fo
     spec: resource.spec,
     subschemas,
     ...(descriptors.sets.length > 0 && { descriptorSets: descriptors.sets }),
+    ...serverSchemaOf(resource, reader),
   };
   return { api: sameApi(api), warnings };
+}
+
+/** What the server of a remote API said of itself, where the API declares nothing. */
+function serverSchemaOf({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Reader): { serverSchema?: string } {
+  const told = reader.world.stored.get(keyOf('GraphQLApi', metadata))?.learned?.serverSchema;
+  return told === undefined || spec.executableSchema?.schemaDefinition ? {} : { serverSchema: told };
 }
 
 const known = new WeakMap<GraphQLApiSpec, SnapshotGraphQLApi>();

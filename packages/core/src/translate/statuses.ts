@@ -41,6 +41,7 @@ export function statusEntry(key: ResourceKey, input: StatusInput, before: Status
 
 function sameReport(now: StatusReport, before: StatusReport): boolean {
   if (now.state !== before.state || now.reason !== before.reason) return false;
+  if (now.messages?.join('\n') !== before.messages?.join('\n')) return false;
   const [own, old] = [now.subresourceStatuses ?? NONE, before.subresourceStatuses ?? NONE];
   const names = Object.keys(own);
   return names.length === Object.keys(old).length && names.every((name) => own[name] === old[name]);
@@ -62,7 +63,9 @@ function sameInput(now: StatusInput, before: StatusInput): boolean {
 }
 
 function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusInput): StatusReport {
-  if ((stored?.issues.length ?? 0) === 0 && problems.length === 0) return withSubresources(ACCEPTED, subresources);
+  const notes = stored?.learned?.notes ?? [];
+  const clean = (stored?.issues.length ?? 0) === 0 && problems.length === 0;
+  if (clean) return withSubresources(withNotes(ACCEPTED, notes), subresources);
   const errors: string[] = [];
   const warnings: string[] = [];
   for (const issue of stored?.issues ?? []) {
@@ -72,7 +75,12 @@ function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusIn
     errors.push(...one.errors);
     warnings.push(...one.warnings);
   }
-  return withSubresources(stateReport([...new Set(errors)], [...new Set(warnings)]), subresources);
+  const report = stateReport([...new Set(errors)], [...new Set(warnings)]);
+  return withSubresources(withNotes(report, notes), subresources);
+}
+
+function withNotes(report: StatusReport, notes: readonly string[]): StatusReport {
+  return notes.length > 0 ? Object.freeze({ ...report, messages: Object.freeze([...notes]) }) : report;
 }
 
 function withSubresources(report: StatusReport, subresources: StatusInput['subresources']): StatusReport {

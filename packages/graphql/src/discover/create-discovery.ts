@@ -1,6 +1,7 @@
 import {
   keyOf,
   type CallUpstream,
+  type Learned,
   type Logger,
   type MemorySource,
   type Resource,
@@ -8,8 +9,7 @@ import {
 } from '@edge-gateway/core';
 import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { readSchema } from '../local/schema.ts';
-import { tell } from '../remote/followed-schema.ts';
-import { compareSchemas } from '../remote/schema-changes.ts';
+import { changePolicyOf, judgeSchemas, tellChanges, type Judgement } from '../remote/judge-schema.ts';
 import { discover } from './discover.ts';
 import type { Discovery, Probe } from './discovery.ts';
 import { isEligible } from './eligible.ts';
@@ -19,6 +19,8 @@ export interface DiscoveryOptions {
   readonly callUpstream: CallUpstream;
   /** What the generated resources are put into. */
   readonly source: MemorySource;
+  /** Takes in how the schema of an upstream has changed, e.g. `learn` of a control plane. */
+  readonly learn: (key: ResourceKey, learned: Learned | undefined) => void;
   readonly log: Logger;
   /** Milliseconds between looks at an upstream. Default 15,000. */
   readonly intervalMs?: number;
@@ -90,24 +92,29 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const text = JSON.stringify(discovery.spec);
     const before = found.get(unit);
     if (before?.text === text && !before.refused) return;
-    const { refused, breaking } = await judge(before?.schema, schema, settings);
+    const judgement = await judge(before?.schema, schema, settings);
+    const { refused } = judgement;
     if (refused && before?.refused) return;
     const kept = refused ? JSON.parse(before!.text) : discovery.spec;
     found.set(unit, refused ? { ...before!, refused } : { type: probe.type, text, schema, refused });
+    const { name, namespace } = metadata;
     const resource = {
       apiVersion: 'graphql.gw.vendor.io/v1beta1',
       kind: 'GraphQLApi',
-      metadata: { name: metadata.name, namespace: metadata.namespace, labels: { discovered_by: 'discovery' } },
+      metadata: { name, namespace, labels: { discovered_by: 'discovery' } },
       spec: kept,
     };
-    source.set(unit, resource, statusOf(breaking, refused));
-    report(metadata.name, discovery, { log, breaking });
+    source.set(unit, resource);
+    const problems = tellChanges(judgement, 'the schema of the upstream has changed');
+    options.learn(keyOf('GraphQLApi', metadata), { problems, notes: [] });
+    report(name, discovery, { log, judgement });
   }
 
   function drop(unit: string): void {
     found.delete(unit);
     quiet.delete(unit);
     source.delete(unit);
+    options.learn(unit.replace('discovery', 'GraphQLApi') as ResourceKey, undefined);
   }
 
   async function look(): Promise<void> {
@@ -157,36 +164,19 @@ function eligibleOf(
   return eligible;
 }
 
-/** What the status of an API says of breaking changes. */
-function statusOf(breaking: readonly string[], refused: boolean): string[] {
-  if (breaking.length === 0) return [];
-  const what = refused
-    ? 'the schema of the upstream has changed and is not taken'
-    : 'the schema of the upstream has changed';
-  return [`${what}: ${breaking.join('; ')}`];
-}
-
-interface Judgement {
-  /** The schema before is kept. */
-  readonly refused: boolean;
-  readonly breaking: readonly string[];
-}
-
 async function judge(before: string | undefined, after: string, settings: SettingsSpec): Promise<Judgement> {
-  if (before === undefined) return { refused: false, breaking: [] };
-  const { rejectBreakingChanges = false, processingRules = [] } =
-    settings.graphqlOptions?.schemaChangeValidationOptions ?? {};
-  const changes = await compareSchemas(readSchema(before).schema, readSchema(after).schema, processingRules);
-  const breaking = changes.filter(({ level }) => level === 'breaking');
-  return { refused: rejectBreakingChanges && breaking.length > 0, breaking: tell(breaking) };
+  if (before === undefined) return { refused: false, changes: [] };
+  return judgeSchemas(readSchema(before).schema, readSchema(after).schema, changePolicyOf(settings));
 }
 
 function report(
   upstream: string,
   { skipped }: Discovery,
-  { log, breaking }: { readonly log: Logger; readonly breaking: readonly string[] },
+  { log, judgement }: { readonly log: Logger; readonly judgement: Judgement },
 ): void {
   log.info({ upstream, skipped: skipped.length }, 'a GraphQLApi is made of an upstream');
   for (const { where, reason } of skipped.slice(0, 100)) log.info({ upstream, where, reason }, 'skipped');
-  if (breaking.length > 0) log.warn({ upstream, breaking }, 'breaking changes of a schema');
+  for (const { level, path, message } of judgement.changes.slice(0, 100)) {
+    log[level === 'breaking' ? 'warn' : 'info']({ upstream, level, path, change: message }, 'a schema has changed');
+  }
 }

@@ -49,7 +49,12 @@ describe('the discovery loop', () => {
     const caller = createUrlCaller(
       Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, `http://127.0.0.1:${port}`])),
     );
-    const running = createDiscovery({ callUpstream: caller.call, source: made, log: silentLoggers.get('graphql') });
+    const running = createDiscovery({
+      callUpstream: caller.call,
+      source: made,
+      learn: controlPlane.learn,
+      log: silentLoggers.get('graphql'),
+    });
     const settings = (spec: object) =>
       written.set('settings', { apiVersion: 'gw.vendor.io/v1', kind: 'Settings', metadata: { name: 'default' }, spec });
     settings(discovery === null ? {} : { discovery });
@@ -169,8 +174,11 @@ describe('the discovery loop', () => {
       type = 'String';
       await running.running.look();
       expect(running.spec('a').executableSchema.schemaDefinition).to.equal(schema);
-      expect(running.status('a')!.state).to.equal('Warning');
-      expect(running.status('a')!.reason).to.include("Field 'Query.a' changed type from 'Int' to 'String'");
+      expect(running.status('a')!.state).to.equal(rejectBreakingChanges ? 'Rejected' : 'Warning');
+      expect(running.status('a')!.reason).to.include("breaking: Field 'Query.a' changed type from 'Int' to 'String'");
+      type = 'Int';
+      await running.running.look();
+      if (rejectBreakingChanges) expect(running.status('a')!.state).to.equal('Accepted');
     });
   }
 });

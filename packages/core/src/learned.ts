@@ -1,0 +1,33 @@
+import type { Claim } from './claim.ts';
+import type { FieldPath, Issue } from './parse/issue.ts';
+
+/** Something that was found out about a resource while it runs. */
+export interface LearnedProblem {
+  /** An error shows as `Rejected`; what is written stays in use all the same. */
+  readonly severity: Issue['severity'];
+  /** Field it is about. */
+  readonly path: FieldPath;
+  readonly message: string;
+}
+
+/** What is known of a resource beside what is written, e.g. by asking the server that it names. */
+export interface Learned {
+  readonly problems: readonly LearnedProblem[];
+  /** Told in the status, in every state. */
+  readonly notes: readonly string[];
+  /** Schema definition of the server of a GraphQLApi that declares none. */
+  readonly serverSchema?: string;
+}
+
+/** What was learned as issues of the document that writes the resource. */
+export function learnedIssues({ key, origin, locate }: Claim, { problems }: Learned): Issue[] {
+  const [kind, namespace, name] = key.split('/') as [string, string, string];
+  return problems.map((problem) => ({
+    code: 'LEARNED',
+    origin: locate?.(problem.path) ?? origin,
+    kind,
+    namespace,
+    name,
+    ...problem,
+  }));
+}

@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { createControlPlane } from '../src/control-plane.ts';
+import type { Learned } from '../src/learned.ts';
+import { memorySource } from '../src/source/memory.ts';
+
+const KEY = 'GraphQLApi/gw-system/a';
+const TEXT = `apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: a }
+spec:
+  executableSchema:
+    executor: { remote: { upstreamRef: { name: a } } }
+`;
+const LEARNED: Learned = {
+  problems: [{ severity: 'error', path: ['spec', 'executableSchema'], message: 'it speaks another language' }],
+  notes: ['it was last seen today'],
+};
+
+describe('what is learned of a resource', () => {
+  async function start() {
+    const source = memorySource({ a: TEXT });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    return { source, controlPlane, status: () => controlPlane.state!.statuses.get(KEY)!.statuses['gw-system']! };
+  }
+
+  it('shows in its status and as an issue at its field, and leaves it in use', async () => {
+    const { controlPlane, status } = await start();
+    controlPlane.learn(KEY, LEARNED);
+    expect(status()).to.deep.equal({
+      state: 'Rejected',
+      reason: 'spec.executableSchema: it speaks another language',
+      reportedBy: 'gw',
+      messages: ['it was last seen today'],
+    });
+    const [issue] = controlPlane.state!.issues;
+    expect(issue).to.deep.include({ code: 'LEARNED', origin: { file: 'memory:a', line: 5, column: 3 } });
+    expect(controlPlane.state!.resources.has(KEY)).to.equal(true);
+  });
+
+  it('stays when the resource is written again, and goes when it is forgotten', async () => {
+    const { source, controlPlane, status } = await start();
+    controlPlane.learn(KEY, { ...LEARNED, problems: [] });
+    expect(status()).to.deep.include({ state: 'Accepted', messages: LEARNED.notes });
+    source.set('a', TEXT.replace('name: a } }', 'name: b } }'));
+    expect(status()).to.deep.include({ messages: LEARNED.notes });
+    controlPlane.learn(KEY, undefined);
+    expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw' });
+  });
+
+  it('is no change when it is told twice, or of a resource that is not there', async () => {
+    const { controlPlane } = await start();
+    controlPlane.learn(KEY, LEARNED);
+    const { revision } = controlPlane.state!;
+    controlPlane.learn(KEY, structuredClone(LEARNED));
+    controlPlane.learn('GraphQLApi/gw-system/b', LEARNED);
+    expect(controlPlane.state!.revision).to.equal(revision);
+  });
+});
