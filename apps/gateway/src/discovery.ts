@@ -1,23 +1,34 @@
-import type { ControlPlane, Loggers, MemorySource } from '@edge-gateway/core';
-import { createDiscovery } from '@edge-gateway/graphql';
+import type { ControlPlane, Loggers, MemorySource, Metrics } from '@edge-gateway/core';
+import { createDiscovery, createSchemaWatch } from '@edge-gateway/graphql';
 import type { DataPlane } from './data-plane.ts';
 
 export interface DiscoveryParts {
   readonly controlPlane: ControlPlane;
   readonly dataPlane: DataPlane;
   readonly log: Loggers;
+  readonly metrics: Metrics;
   /** What is found is put into it. */
   readonly source: MemorySource;
 }
 
-/** Makes GraphQLApis of the upstreams that Settings and labels name, for as long as it is open. */
-export function startDiscovery({ controlPlane, dataPlane, log, source }: DiscoveryParts): { close(): void } {
-  const discovery = createDiscovery({ callUpstream: dataPlane.callUpstream, source, log: log.get('graphql') });
-  const unsubscribe = controlPlane.subscribe((state) => discovery.update(state.resources));
+/**
+ * Makes GraphQLApis of the upstreams that Settings and labels name, and compares those that somebody wrote with their servers, for as
+ * long as it is open.
+ */
+export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }: DiscoveryParts): { close(): void } {
+  const { learn } = controlPlane;
+  const parts = { callUpstream: dataPlane.callUpstream, log: log.get('graphql'), learn };
+  const discovery = createDiscovery({ ...parts, source });
+  const watch = createSchemaWatch({ ...parts, metrics });
+  const unsubscribe = controlPlane.subscribe((state) => {
+    discovery.update(state.resources);
+    watch.update(state);
+  });
   return {
     close() {
       unsubscribe();
       discovery.close();
+      watch.close();
     },
   };
 }

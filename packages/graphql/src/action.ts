@@ -77,7 +77,8 @@ function release(shared: Shared, forget: () => void): Responder {
 /** Makes what answers the requests to an API. Throws `ERR_GRAPHQL_API`. */
 export function serveApi(found: SnapshotGraphQLApi, context: Context, given: GraphQLActionOptions): Responder {
   const { findUpstream, introspection } = given;
-  const { spec, ref } = found;
+  const { ref } = found;
+  const spec = specOf(found);
   const limits = limitsOf(spec.options?.limits);
   const counts = createApiCounts(context.metrics, spec.statPrefix || `${ref.namespace}_${ref.name}`);
   const apis = specsBelow(found);
@@ -117,16 +118,22 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
   return responder;
 }
 
+/** What is declared; of a server that is not described, what it told of itself. */
+function specOf({ spec, serverSchema }: SnapshotGraphQLApi): SnapshotGraphQLApi['spec'] {
+  if (serverSchema === undefined) return spec;
+  return { ...spec, executableSchema: { ...spec.executableSchema, schemaDefinition: serverSchema } };
+}
+
 /** All that makes one API another. */
-function scopeOf({ ref, spec, subschemas, descriptorSets }: SnapshotGraphQLApi): string {
-  return JSON.stringify([ref, spec, subschemas, descriptorSets]);
+function scopeOf({ ref, spec, subschemas, descriptorSets, serverSchema }: SnapshotGraphQLApi): string {
+  return JSON.stringify([ref, spec, subschemas, descriptorSets, serverSchema]);
 }
 
 /** The specs of the APIs that an API is joined from, at any depth. */
 function specsBelow({ subschemas }: SnapshotGraphQLApi): Map<string, SnapshotGraphQLApi['spec']> {
   const specs = new Map<string, SnapshotGraphQLApi['spec']>();
   for (const one of subschemas) {
-    specs.set(`${one.ref.namespace}/${one.ref.name}`, one.spec);
+    specs.set(`${one.ref.namespace}/${one.ref.name}`, specOf(one));
     for (const [name, spec] of specsBelow(one)) specs.set(name, spec);
   }
   return specs;

@@ -63,7 +63,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     await controlPlane.start();
     const first = firstResults(controlPlane, dataPlane, settings);
     refuseTakenPorts(await first);
-    discovery = startDiscovery({ controlPlane, dataPlane, log, source: found });
+    discovery = startDiscovery({ controlPlane, dataPlane, log, metrics, source: found });
   } catch (error) {
     await stop();
     throw error;

@@ -112,7 +112,7 @@ export function createRemoteApi(
 }
 
 /** Facts of a request that no client makes. */
-const NOBODY = { header: () => undefined, metadata: new Map() } as unknown as Facts;
+export const NOBODY = { header: () => undefined, metadata: new Map() } as unknown as Facts;
 
 /** Stands for a schema that is not known yet: `ready` rejects before it is used. */
 const UNKNOWN = buildSchema('type Query { unknown: Boolean }');

@@ -1,0 +1,139 @@
+import {
+  clusterName,
+  keyOf,
+  type CallUpstream,
+  type ControlPlaneState,
+  type Learned,
+  type Logger,
+  type Metrics,
+  type Resource,
+  type ResourceKey,
+} from '@edge-gateway/core';
+import type { GraphQLApiSpec, SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
+import { isDeepStrictEqual } from 'node:util';
+import { changePolicyOf } from './judge-schema.ts';
+import type { SchemaChange } from './schema-changes.ts';
+import { namedPath, routedPaths, SERVER_PATH } from './server-path.ts';
+import { createWatchedServer, serverOf, type WatchedApi, type WatchedServer } from './watched-server.ts';
+
+export interface SchemaWatchOptions {
+  readonly callUpstream: CallUpstream;
+  /** Takes in what was found out, e.g. `learn` of a control plane; `undefined` when an API is gone. */
+  readonly learn: (key: ResourceKey, learned: Learned | undefined) => void;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Milliseconds between looks at a server. Default 15,000. */
+  readonly intervalMs?: number;
+}
+
+/** A loop that compares the schemas of GraphQL servers with those of the APIs before them. */
+export interface SchemaWatch {
+  /** Takes the newest resources; servers of APIs that are new or have changed are asked at once. */
+  update(state: Pick<ControlPlaneState, 'resources' | 'snapshots'>): void;
+  /** Asks every server now; resolves when that is done. */
+  look(): Promise<void>;
+  close(): void;
+}
+
+const DEFAULT_INTERVAL_MS = 15_000;
+/** Log lines for one change of a schema. */
+const MOST_LINES = 100;
+
+/**
+ * Makes the loop that asks the servers of remote GraphQLApis for their schema, tells how it differs from the declared one, or from
+ * the one before where none is declared, and hands on the schema of those. Generated APIs are left to discovery.
+ *
+ * @example
+ * const watch = createSchemaWatch({ callUpstream, learn: controlPlane.learn, log, metrics });
+ * controlPlane.subscribe((state) => watch.update(state));
+ */
+export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
+  const servers = new Map<ResourceKey, WatchedServer>();
+  const told = new Map<ResourceKey, Learned>();
+  let apis = new Map<ResourceKey, WatchedApi>();
+  const due = new Set<ResourceKey>();
+  let looking: Promise<void> | undefined;
+  let closed = false;
+
+  async function ask(key: ResourceKey): Promise<void> {
+    due.delete(key);
+    const api = apis.get(key);
+    if (!api || closed) return;
+    const server = servers.get(key) ?? createWatchedServer(options.callUpstream);
+    servers.set(key, server);
+    const { learned, changes } = await server.look(api);
+    if (closed || !apis.has(key)) return;
+    report(api, changes, options);
+    if (isDeepStrictEqual(told.get(key), learned)) return;
+    told.set(key, learned);
+    options.learn(key, learned);
+  }
+
+  async function work(): Promise<void> {
+    while (due.size > 0) await Promise.all([...due].map(ask));
+  }
+
+  function start(keys: Iterable<ResourceKey>): Promise<void> {
+    for (const key of keys) due.add(key);
+    looking ??= work().finally(() => (looking = undefined));
+    return looking;
+  }
+
+  const timer = setInterval(() => void start(apis.keys()), options.intervalMs ?? DEFAULT_INTERVAL_MS);
+  timer.unref();
+  return {
+    update(state) {
+      const before = apis;
+      apis = watchedApis(state);
+      for (const key of before.keys()) {
+        if (apis.has(key)) continue;
+        servers.delete(key);
+        if (told.delete(key)) queueMicrotask(() => options.learn(key, undefined));
+      }
+      const changed = [...apis].filter(([key, api]) => !isDeepStrictEqual(before.get(key), api));
+      if (changed.length > 0) void start(changed.map(([key]) => key));
+    },
+    look: () => start(apis.keys()),
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** The remote APIs that somebody wrote and whose upstream is there. */
+function watchedApis({ resources, snapshots }: Parameters<SchemaWatch['update']>[0]): Map<ResourceKey, WatchedApi> {
+  const settings = resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec;
+  const policy = changePolicyOf((settings ?? {}) as SettingsSpec);
+  const routed = routedPaths({ snapshots });
+  const apis = new Map<ResourceKey, WatchedApi>();
+  for (const [key, resource] of resources) {
+    if (resource.kind !== 'GraphQLApi' || resource.origin.file.startsWith('memory:discovery/')) continue;
+    const api = resource as Resource<GraphQLApiSpec>;
+    const upstream = serverOf(api);
+    const server = upstream && (resources.get(keyOf('Upstream', upstream)) as Resource<UpstreamSpec> | undefined);
+    if (!server) continue;
+    const path = namedPath(server.spec) ?? routed.get(clusterName(api.metadata)) ?? SERVER_PATH;
+    apis.set(key, { resource: api, server, upstream, path, policy });
+  }
+  return apis;
+}
+
+function report(
+  { resource, upstream }: WatchedApi,
+  changes: readonly SchemaChange[],
+  { log, metrics }: SchemaWatchOptions,
+): void {
+  const { name, namespace } = resource.metadata;
+  const prefix = resource.spec.statPrefix || `${namespace}_${name}`;
+  for (const { level } of changes) {
+    const path = `${prefix}.graphql.schema_changes_${level}`;
+    metrics.counter({ path, metric: `envoy_${path}`.replaceAll(/[^a-zA-Z0-9_]/g, '_') }).value++;
+  }
+  const shown = { api: `${namespace}.${name}`, upstream: upstream.name };
+  for (const { level, path, message } of changes.slice(0, MOST_LINES)) {
+    const line = { ...shown, level, path, change: message };
+    if (level === 'safe') log.info(line, 'the schema of a server has changed');
+    else log.warn(line, 'the schema of a server has changed');
+  }
+}
