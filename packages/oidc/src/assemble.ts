@@ -5,6 +5,7 @@ import type { UserSession } from '@edge-gateway/core/schema';
 import { createLogin } from './create-login.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import { failure } from './failure.ts';
+import { azureGroups } from './groups/azure-groups.ts';
 import type { Login } from './login/login.ts';
 import { extraParameters } from './login/parameters.ts';
 import { createProviderClient } from './provider/client.ts';
@@ -103,6 +104,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     keeper,
     sessionHeader,
     renew,
+    groups: block.azure && azureGroups(block.azure, { context }),
     check,
     used,
     now,

@@ -3,13 +3,14 @@ import { claimChanges, metadataFrom, ownNames, withoutForged } from './claims.ts
 import { codeOf } from './failure.ts';
 import { begin } from './login/begin.ts';
 import { callback } from './login/callback.ts';
+import { knownClaims } from './login/known-claims.ts';
 import type { Login } from './login/login.ts';
 import { refusalOf } from './login/refusal.ts';
 import { isWithin } from './login/target.ts';
 import { channelLogout } from './logout/channel.ts';
 import { logout } from './logout/logout.ts';
 import type { Renewed } from './session/renew.ts';
-import { claimsOf, type Session } from './session/session.ts';
+import type { Session } from './session/session.ts';
 
 /** Makes the auth method of a login from its parts. */
 export function createLogin(login: Login): AuthMethod {
@@ -45,7 +46,10 @@ export function createLogin(login: Login): AuthMethod {
         return refusalOf(request, error);
       }
     },
-    close: () => keeper.close?.(),
+    close() {
+      login.groups?.close();
+      keeper.close?.();
+    },
     local: true,
     grantedHeaders: [...headersOf(login)].filter((name) => name !== 'authorization'),
     bodyBytes: (request) =>
@@ -68,7 +72,7 @@ function headersOf({ block: { headers = {}, identityToken, accessToken } }: Logi
   return ownNames([headers.idTokenHeader, headers.accessTokenHeader, ...rules.map(({ header }) => header)]);
 }
 
-type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => AuthAllowed;
+type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => Promise<AuthAllowed>;
 
 /** What a session gives a request: tokens and claims as headers, state for later steps, metadata. */
 function createGrant(login: Login): Grant {
@@ -82,8 +86,8 @@ function createGrant(login: Login): Grant {
     return header && token ? [{ op: 'set', name: header.toLowerCase(), value: token }] : [];
   }
 
-  return (request, session, cookies) => {
-    const claims = claimsOf(session.idToken);
+  return async (request, session, cookies) => {
+    const { id: claims, access } = await knownClaims(login, session);
     const metadata = metadataFrom(claims, block.dynamicMetadataFromClaims);
     const bearer = useBearerSchemaForAuthorization ? `Bearer ${session.accessToken}` : session.accessToken;
     return {
@@ -93,7 +97,7 @@ function createGrant(login: Login): Grant {
         ...tokenChange(idTokenHeader, session.idToken),
         ...tokenChange(accessTokenHeader, session.accessToken && bearer),
         ...claimChanges(claims, idRules),
-        ...(accessRules.length > 0 ? claimChanges(claimsOf(session.accessToken), accessRules) : []),
+        ...claimChanges(access, accessRules),
       ],
       responseChanges: cookies.map((value) => ({ op: 'append', name: 'set-cookie', value })),
       userId: claims?.sub,

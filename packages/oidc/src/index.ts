@@ -1,3 +1,4 @@
 export { ERROR_CODES } from './error-codes.ts';
+export { azureGroups } from './groups/azure-groups.ts';
 export { oauth2Method, oidcMethod } from './methods.ts';
 export { oidc, type OidcOptions } from './middleware.ts';

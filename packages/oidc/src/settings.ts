@@ -45,7 +45,6 @@ export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSett
   if (!appUrl || !/^https?:$/.test(appUrl.protocol) || appUrl.search || appUrl.hash || appUrl.username)
     throw failure('ERR_OIDC_CONFIG', 'appUrl has to be an http or https address without query');
   if (!block.clientId) throw failure('ERR_OIDC_CONFIG', 'clientId is missing');
-  if (block.azure) throw failure('ERR_OIDC_CONFIG', 'azure is not available');
   const base = appUrl.href.replace(/\/$/, '');
   const callback = callbackOf(block);
   const identified = parts.identified ?? identify(block, parts.context.secrets);

@@ -1,4 +1,4 @@
-import type { AuthRequest, Logger } from '@edge-gateway/core';
+import type { AuthRequest, GroupLookup, Logger } from '@edge-gateway/core';
 import type { ExpiringMap } from '../expiring-map.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import type { Provider } from '../provider/provider.ts';
@@ -20,6 +20,8 @@ export interface Login {
   /** Tells the provider the id of the session that tokens are for. */
   readonly sessionHeader: string | undefined;
   renew(request: AuthRequest, held: Held): Promise<Renewed>;
+  /** Missing where tokens name all groups themselves. */
+  readonly groups: GroupLookup | undefined;
   /** Rejects for an id token, or its access token, that is not of this client. */
   check(session: Session, expected: { readonly fresh: boolean; readonly nonce?: string }): Promise<void>;
   /** States that were used, and logout tokens that were taken; against replays. */

@@ -1,11 +1,10 @@
 import session, { type Store } from 'express-session';
 import { parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { digest } from '../seal.ts';
 import { cipherKeyOf, type LoginSettings } from '../settings.ts';
 import { createCookieKeeper } from './cookie-keeper.ts';
+import { holdRedis } from './hold-redis.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from './redis-session.ts';
-import { createRedis } from './redis.ts';
 import { createLocalIndex, type SessionIndex } from './session-index.ts';
 import { createLocalLock, type SessionLock } from './session-lock.ts';
 import type { Session, SessionKeeper } from './session.ts';
@@ -71,13 +70,9 @@ function backing({ context, session: block, store, settings }: KeeperParts): Bac
   const options = block.redis?.options;
   const prefix = block.redis?.keyPrefix ?? '';
   if (store === undefined && options?.host) {
-    const key = `oidc:redis:${digest(JSON.stringify(options))}`;
-    const redis = context.state(key, () => createRedis(options, context.log.get('redis')));
-    redis.users++;
+    const { redis, release } = holdRedis(options, context);
     return {
-      close() {
-        if (--redis.users === 0) redis.disconnect();
-      },
+      close: release,
       store: createRedisStore(redis, prefix),
       lock: createRedisLock(redis, prefix),
       index: createRedisIndex(redis, prefix, INDEX_TTL_SECONDS),

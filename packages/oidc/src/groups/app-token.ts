@@ -1,0 +1,56 @@
+import { failure } from '../failure.ts';
+import type { Ask } from './microsoft.ts';
+
+/** A token is renewed so long before its end, in seconds. */
+const EARLY_SECONDS = 60;
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/** The token of an application of its own right (client credentials). */
+export interface AppToken {
+  /** One call for all who wait. Throws `ERR_OIDC_GROUPS_UNAVAILABLE`. */
+  get(): Promise<string>;
+  /** Takes back a token that was refused. */
+  forget(token: string): void;
+}
+
+export interface AppTokenParts {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+  readonly ask: Ask;
+  readonly now: () => number;
+}
+
+/** Makes an {@link AppToken}; it is kept until shortly before its end. */
+export function createAppToken({ url, clientId, clientSecret, scope, ask, now }: AppTokenParts): AppToken {
+  let held: { readonly token: string; readonly until: number } | undefined;
+  let flight: Promise<string> | undefined;
+
+  async function fetchToken(): Promise<string> {
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope };
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+    const asked = now();
+    const answer = await ask(url, { method: 'POST', headers, body: new URLSearchParams(form).toString() });
+    const { access_token: token, expires_in: seconds } = answer.body;
+    if (answer.status !== 200) throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `no token for the groups, ${answer.said}`);
+    if (typeof token !== 'string' || !PRINTABLE.test(token))
+      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `no token for the groups in the answer, ${answer.said}`);
+    const lifetime = Number(seconds) - EARLY_SECONDS;
+    if (lifetime > 0) held = { token, until: asked + lifetime * 1000 };
+    return token;
+  }
+
+  return {
+    async get() {
+      if (held && now() < held.until) return held.token;
+      flight ??= fetchToken().finally(() => {
+        flight = undefined;
+      });
+      return flight;
+    },
+    forget(token) {
+      if (held?.token === token) held = undefined;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import {
+  secretText,
+  type AzureAddresses,
+  type Context,
+  type GroupLookup,
+  type GroupLookupKind,
+} from '@edge-gateway/core';
+import type { AzureGroups } from '@edge-gateway/core/schema';
+import { createExpiringMap, type ExpiringMap } from '../expiring-map.ts';
+import { failure } from '../failure.ts';
+import { isTrusted } from '../provider/limited-fetch.ts';
+import { deriveKey, digest } from '../seal.ts';
+import { findSecret, nameOf } from '../secret.ts';
+import { holdRedis } from '../session/hold-redis.ts';
+import { createAppToken } from './app-token.ts';
+import { createGraph, type ReadGroups } from './graph.ts';
+import { createGroupMemory, type GroupMemory } from './memory.ts';
+import { createAsk } from './microsoft.ts';
+import { lacksGroups, subjectOf, type Subject } from './overage.ts';
+import { createSharedGroups } from './shared.ts';
+
+const PUBLIC_CLOUD: AzureAddresses = {
+  login: 'https://login.microsoftonline.com',
+  graph: 'https://graph.microsoft.com',
+};
+const FAILED_MS = 1000;
+
+/** What outlives reloads. */
+interface Known {
+  readonly read: ReadGroups;
+  readonly memory: GroupMemory;
+  readonly flights: Map<string, Promise<readonly string[]>>;
+  readonly failed: ExpiringMap<Error>;
+}
+
+/**
+ * Reads the groups that Microsoft Entra leaves out of a token because they are more than 200, from Microsoft Graph, by
+ * `azure` of `oidcAuthorizationCode` or `accessTokenValidation`. They are kept until the token ends, in memory and, with
+ * `claimsCachingOptions`, in Redis. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`; `complete` rejects with
+ * `ERR_OIDC_GROUPS_UNAVAILABLE` (503), for all requests of that user within a second.
+ *
+ * @example
+ * createExtAuth({ methods: [createAccessTokenMethod({ groups: azureGroups }), ...METHODS] });
+ */
+export const azureGroups: GroupLookupKind = (block, { context }) => {
+  const settings = settingsOf(block, context);
+  const { tenantId, clientSecret } = settings;
+  const { now } = context;
+  const known = context.state(`oidc:azure:${digest(JSON.stringify(settings))}`, () => createKnown(settings, now));
+  const connection = block.claimsCachingOptions && holdRedis(block.claimsCachingOptions, context);
+  const cipherKey = deriveKey(clientSecret, `groups ${JSON.stringify([tenantId, settings.clientId])}`);
+  const shared = connection && createSharedGroups(connection.redis, cipherKey, context.log.get('redis'));
+
+  async function read({ oid, key, until }: Subject): Promise<readonly string[]> {
+    const found = await shared?.get(key);
+    const groups = found ?? (await known.read(oid));
+    known.memory.set(key, groups, until);
+    if (!found) await shared?.set(key, groups, until - now());
+    return groups;
+  }
+
+  function flightOf(subject: Subject): Promise<readonly string[]> {
+    const { key } = subject;
+    const failed = known.failed.get(key);
+    if (failed) return Promise.reject(failed);
+    const under = known.flights.get(key);
+    if (under) return under;
+    const flight = read(subject)
+      .catch((error: Error) => {
+        known.failed.set(key, error);
+        throw error;
+      })
+      .finally(() => known.flights.delete(key));
+    known.flights.set(key, flight);
+    return flight;
+  }
+
+  const lookup: GroupLookup = {
+    async complete(claims) {
+      if (!lacksGroups(claims)) return claims;
+      const subject = subjectOf(claims, tenantId, now());
+      return { ...claims, groups: known.memory.get(subject.key) ?? (await flightOf(subject)) };
+    },
+    close: () => connection?.release(),
+  };
+  return lookup;
+};
+
+interface Settings {
+  readonly clientId: string;
+  readonly tenantId: string;
+  readonly clientSecret: string;
+  readonly login: string;
+  readonly graph: string;
+}
+
+function settingsOf({ clientId, tenantId, clientSecret: ref }: AzureGroups, context: Context): Settings {
+  if (!clientId || !tenantId || !ref) throw failure('ERR_OIDC_CONFIG', 'azure needs clientId, tenantId, clientSecret');
+  const { login, graph } = context.azure ?? PUBLIC_CLOUD;
+  if (!isTrusted(login) || !isTrusted(graph)) throw failure('ERR_OIDC_CONFIG', 'the addresses of azure are not https');
+  const clientSecret = secretText(findSecret(context.secrets, ref), 'client-secret');
+  if (!clientSecret) throw failure('ERR_OIDC_SECRET', `secret ${nameOf(ref)} has no client-secret for azure`);
+  return { clientId, tenantId, clientSecret, login: new URL(login).origin, graph: new URL(graph).origin };
+}
+
+function createKnown({ clientId, tenantId, clientSecret, login, graph }: Settings, now: () => number): Known {
+  const url = `${login}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`;
+  const credentials = { url, clientId, clientSecret, scope: `${graph}/.default` };
+  const appToken = createAppToken({ ...credentials, ask: createAsk(now), now });
+  return {
+    read: createGraph(graph, appToken, createAsk(now)),
+    memory: createGroupMemory(now),
+    flights: new Map(),
+    failed: createExpiringMap<Error>({ max: 10_000, ttlMs: FAILED_MS, now }),
+  };
+}
