@@ -1,12 +1,15 @@
 export { explainRequest } from './explain/explain.ts';
 export type {
+  Admission,
   AppliedOption,
   ExplainedDestination,
+  ExplainedReply,
   Explanation,
   ListenerVerdict,
   MatcherVerdict,
   Mismatch,
   Outcome,
+  ReachedRoute,
   RequestToExplain,
   RouteVerdict,
 } from './explain/explanation.ts';

@@ -149,6 +149,89 @@ describe('explain', () => {
     ]);
   });
 
+  it('lists what takes effect at different moments by moment', () => {
+    const stages = { early: {}, regular: {} };
+    const host = hostOf(
+      [
+        routeOf({
+          options: {
+            jwtProvidersStaged: { beforeExtAuth: {} },
+            rbac: {},
+            jwtStaged: { afterExtAuth: { disable: false } },
+          },
+        }),
+      ],
+      {
+        options: {
+          rbac: {},
+          jwtStaged: { afterExtAuth: {}, beforeExtAuth: {} },
+          extauth: { disable: true },
+          stagedTransformations: stages,
+        },
+      },
+    );
+    const { options } = explainRequest(snapshotOf([host], [UPSTREAM]), { method: 'GET', url: 'http://a/' });
+    expect(options.map(({ option, from, applies }) => [option, from, applies])).to.deep.equal([
+      ['jwtStaged.beforeExtAuth', 'virtual host', false],
+      ['jwtProvidersStaged.beforeExtAuth', 'route', true],
+      ['extauth', 'virtual host', true],
+      ['stagedTransformations.early', 'virtual host', true],
+      ['jwtStaged.afterExtAuth', 'route', true],
+      ['jwtStaged.afterExtAuth', 'virtual host', true],
+      ['rbac', 'route', true],
+      ['rbac', 'virtual host', false],
+      ['stagedTransformations.regular', 'virtual host', true],
+    ]);
+  });
+
+  it('knows that any transformation of a route replaces those of its virtual host, of every stage', () => {
+    const host = hostOf([routeOf({ options: { stagedTransformations: { early: {} } } })], {
+      options: { stagedTransformations: { regular: {} } },
+    });
+    const { options } = explainRequest(snapshotOf([host], [UPSTREAM]), { method: 'GET', url: 'http://a/' });
+    expect(options.map(({ option, applies }) => [option, applies])).to.deep.equal([
+      ['stagedTransformations.early', true],
+      ['stagedTransformations.regular', false],
+    ]);
+  });
+
+  it('shows what those that stand before the route change, and what they refuse', () => {
+    const routes = [
+      directOf('gold', { name: 'gold', matchers: [{ prefix: '/', headers: [{ name: 'x-tier', value: 'gold' }] }] }),
+      routeOf({ name: 'rest' }),
+    ];
+    const snapshot = snapshotOf([hostOf(routes)], [UPSTREAM]);
+    const asked = { method: 'GET', url: 'http://a/x?t=1&b=2', headers: { authorization: 'secret', x_tier: 'forged' } };
+    const plain = explainRequest(snapshot, {
+      ...asked,
+      admit: ({ route, facts }) => {
+        expect(route.name).to.equal('rest');
+        facts.requestChanges.push({ op: 'remove', name: 'authorization' }, { op: 'set', name: 'x-tier', value: 'tin' });
+        facts.path = '/x?b=2';
+        return undefined;
+      },
+    });
+    expect(plain.request.path).to.equal('/x?t=1&b=2');
+    const [destination] = destinationsOf(plain.outcome);
+    expect(destination!.url).to.equal('http://127.0.0.1:9001/x?b=2');
+    expect(Object.fromEntries(destination!.headers))
+      .to.include({ 'x-tier': 'tin' })
+      .and.not.have.any.keys('authorization', 'x_tier');
+    const again = explainRequest(snapshot, {
+      ...asked,
+      admit: ({ facts, reroute }) => {
+        facts.requestChanges.push({ op: 'set', name: 'x-tier', value: 'gold' });
+        expect(reroute()?.name).to.equal('gold');
+        return undefined;
+      },
+    });
+    expect(again.outcome).to.include({ type: 'reply', body: 'gold' });
+    expect(again.routes.map(({ name, matched }) => [name, matched])).to.deep.equal([['gold', true]]);
+    const answer = { status: 403, body: 'no', reason: 'because' };
+    const refused = explainRequest(snapshot, { ...asked, admit: () => answer });
+    expect(refused.outcome).to.deep.equal({ type: 'reply', ...answer });
+  });
+
   it('refuses what is not a URL', () => {
     expect(() => explainRequest(snapshotOf([]), { method: 'GET', url: 'pets' }))
       .to.throw()

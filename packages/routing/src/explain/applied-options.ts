@@ -6,16 +6,19 @@ const ORDER: readonly string[] = [
   'earlyHeaderManipulation',
   'faults',
   'cors',
-  'jwtStaged',
+  'jwtStaged.beforeExtAuth',
+  'jwtProvidersStaged.beforeExtAuth',
   'extauth',
-  'stagedTransformations',
-  'transformations',
+  'stagedTransformations.early',
   'jwt',
-  'jwtProvidersStaged',
+  'jwtStaged.afterExtAuth',
+  'jwtProvidersStaged.afterExtAuth',
   'rbac',
   'ratelimit',
   'ratelimitBasic',
   'rateLimitConfigs',
+  'stagedTransformations.regular',
+  'transformations',
   'csrf',
   'headerManipulation',
   'hostRewrite',
@@ -26,6 +29,9 @@ const ORDER: readonly string[] = [
   'timeout',
   'retries',
 ];
+
+/** Options whose members take effect at different moments, each of which is shown by itself. */
+const STAGED = new Set(['jwtStaged', 'jwtProvidersStaged', 'stagedTransformations']);
 
 interface Level {
   readonly from: AppliedOption['from'];
@@ -48,18 +54,41 @@ function levelsOf(listener: Listener, host: VirtualHost, route: Route): Level[] 
     ...destinations.map(({ upstream, options }): Level => ({
       from: 'destination',
       destination: upstream,
-      options: { ...options },
+      options: byMoment({ ...options }),
     })),
-    { from: 'route', options: { ...route.options } },
-    { from: 'virtual host', options: { ...host.options } },
+    { from: 'route', options: byMoment({ ...route.options }) },
+    { from: 'virtual host', options: byMoment({ ...host.options }) },
     { from: 'listener', options: early ? { earlyHeaderManipulation: early } : {} },
   ];
 }
 
+function byMoment(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(options).flatMap(([option, value]): [string, unknown][] => {
+    if (!STAGED.has(option) || typeof value !== 'object' || value === null) return [[option, value]];
+    return Object.entries(value).map(([member, part]) => [`${option}.${member}`, part]);
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What replaces one another: options of one name, but for JWT those of one moment, and transformations as a whole. */
+function groupOf(option: string): string {
+  if (option === 'jwt') return 'jwt.afterExtAuth';
+  if (option.startsWith('stagedTransformations.')) return 'transformations';
+  return option.replace(/^jwt(?:Providers)?Staged\./, 'jwt.');
+}
+
+/** A route that does not want to be exempt replaces nothing. */
+function replaces(option: string, value: unknown): boolean {
+  return !groupOf(option).startsWith('jwt.') || (value as { readonly disable?: boolean }).disable !== false;
+}
+
 function ofOneOption(option: string, levels: readonly Level[], listener: Listener): AppliedOption[] {
   const set = levels.filter(({ options }) => options[option] !== undefined);
+  const replacing = levels.filter(({ options }) =>
+    Object.entries(options).some(([name, value]) => groupOf(name) === groupOf(option) && replaces(name, value)),
+  );
   const applied = set.map(({ from, destination, options }): AppliedOption => {
-    const replaced = set.some((other) => isMoreSpecific(other, from));
+    const replaced = replacing.some((other) => isMoreSpecific(other, from));
     const applies = option === 'headerManipulation' || !replaced;
     return { option, from, ...(destination !== undefined && { destination }), applies, value: options[option] };
   });

@@ -4,9 +4,10 @@ import {
   type ActionKind,
   type Context,
   type Listener,
+  type Route,
   type Snapshot,
 } from '@edge-gateway/core';
-import { compileVirtualHost } from '../compile/virtual-host.ts';
+import { compileVirtualHost, type CompiledHost } from '../compile/virtual-host.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../listen/check-host.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
@@ -16,7 +17,7 @@ import { applyHeaderOps } from '../options/header-manipulation.ts';
 import { compileManagerSettings, type ManagerSettings } from '../options/manager-settings.ts';
 import { appliedOptions } from './applied-options.ts';
 import { chooseListener } from './choose-listener.ts';
-import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
+import type { Admission, Explanation, Outcome, RequestToExplain } from './explanation.ts';
 import { takeInToExplain, type ExplainedRequest, type Surroundings } from './explained-request.ts';
 import { outcomeOf } from './outcome.ts';
 import { judgeRoutes } from './route-verdicts.ts';
@@ -26,8 +27,9 @@ const EXPLAINED_ACTIONS: readonly ActionKind[] = [{ action: 'graphql', compile: 
 
 /**
  * Says what a snapshot does with a request and why, with the code that serves: listener, virtual host, routes with the
- * conditions that do not hold, options, and what would go upstream. Sends nothing. Concerns are not asked. Values of
- * secrets are only filled in from a `context` that has them. Throws `ERR_ROUTING_BAD_TARGET` for a URL that is none.
+ * conditions that do not hold, options, and what would go upstream. Sends nothing. Concerns are not asked, but what stands
+ * for them in `asked.admit` is. Values of secrets are only filled in from a `context` that has them. Throws
+ * `ERR_ROUTING_BAD_TARGET` for a URL that is none.
  *
  * @example
  * const { outcome } = explainRequest(snapshot, { method: 'GET', url: 'http://a.example:8080/pets' });
@@ -51,14 +53,18 @@ export function explainRequest(
   }
   const request = takeInToExplain(asked, url, { listener, settings, context });
   applyHeaderOps(request.headers, settings.earlyHeaders, request);
-  const explained = explainTaken(snapshot, { listener, settings, context }, request);
+  const explained = explainTaken(snapshot, { listener, settings, context, admit: asked.admit }, request);
   const shown = { method: request.method, host: request.authority, path: request.originalPath };
   return { ...bare, ...explained, request: shown };
 }
 
 type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;
 
-function explainTaken(snapshot: Snapshot, place: Surroundings, request: ExplainedRequest): Explained {
+interface Place extends Surroundings {
+  readonly admit: Admission | undefined;
+}
+
+function explainTaken(snapshot: Snapshot, place: Place, request: ExplainedRequest): Explained {
   if (request.refuse) return { outcome: refusal(request.refuse) };
   const canonical = canonicalPath(request.path, place.settings.path);
   if ('refuse' in canonical) return { outcome: refusal(canonical.refuse) };
@@ -82,7 +88,7 @@ interface FoundHost {
   readonly domain: string;
 }
 
-function explainHost(snapshot: Snapshot, place: Surroundings, { request, host, domain }: FoundHost): Explained {
+function explainHost(snapshot: Snapshot, place: Place, { request, host, domain }: FoundHost): Explained {
   const compiled = compileVirtualHost(host, {
     actions: EXPLAINED_ACTIONS,
     concerns: [],
@@ -91,13 +97,39 @@ function explainHost(snapshot: Snapshot, place: Surroundings, { request, host, d
     shared: snapshot.settings,
     mostSpecificWins: place.listener.routeOptions.mostSpecificHeaderMutationsWins === true,
   });
-  const entry = findRoute(compiled.index, request);
   const virtualHost = { name: host.name, virtualService: host.virtualService, domain };
+  const way = { host, index: compiled.index, request };
+  const refused = admitted(way, place.admit);
   const routes = judgeRoutes(host.routes, request);
-  if (!entry) return { virtualHost, routes, outcome: reply(404, '', 'no route fits') };
-  request.take(entry, host.name);
+  const { entry } = request;
+  if (!entry) return { virtualHost, routes, outcome: refused ?? reply(404, '', 'no route fits') };
   const options = appliedOptions(place.listener, host, entry.route.compiled.source);
-  return { virtualHost, routes, options, outcome: outcomeOf(snapshot, request, entry) };
+  return { virtualHost, routes, options, outcome: refused ?? outcomeOf(snapshot, request, entry) };
+}
+
+interface Way {
+  readonly host: Listener['virtualHosts'][number];
+  readonly index: CompiledHost['index'];
+  readonly request: ExplainedRequest;
+}
+
+/** Finds the route and asks whether it lets the request in; the answer when it does not. */
+function admitted({ host, index, request }: Way, admit: Admission | undefined): Outcome | undefined {
+  const route = (): Route | undefined => {
+    request.entry = findRoute(index, request);
+    if (request.entry) request.take(request.entry, host.name);
+    return request.entry?.route.compiled.source;
+  };
+  const found = route();
+  if (!found || !admit) return undefined;
+  const facts = request.shareFacts();
+  const reroute = () => {
+    request.takeFacts(facts);
+    return route();
+  };
+  const answer = admit({ virtualHost: host, route: found, facts, reroute });
+  request.takeFacts(facts);
+  return answer && reply(answer.status, answer.body, answer.reason);
 }
 
 /** A URL, with its path as it is written. */

@@ -1,4 +1,6 @@
-import type { Context, Endpoint, Facts, Listener } from '@edge-gateway/core';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { factsOf, type Context, type Endpoint, type Facts, type Listener } from '@edge-gateway/core';
 import { EMPTY_PLAN, type Plan } from '../compile/route.ts';
 import type { MatchedRoute } from '../compile/virtual-host.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
@@ -6,7 +8,7 @@ import { setHeader } from '../flat-headers.ts';
 import type { RouteEntry } from '../match/route-index.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { takeIn } from '../request-head.ts';
-import type { OutgoingRequest } from '../upstream-head.ts';
+import { takeRecorded, type OutgoingRequest } from '../upstream-head.ts';
 import type { RequestToExplain } from './explanation.ts';
 
 /** The client of an explained request, whose address nobody knows. */
@@ -23,7 +25,7 @@ export class ExplainedRequest implements OutgoingRequest {
   readonly tlsVersion = '';
   readonly startedAt: number;
   readonly listener: { readonly settings: ManagerSettings };
-  readonly facts: Facts | undefined = undefined;
+  facts: Facts | undefined;
   readonly metadata = new Map<string, Readonly<Record<string, unknown>>>();
   readonly status = 0;
   readonly responseHeaders: readonly string[] = [];
@@ -62,10 +64,25 @@ export class ExplainedRequest implements OutgoingRequest {
   }
 
   /** Takes the canonical path. */
-  takePath(path: string): void {
+  takePath(path: string, original = path): void {
     const cut = path.indexOf('?');
-    this.path = this.originalPath = path;
+    this.path = path;
+    this.originalPath = original;
     this.pathname = cut < 0 ? path : path.slice(0, cut);
+  }
+
+  /** The facts that concerns share. */
+  shareFacts(): Facts {
+    const facts = factsOf(Object.assign(new IncomingMessage(new Socket()), { method: this.method, url: this.path }));
+    facts.headers = this.headers;
+    return (this.facts = facts);
+  }
+
+  /** Takes on what is recorded on the facts. */
+  takeFacts(facts: Facts): void {
+    if (facts.path !== this.path) this.takePath(facts.path, this.originalPath);
+    if (facts.requestChanges.length > 0) this.authority = facts.header('host') ?? this.authority;
+    takeRecorded(this.headers, facts);
   }
 
   /** Takes the route that was found. */

@@ -1,4 +1,4 @@
-import type { Endpoint, ResourceRef, Route } from '@edge-gateway/core';
+import type { Endpoint, Facts, ResourceRef, Route, VirtualHost } from '@edge-gateway/core';
 
 /** A request to explain. */
 export interface RequestToExplain {
@@ -9,6 +9,30 @@ export interface RequestToExplain {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
   readonly listener?: string;
+  /** Stands for the concerns. Default: all requests are let in as they are. */
+  readonly admit?: Admission;
+}
+
+/**
+ * Says what the concerns of a route would do, and records on its facts what they would change, which the outcome then
+ * shows. What it gives is what the request is answered with; nothing lets it in.
+ */
+export type Admission = (reached: ReachedRoute) => ExplainedReply | undefined;
+
+/** A request whose route is found. */
+export interface ReachedRoute {
+  readonly virtualHost: VirtualHost;
+  readonly route: Route;
+  readonly facts: Facts;
+  /** Chooses the route again, by what is recorded on the facts; nothing when none fits any more. */
+  reroute(): Route | undefined;
+}
+
+/** An answer of the gateway itself, and why. */
+export interface ExplainedReply {
+  readonly status: number;
+  readonly body: string;
+  readonly reason: string;
 }
 
 /** Why a request is served as it is. Plain data. */
@@ -75,7 +99,7 @@ export interface AppliedOption {
 export type Outcome =
   | { readonly type: 'forward'; readonly destinations: readonly ExplainedDestination[] }
   | { readonly type: 'redirect'; readonly status: number; readonly location: string }
-  | { readonly type: 'reply'; readonly status: number; readonly body: string; readonly reason: string };
+  | ({ readonly type: 'reply' } & ExplainedReply);
 
 /** One destination with what would be sent to it. */
 export interface ExplainedDestination {
@@ -84,7 +108,7 @@ export interface ExplainedDestination {
   /** Share of the requests in percent. */
   readonly share: number;
   /** Set when this share answers by itself. */
-  readonly reply?: { readonly status: number; readonly body: string; readonly reason: string };
+  readonly reply?: ExplainedReply;
   readonly endpoints: readonly Endpoint[];
   /** URL at the first endpoint. */
   readonly url: string;
