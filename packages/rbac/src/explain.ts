@@ -1,23 +1,27 @@
+import type { Facts } from '@edge-gateway/core';
 import type { JwtProvider, JwtProviders, Rbac } from '@edge-gateway/core/schema';
+import { claimCopiesOf, claimHeadersOf, copyClaims, removeOthersCopies } from './claim-headers.ts';
 import type { Claims } from './claims.ts';
 import { compilePolicies, type Decision } from './decide.ts';
 import { jwtBlockOf } from './jwt-levels.ts';
-import { JWT_STATUS, type JwtFailure } from './jwt-status.ts';
-import { findTokens, tokenSourceOf, type TokenSource } from './token-source.ts';
+import { httpStatusOf, JWT_STATUS, worstOf, type JwtFailure } from './jwt-status.ts';
+import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
 import { parseToken } from './token.ts';
 import { checkClaims, claimChecksOf } from './verify.ts';
 
+/** Options of virtual host and route. */
+export type AccessLevels = readonly [host: { readonly rbac?: Rbac }, route: { readonly rbac?: Rbac }];
+
 /** A request whose access is to be explained. */
 export interface AccessToExplain {
-  readonly method: string;
-  /** Canonical, with its query. */
-  readonly path: string;
-  /** Flat, names in lower case. */
-  readonly headers: readonly string[];
+  /** Method, canonical path and headers; what JWT changes of them is recorded here as when it serves. */
+  readonly facts: Facts;
   /** Taken for those of a verified token, in place of the tokens in the request. */
   readonly claims?: Claims;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The options of the route that the request has after what was recorded; nothing when it has none. Default: the same. */
+  readonly reroute?: () => AccessLevels | undefined;
 }
 
 /** What one provider says of the token that it would judge. */
@@ -40,87 +44,122 @@ export interface ExplainedAccess {
   readonly jwt: readonly ExplainedJwt[];
   /** Missing where no policies hold. */
   readonly rbac?: Decision;
+  /** Set when another route holds after what tokens changed of the headers. */
+  readonly rerouted?: true;
+  /** What the request is answered with. */
+  readonly refusal?: { readonly status: 401 | 403; readonly body: string };
 }
 
 /** The options of virtual host and route, and whether the Settings want policies everywhere. */
 export interface AccessRules {
-  readonly levels: readonly [host: { readonly rbac?: Rbac }, route: { readonly rbac?: Rbac }];
+  readonly levels: AccessLevels;
   readonly requireRbac: boolean;
 }
 
+const STAGES = [
+  ['beforeExtAuth', 'before external auth'],
+  ['afterExtAuth', 'after external auth'],
+] as const;
+
 /**
  * Says what JWT and RBAC would do with a request, without verifying a signature or asking anybody: which provider judges
- * its token, which policy lets it in, or came closest and what it lacked.
+ * its token, which policy lets it in, or came closest and what it lacked. Records on the facts what would change.
  */
 export function explainAccess({ levels, requireRbac }: AccessRules, request: AccessToExplain): ExplainedAccess {
-  const verified = new Map<string, Claims>();
-  const jwt = (['beforeExtAuth', 'afterExtAuth'] as const).flatMap((stage) => {
-    const block = jwtBlockOf(levels, stage);
-    if (!block) return [];
-    return [
-      { stage: stage === 'beforeExtAuth' ? BEFORE : AFTER, ...explainProviders(block, request, verified) } as const,
-    ];
-  });
-  const block = levels[1].rbac ?? levels[0].rbac;
-  if (block?.disable || (!block && !requireRbac)) return { jwt };
-  const { method, path } = request;
-  return { jwt, rbac: compilePolicies(block?.policies ?? {})({ method, path, claims: verified }) };
+  const jwt: ExplainedJwt[] = [];
+  const met = new Set<JwtProviders>();
+  let refusal: ExplainedAccess['refusal'];
+  let rerouted = false;
+  let holding: AccessLevels | undefined = levels;
+  for (let i = 0; i < STAGES.length && holding; i++) {
+    const [stage, title] = STAGES[i]!;
+    const block = jwtBlockOf(holding, stage);
+    if (!block || met.has(block)) continue;
+    met.add(block);
+    const { answer, ...explained } = explainProviders(block, request);
+    jwt.push({ stage: title, ...explained });
+    refusal ??= answer;
+    if (refusal || !request.facts.reroute || !request.reroute) continue;
+    request.facts.reroute = false;
+    const next = request.reroute();
+    // Of another route every stage runs that this request has not met yet.
+    if (next !== holding) {
+      rerouted = true;
+      i = -1;
+    }
+    holding = next;
+  }
+  const rbac = holding && explainPolicies({ levels: holding, requireRbac }, request.facts);
+  if (rbac && !rbac.allowed) refusal ??= { status: 403, body: 'RBAC: access denied' };
+  return { jwt, ...(rerouted && { rerouted }), ...(rbac && { rbac }), ...(refusal && { refusal }) };
 }
 
-const BEFORE = 'before external auth';
-const AFTER = 'after external auth';
+function explainPolicies({ levels, requireRbac }: AccessRules, facts: Facts): Decision | undefined {
+  const block = levels[1].rbac ?? levels[0].rbac;
+  if (block?.disable || (!block && !requireRbac)) return undefined;
+  return compilePolicies(block?.policies ?? {})(facts);
+}
 
-function explainProviders(
-  block: JwtProviders,
-  request: AccessToExplain,
-  verified: Map<string, Claims>,
-): Omit<ExplainedJwt, 'stage'> {
-  const judged = Object.entries(block.providers ?? {}).map(([provider, spec]) => ({
-    provider,
-    ...judge(spec, request),
-  }));
+type ExplainedStage = Omit<ExplainedJwt, 'stage'> & { readonly answer: ExplainedAccess['refusal'] };
+
+function explainProviders(block: JwtProviders, request: AccessToExplain): ExplainedStage {
+  const { facts } = request;
+  const judged = Object.entries(block.providers ?? {}).map(([provider, spec]) => {
+    const copies = claimCopiesOf(provider, spec);
+    return { provider, spec, copies, ...judge(spec, request) };
+  });
+  const claimHeaders = new Set(judged.flatMap(({ copies }) => claimHeadersOf(copies)));
+  removeOthersCopies(claimHeaders, facts, []);
+  const providers = judged.map(({ provider, failure, reason }) => ({ provider, accepts: !failure, reason }));
   const good = judged.find(({ claims }) => claims !== undefined);
-  const providers = judged.map(({ provider, claims, reason }) => ({ provider, accepts: claims !== undefined, reason }));
   if (good) {
-    verified.set(good.provider, good.claims!);
-    return { passes: true, reason: `provider ${good.provider} judges the token`, providers };
+    facts.claims.set(good.provider, good.claims!);
+    copyClaims(good.copies, good.claims!, facts);
+    if (!good.spec.keepToken) removeTokens(good.found, good.source, facts);
+    return { passes: true, reason: `provider ${good.provider} judges the token`, providers, answer: undefined };
   }
   const policy = block.allowMissingOrFailedJwt
     ? 'ALLOW_MISSING_OR_FAILED'
     : (block.validationPolicy ?? 'REQUIRE_VALID');
-  const isMissing = judged.every(({ reason }) => reason === JWT_STATUS.missing.text);
-  const passes = policy === 'ALLOW_MISSING_OR_FAILED' || (policy === 'ALLOW_MISSING' && isMissing);
-  return { passes, reason: `no provider accepts a token, the validation policy is ${policy}`, providers };
+  const failure = worstOf(judged.map((each) => each.failure ?? 'missing'));
+  const passes =
+    judged.length === 0 ||
+    policy === 'ALLOW_MISSING_OR_FAILED' ||
+    (policy === 'ALLOW_MISSING' && failure === 'missing');
+  const answer = passes ? undefined : { status: httpStatusOf(failure), body: JWT_STATUS[failure].text };
+  return { passes, reason: `no provider accepts a token, the validation policy is ${policy}`, providers, answer };
 }
 
 interface Judged {
-  readonly claims: Claims | undefined;
+  readonly source: TokenSource;
+  readonly found: FoundTokens;
   readonly reason: string;
+  /** Of a token that is accepted. */
+  readonly claims?: Claims;
+  readonly failure?: JwtFailure;
 }
 
-function judge(spec: JwtProvider, request: AccessToExplain): Judged {
-  if (request.claims) return judgeClaims(spec, request.claims);
+function judge(spec: JwtProvider, { facts, claims, now }: AccessToExplain): Judged {
   const source = tokenSourceOf(spec);
-  const facts = { headers: request.headers, path: request.path, requestChanges: [] };
-  const { tokens } = findTokens(source, { facts, rawHeaders: [] });
-  let claims: Claims | undefined;
-  for (const text of tokens) {
-    const token = parseToken(text);
-    const failure = typeof token === 'string' ? token : checkClaims(token, claimChecksOf(spec), request.now);
-    if (failure || typeof token === 'string') return { claims: undefined, reason: textOf(failure) };
-    claims ??= token.payload;
+  const found = findTokens(source, { facts, rawHeaders: [] });
+  const failed = (failure: JwtFailure): Judged => ({ source, found, failure, reason: JWT_STATUS[failure].text });
+  if (claims) {
+    const { issuer = '' } = spec;
+    if (issuer !== '' && claims['iss'] !== undefined && claims['iss'] !== issuer) return failed('unknownIssuer');
+    return { source, found, claims, reason: 'the claims are taken for those of a verified token' };
   }
-  if (!claims) return { claims, reason: JWT_STATUS.missing.text };
-  return { claims, reason: `its issuer and times are good; the token is in ${placesOf(source)}` };
+  let accepted: Claims | undefined;
+  for (const text of found.tokens) {
+    const token = parseToken(text);
+    if (typeof token === 'string') return failed(token);
+    const failure = checkClaims(token, claimChecksOf(spec), now);
+    if (failure) return failed(failure);
+    accepted ??= token.payload;
+  }
+  if (!accepted) return failed('missing');
+  const reason = `its issuer and times are good; the token is in ${placesOf(source)}`;
+  return { source, found, claims: accepted, reason };
 }
-
-function judgeClaims({ issuer = '' }: JwtProvider, claims: Claims): Judged {
-  const isOther = issuer !== '' && claims['iss'] !== undefined && claims['iss'] !== issuer;
-  if (isOther) return { claims: undefined, reason: JWT_STATUS.unknownIssuer.text };
-  return { claims, reason: 'the claims are taken for those of a verified token' };
-}
-
-const textOf = (failure: JwtFailure | undefined): string => JWT_STATUS[failure ?? 'verificationFails'].text;
 
 function placesOf({ headers, queryParams }: TokenSource): string {
   return [

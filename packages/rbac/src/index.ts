@@ -2,6 +2,7 @@ export { compilePolicies, type AccessRequest, type Decision } from './decide.ts'
 export { ERROR_CODES } from './error-codes.ts';
 export {
   explainAccess,
+  type AccessLevels,
   type AccessRules,
   type AccessToExplain,
   type ExplainedAccess,

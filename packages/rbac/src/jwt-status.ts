@@ -57,3 +57,12 @@ export type JwtFailure = keyof typeof JWT_STATUS;
 export function httpStatusOf(failure: JwtFailure): 401 | 403 {
   return failure === 'audienceNotAllowed' ? 403 : 401;
 }
+
+/** What to tell when no provider accepts: the failure at the one that the token was meant for, if any. */
+export function worstOf(failures: readonly JwtFailure[]): JwtFailure {
+  return (
+    failures.find((failure) => failure !== 'missing' && failure !== 'unknownIssuer') ??
+    failures.find((failure) => failure !== 'missing') ??
+    'missing'
+  );
+}

@@ -9,8 +9,9 @@ import {
   type Handler,
 } from '@edge-gateway/core';
 import type { JwtProviders } from '@edge-gateway/core/schema';
+import { removeOthersCopies } from './claim-headers.ts';
 import { jwtCounter } from './jwt-counter.ts';
-import { httpStatusOf, JWT_STATUS, type JwtFailure } from './jwt-status.ts';
+import { httpStatusOf, JWT_STATUS, worstOf, type JwtFailure } from './jwt-status.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { jwtBlockOf } from './jwt-levels.ts';
 import { withoutTokens, type FoundTokens } from './token-source.ts';
@@ -42,14 +43,14 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
 
   function conclude(req: IncomingMessage, verdicts: readonly Verdict[]): GatewayError | undefined {
     const facts = factsOf(req);
-    removeOthersCopies(req, facts, claimHeaders);
+    removeOthersCopies(claimHeaders, facts, req.rawHeaders);
     const good = verdicts.find(({ outcome }) => typeof outcome !== 'string');
     if (good) {
       stats.allowed.value++;
       acceptToken(good, facts);
       return undefined;
     }
-    const failure = worst(verdicts);
+    const failure = worstOf(verdicts.map(({ outcome }) => outcome as JwtFailure));
     attachFailures(verdicts, facts);
     if (policy === 'ALLOW_MISSING_OR_FAILED' || (policy === 'ALLOW_MISSING' && failure === 'missing')) {
       stats.allowed.value++;
@@ -100,16 +101,6 @@ async function judge(provider: Provider, tokens: readonly string[]): Promise<Tok
   return first ?? 'missing';
 }
 
-/** What to tell when no provider accepts: the verdict of the one that the token was meant for, if any. */
-function worst(verdicts: readonly Verdict[]): JwtFailure {
-  const failures = verdicts.map(({ outcome }) => outcome as JwtFailure);
-  return (
-    failures.find((failure) => failure !== 'missing' && failure !== 'unknownIssuer') ??
-    failures.find((failure) => failure !== 'missing') ??
-    'missing'
-  );
-}
-
 function acceptToken({ provider, found, outcome }: Verdict, facts: Facts): void {
   const { payload } = outcome as Token;
   provider.accept(payload, found, facts);
@@ -130,24 +121,6 @@ function metadataOf(facts: Facts): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   facts.metadata.set(JWT_METADATA, made);
   return made;
-}
-
-/**
- * Nobody but a token may fill a claim header: what the client sent under its name goes, in any spelling, and so does
- * what an earlier concern put there.
- */
-function removeOthersCopies(req: IncomingMessage, facts: Facts, claimHeaders: ReadonlySet<string>): void {
-  if (claimHeaders.size === 0) return;
-  const names = new Set<string>();
-  const note = (name: string): void => {
-    if (claimHeaders.has(name) || (name.includes('_') && claimHeaders.has(name.replaceAll('_', '-')))) names.add(name);
-  };
-  const flat = facts.headers ?? req.rawHeaders;
-  for (let i = 0; i < flat.length; i += 2) note(flat[i]!.toLowerCase());
-  for (const { name } of facts.requestChanges) note(name);
-  for (const name of names) facts.requestChanges.push({ op: 'remove', name });
-  // The route may have been chosen by what is gone now.
-  if (names.size > 0) facts.reroute = true;
 }
 
 function refusal(failure: JwtFailure, req: IncomingMessage, tokenParams: readonly string[]): GatewayError {

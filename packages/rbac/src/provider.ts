@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, parseDuration, type Context, type Facts } from '@edge-gateway/core';
+import { parseDuration, type Context, type Facts } from '@edge-gateway/core';
 import type { JwtProvider } from '@edge-gateway/core/schema';
-import { claimAt, headerValueOf, type Claims } from './claims.ts';
+import { claimCopiesOf, claimHeadersOf, copyClaims } from './claim-headers.ts';
+import type { Claims } from './claims.ts';
 import type { JwtFailure } from './jwt-status.ts';
 import { jwtCounter } from './jwt-counter.ts';
 import { fetchKeysOf } from './fetch-keys.ts';
 import { localKeys, remoteKeys, type KeySource } from './key-source.ts';
 import { createTokenCache, type TokenCache } from './token-cache.ts';
-import { findTokens, tokenSourceOf, withoutTokens, type FoundTokens, type TokenSource } from './token-source.ts';
+import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
 import type { Token } from './token.ts';
 import { checkClaims, claimChecksOf, verifyToken, type Checks } from './verify.ts';
 
 const DEFAULT_CACHE_MS = 300_000;
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** A provider made ready: what it checks, where its tokens are, what it does with a good one. */
 export interface Provider {
@@ -36,21 +36,14 @@ export function createProvider(name: string, spec: JwtProvider, context: Context
   const keys = keySourceOf(name, spec, context);
   const checks: Checks = { ...claimChecksOf(spec), keys };
   const cache: TokenCache = context.state(`rbac.tokens:${JSON.stringify(spec.jwks)}`, () => createTokenCache());
-  const copies = (spec.claimsToHeaders ?? []).map(({ claim = '', header = '', append = false }) => {
-    if (claim === '' || !HEADER_NAME.test(header)) {
-      throw new GatewayError(`provider ${name}: claimsToHeaders needs a claim and a header name`, {
-        code: 'ERR_RBAC_PROVIDER',
-      });
-    }
-    return { claim, header: header.toLowerCase(), append };
-  });
+  const copies = claimCopiesOf(name, spec);
   const hits = jwtCounter(context, 'jwt_cache_hit');
   const misses = jwtCounter(context, 'jwt_cache_miss');
 
   return {
     name,
     source,
-    claimHeaders: copies.map(({ header }) => header.replaceAll('_', '-')),
+    claimHeaders: claimHeadersOf(copies),
     failureKey: spec.attachFailedStatusToMetadata ?? '',
     find: ({ rawHeaders }, facts) => findTokens(source, { facts, rawHeaders }),
     verdictNow(text) {
@@ -70,15 +63,8 @@ export function createProvider(name: string, spec: JwtProvider, context: Context
     },
     accept(claims, found, facts) {
       facts.claims.set(name, claims);
-      for (const { claim, header, append } of copies) {
-        const value = headerValueOf(claimAt(claims, claim, '.'));
-        if (value === undefined) continue;
-        facts.requestChanges.push({ op: append ? 'append' : 'set', name: header, value });
-        facts.reroute = true;
-      }
-      if (spec.keepToken) return;
-      for (const header of found.headers) facts.requestChanges.push({ op: 'remove', name: header });
-      facts.path = withoutTokens(facts.path, source.queryParams);
+      copyClaims(copies, claims, facts);
+      if (!spec.keepToken) removeTokens(found, source, facts);
     },
   };
 }

@@ -59,6 +59,12 @@ export function findTokens(source: TokenSource, carrier: TokenCarrier): FoundTok
   return { tokens, headers };
 }
 
+/** Records that tokens go: the headers that they were found in, and all query parameters of the source. */
+export function removeTokens({ headers }: FoundTokens, { queryParams }: TokenSource, facts: Facts): void {
+  for (const name of headers) facts.requestChanges.push({ op: 'remove', name });
+  facts.path = withoutTokens(facts.path, queryParams);
+}
+
 /** The values of a header one by one, with the recorded changes. */
 function valuesOf(header: string, { facts, rawHeaders }: TokenCarrier): readonly string[] {
   const flat = facts.headers ?? rawHeaders;

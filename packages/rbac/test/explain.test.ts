@@ -1,6 +1,9 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
+import { factsOf, type Facts } from '@edge-gateway/core';
 import type { JwtProviders, Rbac } from '@edge-gateway/core/schema';
-import { explainAccess } from '../src/index.ts';
+import { explainAccess, JWT_STATUS, type AccessLevels } from '../src/index.ts';
 import { createIssuer, ISSUER, NOW, seconds, type Issuer } from './issuer.ts';
 
 describe('an explanation of access', () => {
@@ -15,8 +18,13 @@ describe('an explanation of access', () => {
   const ask = (host: object, { headers = [] as string[], path = '/', claims = undefined as object | undefined } = {}) =>
     explainAccess(
       { levels: [host as { rbac?: Rbac }, {}], requireRbac: false },
-      { method: 'GET', path, headers, now: NOW, ...(claims && { claims: claims as Record<string, unknown> }) },
+      { facts: factsWith(path, headers), now: NOW, ...(claims && { claims: claims as Record<string, unknown> }) },
     );
+  const factsWith = (path: string, headers: string[]): Facts => {
+    const facts = factsOf(Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: path }));
+    facts.headers = headers;
+    return facts;
+  };
 
   it('says nothing where nothing guards', () => {
     expect(ask({})).to.deep.equal({ jwt: [] });
@@ -24,7 +32,7 @@ describe('an explanation of access', () => {
   });
 
   it('denies where the Settings want policies and there are none', () => {
-    const request = { method: 'GET', path: '/', headers: [], now: NOW };
+    const request = { facts: factsWith('/', []), now: NOW };
     const { rbac: decision } = explainAccess({ levels: [{}, {}], requireRbac: true }, request);
     expect(decision).to.deep.equal({ allowed: false, reason: 'there is no policy' });
   });
@@ -39,6 +47,77 @@ describe('an explanation of access', () => {
     const elsewhere = ask({ jwt: block(), rbac }, { headers: ['x-token', token] });
     expect(elsewhere.jwt[0]).to.include({ passes: false });
     expect(elsewhere.rbac).to.include({ allowed: false, closest: 'admins', reason: 'there is no verified token' });
+  });
+
+  describe('records on the facts what JWT changes', () => {
+    const claimsToHeaders = [{ claim: 'email', header: 'X-Email' }];
+    const changed = async (more: object, request: { headers?: string[]; path?: string; claims?: object }) => {
+      const facts = factsWith(request.path ?? '/', request.headers ?? []);
+      explainAccess(
+        {
+          levels: [{ jwt: block({ providers: { main: { ...main, claimsToHeaders, ...more } } }) } as object, {}],
+          requireRbac: false,
+        },
+        { facts, now: NOW, ...(request.claims && { claims: request.claims as Record<string, unknown> }) },
+      );
+      return facts;
+    };
+
+    it('the claim headers, and that a client cannot send them', async () => {
+      const facts = await changed({}, { headers: ['x_email', 'forged'], claims: { email: 'a@b' } });
+      expect(facts.requestChanges).to.deep.equal([
+        { op: 'remove', name: 'x_email' },
+        { op: 'set', name: 'x-email', value: 'a@b' },
+      ]);
+    });
+
+    it('that the token goes from headers and query, unless it is kept', async () => {
+      const token = await issuer.sign({ email: 'a@b' });
+      const request = { headers: ['authorization', `Bearer ${token}`], path: `/x?access_token=${token}&b=1` };
+      const facts = await changed({}, request);
+      expect(facts.path).to.equal('/x?b=1');
+      expect(facts.header('authorization')).to.equal(undefined);
+      const kept = await changed({ keepToken: true }, request);
+      expect(kept.path).to.equal(request.path);
+      expect(kept.header('authorization')).to.equal(`Bearer ${token}`);
+    });
+  });
+
+  for (const [what, host, headers, refusal] of [
+    ['no token', { jwt: { providers: { main } } }, [], { status: 401, body: 'Jwt is missing' }],
+    ['no policy', { rbac: {} }, [], { status: 403, body: 'RBAC: access denied' }],
+    [
+      'a token that is none',
+      { jwt: { providers: { other: { issuer: 'else' }, main } } },
+      ['authorization', 'Bearer x'],
+      { status: 401, body: JWT_STATUS.badForm.text },
+    ],
+  ] as const) {
+    it(`says what ${what} is answered with`, () => {
+      expect(ask(host, { headers: [...headers] }).refusal).to.deep.equal(refusal);
+    });
+  }
+
+  it('takes the policies of the route that the claims lead to, and every stage of it that was not met', async () => {
+    const claimsToHeaders = [{ claim: 'tier', header: 'x-tier' }];
+    const host = { jwt: block({ providers: { main: { ...main, claimsToHeaders } } }) };
+    const gold = {
+      rbac: { policies: { gold: {} } },
+      jwtProvidersStaged: { beforeExtAuth: { providers: { outer: {} } } },
+    };
+    const facts = factsWith('/', ['authorization', `Bearer ${await issuer.sign({ tier: 'gold' })}`]);
+    const next = [host, gold] as unknown as AccessLevels;
+    const explained = explainAccess(
+      { levels: [host as object, {}], requireRbac: false },
+      { facts, now: NOW, reroute: () => (facts.header('x-tier') === 'gold' ? next : undefined) },
+    );
+    expect(explained.rerouted).to.equal(true);
+    expect(explained.jwt.map(({ stage, passes }) => [stage, passes])).to.deep.equal([
+      ['after external auth', true],
+      ['before external auth', false],
+    ]);
+    expect(explained.rbac).to.deep.equal({ allowed: true, policy: 'gold' });
+    expect(explained.refusal).to.include({ status: 401 });
   });
 
   it('shows both stages, each with what its providers say', async () => {
