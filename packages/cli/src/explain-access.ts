@@ -1,7 +1,7 @@
 import type { Snapshot, SnapshotAuthConfig, VirtualHost } from '@edge-gateway/core';
 import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
-import { explainAccess, type ExplainedAccess } from '@edge-gateway/rbac';
-import type { Explanation } from '@edge-gateway/routing';
+import { explainAccess, type AccessLevels, type ExplainedAccess } from '@edge-gateway/rbac';
+import type { Admission } from '@edge-gateway/routing';
 import { printableDeep } from './printable.ts';
 import type { Colors } from './terminal.ts';
 
@@ -17,37 +17,39 @@ interface ExplainedExtAuth {
   readonly booleanExpr?: string;
 }
 
-/** What the command line gives beside method and URL. */
+/** What stands for the concerns of an explained request, and what it found. */
 export interface AccessQuestion {
-  readonly headers: Readonly<Record<string, readonly string[]>>;
-  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly admit: Admission;
+  /** What guards the route; missing where nothing does, or before there is a route. */
+  readonly answer: AccessExplanation | undefined;
 }
 
-/** Explains external auth, JWT and RBAC of the route that an explanation has found; `undefined` where nothing guards it. */
-export function accessOf(
-  snapshot: Snapshot,
-  { request, listeners, virtualHost, routes }: Explanation,
-  { headers, claims }: AccessQuestion,
-): AccessExplanation | undefined {
-  const chosen = listeners.find((each) => each.chosen);
-  const listener = snapshot.listeners.find(({ name }) => name === chosen?.name);
-  const host = listener?.virtualHosts.find(({ name }) => name === virtualHost?.name);
-  const matched = routes.find((each) => each.matched);
-  const route = host?.routes.find(({ name }) => name === matched?.name);
-  if (!host || !route) return undefined;
-  const extauth = extAuthOf(host, route.options);
-  const flat = Object.entries(headers).flatMap(([name, values]) => values.flatMap((value) => [name, value]));
+/**
+ * Has external auth, JWT and RBAC explained where an explanation reaches a route. `claims` are taken for those of a
+ * verified token.
+ */
+export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string, unknown>>): AccessQuestion {
+  let answer: AccessExplanation | undefined;
   const { requireRbac = false } = snapshot.settings ?? {};
-  const asked = {
-    method: request.method,
-    path: request.path,
-    headers: flat,
-    now: Date.now(),
-    ...(claims && { claims }),
+  const admit: Admission = ({ virtualHost: host, route, facts, reroute }) => {
+    let levels: AccessLevels = [host.options, route.options];
+    const again = (): AccessLevels | undefined => {
+      const next = reroute();
+      if (next && next.options !== levels[1]) levels = [host.options, next.options];
+      return next && levels;
+    };
+    const asked = { facts, now: Date.now(), ...(claims && { claims }), reroute: again };
+    const access = explainAccess({ levels, requireRbac }, asked);
+    const extauth = extAuthOf(host, levels[1]);
+    if (extauth || access.jwt.length > 0 || access.rbac) answer = { ...(extauth && { extauth }), ...access };
+    return access.refusal && { ...access.refusal, reason: 'access is refused' };
   };
-  const access = explainAccess({ levels: [host.options, route.options], requireRbac }, asked);
-  if (!extauth && access.jwt.length === 0 && !access.rbac) return undefined;
-  return { ...(extauth && { extauth }), ...access };
+  return {
+    admit,
+    get answer() {
+      return answer;
+    },
+  };
 }
 
 function extAuthOf(host: VirtualHost, route: RouteOptions): ExplainedExtAuth | undefined {
@@ -74,13 +76,14 @@ function stepsOf({ spec }: SnapshotAuthConfig): string[] {
 
 /** The lines of an access explanation, without indentation. */
 export function accessLines(access: AccessExplanation, colors: Colors): string[] {
-  const { extauth, jwt, rbac } = printableDeep(access);
+  const { extauth, jwt, rerouted, rbac } = printableDeep(access);
   const mark = (good: boolean) => (good ? colors.green('✓') : colors.red('✗'));
   const lines = extauth ? [extAuthLine(extauth)] : [];
   for (const { stage, passes, reason, providers } of jwt) {
     lines.push(`${mark(passes)} JWT ${stage}: ${reason}`);
     for (const each of providers) lines.push(`    provider ${each.provider}: ${each.reason}`);
   }
+  if (rerouted) lines.push('the route was chosen again, by the headers as they are then');
   if (!rbac) return lines;
   if (rbac.allowed) return [...lines, `${mark(true)} RBAC: policy ${rbac.policy} lets the request in`];
   const closest = rbac.closest === undefined ? '' : `policy ${rbac.closest} came closest, but `;

@@ -5,19 +5,26 @@ import { REDACTED, isSensitive, redact } from './redact.ts';
 import type { Colors } from './terminal.ts';
 
 /** A JSON Web Token somewhere in a value. */
-const TOKEN = /\beyJ[\w-]*\.[\w-]+\./;
+const TOKEN = /\beyJ[\w-]*\.[\w-]+\.[\w-]*/;
+const hideTokens = (text: string): string => text.replaceAll(new RegExp(TOKEN, 'g'), REDACTED);
 
 /** An explanation without the secret values that options and headers may hold. */
 export function withoutSecrets(explanation: Explanation): Explanation {
   const options = explanation.options.map((one) => ({ ...one, value: redact(one.value) }));
-  if (explanation.outcome.type !== 'forward') return { ...explanation, options };
-  const destinations = explanation.outcome.destinations.map((destination) => ({
+  const request = { ...explanation.request, path: hideTokens(explanation.request.path) };
+  const { outcome } = explanation;
+  if (outcome.type === 'redirect') {
+    return { ...explanation, request, options, outcome: { ...outcome, location: hideTokens(outcome.location) } };
+  }
+  if (outcome.type !== 'forward') return { ...explanation, request, options };
+  const destinations = outcome.destinations.map((destination) => ({
     ...destination,
+    url: hideTokens(destination.url),
     headers: destination.headers.map(
       ([name, value]) => [name, isSensitive(name) || TOKEN.test(value) ? REDACTED : value] as const,
     ),
   }));
-  return { ...explanation, options, outcome: { ...explanation.outcome, destinations } };
+  return { ...explanation, request, options, outcome: { ...outcome, destinations } };
 }
 
 /** An explanation as text: listener, virtual host, routes, options, access, result. */

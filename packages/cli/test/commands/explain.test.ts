@@ -160,7 +160,8 @@ describe('explain', () => {
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': { ...plain, listeners } } },
       });
       try {
-        return await explain('GET', 'http://shop.example/cart/1', ...argv, '--server', server.url);
+        const request = argv[0]?.startsWith('-') === false ? [] : ['GET', 'http://shop.example/cart/1'];
+        return await explain(...request, ...argv, '--server', server.url);
       } finally {
         await server.close();
       }
@@ -200,6 +201,41 @@ describe('explain', () => {
         expect((await ask({ jwtStaged: jwt(), rbac }, ...argv)).stdout).to.contain(line);
       });
     }
+
+    it('shows the request as it is behind access: with claim headers, without token and what others claim', async () => {
+      const claimsToHeaders = [{ claim: 'email', header: 'x-email' }];
+      const main = { issuer: 'https://id.example', claimsToHeaders };
+      const token = tokenOf({ iss: 'https://id.example', email: 'admin@example.com' });
+      const flags = ['-H', `authorization: Bearer ${token}`, '-H', 'x_email: forged', '-H', 'X-Email: forged'];
+      const { stdout } = await ask({ jwtStaged: { afterExtAuth: { providers: { main } } } }, ...flags);
+      const result = stdout.slice(stdout.indexOf('Result'));
+      expect(result).to.contain('x-email: admin@example.com').and.not.contain('authorization');
+      expect(stdout).to.not.contain('forged').and.not.contain(token);
+    });
+
+    it('answers what access refuses', async () => {
+      const { stdout } = await ask({ jwtStaged: jwt(), rbac }, '--claims', '{"email":"user@example.com"}');
+      expect(stdout).to.match(/Result\n  answer 403 \(access is refused\): "RBAC: access denied"\n$/);
+      expect((await ask({ jwtStaged: jwt() })).stdout).to.match(
+        /Result\n  answer 401 \(access is refused\): "Jwt is missing"\n$/,
+      );
+    });
+
+    it('never shows a token of the query', async () => {
+      const token = tokenOf({ iss: 'https://id.example' });
+      const main = { issuer: 'https://id.example', keepToken: true, tokenSource: { queryParams: ['t'] } };
+      const argv = ['GET', `http://shop.example/cart?t=${token}`];
+      const { stdout } = await ask({ jwtStaged: { afterExtAuth: { providers: { main } } } }, ...argv);
+      expect(stdout).to.contain('✓ JWT').and.contain('t=<redacted>').and.not.contain(token);
+    });
+
+    it('says that the claims choose the route', async () => {
+      const claimsToHeaders = [{ claim: 'beta', header: 'x-beta' }];
+      const main = { issuer: 'https://id.example', claimsToHeaders };
+      const argv = ['POST', 'http://shop.example/cart', '--claims', '{"beta":"1"}'];
+      const { stdout } = await ask({ jwtStaged: { afterExtAuth: { providers: { main } } } }, ...argv);
+      expect(stdout).to.contain('the route was chosen again').and.contain('answer 200 (direct response): "beta"');
+    });
 
     it('shows an AuthConfig that is missing, and nothing where nothing guards', async () => {
       const extauth = { configRef: { name: 'lost', namespace: 'gw-system' } };
