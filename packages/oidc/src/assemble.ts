@@ -62,6 +62,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     clientId: settings.clientId,
     verifyAccess: Boolean(block.accessToken?.claimsToHeaders?.length),
   });
+  const groups = block.azure && azureGroups(block.azure, { context });
   const issuer = block.issuerUrl ?? parts.endpoints?.auth ?? '';
   const keeper =
     parts.keeper ??
@@ -104,7 +105,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     keeper,
     sessionHeader,
     renew,
-    groups: block.azure && azureGroups(block.azure, { context }),
+    groups,
     check,
     used,
     now,
