@@ -63,8 +63,6 @@ export interface AuthMethod {
   authorize(request: AuthRequest): AuthDecision | Promise<AuthDecision>;
   /** Bytes of the body it has to see of this request (`path` and `method` are set), e.g. a provider's logout. Default 0. */
   bodyBytes?(request: AuthRequest): number;
-  /** Request headers, in lower case, that only it may fill: what a client sends under their names goes, whoever passes. */
-  readonly grantedHeaders?: readonly string[];
   /** True for one that asks nobody else, or limits its calls itself: the limit of external calls does not hold for it. */
   readonly local?: boolean;
   close?(): void | Promise<void>;
@@ -77,5 +75,10 @@ export interface AuthMethod {
  */
 export interface AuthMethodKind<Spec = unknown> {
   readonly type: string;
+  /**
+   * Request headers, in lower case, that only its steps may fill: what a client sends under their names goes, whoever
+   * passes, and also on the routes of the virtual host where nobody is asked.
+   */
+  grantedHeaders?(spec: Spec): readonly string[];
   create(spec: Spec, scope: { readonly id: string; readonly context: Context }): AuthMethod;
 }

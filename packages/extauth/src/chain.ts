@@ -22,8 +22,6 @@ export interface Chain {
   authorize(request: AuthRequest): Promise<ChainDecision>;
   /** Most bytes of the body that a step has to see of this request. */
   bodyBytes(request: AuthRequest): number;
-  /** Request headers that only its steps may fill; lower case. */
-  readonly grantedHeaders: readonly string[];
   close(): Promise<void>;
 }
 
@@ -94,7 +92,6 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
       if ('progress' in outcome) return outcome.progress.granted;
       return spec.failOnRedirect && outcome.denied.redirect ? unauthorized(outcome.denied) : outcome.denied;
     },
-    grantedHeaders: [...new Set(steps.flatMap(({ method }) => method.grantedHeaders ?? []))],
     bodyBytes: (request) => Math.max(0, ...steps.map(({ method }) => method.bodyBytes?.(request) ?? 0)),
     async close() {
       await Promise.all(steps.map(({ method }) => method.close?.()));

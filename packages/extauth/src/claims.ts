@@ -7,7 +7,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 export function claimChanges(copies: readonly ClaimToHeader[], claims: Claims): HeaderChange[] {
   const changes: HeaderChange[] = copies.map(({ header = '' }) => ({ op: 'remove', name: header.toLowerCase() }));
   for (const { claim = '', header = '', append } of copies) {
-    const value = textOf(claims[claim]);
+    const value = Object.hasOwn(claims, claim) ? textOf(claims[claim]) : undefined;
     if (value !== undefined) changes.push({ op: append ? 'append' : 'set', name: header.toLowerCase(), value });
   }
   return changes;
@@ -16,7 +16,7 @@ export function claimChanges(copies: readonly ClaimToHeader[], claims: Claims): 
 /** Metadata by the names that were asked for. */
 export function claimMetadata(wanted: Readonly<Record<string, string>>, claims: Claims): Claims {
   return Object.fromEntries(
-    Object.entries(wanted).flatMap(([key, claim]) => (claims[claim] === undefined ? [] : [[key, claims[claim]]])),
+    Object.entries(wanted).flatMap(([key, claim]) => (Object.hasOwn(claims, claim) ? [[key, claims[claim]]] : [])),
   );
 }
 

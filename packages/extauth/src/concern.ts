@@ -10,6 +10,7 @@ import {
 import type { ExtAuthExtension } from '@edge-gateway/core/schema';
 import { createChain } from './chain.ts';
 import { removeClientCopies } from './grants.ts';
+import { grantedHeadersOf } from './granted-headers.ts';
 import { createAuthHandler, type Refuse } from './handler.ts';
 import { settingsOf } from './settings.ts';
 
@@ -37,7 +38,7 @@ export function createExtAuth({ methods }: ExtAuthOptions): Concern<ExtAuthExten
       (levels as readonly { readonly extauth?: ExtAuthExtension }[]).findLast(({ extauth }) => extauth)?.extauth ??
       UNSET,
     compile(block, context, scope) {
-      if (block === UNSET || block.disable) return cleaning(scope);
+      if (block === UNSET || block.disable) return cleaning(methods, scope);
       return asking(block, { methods, context, scope });
     },
   };
@@ -56,16 +57,31 @@ function asking({ configRef }: ExtAuthExtension, { methods, context, scope }: Su
   if (!config) throw new GatewayError(`there is no AuthConfig ${id}`, { code: 'ERR_EXTAUTH_CONFIG' });
   const settings = settingsOf(scope?.settings.extauth);
   const chain = createChain(config.spec, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
-  return createAuthHandler({ chain, settings, context, id, refuse: refuseByGateway });
+  return createAuthHandler({
+    chain,
+    granted: grantedHere(methods, scope),
+    settings,
+    context,
+    id,
+    refuse: refuseByGateway,
+  });
+}
+
+/** What any AuthConfig of the virtual host grants: its upstreams believe these headers, whichever route led to them. */
+function grantedHere(methods: readonly AuthMethodKind[], scope: Scope | undefined): readonly string[] {
+  return grantedHeadersOf(
+    (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec),
+    methods,
+  );
 }
 
 /** Where nobody is asked, nobody may claim to have been: needed as soon as some upstream may believe the header. */
-function cleaning(scope: Scope | undefined): Handler | undefined {
+function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined): Handler | undefined {
   const written = scope?.settings.extauth;
   if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
-  const settings = settingsOf(written);
+  const names = [settingsOf(written).userIdHeader, ...grantedHere(methods, scope)];
   return function extAuth(req, _res, next) {
-    removeClientCopies(req, factsOf(req), [settings.userIdHeader]);
+    removeClientCopies(req, factsOf(req), names);
     next();
   };
 }

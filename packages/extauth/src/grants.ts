@@ -5,12 +5,14 @@ import type { AuthSettings } from './settings.ts';
 /** Namespace of the dynamic metadata that steps leave, each under its name. */
 export const AUTH_METADATA = 'envoy.filters.http.ext_authz';
 
-/** Nobody but a step may fill these headers: the client's own go, in every spelling. */
+/** Nobody but a step may fill these headers: the client's own go, in every spelling. What was put there since stays. */
 export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: readonly string[]): void {
   if (headers.length === 0) return;
   const wanted = new Set(headers.map((name) => name.replaceAll('_', '-')));
   for (const name of Object.keys(req.headers)) {
-    if (wanted.has(name.replaceAll('_', '-'))) facts.requestChanges.push({ op: 'remove', name });
+    if (!wanted.has(name.replaceAll('_', '-'))) continue;
+    const isGone = facts.requestChanges.some((change) => change.name === name && change.op !== 'append');
+    if (!isGone) facts.requestChanges.push({ op: 'remove', name });
   }
 }
 

@@ -30,6 +30,8 @@ export type Refuse = (refusal: Refusal, exchange: Exchange) => void;
 
 export interface HandlerParts {
   readonly chain: Chain;
+  /** Request headers that only steps may fill; lower case. */
+  readonly granted: readonly string[];
   readonly settings: AuthSettings;
   readonly context: Context;
   /** `<namespace>.<name>` of the AuthConfig. */
@@ -46,13 +48,13 @@ const TOO_LARGE: Refusal = {
 };
 
 /** Makes the handler that asks a chain: the thin face of it towards `node:http`. */
-export function createAuthHandler({ chain, settings, context, id, refuse }: HandlerParts): Handler {
+export function createAuthHandler({ chain, granted, settings, context, id, refuse }: HandlerParts): Handler {
   const stats = statsOf(context);
   const log = context.log.get('ext_authz');
 
   function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): void {
     // Not before: a step may want to see what the client sent.
-    removeClientCopies(exchange.req, facts, chain.grantedHeaders);
+    removeClientCopies(exchange.req, facts, granted);
     if (decision.allowed) {
       record(decision, facts, settings);
       stats.ok.value++;

@@ -1,6 +1,7 @@
 import { asMiddleware, type AuthMethodKind, type Concern, type Context, type Handler } from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
 import { createChain } from './chain.ts';
+import { grantedHeadersOf } from './granted-headers.ts';
 import { createAuthHandler, type Refuse } from './handler.ts';
 import { METHODS } from './methods.ts';
 import { settingsOf } from './settings.ts';
@@ -25,7 +26,14 @@ const concern: Concern<ExtAuthMiddlewareOptions> = {
     const settings = settingsOf(written);
     const kinds = [...methods, ...METHODS];
     const chain = createChain(config, { kinds, context, id, timeoutMs: settings.timeoutMs });
-    return createAuthHandler({ chain, settings, context, id, refuse: refuseHere });
+    return createAuthHandler({
+      chain,
+      granted: grantedHeadersOf([config], kinds),
+      settings,
+      context,
+      id,
+      refuse: refuseHere,
+    });
   },
 };
 

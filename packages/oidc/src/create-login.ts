@@ -1,6 +1,7 @@
 import type { AuthAllowed, AuthDecision, AuthMethod, AuthRequest, HeaderChange } from '@edge-gateway/core';
-import { claimChanges, metadataFrom, ownNames, withoutForged } from './claims.ts';
+import { claimChanges, metadataFrom, withoutForged } from './claims.ts';
 import { codeOf } from './failure.ts';
+import { ownHeaders } from './granted-headers.ts';
 import { begin } from './login/begin.ts';
 import { callback } from './login/callback.ts';
 import { knownClaims } from './login/known-claims.ts';
@@ -51,7 +52,6 @@ export function createLogin(login: Login): AuthMethod {
       keeper.close?.();
     },
     local: true,
-    grantedHeaders: [...headersOf(login)].filter((name) => name !== 'authorization'),
     bodyBytes: (request) =>
       request.method === 'POST' && settings.paths.isChannel(request.path.split('?', 1)[0]!) ? MAX_BODY_BYTES : 0,
   };
@@ -66,12 +66,6 @@ function hostnameOf({ host }: AuthRequest): string {
   return host.toLowerCase().replace(/:\d+$/, '');
 }
 
-/** The names that only this login fills. */
-function headersOf({ block: { headers = {}, identityToken, accessToken } }: Login): ReadonlySet<string> {
-  const rules = [...(identityToken?.claimsToHeaders ?? []), ...(accessToken?.claimsToHeaders ?? [])];
-  return ownNames([headers.idTokenHeader, headers.accessTokenHeader, ...rules.map(({ header }) => header)]);
-}
-
 type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => Promise<AuthAllowed>;
 
 /** What a session gives a request: tokens and claims as headers, state for later steps, metadata. */
@@ -80,7 +74,7 @@ function createGrant(login: Login): Grant {
   const { idTokenHeader, accessTokenHeader, useBearerSchemaForAuthorization } = block.headers ?? {};
   const idRules = block.identityToken?.claimsToHeaders ?? [];
   const accessRules = block.accessToken?.claimsToHeaders ?? [];
-  const own = headersOf(login);
+  const own = ownHeaders(block);
 
   function tokenChange(header: string | undefined, token: string | undefined): HeaderChange[] {
     return header && token ? [{ op: 'set', name: header.toLowerCase(), value: token }] : [];

@@ -2,6 +2,7 @@ import type { AuthMethod, AuthMethodKind } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/schema';
 import { assemble } from './assemble.ts';
 import { failure } from './failure.ts';
+import { grantedHeaders } from './granted-headers.ts';
 
 /**
  * Login by OpenID Connect as a step of an AuthConfig: authorization code with PKCE, sessions in cookies or Redis.
@@ -9,12 +10,14 @@ import { failure } from './failure.ts';
  */
 export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
   type: 'oauth2.oidcAuthorizationCode',
+  grantedHeaders,
   create: (block, { id, context }) => limitsItself(assemble({ id, context, block, session: block.session })),
 };
 
 /** Login by plain OAuth 2 as a step of an AuthConfig: the same without discovery and id tokens. */
 export const oauth2Method: AuthMethodKind<PlainOauth2> = {
   type: 'oauth2.oauth2',
+  grantedHeaders,
   create(block, { id, context }) {
     const { authEndpoint, tokenEndpoint, revocationEndpoint } = block;
     if (!authEndpoint || !tokenEndpoint) throw failure('ERR_OIDC_CONFIG', 'authEndpoint and tokenEndpoint are needed');

@@ -110,9 +110,9 @@ describe('login as an auth method', () => {
 
   it('limits its calls itself, and says which headers only it may fill', () => {
     const headers = { idTokenHeader: 'X-Id', accessTokenHeader: 'Authorization' };
-    const method = make({ headers, identityToken: { claimsToHeaders: [{ claim: 'email', header: 'X-Email' }] } });
-    expect(method).to.include({ local: true });
-    expect(method.grantedHeaders).to.deep.equal(['x-id', 'x-email']);
+    const block = { headers, identityToken: { claimsToHeaders: [{ claim: 'email', header: 'X-Email' }] } };
+    expect(make(block)).to.include({ local: true });
+    expect(oidcMethod.grantedHeaders!(block)).to.deep.equal(['x-id', 'x-email']);
   });
 
   it('marks the callback as no redirect to a login, so that failOnRedirect lets it through', async () => {

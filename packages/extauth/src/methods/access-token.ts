@@ -49,6 +49,7 @@ export const accessTokenMethod: AuthMethodKind<AccessTokenValidation> = createAc
 export function createAccessTokenMethod({ groups }: AccessTokenParts = {}): AuthMethodKind<AccessTokenValidation> {
   return {
     type: 'oauth2.accessTokenValidation',
+    grantedHeaders: ({ claimsToHeaders }) => (claimsToHeaders ?? []).map(({ header = '' }) => header.toLowerCase()),
     create: (spec, { id, context }) => methodOf(spec, { id, context, groups: groupsOf(spec, { groups, id, context }) }),
   };
 }
@@ -99,7 +100,6 @@ function methodOf(spec: AccessTokenValidation, { id, context, groups }: Surround
   }
 
   return {
-    grantedHeaders: (spec.claimsToHeaders ?? []).map(({ header = '' }) => header.toLowerCase()),
     local: !!spec.jwt?.localJwks && !spec.userinfoUrl && !groups,
     close: () => groups?.close(),
     async authorize(request): Promise<AuthDecision> {

@@ -28,6 +28,7 @@ interface StoredKey {
  */
 export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
   type: 'apiKeyAuth',
+  grantedHeaders: (spec) => copiesOf(spec).map(([name]) => name.toLowerCase()),
   create(spec, { id, context }) {
     if (spec.aerospikeApikeyStorage) throw unusable(id, 'keys in Aerospike are not available');
     const digest = digestOf(spec, id, context);
@@ -47,10 +48,9 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
       keys.set(isDigest ? hexOf(stored.trim()) : digest(stored), { name: ref.name, secret });
     }
     const header = (spec.headerName ?? 'api-key').toLowerCase();
-    const copies = Object.entries(spec.headersFromMetadataEntry ?? spec.headersFromMetadata ?? {});
+    const copies = copiesOf(spec);
     return {
       local: true,
-      grantedHeaders: copies.map(([name]) => name.toLowerCase()),
       authorize(request) {
         const given = request.header(header);
         if (given === undefined || given === '' || given.length > MAX_LENGTH) return denied('no key');
@@ -79,6 +79,11 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
     };
   },
 };
+
+/** Metadata by the header that it is copied to. */
+function copiesOf({ headersFromMetadataEntry, headersFromMetadata }: ApiKeyAuth) {
+  return Object.entries(headersFromMetadataEntry ?? headersFromMetadata ?? {});
+}
 
 function denied(reason: string): AuthDenied {
   return { allowed: false, status: 401, headers: CHALLENGE, reason };

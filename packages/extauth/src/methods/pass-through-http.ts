@@ -28,6 +28,8 @@ interface Answer {
 /** Asks an own server by `POST`: 200 lets in, every other status is the client's answer. */
 export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
   type: 'passThroughAuth.http',
+  grantedHeaders: ({ http }) =>
+    (http?.response?.allowedUpstreamHeadersToOverwrite ?? []).map((name) => name.toLowerCase()),
   create(spec, { id, context }) {
     const { http = {}, failureModeAllow = false } = spec;
     const url = urlOf(http, id);
@@ -54,7 +56,6 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
     }
 
     return {
-      grantedHeaders: (http.response?.allowedUpstreamHeadersToOverwrite ?? []).map((name) => name.toLowerCase()),
       async authorize(request): Promise<AuthDecision> {
         let answer: Answer | undefined;
         try {
