@@ -10,9 +10,13 @@ import { installed } from './apt.ts';
 
 /** A real Redis server of one's own. */
 export interface RedisServer {
-  /** `host:port`, or `unix://path`. */
+  /** `host:port`. */
   readonly host: string;
   readonly port: number;
+  /** `unix://path` of the same server. */
+  readonly unixHost: string;
+  /** `host:port` for TLS; only where it was started with certificates. */
+  readonly tlsHost: string | undefined;
   readonly pid: number;
   /** Silent but connected, as a machine that hangs. */
   freeze(): void;
@@ -27,12 +31,40 @@ export interface RedisServer {
   close(): Promise<void>;
 }
 
+export interface RedisServerOptions {
+  readonly args?: readonly string[];
+  /** Password of the default user; `command` knows it. */
+  readonly password?: string;
+  /** Speaks TLS on a second port. */
+  readonly tls?: RedisTls;
+}
+
+/** Files of certificates. */
+export interface RedisTls {
+  readonly cert: string;
+  readonly key: string;
+  /** Who signs client certificates. */
+  readonly ca: string;
+  /** Clients have to show a certificate. Default: `no`. */
+  readonly clients?: 'yes' | 'no';
+}
+
+function tlsArgs({ cert, key, ca, clients = 'no' }: RedisTls, port: number): string[] {
+  const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', ca];
+  return ['--tls-port', String(port), ...files, '--tls-auth-clients', clients];
+}
+
 /** Starts a Redis server (Debian package `redis-server`, installed where it is missing) on a free port of 127.0.0.1. */
-export async function startRedis(options: { readonly args?: readonly string[] } = {}): Promise<RedisServer> {
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const program = await installed('redis-server');
   const directory = mkdtempSync(join(tmpdir(), 'redis-'));
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory];
+  const unixPath = join(directory, 'redis.sock');
+  const tlsPort = options.tls && (await freePort());
+  args.push('--unixsocket', unixPath);
+  if (options.password) args.push('--requirepass', options.password);
+  if (options.tls) args.push(...tlsArgs(options.tls, tlsPort!));
   let child: ChildProcess;
 
   async function start(): Promise<void> {
@@ -55,8 +87,11 @@ export async function startRedis(options: { readonly args?: readonly string[] } 
     const socket = connect(port, '127.0.0.1');
     socket.setTimeout(2000, () => socket.destroy(new Error('no answer')));
     try {
-      const words = parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
-      socket.write(`*${parts.length}\r\n${words.join('')}`);
+      if (options.password) {
+        socket.write(encoded(['auth', options.password]));
+        await once(socket, 'data');
+      }
+      socket.write(encoded(parts));
       const [data] = (await once(socket, 'data')) as [Buffer];
       return data.toString();
     } finally {
@@ -68,6 +103,8 @@ export async function startRedis(options: { readonly args?: readonly string[] } 
   return {
     host: `127.0.0.1:${port}`,
     port,
+    unixHost: `unix://${unixPath}`,
+    tlsHost: tlsPort === undefined ? undefined : `127.0.0.1:${tlsPort}`,
     get pid() {
       return child.pid!;
     },
@@ -82,6 +119,11 @@ export async function startRedis(options: { readonly args?: readonly string[] } 
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function encoded(parts: readonly string[]): string {
+  const words = parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
+  return `*${parts.length}\r\n${words.join('')}`;
 }
 
 async function freePort(): Promise<number> {

@@ -1,11 +1,17 @@
 import { block, bool, duration, enumeration, int, named, of, ref, text, type Static } from './field.ts';
 
 const redis = block({
-  host: text('Address, `host:port` or `unix://path`.'),
+  host: text(
+    'Address: `host:port`, `redis://user:password@host:port`, `rediss://…` (TLS) or `unix://user:password@/path`.',
+  ),
   db: int('Number of the database.', { minimum: 0, default: 0 }),
-  poolSize: int('Connections. Default: 10 for each processor.', { minimum: 0 }),
+  poolSize: int('Connections, used in turn. Default: one, which commands share without waiting for each other.', {
+    minimum: 0,
+  }),
   socketType: enumeration(['TCP', 'TLS'], 'Plain or TLS.', { default: 'TCP' }),
-  tlsCertMountPath: text('Directory with certificates.'),
+  tlsCertMountPath: text(
+    'Directory with `ca.crt` (who signs the server) and, for a client certificate, `tls.crt` and `tls.key`.',
+  ),
 });
 /** Connection to Redis. */
 export interface RedisOptions extends Static<typeof redis> {}

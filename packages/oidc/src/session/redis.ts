@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createClient } from 'redis';
+import { createClient, ErrorReply } from 'redis';
 import type { Logger } from '@edge-gateway/core';
 import type { RedisOptions } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { codeOf, failure } from '../failure.ts';
+import { readAddress, readCertificates, type RedisAddress } from './redis-address.ts';
+import { createReport, troubleOf } from './redis-trouble.ts';
 
-/** A connection to Redis that never lets a caller wait: a command answers, or fails, within a second. */
+/** A Redis that never lets a caller wait: a command answers, or fails, within a second. */
 export interface Redis {
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
-  /** Closes the connection; the next command opens another. */
+  /** Closes the connections; the next command opens another. */
   disconnect(): void;
   /** How many logins use it. */
   users: number;
@@ -28,31 +28,46 @@ const MAX_WAITING = 1000;
 const PROBE_EVERY_MS = 250;
 /** After so many commands without an answer the connection is made anew. */
 const MAX_MISSED = 5;
-const REPORT_EVERY_MS = 5000;
 /** A server that answers so is not the primary any more, or not ready: another connection may find the one that is. */
 const MOVED = /^(READONLY|MOVED|CLUSTERDOWN|MASTERDOWN|LOADING|UNBLOCKED)/;
 
-/** Connects when first used, and again whenever the connection is lost. */
+/**
+ * Makes a Redis of `poolSize` connections (default: one, which all commands share), used in turn. Each is made when
+ * first used, and again whenever it is lost. Throws `ERR_OIDC_CONFIG` for an address that cannot be read.
+ */
 export function createRedis(options: RedisOptions, log: Logger): Redis {
+  readAddress(options);
+  const report = createReport(log);
+  const connections = Array.from({ length: options.poolSize || 1 }, () => createConnection(options, report));
+  let turn = 0;
+  return {
+    run: (command) => connections[turn++ % connections.length]!.run(command),
+    disconnect() {
+      for (const connection of connections) connection.disconnect();
+    },
+    users: 0,
+  };
+}
+
+function createConnection(options: RedisOptions, report: (error: unknown) => void): Omit<Redis, 'users'> {
   let client: RedisClient | undefined;
   let waiting = 0;
   let silentSince = 0;
-  let reported = 0;
   let missed = 0;
+  let trouble: unknown;
+
+  function note(error: unknown): void {
+    trouble = error;
+    report(error);
+  }
 
   function current(): RedisClient {
     if (client?.isOpen) return client;
     const made = connect(options);
-    made.on('error', report);
-    made.connect().catch(report);
+    made.on('error', note);
+    made.connect().catch(note);
     client = made;
     return made;
-  }
-
-  function report(err: unknown): void {
-    if (Date.now() - reported < REPORT_EVERY_MS) return;
-    reported = Date.now();
-    log.warn({ err }, 'redis cannot be used');
   }
 
   function drop(): void {
@@ -70,28 +85,31 @@ export function createRedis(options: RedisOptions, log: Logger): Redis {
       const result = await withDeadline(ready(current(), command));
       silentSince = 0;
       missed = 0;
+      trouble = undefined;
       return result;
     } catch (error) {
       if (error === LATE || error === AWAY) silentSince = Date.now();
       if (error === LATE) missed++;
+      if (error instanceof ErrorReply || codeOf(error)) note(error);
       if (missed >= MAX_MISSED || (error instanceof Error && MOVED.test(error.message))) {
         missed = 0;
         drop();
       }
-      throw unavailable(error === LATE ? 'no answer in time' : (error as Error).message, error);
+      if (error === AWAY && trouble) throw unavailable(troubleOf(trouble), trouble);
+      throw unavailable((error as Error).message, error);
     } finally {
       waiting--;
     }
   }
 
-  return { run, disconnect: drop, users: 0 };
+  return { run, disconnect: drop };
 }
 
-const AWAY = new Error('redis cannot be reached');
-const LATE = new Error('redis gave no answer in time');
+const AWAY = new Error('cannot be reached');
+const LATE = new Error('no answer in time');
 
 function unavailable(detail: string, cause?: unknown): Error {
-  return failure('ERR_OIDC_STORE_UNAVAILABLE', `redis: ${detail}`, cause);
+  return failure('ERR_OIDC_STORE_UNAVAILABLE', `session store: ${detail}`, cause);
 }
 
 /** Runs a command once the connection is there; a client that waits for its server refuses commands otherwise. */
@@ -114,15 +132,12 @@ async function withDeadline<T>(work: Promise<T>): Promise<T> {
 }
 
 function connect(options: RedisOptions) {
-  const { host = '', db = 0 } = options;
-  const url = URL.parse(/^rediss?:\/\//.test(host) ? host : '');
+  const { socket, ...login } = readAddress(options);
   return createClient({
-    ...(url && url.username && { username: decodeURIComponent(url.username) }),
-    ...(url && url.password && { password: decodeURIComponent(url.password) }),
-    database: db,
+    ...login,
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_WAITING,
-    socket: socketOf(options, url),
+    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy, ...socketOf(socket, options) },
   });
 }
 
@@ -130,26 +145,8 @@ function reconnectStrategy(attempts: number): number | Error {
   return attempts < MAX_RECONNECTS ? RECONNECT_MS : AWAY;
 }
 
-function socketOf({ host = '', socketType, tlsCertMountPath }: RedisOptions, url: URL | null) {
-  const common = { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy };
-  if (host.startsWith('unix://')) return { ...common, path: host.slice('unix://'.length) };
-  const address = url ?? URL.parse(`redis://${host}`);
-  if (!address?.hostname) throw failure('ERR_OIDC_CONFIG', 'the address of redis cannot be read');
-  const tcp = { ...common, host: address.hostname.replace(/^\[|\]$/g, ''), port: Number(address.port || 6379) };
-  if (socketType !== 'TLS' && url?.protocol !== 'rediss:') return tcp;
-  return { ...tcp, tls: true as const, ...certificates(tlsCertMountPath) };
-}
-
-/** `ca.crt`, `tls.crt` and `tls.key` of a directory, as far as they are there. */
-function certificates(directory: string | undefined): Record<string, Buffer> {
-  if (!directory) return {};
-  const files = { ca: 'ca.crt', cert: 'tls.crt', key: 'tls.key' };
-  const read = Object.entries(files).flatMap(([name, file]) => {
-    try {
-      return [[name, readFileSync(join(directory, file))] as const];
-    } catch {
-      return [];
-    }
-  });
-  return Object.fromEntries(read);
+function socketOf(socket: RedisAddress['socket'], { tlsCertMountPath }: RedisOptions) {
+  if ('path' in socket) return socket;
+  const { tls, ...tcp } = socket;
+  return tls ? { ...tcp, tls: true as const, ...readCertificates(tlsCertMountPath) } : tcp;
 }

@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLoggers } from '@edge-gateway/core';
+import type { RedisOptions } from '@edge-gateway/core/schema';
+import { skipWithout } from '../../../../test/parts/apt.ts';
+import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
+import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
+import { codeOf } from '../../src/failure.ts';
+import { createRedis, type Redis } from '../../src/session/redis.ts';
+import { readAddress } from '../../src/session/redis-address.ts';
+import { until } from '../parts/until.ts';
+
+const PASSWORD = 'p@ss:w/ord %';
+
+describe('the address of Redis', () => {
+  const good: Record<string, object> = {
+    'redis:6380': { socket: { host: 'redis', port: 6380, tls: false }, database: 0 },
+    redis: { socket: { host: 'redis', port: 6379, tls: false }, database: 0 },
+    '[::1]:6380': { socket: { host: '::1', port: 6380, tls: false }, database: 0 },
+    'redis://redis/3': { socket: { host: 'redis', port: 6379, tls: false }, database: 3 },
+    'rediss://redis': { socket: { host: 'redis', port: 6379, tls: true }, database: 0 },
+    'redis://me:p%40ss@redis': {
+      socket: { host: 'redis', port: 6379, tls: false },
+      username: 'me',
+      password: 'p@ss',
+      database: 0,
+    },
+    'redis://:p%40ss@redis': { socket: { host: 'redis', port: 6379, tls: false }, password: 'p@ss', database: 0 },
+    'unix:///run/redis.sock': { socket: { path: '/run/redis.sock' }, database: 0 },
+    'unix://me:p%40ss@/run/redis.sock': {
+      socket: { path: '/run/redis.sock' },
+      username: 'me',
+      password: 'p@ss',
+      database: 0,
+    },
+  };
+  for (const [host, expected] of Object.entries(good)) {
+    it(`is read: ${host}`, () => expect(readAddress({ host })).to.deep.equal(expected));
+  }
+
+  it('names a database that `db` overrides', () => {
+    expect(readAddress({ host: 'redis://redis/3', db: 5 }).database).to.equal(5);
+  });
+
+  for (const host of [
+    '',
+    ':6379',
+    'redis:99999',
+    'http://redis',
+    'redis://',
+    'unix://relative',
+    'a b',
+    ':hunter2@redis:6379',
+    'redis\n:6379',
+    'redis://:hunter2%@redis',
+    'unix://:hunter2%@/run/redis.sock',
+    'redis://:hunter2@:x',
+  ]) {
+    it(`is refused, without repeating it: ${JSON.stringify(host)}`, () => {
+      const refused = (): unknown => createRedis({ host }, createLoggers().get('redis'));
+      expect(refused).to.throw().with.property('code', 'ERR_OIDC_CONFIG');
+      expect(refused).to.throw(/^(?!.*hunter2)redis: /);
+    });
+  }
+});
+
+describe('a connection to Redis', function () {
+  this.timeout(60_000);
+  let server: RedisServer;
+  let good: Certificates;
+  let other: Certificates;
+  let empty: string;
+  let lines: string[];
+  const open: Redis[] = [];
+  const redis = (options: RedisOptions): Redis => {
+    const destination = { write: (line: string) => void lines.push(line) };
+    const made = createRedis(options, createLoggers({ destination }).get('redis'));
+    open.push(made);
+    return made;
+  };
+  const ping = (each: Redis): Promise<string> =>
+    each.run((client) => client.ping()).catch((error: Error) => `${codeOf(error)}: ${error.message}`);
+  const login = `:${encodeURIComponent(PASSWORD)}@`;
+  before(async function () {
+    await skipWithout(this, 'redis-server');
+    await skipWithout(this, 'openssl');
+    [good, other] = [makeCertificates(), makeCertificates()];
+    empty = mkdtempSync(join(tmpdir(), 'no-certificates-'));
+    server = await startRedis({ password: PASSWORD, tls: { ...good, clients: 'yes' } });
+  });
+  after(async () => {
+    await server?.close();
+    good?.remove();
+    other?.remove();
+    rmSync(empty, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    lines = [];
+  });
+  afterEach(() => {
+    for (const each of open.splice(0)) each.disconnect();
+    expect(lines.join('')).to.not.contain('p@ss').and.not.contain('p%40ss');
+  });
+
+  it('is made over TCP with user, password and database', async () => {
+    await server.command(['acl', 'setuser', 'me', 'on', `>${PASSWORD}`, '~*', '&*', '+@all']);
+    for (const user of ['', 'me']) {
+      const each = redis({ host: `redis://${user}${login}${server.host}`, db: 3 });
+      await each.run((client) => client.set(`by ${user}`, 'x'));
+    }
+    expect(await server.command(['info', 'keyspace'])).to.match(/db3:keys=2/);
+  });
+
+  it('is made over a socket file', async () => {
+    const each = redis({ host: server.unixHost.replace('unix://', `unix://${login}`), db: 4 });
+    await each.run((client) => client.set('by socket', 'x'));
+    expect(await server.command(['info', 'keyspace'])).to.match(/db4:keys=1/);
+  });
+
+  it('is made over TLS with the certificates of tlsCertMountPath', async () => {
+    const address = { host: `redis://${login}${server.tlsHost}`, tlsCertMountPath: good.directory };
+    expect(await ping(redis({ ...address, socketType: 'TLS' }))).to.equal('PONG');
+    expect(await ping(redis({ ...address, host: address.host.replace('redis:', 'rediss:') }))).to.equal('PONG');
+    expect(lines).to.deep.equal([]);
+  });
+
+  it('is refused where nobody known signed the certificate, and the log says so', async () => {
+    for (const tlsCertMountPath of [other.directory, undefined]) {
+      lines = [];
+      const each = redis({ host: `redis://${login}${server.tlsHost}`, socketType: 'TLS', tlsCertMountPath });
+      const said = 'the certificate of redis is not trusted: look at tlsCertMountPath';
+      expect(await ping(each)).to.equal(`ERR_OIDC_STORE_UNAVAILABLE: session store: ${said}`);
+      expect(lines[0]).to.contain(said).and.contain('"level":40');
+    }
+  });
+
+  it('is refused where the certificates are not there, and works once they are', async () => {
+    const each = redis({ host: `redis://${login}${server.tlsHost}`, socketType: 'TLS', tlsCertMountPath: empty });
+    expect(await ping(each)).to.contain('neither ca.crt, nor tls.crt and tls.key');
+    expect(lines[0]).to.contain('neither ca.crt');
+    writeFileSync(join(empty, 'tls.crt'), 'x');
+    expect(await ping(each)).to.contain('one of tls.crt and tls.key is missing');
+    rmSync(empty, { recursive: true });
+    cpSync(good.directory, empty, { recursive: true });
+    await until(async () => (await ping(each)) === 'PONG');
+  });
+
+  it('is refused in plain text by a port for TLS, and over TLS by one that is plain', async () => {
+    const plain = redis({ host: `redis://${login}${server.tlsHost}` });
+    expect(await ping(plain)).to.match(/^ERR_OIDC_STORE_UNAVAILABLE/);
+    const tls = { socketType: 'TLS', tlsCertMountPath: good.directory } as const;
+    expect(await ping(redis({ host: `redis://${login}${server.host}`, ...tls }))).to.match(
+      /^ERR_OIDC_STORE_UNAVAILABLE/,
+    );
+    expect(lines.length).to.be.greaterThan(0);
+  });
+
+  it('F7: says that the password was refused, and works again when it is right', async () => {
+    const user = (...rules: string[]): Promise<string> =>
+      server.command(['acl', 'setuser', 'rotated', 'on', '~*', '&*', '+@all', ...rules]);
+    await user('>old-hunter2');
+    const each = redis({ host: `redis://rotated:old-hunter2@${server.host}` });
+    expect(await ping(each)).to.equal('PONG');
+    await user('resetpass', '>new-hunter2');
+    await server.command(['client', 'kill', 'user', 'rotated']);
+    await until(async () => (await ping(each)).includes('redis refused the user or the password'));
+    expect(lines.join('')).to.contain('redis refused the user or the password');
+    expect(await ping(redis({ host: `redis://rotated:new-hunter2@${server.host}` }))).to.equal('PONG');
+    expect(await ping(redis({ host: server.host }))).to.match(/redis refused the user or the password|NOAUTH/);
+    await user('>old-hunter2');
+    await until(async () => (await ping(each)) === 'PONG');
+    expect(lines.join('')).to.not.contain('hunter2');
+  });
+
+  it('is one by default, and poolSize of them are used in turn', async () => {
+    const connections = async (): Promise<number> => {
+      const list = await server.command(['client', 'list']);
+      return list.split('\n').filter((line) => line.includes('user=pool ')).length;
+    };
+    await server.command(['acl', 'setuser', 'pool', 'on', '>pool', '~*', '&*', '+@all']);
+    for (const [poolSize, expected] of [
+      [undefined, 1],
+      [0, 1],
+      [3, 3],
+    ] as const) {
+      const each = redis({ host: `redis://pool:pool@${server.host}`, poolSize });
+      await Promise.all(Array.from({ length: 12 }, () => ping(each)));
+      expect(await connections(), String(poolSize)).to.equal(expected);
+      const ids = await Promise.all(Array.from({ length: 12 }, () => each.run((client) => client.clientId())));
+      expect(new Set(ids).size).to.equal(expected);
+      each.disconnect();
+      await until(async () => (await connections()) === 0);
+    }
+  });
+});
