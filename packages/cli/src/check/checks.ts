@@ -1,9 +1,10 @@
-import type { Check } from './check.ts';
+import type { Check, CheckInput } from './check.ts';
 import { deployments, pods } from './components.ts';
 import { proxies } from './proxies.ts';
 import {
   authConfigs,
   gateways,
+  graphqlApis,
   rateLimitConfigs,
   routeOptions,
   secrets,
@@ -13,8 +14,8 @@ import {
 } from './statuses.ts';
 import { virtualServices } from './virtual-services.ts';
 
-/** Every check, in the order in which `check` runs them. */
-export const CHECKS: readonly Check[] = [
+/** Every check that is always run, in the order in which `check` runs them. */
+const CHECKS: readonly Check[] = [
   deployments,
   pods,
   upstreams,
@@ -30,15 +31,23 @@ export const CHECKS: readonly Check[] = [
 ];
 
 /** Documents that became no resource at all. Only shown when there are some. */
-export const documents: Check = {
+const documents: Check = {
   name: 'Documents',
   excludedBy: 'documents',
   run: ({ unreadable }) => [unreadable],
 };
 
+/** Those of all kinds and of the kinds that there are, without those that are excluded. */
+export function checksOf({ objects, unreadable }: CheckInput, excluded: readonly string[]): readonly Check[] {
+  const hasApis = objects.some(({ kind }) => kind === 'GraphQLApi');
+  const checks = [...CHECKS, ...(hasApis ? [graphqlApis] : [])];
+  const chosen = checks.filter(({ excludedBy }) => !excluded.includes(excludedBy));
+  return unreadable ? [...chosen, documents] : chosen;
+}
+
 /** What `--exclude` takes: the checks, and those that need a cluster, which are never run without one. */
 export const EXCLUDABLE: readonly string[] = [
-  ...CHECKS.map(({ excludedBy }) => excludedBy),
+  ...[...CHECKS, graphqlApis].map(({ excludedBy }) => excludedBy),
   'xds-metrics',
   'kube-gateway-classes',
   'kube-gateways',

@@ -57,3 +57,5 @@ export const virtualHostOptions = statusCheck('VirtualHostOptions', 'virtual-hos
 export const routeOptions = statusCheck('RouteOptions', 'route-options', { kind: 'RouteOption', noun: 'route option' });
 export const secrets = statusCheck('Secrets', 'secrets', { kind: 'Secret', noun: 'secret', onlyRejected: true });
 export const gateways = statusCheck('Gateways', 'gateways', { kind: 'Gateway', noun: 'gateway', reasonBelow: true });
+/** Only shown when there are some. */
+export const graphqlApis = statusCheck('GraphQLApis', 'graphqlapis', { kind: 'GraphQLApi', noun: 'GraphQL API' });

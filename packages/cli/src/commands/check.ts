@@ -1,6 +1,6 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import { CHECKS, EXCLUDABLE, documents } from '../check/checks.ts';
+import { checksOf, EXCLUDABLE } from '../check/checks.ts';
 import { readInput, type CheckFlags } from '../check/input.ts';
 import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
 import { cliError } from '../error-codes.ts';
@@ -64,8 +64,7 @@ async function check(io: Io, command: Command, flags: CheckFlags & { output: str
   const read = () => readInput(gatewayOf(io, command), flags, note);
   const input = asTable ? await terminal.progress('Asking the gateway', read) : await read();
   const results: CheckResult[] = [];
-  const checks = CHECKS.filter(({ excludedBy }) => !flags.exclude.includes(excludedBy));
-  for (const each of input.unreadable ? [...checks, documents] : checks) {
+  for (const each of checksOf(input, flags.exclude)) {
     if (asTable) terminal.write(`Checking ${each.name}... `);
     const from = messages.length;
     const result = { name: each.name, problems: await each.run(input) };

@@ -57,6 +57,16 @@ describe('check', () => {
     ]);
   });
 
+  it('tells of GraphQL APIs where there are some', async () => {
+    const api = (state: string, reason = '') => item('GraphQLApi', 'books', { status: report(state, reason) });
+    const good = await check([...HEALTHY, api('Accepted')]);
+    expect(good.stdout).to.include('Checking GraphQLApis... OK\nNo problems detected.');
+    const bad = await check([...HEALTHY, api('Rejected', 'breaking: a field was removed')]);
+    expect(bad.code).to.equal(1);
+    expect(bad.stderr).to.include('Found rejected GraphQL API by').and.include('breaking: a field was removed');
+    expect((await check([...HEALTHY, api('Rejected')], ['-x', 'graphqlapis'])).code).to.equal(0);
+  });
+
   it('prints the problems of every kind, nested per check, and exits 1', async () => {
     const { code, stdout, stderr } = await check(documents('input.yaml'));
     expect(code).to.equal(1);
