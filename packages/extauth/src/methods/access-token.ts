@@ -50,32 +50,27 @@ export function createAccessTokenMethod({ groups }: AccessTokenParts = {}): Auth
   return {
     type: 'oauth2.accessTokenValidation',
     grantedHeaders: ({ claimsToHeaders }) => (claimsToHeaders ?? []).map(({ header = '' }) => header.toLowerCase()),
-    create: (spec, { id, context }) => methodOf(spec, { id, context, groups: groupsOf(spec, { groups, id, context }) }),
+    create: (spec, scope) => methodOf(spec, { ...scope, groups }),
   };
 }
 
-interface Surroundings {
+interface Surroundings extends AccessTokenParts {
   readonly id: string;
   readonly context: Context;
-  readonly groups: GroupLookup | undefined;
 }
 
-function groupsOf(
-  { azure }: AccessTokenValidation,
-  { groups, id, context }: AccessTokenParts & Omit<Surroundings, 'groups'>,
-): GroupLookup | undefined {
-  if (azure && !groups) throw new GatewayError(`${id}: azure needs a lookup of groups`, { code: 'ERR_EXTAUTH_CONFIG' });
-  return azure && groups?.(azure, { context });
-}
+/** What is known of a token, or why it is not good. */
+type Know = (token: string, request: AuthRequest) => Promise<Known | string>;
 
-function methodOf(spec: AccessTokenValidation, { id, context, groups }: Surroundings): AuthMethod {
+/** Makes what learns of tokens, and remembers it where learning takes a call. */
+function knowledge(spec: AccessTokenValidation, { id, context }: Surroundings): Know {
   const check = spec.jwt && jwtChecker(spec.jwt, id, context);
   const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
   const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
+  const remembers = cacheMs > 0 && (!check || spec.userinfoUrl !== undefined);
   const cache: Remembered<Known> = context.state(`extauth.tokens:${id}:${JSON.stringify(spec)}`, () =>
     createRemembered<Known>(),
   );
-  const userAttribute = spec.introspection?.userIdAttributeName;
 
   async function learn(token: string, { signal }: AuthRequest): Promise<Known | string> {
     const claims = check ? await check(token) : await introspect(token, signal);
@@ -86,8 +81,7 @@ function methodOf(spec: AccessTokenValidation, { id, context, groups }: Surround
     return { claims, userInfo: await askJson(spec.userinfoUrl, { method: 'GET', headers, signal }) };
   }
 
-  async function know(token: string, request: AuthRequest): Promise<Known | string> {
-    const remembers = cacheMs > 0 && (!check || spec.userinfoUrl !== undefined);
+  return async (token, request) => {
     const known = remembers ? cache.get(token, context.now()) : undefined;
     if (known) return known;
     const learned = await learn(token, request);
@@ -97,8 +91,13 @@ function methodOf(spec: AccessTokenValidation, { id, context, groups }: Surround
     if (end <= now) return 'the token has expired';
     if (remembers) cache.set(token, learned, Math.min(now + cacheMs, end));
     return learned;
-  }
+  };
+}
 
+function methodOf(spec: AccessTokenValidation, surroundings: Surroundings): AuthMethod {
+  const know = knowledge(spec, surroundings);
+  const groups = groupsOf(spec, surroundings);
+  const userAttribute = spec.introspection?.userIdAttributeName;
   return {
     local: !!spec.jwt?.localJwks && !spec.userinfoUrl && !groups,
     close: () => groups?.close(),
@@ -108,13 +107,19 @@ function methodOf(spec: AccessTokenValidation, { id, context, groups }: Surround
       const known = await know(token, request);
       if (typeof known === 'string') return denied(known);
       const { userInfo } = known;
+      // After the memory of tokens, which is not bounded by the size of what it holds.
       const claims = groups ? await groups.complete(known.claims) : known.claims;
       if (!hasScopes(spec.requiredScopes?.scope ?? [], claims)) return denied('a required scope is missing');
       const userId = claims[userAttribute ?? 'sub'];
       if (userAttribute !== undefined && typeof userId !== 'string') return denied(`no attribute ${userAttribute}`);
-      return allowed(spec, { claims, userInfo, isJwt: check !== undefined, userId });
+      return allowed(spec, { claims, userInfo, isJwt: spec.jwt !== undefined, userId });
     },
   };
+}
+
+function groupsOf({ azure }: AccessTokenValidation, { groups, id, context }: Surroundings): GroupLookup | undefined {
+  if (azure && !groups) throw new GatewayError(`${id}: azure needs a lookup of groups`, { code: 'ERR_EXTAUTH_CONFIG' });
+  return azure && groups?.(azure, { context });
 }
 
 interface Judged {
