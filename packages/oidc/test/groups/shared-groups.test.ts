@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { skipWithout } from '../../../../test/parts/apt.ts';
+import { groupIds } from '../../../../test/parts/microsoft.ts';
+import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
+import { until } from '../parts/until.ts';
+import { startCloud, type Cloud } from './harness.ts';
+
+describe('groups that processes share in Redis', function () {
+  this.timeout(30_000);
+  let cloud: Cloud;
+  let redis: RedisServer;
+  before(async function () {
+    await skipWithout(this, 'redis-server');
+  });
+  beforeEach(async () => {
+    redis = await startRedis();
+    cloud = await startCloud();
+  });
+  afterEach(async () => {
+    await cloud.close();
+    await redis.close();
+  });
+
+  /** In a process of its own. */
+  const lookup = () => cloud.lookup({ claimsCachingOptions: { host: redis.host } });
+  const keys = async (): Promise<string[]> => (await redis.command(['keys', '*'])).match(/azure-groups:[\w-]+/g) ?? [];
+
+  it('are read from Graph once for all of them, and end with the token', async () => {
+    await lookup().complete(cloud.claims());
+    expect((await lookup().complete(cloud.claims())).groups).to.deep.equal(groupIds(250));
+    expect(cloud.microsoft.graphCalls).to.have.length(1);
+    const [key] = await keys();
+    const seconds = Number((await redis.command(['ttl', key!])).slice(1));
+    expect(seconds).to.be.within(3000, 3660);
+  });
+
+  it('are asked of Redis once, then of the memory', async () => {
+    await lookup().complete(cloud.claims());
+    const second = lookup();
+    await second.complete(cloud.claims());
+    await redis.stop();
+    expect((await second.complete(cloud.claims())).groups).to.have.length(250);
+    expect(cloud.microsoft.graphCalls).to.have.length(1);
+  });
+
+  it('are kept in words that only the application can read or write', async () => {
+    await lookup().complete(cloud.claims());
+    const [key] = await keys();
+    expect(await redis.command(['get', key!])).not.to.contain('00000000-0000');
+    await redis.command(['set', key!, JSON.stringify(['admins'])]);
+    expect((await lookup().complete(cloud.claims())).groups).to.have.length(250);
+    expect(cloud.microsoft.graphCalls).to.have.length(2);
+  });
+
+  it('are those of the user, also where somebody swaps the entries', async () => {
+    const other = { oid: '9999aaaa-2222-4bbb-8ccc-333344445555' };
+    await lookup().complete(cloud.claims());
+    const [mine] = await keys();
+    cloud.microsoft.graph = () => ({ body: { value: ['of the other'] } });
+    await lookup().complete(cloud.claims(other));
+    const theirs = (await keys()).find((key) => key !== mine)!;
+    await redis.command(['rename', mine!, theirs]);
+    expect((await lookup().complete(cloud.claims(other))).groups).to.deep.equal(['of the other']);
+  });
+
+  it('are read from Graph where Redis is away, or silent, and shared again when it is back', async () => {
+    const first = lookup();
+    await redis.stop();
+    expect((await first.complete(cloud.claims())).groups).to.have.length(250);
+    expect(cloud.log).to.contain('the groups of users cannot be shared');
+    await redis.start();
+    redis.freeze();
+    expect((await lookup().complete(cloud.claims({ iat: 1 }))).groups).to.have.length(250);
+    redis.thaw();
+    let iat = 2;
+    await until(async () => {
+      await first.complete(cloud.claims({ iat: iat++ }));
+      return (await keys()).length > 0;
+    });
+  });
+
+  it('are never less because Redis has what cannot be used', async () => {
+    await lookup().complete(cloud.claims());
+    const [key] = await keys();
+    await redis.command(['del', key!]);
+    await redis.command(['lpush', key!, 'x']);
+    expect((await lookup().complete(cloud.claims())).groups).to.have.length(250);
+  });
+});
