@@ -53,7 +53,8 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
       await keepSafely(request, current, renewed);
       return { session: renewed };
     } catch (error) {
-      if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED') throw error;
+      // Where the browser keeps the tokens, another process may have used this one a moment ago: its session is the good one.
+      if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED' || keeper.inBrowser) throw error;
       options.log.info({ requestId: request.requestId }, 'the refresh token is no longer good, a new login is needed');
       await keeper.remove(request, current);
       return {};
@@ -101,7 +102,7 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     } catch (error) {
       options.log.warn({ requestId: request.requestId, err: error }, 'tokens could not be refreshed');
       if (!ended) return held.session;
-      if (codeOf(error) === 'ERR_OIDC_TOKEN_INVALID') return undefined;
+      if (NEW_LOGIN.has(codeOf(error))) return undefined;
       throw codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE' ? error : unavailable(error);
     }
   }
@@ -123,6 +124,9 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     return keeper.inBrowser ? keeper.update(request, held, session) : [];
   }
 }
+
+/** What only a new login mends. */
+const NEW_LOGIN: ReadonlySet<unknown> = new Set(['ERR_OIDC_TOKEN_INVALID', 'ERR_OIDC_GRANT_REFUSED']);
 
 function unavailable(cause: unknown): Error {
   return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', 'the session has ended and the provider cannot be asked', cause);
