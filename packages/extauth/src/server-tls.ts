@@ -1,42 +1,65 @@
-import type { SecureVersion } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext, getCACertificates, type SecureContext, type SecureVersion } from 'node:tls';
 import { GatewayError, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 
 type TlsConfig = NonNullable<NonNullable<PassThroughAuth['http']>['tlsConfig']>;
 
-/** TLS towards an own auth server. The server is always verified. */
+/** TLS towards an own auth server. */
 export interface ServerTls {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly minVersion: SecureVersion;
-  readonly maxVersion: SecureVersion;
+  readonly config: TlsConfig | undefined;
+  readonly id: string;
+  readonly context: Context;
+  /** Roots that are trusted beside those of the system, as PEM; those of the secret take the place of both. */
+  readonly moreRoots?: string | undefined;
 }
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = {
+  TLSv1_0: 'TLSv1',
   TLSv1_1: 'TLSv1.1',
   TLSv1_2: 'TLSv1.2',
   TLSv1_3: 'TLSv1.3',
 };
 
 /**
- * Certificates come from the secret; roots may also come, as base64 of PEM, from the environment variable
- * `HTTPS_PASSTHROUGH_CA_CERT`. Throws `ERR_EXTAUTH_CONFIG` when the secret is not there.
+ * What connections to an own auth server are made with; the server is always verified. Throws `ERR_EXTAUTH_CONFIG` when
+ * the secret is not there, or holds no certificates.
  */
-export function serverTls(config: TlsConfig | undefined, id: string, { secrets }: Context): ServerTls {
+export function serverTls({ config, id, context: { secrets }, moreRoots }: ServerTls): SecureContext {
   const { minimumProtocolVersion = '', maximumProtocolVersion = '' } = config?.sslParams ?? {};
   const secret = config?.secretRef && secrets.get(config.secretRef as ResourceRef);
-  if (config?.secretRef && !secret) {
-    throw new GatewayError(`${id}: there is no secret ${config.secretRef.name}`, { code: 'ERR_EXTAUTH_CONFIG' });
-  }
-  const trusted = process.env['HTTPS_PASSTHROUGH_CA_CERT'];
-  const ca = secretText(secret, 'ca.crt') ?? (trusted ? Buffer.from(trusted, 'base64').toString('utf8') : undefined);
+  if (config?.secretRef && !secret) throw unusable(`${id}: there is no secret ${config.secretRef.name}`);
+  const own = secretText(secret, 'ca.crt');
   const cert = secretText(secret, 'tls.crt');
   const key = secretText(secret, 'tls.key');
-  return {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && key !== undefined && { cert, key }),
-    minVersion: VERSIONS[minimumProtocolVersion] ?? 'TLSv1.2',
-    maxVersion: VERSIONS[maximumProtocolVersion] ?? 'TLSv1.3',
-  };
+  try {
+    const more =
+      own === undefined && moreRoots !== undefined ? [...getCACertificates(), ...readRoots(moreRoots)] : undefined;
+    const roots = own === undefined ? more : readRoots(own);
+    return createSecureContext({
+      ...(roots && { ca: roots }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
+      minVersion: VERSIONS[minimumProtocolVersion] ?? 'TLSv1.2',
+      maxVersion: VERSIONS[maximumProtocolVersion] ?? 'TLSv1.3',
+    });
+  } catch (cause) {
+    throw unusable(`${id}: the certificates towards the auth server cannot be used`, cause);
+  }
+}
+
+/** Roots from the environment variable `HTTPS_PASSTHROUGH_CA_CERT`, which is base64 of PEM. */
+export function rootsOfEnvironment(): string | undefined {
+  const written = process.env['HTTPS_PASSTHROUGH_CA_CERT'];
+  return written ? Buffer.from(written, 'base64').toString('utf8') : undefined;
+}
+
+/** A TLS context passes over what is no certificate, and would then trust less, or others, than was meant. */
+function readRoots(pem: string): string[] {
+  const roots = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (roots.length === 0) throw new TypeError('no certificate is there');
+  return roots.map((root) => new X509Certificate(root).toString());
+}
+
+function unusable(message: string, cause?: unknown): GatewayError {
+  return new GatewayError(message, { code: 'ERR_EXTAUTH_CONFIG', cause });
 }

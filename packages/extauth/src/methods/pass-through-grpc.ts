@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSecureContext } from 'node:tls';
-import { connectivityState, credentials, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import { connectivityState, credentials, type Client, type ServiceError } from '@grpc/grpc-js';
 import { GatewayError, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { delayMs } from '../delay.ts';
 import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
-import { serverTls, type ServerTls } from '../server-tls.ts';
+import { serverTls } from '../server-tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_BACK_OFF_MS = 1_000;
@@ -31,7 +30,9 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
     const timeoutMs = delayMs(grpc.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
     const client: Client = new Authorization(
       address,
-      grpc.tlsConfig ? secure(serverTls(grpc.tlsConfig, id, context)) : credentials.createInsecure(),
+      grpc.tlsConfig
+        ? credentials.createFromSecureContext(serverTls({ config: grpc.tlsConfig, id, context }))
+        : credentials.createInsecure(),
     );
     const log = context.log.get('ext_authz');
     let wasConnected = false;
@@ -82,10 +83,6 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
     };
   },
 };
-
-function secure(tls: ServerTls): ChannelCredentials {
-  return credentials.createFromSecureContext(createSecureContext(tls));
-}
 
 /** Milliseconds before the next attempt; `undefined` when there is none. */
 function backOff({ retryPolicy }: GrpcSpec, retry: number): number | undefined {

@@ -10,7 +10,7 @@ import {
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { MAX_ANSWER_BYTES } from '../ask.ts';
 import { delayMs } from '../delay.ts';
-import { serverTls } from '../server-tls.ts';
+import { rootsOfEnvironment, serverTls } from '../server-tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_CONNECTIONS = 100;
@@ -34,7 +34,12 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
     const { http = {}, failureModeAllow = false } = spec;
     const url = urlOf(http, id);
     const timeoutMs = delayMs(http.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
-    const dispatcher = agentOf(http, { ...serverTls(http.tlsConfig, id, context) });
+    const tls = { config: http.tlsConfig, id, context };
+    const isTls = url.startsWith('https:');
+    const dispatcher = agentOf(
+      http,
+      isTls ? { secureContext: serverTls({ ...tls, moreRoots: rootsOfEnvironment() }) } : {},
+    );
     const failed = countersOf(context.metrics);
 
     async function ask(request: AuthRequest): Promise<Answer> {
