@@ -113,7 +113,7 @@ spec:
     );
     const { code, stdout } = await validate();
     expect(code).to.equal(1);
-    expect(stdout).to.match(/^resources\/a\.yaml:6:5 {2}.+line 2, column 9 of the definition: Unknown type "Bok"\./);
+    expect(stdout).to.match(/^resources\/a\.yaml:8:15 {2}.+line 2, column 9 of the definition: Unknown type "Bok"\./);
   });
 
   it('tells a bad TLS Secret once, where the virtual service refers to it', async () => {

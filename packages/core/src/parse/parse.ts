@@ -5,6 +5,7 @@ import { peekIdentity, type Identity } from './identity.ts';
 import { findPlace, type Place } from './place.ts';
 import { createSourceText, decodeSource, type Problem, type SourceText } from './source-text.ts';
 import { splitDocuments, type Span } from './split-documents.ts';
+import { findText } from './text-place.ts';
 
 export interface ParseOptions {
   /** Larger input is refused unread. Default 16 MiB. */
@@ -73,7 +74,12 @@ function resourcesOf(source: SourceText, span: Span, parsed: ParsedDocument): Wr
     const locate: WrittenResource['locate'] = (path, on = 'key') => {
       if (path.length === 0) return origin;
       const found = place([...at, ...path]);
-      return found ? source.originAt(span.start + (on === 'key' ? found.keyOffset : found.offset)) : origin;
+      if (!found) return origin;
+      if (typeof on === 'string') return source.originAt(span.start + (on === 'key' ? found.keyOffset : found.offset));
+      const text = valueAt(value, path);
+      const written = { source: source.text, offset: span.start + found.offset };
+      const inside = typeof text === 'string' ? findText({ ...written, value: text }, on) : undefined;
+      return source.originAt(inside ?? span.start + found.keyOffset);
     };
     return { unit: source.unit, origin, value: issues.length > 0 ? undefined : value, issues, locate };
   };
@@ -83,6 +89,10 @@ function resourcesOf(source: SourceText, span: Span, parsed: ParsedDocument): Wr
     const found = place(['items', i]);
     return resource(item, ['items', i], found ? span.start + found.offset : parsed.offset);
   });
+}
+
+function valueAt(value: unknown, path: FieldPath): unknown {
+  return path.reduce<unknown>((found, step) => (found as Record<string, unknown> | undefined)?.[step], value);
 }
 
 function brokenResource(

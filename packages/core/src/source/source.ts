@@ -1,4 +1,5 @@
 import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { TextPlace } from '../parse/text-place.ts';
 import type { Origin } from '../resource.ts';
 
 /**
@@ -11,8 +12,11 @@ export interface WrittenResource {
   readonly origin: Origin;
   readonly value: unknown;
   readonly issues: readonly Issue[];
-  /** Place of a field: of its key, or with `on: 'value'` of what is written behind it. Missing steps give the nearest parent. */
-  locate(path: FieldPath, on?: 'key' | 'value'): Origin;
+  /**
+   * Place of a field: of its key, with `on: 'value'` of what is written behind it, with a place of what is there in its text, where
+   * that can be told. Missing steps give the nearest parent.
+   */
+  locate(path: FieldPath, on?: 'key' | 'value' | TextPlace): Origin;
 }
 
 /** What each changed unit holds now; an empty list says that the unit is gone. */

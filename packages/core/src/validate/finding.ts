@@ -1,10 +1,13 @@
 import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { TextPlace } from '../parse/text-place.ts';
 import type { Resource } from '../resource.ts';
 
 /** A problem of meaning: what fits the schema and still cannot work. */
 export interface Finding {
   readonly code: SemanticCode;
   readonly path: FieldPath;
+  /** Place inside the text of the field. */
+  readonly place?: TextPlace;
   readonly message: string;
   readonly hint?: string;
   /** Default: an error, which refuses the resource. */
@@ -61,8 +64,12 @@ export function within<T>(part: T | undefined, path: FieldPath, check: Check<T>)
 }
 
 /** A finding as an issue of its resource, at the place that `locate` gives. */
-export function toIssue(finding: Finding, resource: Resource, locate: (path: FieldPath) => Issue['origin']): Issue {
+export function toIssue(
+  { place, ...finding }: Finding,
+  resource: Resource,
+  locate: (path: FieldPath, place?: TextPlace) => Issue['origin'],
+): Issue {
   const { kind, metadata } = resource;
   const { name, namespace } = metadata;
-  return { severity: 'error', ...finding, origin: locate(finding.path), kind, namespace, name };
+  return { severity: 'error', ...finding, origin: locate(finding.path, place), kind, namespace, name };
 }

@@ -1,4 +1,5 @@
 import type { FieldPath } from '../parse/issue.ts';
+import { textPlace } from '../parse/text-place.ts';
 import type { GraphQLApiSpec, Resolution } from '../schema/graphql-api.ts';
 import { suggest } from './did-you-mean.ts';
 import type { Finding } from './finding.ts';
@@ -38,13 +39,17 @@ export function checkGraphQLApi(spec: GraphQLApiSpec, at: FieldPath): Finding[] 
 }
 
 function checkNames(schema: string, names: readonly string[], path: FieldPath): Finding[] {
-  const used = new Set(Array.from(schema.matchAll(PARTS), ([, name]) => name).filter((name) => name !== undefined));
+  const used = new Map<string, number>();
+  for (const { 1: name, index } of schema.matchAll(PARTS)) {
+    if (name !== undefined && !used.has(name)) used.set(name, index);
+  }
   return [...used]
-    .filter((name) => !names.includes(name))
-    .map((name): Finding => {
+    .filter(([name]) => !names.includes(name))
+    .map(([name, index]): Finding => {
       const hint = suggest(name, names);
+      const place = textPlace(schema, index);
       const message = `@resolve names '${name}', and there is no such resolution`;
-      return { code: 'INVALID_GRAPHQL_API', path, message, ...(hint !== undefined && { hint }) };
+      return { code: 'INVALID_GRAPHQL_API', path, place, message, ...(hint !== undefined && { hint }) };
     });
 }
 

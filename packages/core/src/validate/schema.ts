@@ -2,6 +2,7 @@ import { KINDS, type KindInfo } from '../schema/kinds.ts';
 import type { FieldPath, Issue } from '../parse/issue.ts';
 import { keyOf, type Kind, type Origin, type Resource, type ResourceKey } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
+import type { TextPlace } from '../parse/text-place.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { checkTypes } from './check-types.ts';
 import { isObject, readKind, readMetadata } from './identity.ts';
@@ -55,7 +56,7 @@ export function validateWritten(written: WrittenResource, checks?: readonly Reso
   if (!report.keepsShape) return { resource: undefined, key, issues: report.issues };
   const { apiVersion } = value as { apiVersion: string };
   const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec: content.spec, origin: written.origin });
-  const locate = (path: FieldPath) => written.locate(writtenPath(content.moves, path));
+  const locate = (path: FieldPath, on?: TextPlace) => written.locate(writtenPath(content.moves, path), on);
   const findings = checkSemantics(resource, checks).map((finding) => toIssue(finding, resource, locate));
   report.include(findings.filter(({ path }) => !report.hasErrorAt(path)));
   return { resource: report.failed ? undefined : resource, key, issues: report.issues, locate };

@@ -1,4 +1,4 @@
-import type { ResourceCheck } from '@edge-gateway/core';
+import type { Finding, ResourceCheck } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { GraphQLError } from 'graphql';
 import { readSchema } from './schema.ts';
@@ -15,14 +15,14 @@ const MAX_MESSAGE = 300;
 export const graphqlApiCheck: ResourceCheck = {
   kind: 'GraphQLApi',
   check({ executableSchema }: GraphQLApiSpec, at) {
-    const message = problemOf(executableSchema?.schemaDefinition ?? '');
-    if (message === undefined) return [];
-    return [{ code: 'INVALID_GRAPHQL_API', path: [...at, 'executableSchema', 'schemaDefinition'], message }];
+    const problem = problemOf(executableSchema?.schemaDefinition ?? '');
+    if (!problem) return [];
+    return [{ code: 'INVALID_GRAPHQL_API', path: [...at, 'executableSchema', 'schemaDefinition'], ...problem }];
   },
 };
 
-/** What is wrong with a definition; one that is empty is none of ours. */
-function problemOf(definition: string): string | undefined {
+/** What is wrong with a definition, and where in it; one that is empty is none of ours. */
+function problemOf(definition: string): Pick<Finding, 'message' | 'place'> | undefined {
   if (definition.trim() === '') return undefined;
   try {
     readSchema(definition);
@@ -30,6 +30,7 @@ function problemOf(definition: string): string | undefined {
   } catch (error) {
     const said = (error as Error).message.split('\n', 1)[0]!.slice(0, MAX_MESSAGE);
     const [place] = (error instanceof GraphQLError && error.locations) || [];
-    return place ? `line ${place.line}, column ${place.column} of the definition: ${said}` : said;
+    if (!place) return { message: said };
+    return { message: `line ${place.line}, column ${place.column} of the definition: ${said}`, place };
   }
 }

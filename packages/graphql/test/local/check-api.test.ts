@@ -1,4 +1,4 @@
-import { createControlPlane, memorySource, type ControlPlaneState } from '@edge-gateway/core';
+import { createControlPlane, formatIssue, memorySource, type ControlPlaneState } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { graphqlApiCheck } from '../../src/local/check-api.ts';
 
@@ -76,6 +76,36 @@ describe('graphqlApiCheck', () => {
       expect(status).to.include({ state: 'Rejected' });
       expect(status!.reason).to.include(reason);
       expect(servedBy(controlPlane.state)).to.deep.equal([]);
+      await controlPlane.close();
+    });
+  }
+
+  for (const [written, head, lines] of [
+    ['a block', '|', ['type Query {', '  book: Bok', '}']],
+    ['a folded block', '>-', ['type Query {', '  book: Bok }']],
+    ['quotes', '"type Query {', ['  book: Bok }"']],
+    ['one line', "'type Query { book: Bok }'", []],
+  ] as const) {
+    it(`names the line and column of the file, of a definition in ${written}`, async () => {
+      const yaml = [
+        '# some APIs',
+        'apiVersion: graphql.gw.vendor.io/v1beta1',
+        'kind: GraphQLApi',
+        'metadata: { name: books, namespace: default }',
+        'spec:',
+        '  executableSchema:',
+        '    executor: { local: {} }',
+        `    schemaDefinition: ${head}`,
+        ...lines.map((line) => `      ${line}`),
+      ];
+      const source = memorySource({ 'books.yaml': `${yaml.join('\n')}\n` });
+      const controlPlane = createControlPlane({ source, checks: [graphqlApiCheck] });
+      await controlPlane.start();
+      const [issue] = controlPlane.state!.issues;
+      const line = yaml.findIndex((each) => each.includes('Bok'));
+      expect(formatIssue(issue!)).to.include(
+        `books.yaml:${line + 1}:${yaml[line]!.indexOf('Bok') + 1}  GraphQLApi default/books  spec.executableSchema.schemaDefinition  line`,
+      );
       await controlPlane.close();
     });
   }
