@@ -1,49 +1,26 @@
-import { createHmac, KeyObject, sign as signRaw } from 'node:crypto';
+import { createHmac, sign as signRaw } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
-import { CompactEncrypt, exportJWK, exportSPKI, importJWK, SignJWT, type CryptoKey, type JWK } from 'jose';
-import type { JwtProvider } from '@edge-gateway/core/schema';
-import { jwt } from '../src/index.ts';
-import { createIssuer, ISSUER, seconds, serve, testContext, type Issuer } from './issuer.ts';
+import { CompactEncrypt, exportSPKI, importJWK, type CryptoKey } from 'jose';
+import { jwt, JWT_STATUS } from '../src/index.ts';
+import { b64, CLAIMS, createArena, keyOf, providerWith, type Arena } from './arena.ts';
+import { ISSUER, seconds, serve, testContext, type Issuer } from './issuer.ts';
 
-const b64 = (value: unknown): string =>
-  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
-const CLAIMS = { iss: ISSUER, sub: 'me', exp: seconds(600) };
-
-/** Every line of the catalogue of attacks on tokens. Nothing of it may get through, and nothing may be a 5xx. */
-describe('attacks on tokens', () => {
+/** The catalogue of attacks on the form and the signature of tokens. Nothing gets through, and nothing is a 5xx. */
+describe('attacks on the form of tokens', () => {
+  let arena: Arena;
   let rsa: Issuer;
   let ec: Issuer;
   let attacker: Issuer;
   let pem: string;
-  let server: Awaited<ReturnType<typeof serve>>;
   before(async () => {
-    [rsa, ec, attacker] = await Promise.all([
-      createIssuer('RS256', 'rsa'),
-      createIssuer('ES256', 'ec'),
-      createIssuer('RS256', 'rsa'),
-    ]);
+    arena = await createArena();
+    ({ rsa, ec, attacker } = arena);
     pem = await exportSPKI((await importJWK(rsa.jwk, 'RS256')) as CryptoKey);
-    server = await serve(jwt({ providers: { main: providerWith(rsa.jwk, ec.jwk) } }, testContext()));
   });
-  after(() => server.close());
-
-  function providerWith(...keys: JWK[]): JwtProvider {
-    return { issuer: ISSUER, audiences: [], jwks: { local: { key: JSON.stringify({ keys }) } } };
-  }
-
-  async function refused(token: string, body?: string | RegExp): Promise<void> {
-    const answer = await server.ask('/', { authorization: `Bearer ${token}` });
-    expect([401, 431], answer.body).to.include(answer.status);
-    expect(answer.body).to.not.include(token);
-    if (typeof body === 'string') expect(answer.body).to.equal(body);
-    else if (body) expect(answer.body).to.match(body);
-  }
-
-  const signed = (header: object, claims: object | string = CLAIMS, key: Issuer = rsa): string => {
-    const input = `${b64(header)}.${b64(claims)}`;
-    return `${input}.${signRaw('sha256', Buffer.from(input), keyOf(key)).toString('base64url')}`;
-  };
-  const keyOf = (issuer: Issuer): KeyObject => KeyObject.from(issuer.privateKey as never);
+  after(() => arena.close());
+  const refused: Arena['refused'] = (...sent) => arena.refused(...sent);
+  const signed: Arena['signed'] = (...asked) => arena.signed(...asked);
 
   for (const alg of ['none', 'None', 'NONE', 'nOnE', '']) {
     it(`alg "${alg}" without a signature`, () => refused(`${b64({ alg })}.${b64(CLAIMS)}.`));
@@ -179,171 +156,45 @@ describe('attacks on tokens', () => {
     await refused(`${head}.${b64(CLAIMS)}.AAAA`, 'Jwt header is an invalid JSON');
   });
 
-  for (const [exp, body] of [
-    [`"${seconds(60)}"`, 'Jwt payload [exp] field is not an integer'],
-    ['1.5', 'Jwt payload [exp] field is not an integer'],
-    ['1e400', 'Jwt payload [exp] field is not an integer'],
-    ['-1', 'Jwt payload [exp] field is not a positive 64 bit integer'],
-    ['null', 'Jwt payload [exp] field is not an integer'],
-    ['1e30', 'Jwt payload [exp] field is not a positive 64 bit integer'],
-    ['0', 'Jwt is expired'],
-  ] as const) {
-    it(`exp ${exp}`, () => refused(signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":"${ISSUER}","exp":${exp}}`), body));
-  }
-  for (const name of ['nbf', 'iat']) {
-    it(`${name} as text`, () =>
-      refused(
-        signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, [name]: 'soon' }),
-        `Jwt payload [${name}] field is not an integer`,
-      ));
-  }
-  for (const [name, value] of [
-    ['iss', 7],
-    ['sub', {}],
-    ['jti', []],
-  ] as const) {
-    it(`${name} as ${JSON.stringify(value)}`, () =>
-      refused(
-        signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, [name]: value }),
-        `Jwt payload [${name}] field is not a string`,
-      ));
-  }
-  for (const aud of [7, {}, [7], [null]]) {
-    it(`aud as ${JSON.stringify(aud)}`, () =>
-      refused(
-        signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, aud }),
-        'Jwt payload [aud] field is not a string or string list',
-      ));
-  }
-
-  for (const iss of [
-    'https://issuer.test',
-    'https://issuer.test//',
-    'HTTPS://issuer.test/',
-    'https://issuer.test/other',
-    ' https://issuer.test/',
-  ]) {
-    it(`issuer ${JSON.stringify(iss)} is not ${ISSUER}`, () =>
-      refused(signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, iss }), 'Jwt issuer is not configured'));
-  }
-  it('no issuer', () =>
-    refused(signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, iss: undefined }), 'Jwt issuer is not configured'));
-
-  for (const aud of ['api', 'api.test.evil', 'xapi.test', 'API.TEST', ['else'], 'api.test/path']) {
-    it(`audience ${JSON.stringify(aud)} is not api.test`, async () => {
-      const strict = await serve(
-        jwt({ providers: { main: { ...providerWith(rsa.jwk), audiences: ['api.test'] } } }, testContext()),
-      );
-      try {
-        expect((await strict.ask('/', { authorization: `Bearer ${await rsa.sign({ aud })}` })).status).to.equal(403);
-      } finally {
-        await strict.close();
-      }
-    });
-  }
-
   it('a token in a token', async () =>
     refused(signed({ alg: 'RS256', kid: 'rsa', cty: 'JWT' }, await rsa.sign()), 'Jwt payload is an invalid JSON'));
-  it('an encrypted token, also one that unpacks without end', async () => {
+  it('an encrypted token', async () => {
     const encrypted = await new CompactEncrypt(Buffer.alloc(1000))
-      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', zip: undefined })
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
       .encrypt(new Uint8Array(32));
     await refused(encrypted, /not in the form/);
   });
+  it('an encrypted token with zip, which unpacks without end', async () => {
+    const zipped = deflateRawSync(Buffer.alloc(10_000_000)).toString('base64url');
+    const header = b64({ alg: 'RSA-OAEP', enc: 'A256GCM', zip: 'DEF' });
+    await refused(`${header}.AAAA.AAAA.${zipped.slice(0, 8000)}.AAAA`, /not in the form/);
+    await refused(signed({ alg: 'RS256', kid: 'rsa', zip: 'DEF' }, zipped.slice(0, 8000)), /invalid JSON/);
+  });
   it('PBES2 with a huge count', () =>
     refused(`${b64({ alg: 'PBES2-HS256+A128KW', enc: 'A128GCM', p2c: 2 ** 31 })}.a.a.a.a`, /not in the form/));
-  it('JSON serialisation', () => refused(JSON.stringify({ payload: b64(CLAIMS), signatures: [] }), /not in the form/));
-  it('a token of 15 KiB that is not one, and one larger than the limit', async () => {
-    await refused('a'.repeat(15 * 1024), /not in the form/);
-    const big = await rsa.sign({ groups: 'x'.repeat(20_000) });
-    const answer = await serve(jwt({ providers: { main: providerWith(rsa.jwk) } }, testContext()));
-    try {
-      expect((await answer.ask(`/?access_token=${big}`).catch(() => ({ status: 431 }))).status).to.be.oneOf([401, 431]);
-    } finally {
-      await answer.close();
-    }
+  it('JSON serialisation', async () => {
+    const [header, payload, signature] = (await rsa.sign()).split('.');
+    const flattened = { protected: header, payload, signature };
+    for (const form of [flattened, { payload, signatures: [{ protected: header, signature }] }])
+      await refused(JSON.stringify(form), /not in the form/);
   });
-  for (const typ of ['logout+jwt', 'LOGOUT+JWT', 'application/logout+jwt', 'secevent+jwt', 'dpop+jwt']) {
-    it(`typ ${typ}`, () => refused(signed({ alg: 'RS256', kid: 'rsa', typ }), 'Jwt verification fails'));
-  }
-  it('two tokens that disagree', async () => {
-    const answer = await server.ask(`/?access_token=${signed({ alg: 'RS256', kid: 'rsa' }, CLAIMS, attacker)}`, {
-      authorization: `Bearer ${await rsa.sign()}`,
+  it('15 KiB that are no token', () => refused('a'.repeat(15 * 1024), /not in the form/));
+  for (const [what, size] of [
+    ['64 KiB', 64 * 1024],
+    ['1 MiB', 1024 * 1024],
+  ] as const) {
+    it(`a token of ${what}, well signed, from whatever lets such headers in`, async () => {
+      const token = signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, groups: 'x'.repeat(size) });
+      for (const text of [token, 'a.'.repeat(size / 2), `${'.'.repeat(2)}${'['.repeat(size)}`]) {
+        const before = performance.now();
+        expect(await arena.judge('authorization', `Bearer ${text}`)).to.equal(JWT_STATUS.badForm.text);
+        expect(performance.now() - before).to.be.lessThan(1000);
+      }
     });
-    expect(answer.status).to.equal(401);
-  });
+  }
   it('nesting without end', () =>
     refused(
       signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":${'['.repeat(5000)}${']'.repeat(5000)}}`),
       'Jwt payload is an invalid JSON',
     ));
-
-  describe('key sets', () => {
-    const askWith = async (keys: JWK[], token: string) => {
-      const own = await serve(jwt({ providers: { main: providerWith(...keys) } }, testContext()));
-      try {
-        return await own.ask('/', { authorization: `Bearer ${token}` });
-      } finally {
-        await own.close();
-      }
-    };
-    it('a key for encryption does not verify', async () => {
-      const answer = await askWith([{ ...rsa.jwk, use: 'enc' }, ec.jwk], await rsa.sign());
-      expect(answer.body).to.match(/^Jwks doesn't have key/);
-    });
-    it('a key without the operation "verify" does not verify', async () => {
-      expect((await askWith([{ ...rsa.jwk, key_ops: ['encrypt'] }, ec.jwk], await rsa.sign())).status).to.equal(401);
-    });
-    it('the same kid twice: the key that fits is found', async () => {
-      expect((await askWith([attacker.jwk, rsa.jwk], await rsa.sign())).status).to.equal(200);
-    });
-    it('a key whose alg is another one does not verify', async () => {
-      expect((await askWith([{ ...rsa.jwk, alg: 'RS512' }, ec.jwk], await rsa.sign())).status).to.equal(401);
-    });
-    it('a set with keys nobody can read still has its good ones', async () => {
-      const junk = [
-        { kty: 'RSA' },
-        { kty: 'new' },
-        null,
-        7,
-        { kty: 'EC', crv: 'P-256', x: 1, y: 2 },
-      ] as unknown as JWK[];
-      expect((await askWith([...junk, rsa.jwk], await rsa.sign())).status).to.equal(200);
-    });
-    it('a private key pasted by mistake verifies as the public one', async () => {
-      expect((await askWith([{ ...(await exportJWK(rsa.privateKey)), kid: 'rsa' }], await rsa.sign())).status).to.equal(
-        200,
-      );
-    });
-  });
-
-  it('a good token of each algorithm still gets in', async () => {
-    for (const alg of ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']) {
-      const issuer = await createIssuer(alg);
-      const own = await serve(
-        jwt({ providers: { main: { issuer: ISSUER, jwks: { local: { key: issuer.keySet } } } } }, testContext()),
-      );
-      expect((await own.ask('/', { authorization: `Bearer ${await issuer.sign()}` })).status, alg).to.equal(200);
-      await own.close();
-    }
-    const secret = Buffer.alloc(64, 7);
-    const hmac = await serve(
-      jwt(
-        {
-          providers: {
-            main: {
-              issuer: ISSUER,
-              jwks: { local: { key: JSON.stringify({ kty: 'oct', k: secret.toString('base64url') }) } },
-            },
-          },
-        },
-        testContext(),
-      ),
-    );
-    for (const alg of ['HS256', 'HS384', 'HS512']) {
-      const token = await new SignJWT(CLAIMS).setProtectedHeader({ alg }).sign(secret);
-      expect((await hmac.ask('/', { authorization: `Bearer ${token}` })).status, alg).to.equal(200);
-    }
-    await hmac.close();
-  });
 });
