@@ -84,6 +84,26 @@ describe('jwt', () => {
     });
   }
 
+  for (const [skew, claims, status] of [
+    [0, { exp: seconds(-1) }, 401],
+    [0, { nbf: seconds(1) }, 401],
+    [0, { exp: seconds(0) }, 200],
+    [300, { exp: seconds(-299) }, 200],
+    [300, { nbf: seconds(299) }, 200],
+    [300, { exp: seconds(-301) }, 401],
+  ] as const) {
+    it(`answers ${status} to ${JSON.stringify(claims)} at ${seconds()} with clockSkewSeconds ${skew}`, async () => {
+      expect((await askWith(await issuer.sign(claims), { clockSkewSeconds: skew })).status).to.equal(status);
+    });
+  }
+
+  it('accepts any issuer where none is named, and any audience', async () => {
+    const main = { jwks: { local: { key: issuer.keySet } } };
+    const server = await start({ providers: { main } });
+    const token = await issuer.sign({ iss: 'https://anybody.test', aud: 'anything' });
+    expect((await server.ask('/', { authorization: `Bearer ${token}` })).status).to.equal(200);
+  });
+
   it('compares audiences without scheme and slash at the end', async () => {
     for (const aud of ['https://api.test/', 'api.test', ['else', 'http://api.test']]) {
       expect(
@@ -156,6 +176,16 @@ describe('jwt', () => {
       const utf8 = (text: string) => Buffer.from(text).toString('latin1');
       expect(seen).to.include({ 'x-email': utf8('jürgen@example.com'), 'x-city': utf8('Köln'), 'x-age': '42' });
       expect(JSON.parse(Buffer.from(seen['x-roles']!, 'base64').toString())).to.deep.equal(['a', 'b']);
+    });
+
+    it('append to what other claims have put there, or replace it', async () => {
+      const token = await issuer.sign({ one: '1', two: '2' });
+      const both = (append: boolean) => [
+        { claim: 'one', header: 'x-both', append },
+        { claim: 'two', header: 'x-both', append },
+      ];
+      expect((await askWith(token, { claimsToHeaders: both(true) })).seen['x-both']).to.equal('1, 2');
+      expect((await askWith(token, { claimsToHeaders: both(false) })).seen['x-both']).to.equal('2');
     });
 
     it("always removes a client's own copies, in every spelling, also when the claim or the token is missing", async () => {
@@ -239,6 +269,57 @@ describe('jwt', () => {
       };
     expect(stat('jwt_cache_miss').value).to.equal(1);
     expect(stat('jwt_cache_hit').value).to.equal(4);
+  });
+
+  for (const [cacheDuration, pauseMs, fetches] of [
+    [undefined, 200_000, 1],
+    ['1s', 1_500, 2],
+    ['30m', 1_000_000, 1],
+  ] as const) {
+    it(`fetches keys ${fetches} times within ${pauseMs} ms with cacheDuration ${cacheDuration}`, async () => {
+      let now = NOW;
+      const asked: string[] = [];
+      const context = testContext({
+        now: () => now,
+        callUpstream: async ({ name, namespace }, { path, headers }) => {
+          asked.push(`${namespace}/${name} ${headers?.[1]} ${path}`);
+          return { status: 200, headers: {}, body: Buffer.from(issuer.keySet) };
+        },
+      });
+      const upstreamRef = { name: 'idp', namespace: 'shop' };
+      const remote = { url: 'http://keys.test/jwks?a=1', upstreamRef, ...(cacheDuration && { cacheDuration }) };
+      const server = await start({ providers: { main: provider({ jwks: { remote } }) } }, context);
+      for (const jti of ['a', 'b']) {
+        const token = await issuer.sign({ jti, exp: seconds(10_000) });
+        expect((await server.ask('/', { authorization: `Bearer ${token}` })).status).to.equal(200);
+        now += pauseMs;
+      }
+      expect(asked).to.deep.equal(Array(fetches).fill('shop/idp keys.test /jwks?a=1'));
+    });
+  }
+
+  it('fetches keys before the first request only with asyncFetch, and asks listeners to wait but for fastListener', async () => {
+    for (const [asyncFetch, held, fetches] of [
+      [undefined, [], 0],
+      [{}, ['key set of JWT provider main: true'], 1],
+      [{ fastListener: false }, ['key set of JWT provider main: true'], 1],
+      [{ fastListener: true }, [], 1],
+    ] as const) {
+      let count = 0;
+      const waited: Promise<string>[] = [];
+      const context = testContext({
+        callUpstream: async () => {
+          count++;
+          return { status: 200, headers: {}, body: Buffer.from(issuer.keySet) };
+        },
+        holdListeners: (what, ready) => waited.push(ready.then((isThere) => `${what}: ${isThere}`)),
+      });
+      const upstreamRef = { name: 'idp', namespace: 'shop' };
+      const remote = { url: 'http://keys.test/jwks', upstreamRef, ...(asyncFetch && { asyncFetch }) };
+      jwtConcern.compile({ providers: { main: provider({ jwks: { remote } }) } }, context);
+      expect(await Promise.all(waited)).to.deep.equal(held);
+      expect(count).to.equal(fetches);
+    }
   });
 
   it('takes the token that an earlier concern put into a header, not the one of the client', async () => {
