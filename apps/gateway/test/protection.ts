@@ -1,6 +1,13 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createContext, createControlPlane, memorySource, type MemorySource, type Snapshot } from '@edge-gateway/core';
+import {
+  createContext,
+  createControlPlane,
+  memorySource,
+  type Context,
+  type MemorySource,
+  type Snapshot,
+} from '@edge-gateway/core';
 import { createRouter, type Router } from '@edge-gateway/routing';
 import { CONCERNS } from '../src/concerns.ts';
 
@@ -34,7 +41,7 @@ metadata: { name: ${name}, namespace: gw-system }
 spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
 `;
 
-export async function protect(resources: string, keySet = ''): Promise<Protected> {
+export async function protect(resources: string, keySet = '', parts: Partial<Context> = {}): Promise<Protected> {
   let reached = 0;
   const [backend, backendPort] = await listen((req, res) => {
     if (req.url === '/keys') return void res.end(keySet);
@@ -45,7 +52,7 @@ export async function protect(resources: string, keySet = ''): Promise<Protected
   });
   const source = memorySource({ upstreams: upstream(backendPort), resources });
   const controlPlane = createControlPlane({ source, defaultGateways: { httpPort: 8080 } });
-  const context = createContext({ secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) } });
+  const context = createContext({ ...parts, secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) } });
   const router: Router = createRouter({ concerns: CONCERNS, context, fallthrough: 'notFound' });
   controlPlane.subscribe(({ snapshots }) => router.apply(snapshots.get('gateway-proxy') as Snapshot));
   await controlPlane.start();
