@@ -1,5 +1,6 @@
 import type { AuthDecision, AuthRequest, HeaderChange } from '@edge-gateway/core';
 import type { CheckResponse, HeaderOption } from './protocol.ts';
+import { isFraming } from '../framing.ts';
 import { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
 
 const CONFIG_KEY = 'vendor.auth.passthrough.config';
@@ -42,7 +43,8 @@ function headersOf(request: AuthRequest): Record<string, string> {
   const flat = request.headers();
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
-    headers[name] = headers[name] === undefined ? flat[i + 1]! : `${headers[name]},${flat[i + 1]!}`;
+    const before = headers[name] === undefined ? '' : headers[name] + (name === 'cookie' ? '; ' : ',');
+    headers[name] = before + flat[i + 1]!;
   }
   return headers;
 }
@@ -52,17 +54,23 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
   const code = answer.status?.code ?? 0;
   if (code !== 0 || answer.httpResponse === 'deniedResponse') {
     const { status, headers = [], body = '' } = answer.deniedResponse ?? {};
-    const flat = headers.flatMap(({ header }) => (header ? [header.key.toLowerCase(), textOf(header)] : []));
+    const flat = headers.flatMap(({ header }) => {
+      const name = header?.key.toLowerCase() ?? '';
+      return header && !isFraming(name) ? [name, textOf(header)] : [];
+    });
     const reason = `the auth server refuses with code ${code}`;
     return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason };
   }
-  const { headers = [], headersToRemove = [], responseHeadersToAdd = [] } = answer.okResponse ?? {};
-  const metadata = fromStruct((answer.dynamicMetadata as ProtoStruct | null) ?? {});
+  const { headers = [], headersToRemove = [], responseHeadersToAdd = [], dynamicMetadata } = answer.okResponse ?? {};
+  const metadata = fromStruct(((dynamicMetadata ?? answer.dynamicMetadata) as ProtoStruct | null) ?? {});
   const { [STATE_KEY]: state, ...others } = metadata;
   return {
     allowed: true,
     requestChanges: [
-      ...headersToRemove.map((name): HeaderChange => ({ op: 'remove', name: name.toLowerCase() })),
+      ...headersToRemove
+        .map((name) => name.toLowerCase())
+        .filter((name) => !isFraming(name))
+        .map((name): HeaderChange => ({ op: 'remove', name })),
       ...headers.flatMap((option) => changeOf(option, request)),
     ],
     responseChanges: responseHeadersToAdd.flatMap((option) => changeOf(option, undefined)),
@@ -81,8 +89,8 @@ function changeOf(
   { header, append, appendAction = 0 }: HeaderOption,
   request: AuthRequest | undefined,
 ): HeaderChange[] {
-  if (!header) return [];
-  const name = header.key.toLowerCase();
+  const name = header?.key.toLowerCase() ?? '';
+  if (!header || isFraming(name)) return [];
   const value = textOf(header);
   const isThere = request?.header(name) !== undefined;
   if (appendAction === ADD_IF_ABSENT && isThere) return [];

@@ -70,6 +70,7 @@ const AUTH_V3 = {
   }),
   OkHttpResponse: message({
     headers: ['HeaderValueOption', 2, 'repeated'],
+    dynamicMetadata: ['Struct', 3],
     headersToRemove: ['string', 5, 'repeated'],
     responseHeadersToAdd: ['HeaderValueOption', 6, 'repeated'],
   }),
@@ -127,6 +128,8 @@ export interface CheckResponse {
     readonly headers: readonly HeaderOption[];
     readonly headersToRemove: readonly string[];
     readonly responseHeadersToAdd: readonly HeaderOption[];
+    /** Deprecated; wins over that of the answer. */
+    readonly dynamicMetadata?: object | null;
   } | null;
   readonly dynamicMetadata?: object | null;
 }

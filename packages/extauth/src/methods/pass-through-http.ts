@@ -10,11 +10,11 @@ import {
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { MAX_ANSWER_BYTES } from '../ask.ts';
 import { delayMs } from '../delay.ts';
+import { isFraming } from '../framing.ts';
 import { rootsOfEnvironment, serverTls } from '../server-tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_CONNECTIONS = 100;
-const FRAMING = new Set(['connection', 'content-length', 'expect', 'host', 'te', 'transfer-encoding', 'upgrade']);
 
 type HttpSpec = NonNullable<PassThroughAuth['http']>;
 
@@ -100,7 +100,7 @@ function headersFor({ request: wanted = {} }: HttpSpec, request: AuthRequest, ha
   const headers: Record<string, string> = {};
   for (const written of wanted.allowedHeaders ?? []) {
     const name = written.toLowerCase();
-    const value = FRAMING.has(name) ? undefined : request.header(name);
+    const value = isFraming(name) ? undefined : request.header(name);
     if (value !== undefined) headers[name] = value;
   }
   if (hasBody) headers['content-type'] = 'application/json';
@@ -158,11 +158,11 @@ function stateOf(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** The first value replaces where `set` is asked for; further ones of the same name are added. */
+/** What frames the answer says nothing of the request. The first value replaces where `set` is asked for; further ones of the same name are added. */
 function copies({ headers }: Answer, names: readonly string[] | undefined, op: 'set' | 'append'): HeaderChange[] {
   return (names ?? []).flatMap((written) => {
     const name = written.toLowerCase();
-    const values = [headers[name] ?? []].flat();
+    const values = isFraming(name) ? [] : [headers[name] ?? []].flat();
     return values.map((value, i): HeaderChange => ({ op: i === 0 ? op : 'append', name, value }));
   });
 }
