@@ -149,6 +149,12 @@ describe('jwt', () => {
     );
   });
 
+  it('names the scheme that a proxy in front tells', async () => {
+    const server = await start({ providers: { main: provider() } });
+    const { authenticate } = await server.ask('/a', { 'x-forwarded-proto': 'https' });
+    expect(authenticate).to.equal('Bearer realm="https://api.test/a"');
+  });
+
   it('never shows a token in the challenge', async () => {
     const token = await issuer.sign({ exp: seconds(-100) });
     const server = await start({ providers: { main: provider() } });
