@@ -91,7 +91,7 @@ export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff
 export { translate } from './translate/translate.ts';
 export { reasonLines, type ReasonLine } from './translate/statuses.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
-export type { CallUpstream, UpstreamAnswer, UpstreamCall } from './upstream-call.ts';
+export type { CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
 export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';
 export type { Finding } from './validate/finding.ts';
 export type { ResourceCheck } from './validate/resource-check.ts';

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { ResourceRef } from './resource.ts';
 
 /** A small exchange with an upstream, wholly in memory. */
@@ -24,8 +25,21 @@ export interface UpstreamAnswer {
   readonly body: Buffer;
 }
 
+/** A connection that is nobody else's, with TLS where the upstream has it; nothing was sent on it. Who asked for it ends it. */
+export interface UpstreamConnection {
+  readonly socket: Duplex;
+  /** `Host` of the endpoint. */
+  readonly host: string;
+  /** What every path at this upstream begins with; empty unless the upstream is a URL with a path. */
+  readonly basePath: string;
+}
+
 /**
  * Asks an upstream through its connection pools, load balancing and TLS. Rejects with a `GatewayError` whose status is 503
  * when it cannot be reached, 504 when it is too slow, 502 when its answer is not HTTP or too large.
  */
-export type CallUpstream = (upstream: ResourceRef, call: UpstreamCall) => Promise<UpstreamAnswer>;
+export interface CallUpstream {
+  (upstream: ResourceRef, call: UpstreamCall): Promise<UpstreamAnswer>;
+  /** Connects to the next endpoint within the connect timeout of the upstream, e.g. for a WebSocket. Rejects as a call does. */
+  connect?(upstream: ResourceRef): Promise<UpstreamConnection>;
+}

@@ -2,6 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
 import type { Endpoint } from '@edge-gateway/core';
+import { connectAlone } from '../upstream/connect-alone.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import { explain, failureOf, UpstreamProtocolError } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
@@ -70,26 +71,10 @@ function proxyOf(pool: ConnectionPool, endpoint: Endpoint): RequestHandler {
   return proxy;
 }
 
-/** Connections for upgrades: made like those of the pool, but never shared or kept. */
-function createAgent(pool: ConnectionPool, { address, port }: Endpoint): Agent {
-  const { stats } = pool;
-  const { protocol } = new URL(pool.origin);
+/** Connections for upgrades: never shared or kept. */
+function createAgent(pool: ConnectionPool, endpoint: Endpoint): Agent {
   const createConnection: Agent['createConnection'] = (_options, callback) => {
-    pool.connect({ hostname: address, protocol, port: String(port) }, (error, socket) => {
-      if (!socket) {
-        stats.cxConnectFail.value++;
-        callback?.(error, undefined as never);
-        return;
-      }
-      stats.cxTotal.value++;
-      stats.cxHttp1Total.value++;
-      stats.cxActive.value++;
-      socket.once('close', () => {
-        stats.cxActive.value--;
-        stats.cxDestroy.value++;
-      });
-      callback?.(null, socket);
-    });
+    connectAlone(pool, endpoint, (error, socket) => callback?.(error, socket as Socket));
     return undefined;
   };
   return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });

@@ -12,7 +12,9 @@ import type { ForwardFailure } from '../forward/forward.ts';
 import { requestHeaders } from '../forward/request-head.ts';
 import { readResponseHead } from '../forward/response-head.ts';
 import { Cluster } from './cluster.ts';
+import { createUpstreamConnector } from './connect.ts';
 import type { Connection } from './connection.ts';
+import { hostOf } from './host-of.ts';
 import type { ConnectionPool, ConnectionUser } from './pool.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -32,13 +34,15 @@ const SENT_TWICE = new Set(['GET', 'HEAD', 'OPTIONS']);
  * const answer = await call({ name: 'idp', namespace: 'gw-system' }, { method: 'GET', path: '/jwks', timeoutMs: 5000, maxBodyBytes: 65_536 });
  */
 export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
-  return (ref, call) =>
+  const call: CallUpstream = (ref, asked) =>
     new Promise((resolve, reject) => {
       const cluster = upstreams.get(clusterName(ref));
       const endpoint = cluster?.pick();
-      if (cluster instanceof Cluster && endpoint) new Call({ cluster, endpoint, call, resolve, reject }).start();
+      if (cluster instanceof Cluster && endpoint) new Call({ cluster, endpoint, call: asked, resolve, reject }).start();
       else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${clusterName(ref)}`));
     });
+  call.connect = createUpstreamConnector(upstreams);
+  return call;
 }
 
 interface CallParts {
@@ -218,9 +222,9 @@ function errorOf({ status, code, message }: ForwardFailure, details: string): Ga
   return new GatewayError(message, { status, code, cause: new Error(details) });
 }
 
-function withHost(headers: readonly string[], { address, port }: Endpoint): string[] {
+function withHost(headers: readonly string[], endpoint: Endpoint): string[] {
   for (let i = 0; i < headers.length; i += 2) if (headers[i]!.toLowerCase() === 'host') return [...headers];
-  return ['host', `${address.includes(':') ? `[${address}]` : address}:${port}`, ...headers];
+  return ['host', hostOf(endpoint), ...headers];
 }
 
 function byName(flat: readonly string[]): Record<string, string> {
