@@ -148,6 +148,9 @@ interface CheckParts {
   readonly verifyAccess: boolean;
 }
 
+/** The id token of a login was made just now; one that is older, or of the future, is of a clock that is wrong. */
+const NEW_TOKEN_SECONDS = 120;
+
 /** Checks that tokens are the provider's, for this client, and belong together. */
 function createCheck({ openid, verifier, clientId, verifyAccess }: CheckParts): Login['check'] {
   const refuse = (detail: string): never => {
@@ -159,7 +162,12 @@ function createCheck({ openid, verifier, clientId, verifyAccess }: CheckParts): 
     const expected = { audience: clientId, requiredClaims: ['exp', 'iat', 'sub'] };
     // One that is only too old may be renewed.
     const currentDate = fresh ? undefined : new Date((claimsOf(idToken)?.iat ?? 0) * 1000);
-    const claims = await verifier.verify(idToken, { ...expected, fresh, ...(currentDate && { currentDate }) });
+    const claims = await verifier.verify(idToken, {
+      ...expected,
+      fresh,
+      ...(currentDate && { currentDate }),
+      ...(nonce !== undefined && { maxTokenAge: NEW_TOKEN_SECONDS }),
+    });
     if (claims.azp !== undefined && claims.azp !== clientId) refuse('the id token is for another party');
     if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp === undefined)
       refuse('the id token has no azp');

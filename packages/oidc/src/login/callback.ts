@@ -1,6 +1,7 @@
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { codeOf } from '../failure.ts';
 import { toSession, type Session } from '../session/session.ts';
+import { isClockProblem } from '../provider/verify.ts';
 import { endAttempt, resumeAttempt, type Attempt } from './attempt.ts';
 import { knownClaims } from './known-claims.ts';
 import type { Login } from './login.ts';
@@ -94,7 +95,8 @@ function unfinished(
   { request, attempt }: { readonly request: AuthRequest; readonly attempt: Attempt },
 ): AuthDenied {
   const code = codeOf(error);
-  login.log.warn({ requestId: request.requestId, err: error }, 'login failed');
+  const clock = isClockProblem(error) && { reason: 'clock' };
+  login.log.warn({ requestId: request.requestId, ...clock, err: error }, 'login failed');
   const endCookie = endAttempt(login.settings, attempt);
   const ended = cookieHeaders([endCookie]);
   const again = attempt.target;

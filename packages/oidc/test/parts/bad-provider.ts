@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 
@@ -22,6 +22,10 @@ export interface BadProvider {
   /** The token endpoint answers after this. */
   delay: Promise<void> | undefined;
   keyCalls: number;
+  /** The path of each request, in turn. Paths below `/2` do the same as those without it. */
+  readonly paths: string[];
+  /** Answers in place of the provider, as it likes; return true when it does. */
+  intercept: ((req: IncomingMessage, res: ServerResponse, body: string) => boolean) | undefined;
   /** Replaces the key set. */
   keys: (() => { status?: number; body: unknown }) | undefined;
   /** Id of the key. Default: another for each key. */
@@ -39,9 +43,11 @@ export async function startBadProvider(): Promise<BadProvider> {
   const kid = (): string => provider.keyId ?? `key-${generation}`;
   const server = createServer((req, res) => {
     let body = '';
-    if (req.url === '/token') provider.tokenHeaders = req.headers;
+    if (req.url?.endsWith('/token')) provider.tokenHeaders = req.headers;
     req.on('data', (chunk: Buffer) => (body += chunk.toString()));
     req.on('end', () => {
+      provider.paths.push(new URL(req.url ?? '/', issuer).pathname);
+      if (provider.intercept?.(req, res, body)) return;
       handle(req.url ?? '/', body).then(
         ({ status = 200, headers = {}, body: out }) => {
           const text = typeof out === 'string' ? out : JSON.stringify(out);
@@ -66,6 +72,8 @@ export async function startBadProvider(): Promise<BadProvider> {
     tokenCalls: 0,
     delay: undefined,
     keyCalls: 0,
+    paths: [],
+    intercept: undefined,
     keys: undefined,
     keyId: undefined,
     async rotate() {
@@ -80,6 +88,9 @@ export async function startBadProvider(): Promise<BadProvider> {
         claims: (claims: JWTPayload) => claims,
         token: undefined,
         keys: undefined,
+        keyId: undefined,
+        intercept: undefined,
+        delay: undefined,
         metadata: {},
       });
     },
@@ -96,7 +107,7 @@ export async function startBadProvider(): Promise<BadProvider> {
   }
 
   async function handle(url: string, body: string): Promise<Answer> {
-    const at = new URL(url, issuer);
+    const at = new URL(url.replace(/^\/2(?=\/)/, ''), issuer);
     if (at.pathname === '/.well-known/openid-configuration') return { body: discovery() };
     if (at.pathname === '/jwks') {
       provider.keyCalls++;
