@@ -64,12 +64,12 @@ const discovery = block({
   jwksUri: text('Key set.'),
   revocationEndpoint: text('Revocation endpoint.'),
   endSessionEndpoint: text('Logout endpoint.'),
-  scopes: names('Scopes.'),
-  responseTypes: names('Response types.'),
-  subjects: names('Subject types.'),
+  scopes: names('Scopes. One that is asked for and not listed is a line in the log.'),
+  responseTypes: names('Response types. Without `code` there is a line in the log.'),
+  subjects: names('Subject types. Nothing depends on them.'),
   idTokenAlgs: names('Algorithms of id tokens.'),
   authMethods: names('Client authentication methods.'),
-  claims: names('Claims.'),
+  claims: names('Claims. One that becomes a header and is not listed is a line in the log.'),
 });
 const claims = (description: string) =>
   of(block({ claimsToHeaders: list(ClaimToHeader, 'Claims to copy into request headers.') }), description);
@@ -87,12 +87,12 @@ const oidc = block(
       block(
         {
           never: empty('Refuses.'),
-          always: empty('Reads the key set each time.'),
+          always: empty('Reads the key set.'),
           maxIdpReqPerPollingInterval: int('Reads it so often in one poll interval.', { minimum: 0 }),
         },
         { oneOf: [{ members: ['never', 'always', 'maxIdpReqPerPollingInterval'] }] },
       ),
-      'What an unknown key id leads to. Default: `never`.',
+      'What an unknown key id leads to. Default: `always`; it is read at most every 5 s.',
     ),
     appUrl: text('Address of this application, for the redirect.'),
     callbackPath: text('Path the provider sends users back to; needs a route.'),

@@ -1,6 +1,7 @@
 import { calculatePKCECodeChallenge } from 'openid-client';
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { beginAttempt } from './attempt.ts';
+import { unlisted } from '../provider/unlisted.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, link, page, redirectTo } from './page.ts';
 import { extraParameters, scopeOf } from './parameters.ts';
@@ -16,6 +17,7 @@ export async function begin(login: Login, request: AuthRequest): Promise<AuthDen
   const target = targetOf(request, settings);
   if (round >= MAX_ROUNDS) return loopPage(target, forgetRounds(settings));
   const { attempt, state, cookies } = await beginAttempt(request, settings, { target, round, now: login.now() });
+  await warnOnce(login);
   const url = await login.client.authorizationUrl({
     ...extraParameters(block, 'authEndpointQueryParams', request),
     redirect_uri: settings.redirectUri,
@@ -26,6 +28,18 @@ export async function begin(login: Login, request: AuthRequest): Promise<AuthDen
     code_challenge_method: 'S256',
   });
   return { ...redirectTo(url.href, cookies, 'login'), redirect: true };
+}
+
+/** What the provider said, by login: it is looked at once each time it was read. */
+const looked = new WeakMap<Login, unknown>();
+
+async function warnOnce(login: Login): Promise<void> {
+  const metadata = await login.provider.metadata();
+  if (looked.get(login) === metadata) return;
+  looked.set(login, metadata);
+  const asked = unlisted(login.block, metadata);
+  if (asked.length > 0)
+    login.log.warn({ issuer: metadata.issuer, asked }, 'a login asks for what its provider does not list');
 }
 
 function loopPage(target: string, cookie: string): AuthDenied {
