@@ -115,7 +115,9 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     if (!options.allowRefreshing || session.refreshToken === undefined)
       return ended ? undefined : { session, cookies: [] };
     const current = await renewed(request, held, ended);
-    if (!current || hasEnded(current, now())) return undefined;
+    // Tokens that were good when the request came serve it, however long the provider took to fail.
+    const isServed = current === session && !ended;
+    if (!current || (!isServed && hasEnded(current, now()))) return undefined;
     return { session: current, cookies: current === session ? [] : await renewedCookies(request, held, current) };
   };
 

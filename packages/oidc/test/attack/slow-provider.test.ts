@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import type { ServerResponse } from 'node:http';
+import { createBrowser } from '../parts/browser.ts';
+import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+
+const SLOW_MS = 10_000;
+/** Generous: the limit for a call to the provider is 5 s. */
+const LIMIT_MS = 9000;
+
+/** One byte a second, without an end. */
+function drip(res: ServerResponse): void {
+  res.writeHead(200, { 'content-type': 'application/json' }).write('{');
+  const timer = setInterval(() => res.write(' '), 1000);
+  res.on('close', () => clearInterval(timer));
+}
+
+function slow(res: ServerResponse, answer: () => void): void {
+  const timer = setTimeout(answer, SLOW_MS);
+  res.on('close', () => clearTimeout(timer));
+}
+
+describe('F10: a login at a provider that is slow', function () {
+  this.timeout(60_000);
+  const worlds: BadWorld[] = [];
+  const make = async (): Promise<BadWorld> => {
+    const world = await startBadWorld();
+    worlds.push(world);
+    world.protect();
+    return world;
+  };
+  after(() => Promise.all(worlds.map((world) => world.close())));
+
+  const isTimeoutPage = async (answer: Response, begun: number): Promise<void> => {
+    expect(answer.status).to.equal(504);
+    expect(Date.now() - begun).to.be.below(LIMIT_MS);
+    expect(answer.headers.get('retry-after')).to.equal('1');
+    expect(answer.headers.getSetCookie(), 'the state is kept').to.deep.equal([]);
+    expect(await answer.text()).to.contain('<a href="">Try again</a>');
+  };
+
+  // Each waits for five seconds, so they do so together.
+  const ways: Record<string, (res: ServerResponse) => void> = {
+    'answers after ten seconds': (res) => slow(res, () => res.end('{}')),
+    'drips a byte a second': drip,
+    'never answers': () => {},
+  };
+  it('answers the callback with a 504 page in time, and the link of it ends the login', async () => {
+    const run = async (name: string, way: (res: ServerResponse) => void): Promise<void> => {
+      const world = await make();
+      const { browser, url } = await world.atCallback('/deep?x=1');
+      world.idp.intercept = (req, res) => {
+        if (req.url !== '/token') return false;
+        way(res);
+        return true;
+      };
+      await isTimeoutPage(await browser.send(url), Date.now());
+      world.idp.reset();
+      const again = await browser.visit(url);
+      expect(again.status, name).to.equal(200);
+      expect(again.url, name).to.equal(`${world.site.url}/deep?x=1`);
+    };
+    await Promise.all(Object.entries(ways).map(([name, way]) => run(name, way)));
+  });
+
+  it('that used the code up is asked for another by the retry, without an error page', async () => {
+    const world = await make();
+    const { browser, url } = await world.atCallback('/deep?x=1');
+    let used = false;
+    world.idp.intercept = (req, res) => {
+      if (req.url !== '/token') return false;
+      if (!used) return (used = true);
+      res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+      return true;
+    };
+    await isTimeoutPage(await browser.send(url), Date.now());
+    const retried = await browser.send(url);
+    expect(retried.status).to.equal(302);
+    expect(retried.headers.get('location')).to.equal(`${world.site.url}/deep?x=1`);
+    world.idp.reset();
+    expect((await browser.visit(`${world.site.url}/deep?x=1`)).status).to.equal(200);
+  });
+
+  it('to say where it is, is a 504 page at the begin of a login', async () => {
+    const world = await make();
+    world.idp.intercept = (req, res) => {
+      if (!req.url!.startsWith('/.well-known')) return false;
+      drip(res);
+      return true;
+    };
+    const begun = Date.now();
+    const answer = await createBrowser().send(`${world.site.url}/a`);
+    await isTimeoutPage(answer, begun);
+    world.idp.reset();
+    world.shift = 2000;
+    expect((await world.visit()).status).to.equal(200);
+  });
+
+  it('to give its keys is a 504 page whose link begins a new login, for the code is used', async () => {
+    const world = await make();
+    const { browser, url } = await world.atCallback('/deep?x=1');
+    world.idp.intercept = (req, res) => {
+      if (req.url !== '/jwks') return false;
+      drip(res);
+      return true;
+    };
+    const begun = Date.now();
+    const answer = await browser.send(url);
+    expect(answer.status).to.equal(504);
+    expect(Date.now() - begun).to.be.below(LIMIT_MS);
+    expect(await answer.text()).to.contain(`<a href="${world.site.url}/deep?x=1">Try again</a>`);
+    world.idp.reset();
+    world.shift = 2000;
+    expect((await browser.visit(`${world.site.url}/deep?x=1`)).status).to.equal(200);
+  });
+
+  it('to renew tokens goes unnoticed while they are good, and is 503 after their end, not a logout', async () => {
+    const world = await make();
+    world.idp.token = (answer) => ({ body: { ...answer, refresh_token: 'again', expires_in: 600 } });
+    const browser = createBrowser();
+    expect((await world.visit(browser)).status).to.equal(200);
+    world.idp.intercept = (req, res) => {
+      if (req.url !== '/token') return false;
+      drip(res);
+      return true;
+    };
+    const ask = (): Promise<Response> => browser.send(`${world.site.url}/a`);
+    world.shift = 598_500;
+    const begun = Date.now();
+    const due = await Promise.all(Array.from({ length: 5 }, ask));
+    expect(due.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
+    expect(Date.now() - begun).to.be.below(LIMIT_MS);
+    world.shift = 610_000;
+    const ended = await ask();
+    expect(ended.status).to.equal(503);
+    expect(ended.headers.get('retry-after')).to.equal('1');
+    world.idp.intercept = undefined;
+    world.shift = 620_000;
+    expect((await ask()).status).to.equal(200);
+  });
+});
