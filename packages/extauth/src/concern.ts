@@ -87,7 +87,7 @@ function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined):
 }
 
 /** The gateway writes the answer, so that its own headers, logs and counters hold for it too. */
-const refuseByGateway: Refuse = ({ status, headers, body, reason, details }, { req, next }) => {
+const refuseByGateway: Refuse = ({ status, headers, body, reason, details, flags }, { req, next }) => {
   const facts = factsOf(req);
   let contentType: string | undefined;
   for (let i = 0; i < headers.length; i += 2) {
@@ -100,7 +100,7 @@ const refuseByGateway: Refuse = ({ status, headers, body, reason, details }, { r
       code: 'ERR_EXTAUTH_DENIED',
       status,
       ...(contentType !== undefined && { headers: { 'content-type': contentType } }),
-      reply: { body, details, flags: 'UAEX' },
+      reply: { body, details, flags },
     }),
   );
 };

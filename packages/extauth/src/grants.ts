@@ -21,7 +21,7 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
   const { requestChanges = [], responseChanges = [], userId, metadata = {} } = granted;
   const user: HeaderChange[] =
     userId === undefined ? [] : [{ op: 'set', name: settings.userIdHeader, value: asBytes(userId) }];
-  for (const change of [...requestChanges, ...responseChanges, ...user]) check(change);
+  checkSendable([...requestChanges, ...responseChanges, ...user]);
   facts.requestChanges.push(...requestChanges, ...user);
   facts.responseChanges.push(...responseChanges);
   if (Object.keys(metadata).length > 0) {
@@ -33,6 +33,11 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
 /** A name in UTF-8 as the bytes that a header carries. */
 function asBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** Throws `ERR_EXTAUTH_CONFIG` where a header is none, or would break out of its line. */
+export function checkSendable(changes: readonly HeaderChange[]): void {
+  for (const change of changes) check(change);
 }
 
 function check(change: HeaderChange): void {

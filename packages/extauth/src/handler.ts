@@ -1,8 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { factsOf, type AuthRequest, type Context, type Facts, type Handler, type Next } from '@edge-gateway/core';
+import {
+  factsOf,
+  type AuthDenied,
+  type AuthRequest,
+  type Context,
+  type Facts,
+  type Handler,
+  type HeaderChange,
+  type Next,
+} from '@edge-gateway/core';
 import { authRequestOf } from './auth-request.ts';
 import type { Chain, ChainDecision } from './chain.ts';
-import { record, removeClientCopies } from './grants.ts';
+import { checkSendable, record, removeClientCopies } from './grants.ts';
 import { hasBody, readBody } from './read-body.ts';
 import type { AuthSettings } from './settings.ts';
 
@@ -16,6 +25,8 @@ export interface Refusal {
   readonly reason: string;
   /** `ext_authz_denied`, or `ext_authz_error` where nobody was judged. */
   readonly details: string;
+  /** Of access logs: `UAEX` for what external auth said or could not say. */
+  readonly flags: string;
 }
 
 /** An exchange that waits for its judgement. */
@@ -45,6 +56,7 @@ const TOO_LARGE: Refusal = {
   body: 'Payload Too Large',
   reason: 'the body is longer than requestBody.maxRequestBytes',
   details: 'request_payload_too_large',
+  flags: '',
 };
 
 /** Makes the handler that asks a chain: the thin face of it towards `node:http`. */
@@ -62,10 +74,11 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
     }
     const { requestId } = facts;
     if (!decision.failed) {
+      checkSendable(changesOf(decision));
       stats.denied.value++;
       log.info({ requestId, config: id, status: decision.status, reason: decision.reason }, 'request refused');
       const { status, headers = [], body = '', reason } = decision;
-      return refuse({ status, headers, body, reason, details: 'ext_authz_denied' }, exchange);
+      return refuse({ status, headers, body, reason, details: 'ext_authz_denied', flags: 'UAEX' }, exchange);
     }
     stats.error.value++;
     if (settings.failureModeAllow) {
@@ -74,7 +87,7 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
     }
     const { reason } = decision;
     return refuse(
-      { status: settings.statusOnError, headers: [], body: '', reason, details: 'ext_authz_error' },
+      { status: settings.statusOnError, headers: [], body: '', reason, details: 'ext_authz_error', flags: 'UAEX' },
       exchange,
     );
   }
@@ -111,6 +124,10 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
   };
   handler.close = () => chain.close();
   return handler;
+}
+
+function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {
+  return headers.flatMap((name, i) => (i % 2 === 0 ? [{ op: 'append', name, value: headers[i + 1] ?? '' }] : []));
 }
 
 function statsOf({ metrics }: Context) {
