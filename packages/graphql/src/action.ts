@@ -109,7 +109,7 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
     now: context.now,
     cache: given.cache && createSharedResults(given.cache, scopeOf(found)),
   });
-  const responder = createResponder(answerer, limits);
+  const responder = createResponder({ answerer, limits, allowedOrigins: options?.allowedOrigins });
   const closeSockets = responder.close?.bind(responder);
   responder.close = async () => {
     await closeSockets?.();

@@ -110,7 +110,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       const operation = operationOf(asked);
       if (isRefusal(operation)) return refuse(operation, wanted);
       if (operation.definition.operation === 'subscription') {
-        return refuse(refusal('ERR_GRAPHQL_OPERATION', 'Subscriptions are not answered this way.'), wanted);
+        return refuse(refusal('ERR_GRAPHQL_OPERATION', api.subscribe ? STREAMS_ONLY : NO_SUBSCRIPTIONS), wanted);
       }
       const { variables, extensions } = request;
       const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal };
@@ -136,13 +136,19 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       if (isRefusal(operation)) return operation;
       const { variables, extensions } = request;
       const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal };
-      if (operation.definition.operation !== 'subscription') return once(api.execute(operationRequest));
-      if (!api.subscribe) return refusal('ERR_GRAPHQL_OPERATION', 'Subscriptions are not offered here.');
+      if (operation.definition.operation !== 'subscription') {
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.operationTimeoutMs)]);
+        return once(api.execute({ ...operationRequest, signal: limited }));
+      }
+      if (!api.subscribe) return refusal('ERR_GRAPHQL_OPERATION', NO_SUBSCRIPTIONS);
       const results = await api.subscribe(operationRequest);
       return Symbol.asyncIterator in results ? results : once(results);
     },
   };
 }
+
+const NO_SUBSCRIPTIONS = 'This API offers no subscriptions: only remote servers give them.';
+const STREAMS_ONLY = 'Subscriptions come over WebSocket, or as events with accept: text/event-stream.';
 
 async function* once(result: ApiResult | Promise<ApiResult>): AsyncIterable<ApiResult> {
   yield await result;

@@ -173,7 +173,7 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
 }
 
 /** Counts brackets outside of texts, so that deep input is refused before anything recursive sees it. */
-function isDeeperThan(text: string, limit: number): boolean {
+export function isDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
   let inText = false;
   for (let i = 0; i < text.length; i++) {

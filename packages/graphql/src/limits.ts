@@ -26,6 +26,16 @@ export interface Limits {
   readonly maxConcurrentCalls: number;
   /** Bytes of one answer of an upstream. */
   readonly maxResponseBytes: number;
+  /** WebSockets and event streams at the same time. */
+  readonly maxConnections: number;
+  /** Operations of one WebSocket at the same time. */
+  readonly maxSubscriptions: number;
+  /** Milliseconds that a WebSocket may stay without `connection_init`; at least 1. */
+  readonly connectionInitTimeoutMs: number;
+  /** Milliseconds between pings; a WebSocket that has not answered the one before is closed. */
+  readonly pingIntervalMs: number;
+  /** Milliseconds that a WebSocket or an event stream lives. */
+  readonly maxConnectionMs: number;
 }
 
 /** What holds unless it is said otherwise. */
@@ -43,6 +53,11 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxUpstreamCalls: 1000,
   maxConcurrentCalls: 20,
   maxResponseBytes: 10 * 1024 * 1024,
+  maxConnections: 10_000,
+  maxSubscriptions: 100,
+  connectionInitTimeoutMs: 10_000,
+  pingIntervalMs: 30_000,
+  maxConnectionMs: 3_600_000,
 });
 
 /** The defaults with those replaced that are given. */

@@ -35,7 +35,10 @@ export interface GraphQLApiOptions {
   readonly grpcDescriptorRegistry?: ExecutableSchema['grpcDescriptorRegistry'];
   readonly persistedQueryCacheConfig?: GraphQLApiSpec['persistedQueryCacheConfig'];
   readonly allowedQueryHashes?: GraphQLApiSpec['allowedQueryHashes'];
-  /** `logSensitiveInfo` writes requests and results to the log, at level debug. Default false. */
+  /**
+   * `logSensitiveInfo` writes requests and results to the log, at level debug. Default false. `allowedOrigins` are origins whose
+   * pages may open WebSockets beside the own one; `*` is any. Default: none.
+   */
   readonly options?: GraphQLApiSpec['options'];
   /** Replaces defaults of the limits, see `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>;
@@ -47,7 +50,8 @@ export interface GraphQLApiOptions {
 
 /**
  * Serves a GraphQL API as a middleware: it answers every request it gets, and gives `next` only errors that are none of the
- * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. `close` ends its connections.
+ * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. `upgrade` takes over WebSockets; `close`
+ * ends its connections.
  *
  * @example
  * app.use('/graphql', graphqlApi({
@@ -80,7 +84,7 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
     now: context.now,
     cache: options.cache && createSharedResults(options.cache, JSON.stringify([name, parts.spec, options.apis])),
   });
-  const responder = createResponder(answerer, limits);
+  const responder = createResponder({ answerer, limits, allowedOrigins: options.options?.allowedOrigins });
   const handler: Handler = function graphqlApi(req, res, next) {
     responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
   };

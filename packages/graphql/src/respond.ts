@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, GatewayError, type ActionExchange, type Facts, type Next, type Responder } from '@edge-gateway/core';
-import type { Answer, Answerer } from './answer.ts';
+import type { Answer, Answerer, Asked } from './answer.ts';
 import { ERROR_CODES } from './error-codes.ts';
 import {
   isRequestType,
@@ -16,14 +16,24 @@ import type { Limits } from './limits.ts';
 import { readBody } from './read-body.ts';
 import { isRefusal, refusal, type Refusal } from './refusal.ts';
 import { sendEvents, wantsEvents } from './subscriptions/send-events.ts';
-import { createSocketServer } from './subscriptions/web-socket.ts';
+import { createPlaces, type Places } from './subscriptions/places.ts';
+import { createSocketServer } from './subscriptions/socket-server.ts';
 
 /** How a client that wants neither media type is told so. */
 const FALLBACK: Wanted = { type: 'application/json', lenient: false };
 
+/** What the requests of one API are answered with. */
+export interface ResponderParts {
+  readonly answerer: Answerer;
+  readonly limits: Limits;
+  /** Origins whose pages may open WebSockets, beside the own one; `*` is any. Default: none. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+}
+
 /** Makes what ends the requests of one API: HTTP in, HTTP out. */
-export function createResponder(answerer: Answerer, limits: Limits): Responder {
-  const sockets = createSocketServer(answerer, limits);
+export function createResponder({ answerer, limits, allowedOrigins = [] }: ResponderParts): Responder {
+  const places = createPlaces(limits.maxConnections);
+  const sockets = createSocketServer({ answerer, limits, allowedOrigins, places });
   const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
     const { req, res } = exchange;
     const over = new AbortController();
@@ -33,9 +43,10 @@ export function createResponder(answerer: Answerer, limits: Limits): Responder {
       // Aborting costs more than the rest of this, and after the answer there is nothing to abort.
       if (!res.writableFinished) over.abort();
     });
-    const means = { answerer, limits, signal: over.signal, unlimited: () => clearTimeout(timer) };
+    const means = { answerer, limits, places, signal: over.signal, unlimited: () => clearTimeout(timer) };
     respond(exchange, means).catch((error: unknown) => {
-      if (!res.destroyed && !req.destroyed) next(error);
+      if (res.headersSent) res.destroy();
+      else if (!res.destroyed && !req.destroyed) next(error);
     });
   };
   responder.upgrade = sockets.upgrade;
@@ -46,8 +57,9 @@ export function createResponder(answerer: Answerer, limits: Limits): Responder {
 interface Means {
   readonly answerer: Answerer;
   readonly limits: Limits;
+  readonly places: Places;
   readonly signal: AbortSignal;
-  /** Lifts the time limit: a subscription lives as long as its client stays. */
+  /** Lifts the time limit of single answers. */
   unlimited(): void;
 }
 
@@ -64,15 +76,28 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   const method = req.method ?? 'POST';
   const asked = { wanted: wanted ?? FALLBACK, facts, method, signal };
   if (events && !isBatch(posted)) {
-    const results = await answerer.subscribe({ ...asked, request: posted });
-    if (isRefusal(results)) return write(answerer.refuse(results, FALLBACK));
-    means.unlimited();
-    return sendEvents(exchange, results);
+    const refused = await stream(exchange, means, { ...asked, request: posted });
+    return refused && write(answerer.refuse(refused, FALLBACK));
   }
   const ask = (request: GraphQLRequest): Promise<Answer> => answerer.answer({ ...asked, request });
   if (!isBatch(posted)) return write(await ask(posted));
   const answers = await Promise.all(posted.map(ask));
   write({ status: 200, body: `[${answers.map(({ body }) => body).join(',')}]`, headers: [] });
+}
+
+/** Sends results as they come. */
+async function stream(exchange: ActionExchange, means: Means, asked: Asked): Promise<Refusal | undefined> {
+  const { answerer, limits, places } = means;
+  if (!places.take()) return refusal('ERR_GRAPHQL_CONNECTIONS');
+  try {
+    const results = await answerer.subscribe(asked);
+    if (isRefusal(results)) return results;
+    means.unlimited();
+    await sendEvents(exchange, results, limits.maxConnectionMs);
+    return undefined;
+  } finally {
+    places.leave();
+  }
 }
 
 function isBatch(posted: Posted): posted is readonly GraphQLRequest[] {

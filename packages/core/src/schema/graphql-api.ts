@@ -142,6 +142,14 @@ const limits = block({
   maxUpstreamCalls: limit('Requests to upstreams for one operation; 0 is no limit.', 1000),
   maxConcurrentCalls: limit('Requests to upstreams for one operation at the same time; 0 is no limit.', 20),
   maxResponseBytes: limit('Bytes of one answer of an upstream.', 10_485_760, 1),
+  maxConnections: limit('WebSockets and event streams at the same time; 0 is no limit.', 10_000),
+  maxSubscriptions: limit('Operations of one WebSocket at the same time; 0 is no limit.', 100),
+  connectionInitTimeoutMs: limit('Milliseconds that a WebSocket may stay without `connection_init`.', 10_000, 1),
+  pingIntervalMs: limit(
+    'Milliseconds between pings of a WebSocket, each of which has to be answered; 0 is none.',
+    30_000,
+  ),
+  maxConnectionMs: limit('Milliseconds that a WebSocket or an event stream lives; 0 is no limit.', 3_600_000),
 });
 
 const fields = block(
@@ -158,6 +166,10 @@ const fields = block(
       block({
         logSensitiveInfo: bool('Logs requests and responses at level debug.', { default: false }),
         limits: of(limits, 'What clients may ask for.'),
+        allowedOrigins: list(
+          text(),
+          'Origins whose pages may open WebSockets, beside the own one, e.g. `https://app.example.com`; `*` is any.',
+        ),
       }),
       'Options.',
     ),

@@ -1,6 +1,8 @@
+import type { ActionExchange } from '@edge-gateway/core';
 import type { ApiResult } from '../api.ts';
 import { serialize } from '../http.ts';
-import type { ActionExchange } from '@edge-gateway/core';
+import { refusal } from '../refusal.ts';
+import { timerOf } from './timer.ts';
 
 /** True when a client asks for results as they come. */
 export function wantsEvents(accept: string | undefined): boolean {
@@ -9,29 +11,51 @@ export function wantsEvents(accept: string | undefined): boolean {
 
 /** Silence after which a comment is sent, so that nobody between takes the connection for dead. */
 const KEEP_ALIVE_MS = 15_000;
+/** How long a client may take no bytes, in milliseconds. */
+const STUCK_MS = 60_000;
 
-/** Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client leaves. */
-export async function sendEvents({ res, writeHead }: ActionExchange, results: AsyncIterable<ApiResult>): Promise<void> {
+/**
+ * Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client leaves or
+ * takes nothing, and with an error after `maxMs`.
+ */
+export async function sendEvents(
+  { res, writeHead }: ActionExchange,
+  results: AsyncIterable<ApiResult>,
+  maxMs: number,
+): Promise<void> {
   writeHead(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store']);
   res.write(':\n\n');
-  const timer = setInterval(() => res.write(':\n\n'), KEEP_ALIVE_MS);
   const iterator = results[Symbol.asyncIterator]();
-  const left = (): void => void iterator.return?.();
-  res.once('close', left);
+  const leave = (): void => void iterator.return?.();
+  let isOld = false;
+  const old = timerOf(maxMs, () => {
+    isOld = true;
+    leave();
+  });
+  const timer = setInterval(() => void (res.writableNeedDrain || res.write(':\n\n')), KEEP_ALIVE_MS);
+  res.once('close', leave);
   try {
     for (let next = await iterator.next(); !next.done && !res.destroyed; next = await iterator.next()) {
-      if (!res.write(`event: next\ndata: ${serialize(next.value)}\n\n`)) await drained(res);
+      if (!res.write(eventOf(next.value))) await drained(res);
     }
+    if (isOld) res.write(eventOf(refusal('ERR_GRAPHQL_TIMEOUT', 'The subscription lasted longer than allowed.')));
     if (!res.destroyed) res.end('event: complete\ndata:\n\n');
   } finally {
     clearInterval(timer);
-    res.removeListener('close', left);
+    clearTimeout(old);
+    res.removeListener('close', leave);
   }
+}
+
+function eventOf(result: ApiResult): string {
+  return `event: next\ndata: ${serialize(result)}\n\n`;
 }
 
 function drained(res: ActionExchange['res']): Promise<void> {
   return new Promise((resolve) => {
+    const stuck = setTimeout(() => res.destroy(), STUCK_MS);
     const done = (): void => {
+      clearTimeout(stuck);
       res.removeListener('drain', done);
       res.removeListener('close', done);
       resolve();

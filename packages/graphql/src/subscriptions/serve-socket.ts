@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { factsOf } from '@edge-gateway/core';
+import { GraphQLError, parse } from 'graphql';
+import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { ApiResult, ResultError } from '../api.ts';
+import type { Answerer, Asked } from '../answer.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../http.ts';
+import type { Limits } from '../limits.ts';
+import { isRefusal, refusal } from '../refusal.ts';
+import { keepAlive } from './keep-alive.ts';
+import { timerOf } from './timer.ts';
+
+export interface SocketParts {
+  readonly answerer: Answerer;
+  readonly limits: Limits;
+}
+
+/** Has the library take the results of every operation as a stream; it reads no more of a document than its kind. */
+const ANY = parse('subscription { any }');
+
+/** Speaks `graphql-transport-ws` with one client, until it leaves or has been there as long as it may. */
+export function serveSocket(webSocket: WebSocket, req: IncomingMessage, { answerer, limits }: SocketParts): void {
+  const running = new Set<AbortController>();
+  const server = makeServer({
+    connectionInitWaitTimeout: limits.connectionInitTimeoutMs,
+    // What runs is decided here alone: the library only speaks the protocol.
+    async onSubscribe(_context, _id, payload) {
+      const refused = [new GraphQLError('Too many operations.', { extensions: { code: 'ERR_GRAPHQL_LIMIT' } })];
+      if (limits.maxSubscriptions > 0 && running.size >= limits.maxSubscriptions) return refused;
+      const over = new AbortController();
+      running.add(over);
+      const end = (): void => {
+        over.abort();
+        running.delete(over);
+      };
+      const results = await answerer.subscribe(askedBy(payload, req, over.signal));
+      if (!isRefusal(results)) return { document: ANY, results: untilError(results, end) } as never;
+      end();
+      return toldErrors(results.errors);
+    },
+    subscribe: (({ results }: { readonly results: AsyncIterable<ApiResult> }) => results) as never,
+    onNext: (...[, , , , result]) => payloadOf(result as ApiResult) as never,
+    onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
+  });
+  speak(webSocket, server, limits);
+  webSocket.once('close', () => {
+    for (const over of running) over.abort();
+  });
+}
+
+function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortSignal): Asked {
+  const { query, operationName, variables, extensions } = payload;
+  return {
+    request: {
+      query,
+      ...(typeof operationName === 'string' && { operationName }),
+      variables: variables ?? {},
+      extensions: extensions ?? {},
+    },
+    wanted: { type: 'application/json', lenient: false },
+    facts: factsOf(req),
+    method: 'POST',
+    signal,
+  };
+}
+
+function speak(webSocket: WebSocket, server: Server<unknown>, limits: Limits): void {
+  const closed = server.opened(
+    {
+      protocol: webSocket.protocol,
+      send: (data) => send(webSocket, data, limits.maxResponseBytes),
+      close: (code, reason) => webSocket.close(code, reason),
+      onMessage: (listener) =>
+        webSocket.on('message', (data, isBinary) => {
+          const text = String(data);
+          if (isBinary || isDeeperThan(text, MAX_JSON_DEPTH)) return webSocket.close(CloseCode.BadRequest);
+          listener(text).catch(() => webSocket.close(1011));
+        }),
+    },
+    {},
+  );
+  keepAlive(webSocket, limits.pingIntervalMs);
+  const old = timerOf(limits.maxConnectionMs, () => webSocket.close(1001, 'The connection is too old.'));
+  webSocket.on('error', () => {});
+  webSocket.once('close', (code, reason) => {
+    clearTimeout(old);
+    void closed(code, String(reason));
+  });
+}
+
+/** Waits until the text has left. A client for which too much waits already is cut off. */
+function send(webSocket: WebSocket, data: string, maxWaiting: number): Promise<void> {
+  if (webSocket.bufferedAmount > maxWaiting) webSocket.terminate();
+  return new Promise((resolve, reject) => webSocket.send(data, (error) => (error ? reject(error) : resolve())));
+}
+
+/** Errors that are all there is of a result. */
+class RequestErrors extends Error {
+  readonly errors: readonly ResultError[];
+
+  constructor(errors: readonly ResultError[]) {
+    super('a request error');
+    this.errors = errors;
+  }
+}
+
+/**
+ * The same results, with an exception for one without data, which the library sends as the message `error`. `end` is called when
+ * there is no more to come, or nobody takes it.
+ */
+function untilError(results: AsyncIterable<ApiResult>, end: () => void): AsyncIterableIterator<ApiResult> {
+  const iterator = results[Symbol.asyncIterator]();
+  const taken: AsyncIterableIterator<ApiResult> = {
+    [Symbol.asyncIterator]: () => taken,
+    async next() {
+      const next = await iterator.next();
+      if (next.done) end();
+      else if (next.value.data === undefined) {
+        end();
+        void iterator.return?.();
+        throw new RequestErrors(next.value.errors ?? refusal('ERR_GRAPHQL_UPSTREAM').errors);
+      }
+      return next;
+    },
+    async return() {
+      end();
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return taken;
+}
+
+/** The errors here are told already, which the library does not expect. */
+function payloadOf({ data, errors = [], extensions }: ApiResult): ApiResult {
+  return { data, ...(errors.length > 0 && { errors }), ...(extensions && { extensions }) };
+}
+
+function toldErrors(errors: readonly ResultError[]): GraphQLError[] {
+  return [new GraphQLError('', { cause: new RequestErrors(errors) })];
+}
+
+function formatted(error: GraphQLError): readonly ResultError[] {
+  return error.cause instanceof RequestErrors ? error.cause.errors : [error.toJSON()];
+}

@@ -1,0 +1,71 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { WebSocketServer } from 'ws';
+import type { Answerer } from '../answer.ts';
+import type { Limits } from '../limits.ts';
+import { refusal, type Refusal } from '../refusal.ts';
+import { isForeign } from './origin.ts';
+import type { Places } from './places.ts';
+import { serveSocket } from './serve-socket.ts';
+
+/** Takes over the upgrades of one API. */
+export interface SocketServer {
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  close(): void;
+}
+
+export interface SocketServerOptions {
+  readonly answerer: Answerer;
+  readonly limits: Limits;
+  /** Origins whose pages may open WebSockets, beside the own one. */
+  readonly allowedOrigins: readonly string[];
+  readonly places: Places;
+}
+
+/** How long a client may take to answer that the connection ends, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 1000;
+
+/** Serves operations over WebSocket by the protocol `graphql-transport-ws`; what is not allowed to is refused before the upgrade. */
+export function createSocketServer({ answerer, limits, allowedOrigins, places }: SocketServerOptions): SocketServer {
+  const options = {
+    noServer: true,
+    maxPayload: limits.maxBodyBytes,
+    perMessageDeflate: false,
+    closeTimeout: CLOSE_TIMEOUT_MS,
+    handleProtocols: () => GRAPHQL_TRANSPORT_WS_PROTOCOL,
+  };
+  const sockets = new WebSocketServer(options);
+
+  function refuse(socket: Duplex, refused: Refusal): void {
+    const { status, body } = answerer.refuse(refused, { type: 'application/json', lenient: false });
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ];
+    socket.on('error', () => {});
+    socket.once('finish', () => socket.destroy());
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  }
+
+  return {
+    upgrade(req, socket, head) {
+      if (isForeign(req, allowedOrigins)) return refuse(socket, refusal('ERR_GRAPHQL_ORIGIN'));
+      if (!offersProtocol(req)) return refuse(socket, refusal('ERR_GRAPHQL_PROTOCOL'));
+      if (!places.take()) return refuse(socket, refusal('ERR_GRAPHQL_CONNECTIONS'));
+      socket.once('close', places.leave);
+      sockets.handleUpgrade(req, socket, head, (webSocket) => serveSocket(webSocket, req, { answerer, limits }));
+    },
+    close() {
+      for (const client of sockets.clients) client.close(1001);
+      sockets.close();
+    },
+  };
+}
+
+function offersProtocol({ headers }: IncomingMessage): boolean {
+  const offered = headers['sec-websocket-protocol'] ?? '';
+  return offered.split(',').some((each) => each.trim() === GRAPHQL_TRANSPORT_WS_PROTOCOL);
+}

@@ -1,0 +1,7 @@
+/** Longest delay a timer of Node takes. */
+export const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** A timer for a limit in milliseconds; none for 0. */
+export function timerOf(ms: number, over: () => void): NodeJS.Timeout | undefined {
+  return ms === 0 ? undefined : setTimeout(over, Math.min(ms, MAX_DELAY_MS));
+}
