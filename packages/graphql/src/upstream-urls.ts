@@ -5,8 +5,9 @@ import {
   type SnapshotUpstream,
   type UpstreamAnswer,
   type UpstreamCall,
+  type UpstreamConnection,
 } from '@edge-gateway/core';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { graphqlError } from './refusal.ts';
 
 /** Base URLs of upstreams, by `name` or `namespace/name`, e.g. `{ books: 'http://127.0.0.1:9080' }`. */
@@ -20,6 +21,15 @@ export interface UrlCaller {
   close(): Promise<void>;
 }
 
+/** A base URL in two parts; the path does not end with a slash. */
+interface Base {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** For connections that are not shared: HTTP/1.1 only, connected within 10 s. */
+const connector = buildConnector({ allowH2: false, timeout: 10_000 });
+
 /** What undici says when a time limit is over. */
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
@@ -27,35 +37,54 @@ const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UN
 export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
   const bases = new Map(Object.entries(urls).map(([name, url]) => [name, baseOf(name, url)] as const));
   const agent = new Agent();
+  const baseFor = (ref: ResourceRef): Base => {
+    const base = bases.get(`${ref.namespace}/${ref.name}`) ?? bases.get(ref.name);
+    if (!base) throw failure(503, `no URL is given for upstream ${ref.name}`);
+    return base;
+  };
   const upstreams = new Map(Array.from(bases, ([name, { origin }]) => [name, upstreamAt(name, origin)] as const));
+  const call: CallUpstream = async (
+    ref,
+    { method, path, headers = [], body, timeoutMs, maxBodyBytes, signal, onData },
+  ) => {
+    const base = baseFor(ref);
+    const over = new AbortController();
+    const abort = (): void => over.abort();
+    const timer = setTimeout(abort, timeoutMs);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const answer = await agent.request({
+        origin: base.origin,
+        path: base.path + path,
+        method: method as Dispatcher.HttpMethod,
+        headers: [...headers],
+        body: body === undefined ? null : typeof body === 'string' ? body : Buffer.from(body),
+        signal: over.signal,
+      });
+      return await whole(answer, maxBodyBytes, onData);
+    } catch (error) {
+      throw explained(error, over.signal.aborted);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  };
+  call.connect = (ref) => connectTo(baseFor(ref));
   return {
     find: ({ namespace, name }) => upstreams.get(`${namespace}/${name}`) ?? upstreams.get(name),
-    async call(ref, { method, path, headers = [], body, timeoutMs, maxBodyBytes, signal, onData }) {
-      const base = bases.get(`${ref.namespace}/${ref.name}`) ?? bases.get(ref.name);
-      if (!base) throw failure(503, `no URL is given for upstream ${ref.name}`);
-      const over = new AbortController();
-      const abort = (): void => over.abort();
-      const timer = setTimeout(abort, timeoutMs);
-      signal?.addEventListener('abort', abort, { once: true });
-      try {
-        const answer = await agent.request({
-          origin: base.origin,
-          path: base.path + path,
-          method: method as Dispatcher.HttpMethod,
-          headers: [...headers],
-          body: body === undefined ? null : typeof body === 'string' ? body : Buffer.from(body),
-          signal: over.signal,
-        });
-        return await whole(answer, maxBodyBytes, onData);
-      } catch (error) {
-        throw explained(error, over.signal.aborted);
-      } finally {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-      }
-    },
+    call,
     close: () => agent.close(),
   };
+}
+
+function connectTo({ origin, path }: Base): Promise<UpstreamConnection> {
+  const { hostname, port, protocol, host } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    connector({ hostname: hostname.replaceAll(/^\[|\]$/g, ''), protocol, port }, (error, socket) => {
+      if (socket) resolve({ socket, host, basePath: path });
+      else reject(explained(error, false));
+    });
+  });
 }
 
 async function whole(
@@ -94,7 +123,7 @@ function failure(status: number, reason: string, cause?: unknown): GatewayError 
   return new GatewayError(reason, { code: 'ERR_GRAPHQL_CALL', status, cause });
 }
 
-function baseOf(name: string, text: string): { readonly origin: string; readonly path: string } {
+function baseOf(name: string, text: string): Base {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw graphqlError('ERR_GRAPHQL_API', `upstreams.${name} has to be an http:// or https:// URL.`);

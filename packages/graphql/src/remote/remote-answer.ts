@@ -8,7 +8,7 @@ import { FieldFailure } from '../field-failure.ts';
  */
 export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAnswer): ApiResult {
   const parsed = parse(body);
-  if (isRecord(parsed) && isResult(parsed)) return resultOf(parsed);
+  if (isResult(parsed)) return resultOf(parsed);
   if (status < 200 || status > 299) throw new FieldFailure(`${upstream} answered with status ${status}`);
   throw new FieldFailure(`${upstream} answered with something that is no GraphQL result`);
 }
@@ -21,7 +21,18 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function isResult({ data, errors }: Readonly<Record<string, unknown>>): boolean {
+/** Deepest nesting of one result of a stream: what is deeper cannot be written again. */
+export const MAX_RESULT_DEPTH = 1000;
+
+/** One result of a stream. Throws a `FieldFailure` for what is none. */
+export function readResult(value: unknown): ApiResult {
+  if (isResult(value)) return resultOf(value);
+  throw new FieldFailure('an event is no GraphQL result');
+}
+
+function isResult(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return false;
+  const { data, errors } = value;
   const hasErrors = Array.isArray(errors) && errors.length > 0;
   if (errors !== undefined && errors !== null && !hasErrors) return false;
   return isRecord(data) || (hasErrors && (data === null || data === undefined));

@@ -8,8 +8,9 @@ import type { Limits } from '../limits.ts';
 import { followSchema, type ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
 import { readRemoteAnswer } from './remote-answer.ts';
-import { compileRemoteHead } from './remote-request.ts';
-import { subscribeRemote } from './remote-subscription.ts';
+import { bodyOf, compileRemoteHead } from './remote-request.ts';
+import { createRemoteSubscriptions } from './remote-subscription.ts';
+import { waysOf } from './ways.ts';
 
 export type RemoteExecutor = NonNullable<
   NonNullable<NonNullable<GraphQLApiSpec['executableSchema']>['executor']>['remote']
@@ -70,34 +71,26 @@ export function createRemoteApi(
     }
   }
 
-  async function subscribe(request: OperationRequest): Promise<AsyncIterable<ApiResult>> {
-    const { facts, signal } = request;
-    return subscribeRemote({
-      upstream: upstream.name,
-      maxBytes: limits.maxResponseBytes,
-      signal,
-      open: async (onData, over) => {
-        const { path, headers } = headOf(pathOf(facts), facts);
-        return callUpstream(upstream, {
-          method: 'POST',
-          path,
-          headers: [...STREAM_HEADERS, ...requestId(facts), ...headers],
-          body: bodyOf(request),
-          timeoutMs: MAX_SUBSCRIPTION_MS,
-          maxBodyBytes: limits.maxResponseBytes,
-          signal: over,
-          onData,
-        });
-      },
-      failed: (error) => {
-        log.warn(
-          { upstream: upstream.name, requestId: facts.requestId, reason: reasonOf(error) },
-          'a subscription broke',
-        );
-        return failed('ERR_GRAPHQL_UPSTREAM', facts);
-      },
-    });
-  }
+  const ways = waysOf({
+    callUpstream,
+    upstream,
+    limits,
+    targetOf({ facts }) {
+      const { path, headers } = headOf(pathOf(facts), facts);
+      return { path, headers: [...requestId(facts), ...headers] };
+    },
+  });
+  const subscribed = createRemoteSubscriptions({
+    ways,
+    maxBytes: limits.maxResponseBytes,
+    now: context.now,
+    failed: (error, { facts }) => {
+      const reason = reasonOf(error);
+      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'a subscription broke');
+      return { errors: failed('ERR_GRAPHQL_UPSTREAM', facts).errors ?? [] };
+    },
+  });
+  const subscribe = (request: OperationRequest) => Promise.resolve(subscribed(request));
 
   if (schema) return { schema, introspection: true, execute, subscribe };
   return {
@@ -124,10 +117,6 @@ const HEADERS = [
   'application/graphql-response+json, application/json;q=0.9',
 ];
 
-const STREAM_HEADERS = ['content-type', 'application/json', 'accept', 'text/event-stream, application/json;q=0.9'];
-/** Longest life of a subscription. */
-const MAX_SUBSCRIPTION_MS = 24 * 60 * 60 * 1000;
-
 /** The upstream of a remote executor. Throws an `Error` when none is named. */
 export function upstreamOf({ upstreamRef }: RemoteExecutor, namespace: string): ResourceRef {
   if (!upstreamRef?.name) throw new Error('executor.remote needs upstreamRef');
@@ -138,17 +127,6 @@ export function upstreamOf({ upstreamRef }: RemoteExecutor, namespace: string): 
 export function pathnameOf({ path }: Facts): string {
   const cut = path.indexOf('?');
   return cut < 0 ? path : path.slice(0, cut);
-}
-
-/** The request as JSON: the text of the client, the operation by its name. */
-export function bodyOf({ operation, variables, extensions }: OperationRequest): string {
-  const { persistedQuery: _, ...rest } = extensions;
-  return JSON.stringify({
-    query: operation.text,
-    ...(operation.name !== undefined && { operationName: operation.name }),
-    ...(Object.keys(variables).length > 0 && { variables }),
-    ...(Object.keys(rest).length > 0 && { extensions: rest }),
-  });
 }
 
 function requestId({ requestId }: Facts): string[] {

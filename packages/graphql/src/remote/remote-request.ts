@@ -1,4 +1,5 @@
 import type { Facts } from '@edge-gateway/core';
+import type { OperationRequest } from '../api.ts';
 import { isConstant, parseTemplate, type Roots, type Template } from '../expression.ts';
 import { escapeComponent, renderHeader, renderText } from '../render.ts';
 
@@ -17,6 +18,8 @@ export interface RemoteHead {
 
 const RESERVED =
   /^(connection|content-length|content-type|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/;
+/** What the text of a template may have and a path may not; values are escaped by then. */
+const NOT_IN_PATH = /[^\x21-\x7e]|#/gu;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
@@ -37,7 +40,10 @@ export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Fac
       const value = renderHeader(template, roots);
       return value === '' && !isConstant(template) ? [] : [name, value];
     });
-    const added = query.map(([name, template]) => `${name}=${renderText(template, roots, escapeComponent)}`);
+    const added = query.map(([name, template]) => {
+      const value = renderText(template, roots, escapeComponent);
+      return `${name}=${value.replaceAll(NOT_IN_PATH, encodeURIComponent)}`;
+    });
     return {
       path: added.length > 0 ? `${path}${path.includes('?') ? '&' : '?'}${added.join('&')}` : path,
       headers: sent,
@@ -58,5 +64,21 @@ function rootsOf(facts: Facts): Roots {
   return {
     header: (name) => facts.header(name),
     metadata: (namespace, key) => facts.metadata.get(namespace)?.[key],
+  };
+}
+
+/** The request as JSON. */
+export function bodyOf(request: OperationRequest): string {
+  return JSON.stringify(payloadOf(request));
+}
+
+/** The request as the server gets it: the text of the client, the operation by its name. */
+export function payloadOf({ operation, variables, extensions }: OperationRequest) {
+  const { persistedQuery: _, ...rest } = extensions;
+  return {
+    query: operation.text,
+    ...(operation.name !== undefined && { operationName: operation.name }),
+    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(Object.keys(rest).length > 0 && { extensions: rest }),
   };
 }

@@ -1,72 +1,72 @@
-import type { UpstreamAnswer } from '@edge-gateway/core';
-import type { ApiResult } from '../api.ts';
-import { createEventReader, type StreamEvent } from '../subscriptions/event-reader.ts';
+import type { ApiResult, OperationRequest } from '../api.ts';
+import { refusal } from '../refusal.ts';
 import { createResultQueue } from '../subscriptions/result-queue.ts';
-import { isRecord, readRemoteAnswer, resultOf } from './remote-answer.ts';
+import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 
-/** Head of an answer whose body comes piece by piece. */
-export type StreamHead = Omit<UpstreamAnswer, 'body'>;
+type Way = keyof Ways;
 
-export interface RemoteStream {
-  readonly upstream: string;
-  /** Makes the request; what it gives to `onData` is the body. */
-  readonly open: (onData: (chunk: Buffer, head: StreamHead) => void, signal: AbortSignal) => Promise<UpstreamAnswer>;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-  /** The result that clients get for a failure. */
-  readonly failed: (error: unknown) => ApiResult;
+export interface Ways {
+  readonly events: SubscribeAt;
+  /** Missing where no connection can be made. */
+  readonly webSocket?: SubscribeAt;
 }
 
+export interface RemoteSubscriptions {
+  readonly ways: Ways;
+  readonly maxBytes: number;
+  readonly now: () => number;
+  /** The result that clients get for a failure. */
+  readonly failed: (error: unknown, request: OperationRequest) => ApiResult;
+}
+
+/** How long it is remembered by which way a server takes subscriptions, in milliseconds. */
+const REMEMBERED_MS = 5 * 60_000;
+
 /**
- * Subscribes at a server over `text/event-stream` (GraphQL over SSE, distinct connections mode). A server that answers with one result
- * gives that one.
+ * Makes what subscribes at one server: by server-sent events, and where it does not take that over WebSocket. The way that it took
+ * last is tried first for some time.
  */
-export function subscribeRemote({ upstream, open, maxBytes, signal, failed }: RemoteStream): AsyncIterable<ApiResult> {
-  const over = new AbortController();
-  const stop = (): void => over.abort();
-  signal.addEventListener('abort', stop, { once: true });
-  const queue = createResultQueue(stop);
-  const read = createEventReader(maxBytes);
-  const plain: Buffer[] = [];
-  let size = 0;
-  let broken: unknown;
+export function createRemoteSubscriptions({ ways, maxBytes, now, failed }: RemoteSubscriptions) {
+  let known: Way = 'events';
+  let until = 0;
 
-  function take(chunk: Buffer, { headers, status }: StreamHead): void {
-    if (status === 200 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '')) {
-      for (const event of read(chunk)) push(event);
-    } else if ((size += chunk.length) <= maxBytes) plain.push(chunk);
-    else throw new Error(`more than ${maxBytes} bytes`);
+  function accept(way: Way): void {
+    known = way;
+    until = now() + REMEMBERED_MS;
   }
 
-  function push({ event, data }: StreamEvent): void {
-    if (event === 'complete') return finish();
-    const parsed = JSON.parse(data) as unknown;
-    if (!isRecord(parsed)) throw new TypeError('an event is no result');
-    queue.push(resultOf(parsed));
+  /** The ways to try, in order. A server that is known to send events says by other answers what it thinks of the operation. */
+  function order(): readonly Way[] {
+    if (!ways.webSocket || (now() < until && known === 'events')) return ['events'];
+    return now() < until ? ['webSocket', 'events'] : ['events', 'webSocket'];
   }
 
-  function finish(): void {
-    signal.removeEventListener('abort', stop);
-    queue.end();
-    over.abort();
-  }
-
-  function onData(chunk: Buffer, head: StreamHead): void {
-    try {
-      if (!over.signal.aborted) take(chunk, head);
-    } catch (error) {
-      broken = error;
-      over.abort();
+  async function run(stream: Omit<Stream, 'accepted'>): Promise<void> {
+    const refusals: NotTaken[] = [];
+    for (const way of order()) {
+      try {
+        return await ways[way]!({ ...stream, accepted: () => accept(way) });
+      } catch (error) {
+        if (!(error instanceof NotTaken)) throw error;
+        refusals.push(error);
+      }
     }
+    until = 0;
+    const answered = refusals.find(({ result }) => result)?.result;
+    if (!answered) throw refusals[0]!;
+    stream.push(answered, 0);
   }
 
-  open(onData, over.signal)
-    .then((answer) => {
-      if (size > 0) queue.push(readRemoteAnswer(upstream, { ...answer, body: Buffer.concat(plain) }));
-    })
-    .catch((error: unknown) => {
-      if (!over.signal.aborted || broken !== undefined) queue.push(failed(broken ?? error));
-    })
-    .finally(finish);
-  return queue.results;
+  return (request: OperationRequest): AsyncIterable<ApiResult> => {
+    const over = new AbortController();
+    const signal = AbortSignal.any([request.signal, over.signal]);
+    const tooSlow = { errors: refusal('ERR_GRAPHQL_SLOW_CLIENT').errors };
+    const queue = createResultQueue({ stop: () => over.abort(), maxBytes, tooSlow });
+    run({ request, signal, maxBytes, push: queue.push })
+      .catch((error: unknown) => {
+        if (!signal.aborted) queue.push(failed(error, request), 0);
+      })
+      .finally(queue.end);
+    return queue.results;
+  };
 }

@@ -3,16 +3,27 @@ import type { ApiResult } from '../api.ts';
 /** Results that come from one side and are taken by the other. */
 export interface ResultQueue {
   readonly results: AsyncIterableIterator<ApiResult>;
-  push(result: ApiResult): void;
+  /** `bytes` is what the result took on the wire. */
+  push(result: ApiResult, bytes: number): void;
   end(): void;
 }
 
-/** Results that may wait; a client that is slower loses its subscription. */
+export interface ResultQueueOptions {
+  /** Called once, when the taker has left or is too slow. */
+  readonly stop: () => void;
+  /** Bytes that may wait, beside one result. */
+  readonly maxBytes: number;
+  /** What a taker that is too slow gets in place of what waits; the end comes behind it. */
+  readonly tooSlow: ApiResult;
+}
+
+/** Results that may wait. */
 const MAX_WAITING = 1000;
 
-/** Makes a queue; `stop` is called once, when the taker has left or is too slow. */
-export function createResultQueue(stop: () => void): ResultQueue {
-  const waiting: ApiResult[] = [];
+/** Makes a queue with a bound: a taker that is slower than the results loses its subscription. */
+export function createResultQueue({ stop, maxBytes, tooSlow }: ResultQueueOptions): ResultQueue {
+  const waiting: { readonly result: ApiResult; readonly bytes: number }[] = [];
+  let size = 0;
   let wake: (() => void) | undefined;
   let over = false;
 
@@ -29,8 +40,10 @@ export function createResultQueue(stop: () => void): ResultQueue {
     [Symbol.asyncIterator]: () => results,
     async next() {
       if (waiting.length === 0 && !over) await new Promise<void>((resolve) => (wake = resolve));
-      const value = waiting.shift();
-      return value === undefined ? { done: true, value } : { done: false, value };
+      const first = waiting.shift();
+      if (!first) return { done: true, value: undefined };
+      size -= first.bytes;
+      return { done: false, value: first.result };
     },
     async return() {
       leave();
@@ -40,9 +53,12 @@ export function createResultQueue(stop: () => void): ResultQueue {
   return {
     results,
     end,
-    push(result) {
+    push(result, bytes) {
       if (over) return;
-      if (waiting.push(result) > MAX_WAITING) return leave();
+      const isSlow = waiting.length >= MAX_WAITING || (waiting.length > 0 && size + bytes > maxBytes);
+      if (isSlow) leave();
+      waiting.push(isSlow ? { result: tooSlow, bytes: 0 } : { result, bytes });
+      size += bytes;
       wake?.();
     },
   };

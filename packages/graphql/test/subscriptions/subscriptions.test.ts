@@ -163,16 +163,32 @@ describe('an event reader', () => {
 });
 
 describe('a queue of results', () => {
-  it('stops the sender when the taker is too slow', () => {
+  const queueOf = (stop: () => void) => createResultQueue({ stop, maxBytes: 1_000_000, tooSlow: { data: 'too slow' } });
+
+  it('stops the sender when the taker is too slow, and says so in place of what waited', async () => {
     let stopped = 0;
-    const queue = createResultQueue(() => stopped++);
-    for (let i = 0; i < 5000; i++) queue.push({ data: i });
+    const queue = queueOf(() => stopped++);
+    for (let i = 0; i < 5000; i++) queue.push({ data: i }, 1);
+    expect(stopped).to.equal(1);
+    expect(await queue.results.next()).to.deep.equal({ done: false, value: { data: 'too slow' } });
+    expect(await queue.results.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
+  it('stops the sender when what waits is too large, but takes one result of any size', async () => {
+    let stopped = 0;
+    const queue = queueOf(() => stopped++);
+    queue.push({ data: 'large' }, 10_000_000);
+    expect(await queue.results.next()).to.deep.equal({ done: false, value: { data: 'large' } });
+    queue.push({ data: 1 }, 600_000);
+    queue.push({ data: 2 }, 400_000);
+    expect(stopped).to.equal(0);
+    queue.push({ data: 3 }, 1);
     expect(stopped).to.equal(1);
   });
 
   it('stops the sender when the taker leaves', async () => {
     let stopped = 0;
-    const queue = createResultQueue(() => stopped++);
+    const queue = queueOf(() => stopped++);
     const waiting = queue.results.next();
     await queue.results.return!();
     expect(await waiting).to.deep.equal({ done: true, value: undefined });

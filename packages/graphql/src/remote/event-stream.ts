@@ -1,0 +1,96 @@
+import type { UpstreamAnswer } from '@edge-gateway/core';
+import type { ApiResult } from '../api.ts';
+import { isDeeperThan } from '../http.ts';
+import { createEventReader, type StreamEvent } from '../subscriptions/event-reader.ts';
+import { MAX_RESULT_DEPTH, readRemoteAnswer, readResult } from './remote-answer.ts';
+import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
+
+/** Head of an answer whose body comes piece by piece. */
+export type StreamHead = Omit<UpstreamAnswer, 'body'>;
+
+export interface EventStream {
+  readonly upstream: string;
+  /** Makes the request; what it gives to `onData` is the body. */
+  open(stream: Stream, onData: (chunk: Buffer, head: StreamHead) => void, signal: AbortSignal): Promise<UpstreamAnswer>;
+}
+
+/** Statuses by which servers say that they do not answer subscriptions over HTTP, or not as events. */
+const ELSEWHERE = new Set([400, 404, 405, 406, 415, 426, 501]);
+
+/**
+ * Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode). A server that answers with one result gives that
+ * one.
+ */
+export function subscribeByEvents({ upstream, open }: EventStream): SubscribeAt {
+  return async (stream) => {
+    const reading = createReading(stream);
+    const answer = await open(stream, reading.onData, reading.signal).catch((error: unknown) => {
+      if (!reading.finished) throw reading.broken ?? error;
+    });
+    if (reading.broken !== undefined) throw reading.broken;
+    if (!answer || reading.finished || isEvents(answer)) return;
+    const whole = { ...answer, body: Buffer.concat(reading.plain) };
+    const { status } = answer;
+    if (status > 299 && !ELSEWHERE.has(status)) return stream.push(readRemoteAnswer(upstream, whole), 0);
+    const result = resultIn(upstream, whole);
+    if (result?.data === undefined) throw new NotTaken(`${upstream} answered with status ${status}, no events`, result);
+    stream.push(result, whole.body.length);
+  };
+}
+
+function resultIn(upstream: string, answer: UpstreamAnswer): ApiResult | undefined {
+  try {
+    return readRemoteAnswer(upstream, answer);
+  } catch {
+    return undefined;
+  }
+}
+
+function isEvents({ status, headers }: StreamHead): boolean {
+  return status === 200 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+}
+
+/** Takes a body in, as events or whole. */
+function createReading(stream: Stream) {
+  const ended = new AbortController();
+  const read = createEventReader(stream.maxBytes);
+  const plain: Buffer[] = [];
+  let size = 0;
+  let events: boolean | undefined;
+
+  function push({ event, data }: StreamEvent): void {
+    if (event === 'complete') {
+      reading.finished = true;
+      ended.abort();
+    } else if (event === 'next' || event === 'message') {
+      if (isDeeperThan(data, MAX_RESULT_DEPTH)) throw new Error('an event is nested too deep');
+      stream.push(readResult(JSON.parse(data)), data.length);
+    }
+  }
+
+  function take(chunk: Buffer, head: StreamHead): void {
+    if (events === undefined && (events = isEvents(head))) stream.accepted();
+    if (!events) {
+      if ((size += chunk.length) > stream.maxBytes) throw new Error(`more than ${stream.maxBytes} bytes`);
+      plain.push(chunk);
+      return;
+    }
+    for (const event of read(chunk)) if (!reading.finished) push(event);
+  }
+
+  const reading = {
+    plain,
+    finished: false,
+    broken: undefined as unknown,
+    signal: AbortSignal.any([stream.signal, ended.signal]),
+    onData(chunk: Buffer, head: StreamHead): void {
+      try {
+        if (!reading.signal.aborted) take(chunk, head);
+      } catch (error) {
+        reading.broken = error;
+        ended.abort();
+      }
+    },
+  };
+  return reading;
+}

@@ -1,0 +1,143 @@
+import type { Socket } from 'node:net';
+import type { UpstreamConnection } from '@edge-gateway/core';
+import { createClient, GRAPHQL_TRANSPORT_WS_PROTOCOL, type SubscribePayload } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { FieldFailure } from '../field-failure.ts';
+import { isDeeperThan } from '../http.ts';
+import { keepAlive } from '../subscriptions/keep-alive.ts';
+import { MAX_RESULT_DEPTH, readResult, resultOf } from './remote-answer.ts';
+import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
+
+/** How to reach a server, and what to ask. */
+export interface SocketTarget {
+  readonly path: string;
+  /** Flat. */
+  readonly headers: readonly string[];
+  readonly payload: SubscribePayload;
+}
+
+export interface SocketStream {
+  connect(): Promise<UpstreamConnection>;
+  targetOf(stream: Stream): SocketTarget;
+  /** Milliseconds for the upgrade and `connection_ack`. */
+  readonly timeoutMs: number;
+  readonly pingIntervalMs: number;
+}
+
+/** How long a server may take to answer that the connection ends, in milliseconds; the types do not know of it. */
+const CLOSING = { closeTimeout: 500 };
+
+/**
+ * Subscribes over WebSocket by `graphql-transport-ws`, each subscription over a connection of its own. `connection_init` carries
+ * nothing: what the server may know of the client is in the headers of the upgrade.
+ */
+export function subscribeBySocket(parts: SocketStream): SubscribeAt {
+  return async (stream) => {
+    const target = parts.targetOf(stream);
+    const connection = await parts.connect().catch((error: unknown) => {
+      throw new NotTaken(`no connection: ${(error as Error).message}`);
+    });
+    if (stream.signal.aborted) return void connection.socket.destroy();
+    const webSocket = openSocket(connection, target, stream.maxBytes);
+    await converse(stream, { webSocket, payload: target.payload, ...parts });
+  };
+}
+
+function openSocket({ socket, host, basePath }: UpstreamConnection, target: SocketTarget, maxBytes: number): WebSocket {
+  try {
+    return new WebSocket(`ws://${host}${basePath}${target.path}`, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
+      createConnection: () => socket as Socket,
+      headers: headersOf(target.headers, host),
+      maxPayload: maxBytes,
+      perMessageDeflate: false,
+      ...CLOSING,
+    });
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+interface Conversation extends Pick<SocketStream, 'timeoutMs' | 'pingIntervalMs'> {
+  readonly webSocket: WebSocket;
+  readonly payload: SubscribePayload;
+}
+
+function converse(stream: Stream, conversation: Conversation): Promise<void> {
+  const { webSocket, payload, timeoutMs, pingIntervalMs } = conversation;
+  const state = { opened: false, late: false, deep: false, bytes: 0 };
+  webSocket.once('open', () => keepAlive(webSocket, pingIntervalMs));
+  webSocket.on('message', (data: Buffer) => {
+    state.bytes = data.length;
+    state.deep = isDeeperThan(String(data), MAX_RESULT_DEPTH);
+  });
+  const timer = setTimeout(() => {
+    state.late = true;
+    webSocket.terminate();
+  }, timeoutMs);
+  const acknowledged = (): void => {
+    clearTimeout(timer);
+    stream.accepted();
+  };
+  const client = createClient({
+    url: webSocket.url,
+    webSocketImpl: implementationOf(webSocket),
+    retryAttempts: 0,
+    on: { opened: () => (state.opened = true), connected: acknowledged },
+  });
+  return new Promise<void>((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      stream.signal.removeEventListener('abort', leave);
+      if (webSocket.readyState === WebSocket.CONNECTING) webSocket.terminate();
+      else webSocket.close(1000);
+      settle();
+    };
+    const stop = client.subscribe(payload, {
+      next(result) {
+        if (state.deep) throw new FieldFailure('a message is nested too deep');
+        stream.push(readResult(result), state.bytes);
+      },
+      complete: () => end(resolve),
+      error(error) {
+        if (!Array.isArray(error)) return end(() => reject(failureOf(error, state)));
+        stream.push(resultOf({ errors: error }), state.bytes);
+        end(resolve);
+      },
+    });
+    const leave = (): void => {
+      stop();
+      end(resolve);
+    };
+    stream.signal.addEventListener('abort', leave, { once: true });
+    // The library waits for another connection where a server ends one as if all were well.
+    webSocket.once('close', (code) => setImmediate(end, () => reject(failureOf({ code }, state))));
+  });
+}
+
+/** The library makes its WebSocket itself; it gets the one there is. A constructor that throws would be a rejection nobody handles. */
+function implementationOf(webSocket: WebSocket): unknown {
+  const { CONNECTING, OPEN, CLOSING, CLOSED } = WebSocket;
+  const make = function upstreamSocket(): WebSocket {
+    return webSocket;
+  };
+  return Object.assign(make, { CONNECTING, OPEN, CLOSING, CLOSED });
+}
+
+/** What went wrong, without what the server says of it. */
+function failureOf(error: unknown, { opened, late }: { readonly opened: boolean; readonly late: boolean }): Error {
+  if (error instanceof FieldFailure) return error;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  if (!opened) return new NotTaken(late ? 'no answer to the upgrade in time' : `no WebSocket: ${String(message)}`);
+  if (late) return new FieldFailure('no connection_ack in time');
+  return new FieldFailure(typeof code === 'number' ? `the WebSocket was closed with ${code}` : 'it sent no message');
+}
+
+function headersOf(flat: readonly string[], host: string): Record<string, string> {
+  const headers: Record<string, string> = { host };
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!.toLowerCase();
+    if (!name.startsWith('sec-websocket-')) headers[name] = flat[i + 1]!;
+  }
+  return headers;
+}
