@@ -63,9 +63,11 @@ function methodFrom(options: OidcOptions, context: Context): AuthMethod {
 }
 
 function handlerOf(method: AuthMethod): Handler {
-  return function oidcHandler(req, res, next) {
+  const handler: Handler = function oidcHandler(req, res, next) {
     authorize(method, req, res).then((allowed) => allowed && next(), next);
   };
+  handler.close = () => method.close?.();
+  return handler;
 }
 
 /** True when the request goes on; else it is answered. */

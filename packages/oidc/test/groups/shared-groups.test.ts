@@ -3,7 +3,9 @@ import { skipWithout } from '../../../../test/parts/apt.ts';
 import { groupIds } from '../../../../test/parts/microsoft.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { until } from '../parts/until.ts';
-import { startCloud, type Cloud } from './harness.ts';
+import { oidc } from '../../src/index.ts';
+import { startSite } from '../parts/site.ts';
+import { BLOCK, startCloud, type Cloud } from './harness.ts';
 
 describe('groups that processes share in Redis', function () {
   this.timeout(30_000);
@@ -61,6 +63,34 @@ describe('groups that processes share in Redis', function () {
     const theirs = (await keys()).find((key) => key !== mine)!;
     await redis.command(['rename', mine!, theirs]);
     expect((await lookup().complete(cloud.claims(other))).groups).to.deep.equal(['of the other']);
+  });
+
+  it('need no connection any more when the login or the lookup is closed', async () => {
+    const connections = async (): Promise<number> => (await redis.command(['client', 'list'])).match(/^id=/gm)!.length;
+    const before = await connections();
+    const first = lookup();
+    await first.complete(cloud.claims());
+    const handler = oidc(
+      {
+        issuerUrl: 'https://id.example.com',
+        clientId: 'web',
+        clientSecret: 'x',
+        appUrl: 'https://app.example.com',
+        callbackPath: '/callback',
+        session: { redis: { options: { host: redis.host } } },
+        azure: { ...BLOCK, claimsCachingOptions: { host: redis.host } },
+      },
+      cloud.context(),
+    );
+    const site = await startSite();
+    site.use(handler);
+    await fetch(site.url, { headers: { cookie: `__session=${'x'.repeat(43)}` }, redirect: 'manual' });
+    expect(await connections()).to.equal(before + 2);
+    await handler.close?.();
+    first.close();
+    first.close();
+    await until(async () => (await connections()) === before);
+    await site.close();
   });
 
   it('are read from Graph where Redis is away, or silent, and shared again when it is back', async () => {
