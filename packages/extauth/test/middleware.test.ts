@@ -1,0 +1,136 @@
+import { createRequire } from 'node:module';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuthConfigSpec } from '@edge-gateway/core/schema';
+import { createContext, type Handler } from '@edge-gateway/core';
+import { expect } from 'chai';
+import express from 'express';
+import { extauth } from '../src/index.ts';
+import { basic, call, secretsOf, start, stopAll } from './harness.ts';
+
+const express4 = createRequire(import.meta.url)('express4') as typeof express;
+
+const CONFIG: AuthConfigSpec = {
+  booleanExpr: 'key || login',
+  configs: [
+    {
+      name: 'key',
+      apiKeyAuth: {
+        k8sSecretApikeyStorage: { apiKeySecretRefs: [{ name: 'shop', namespace: 'n' }] },
+        headersFromMetadataEntry: { 'X-Plan': { name: 'plan' } },
+      },
+    },
+    {
+      name: 'login',
+      basicAuth: {
+        realm: 'r',
+        apr: { users: { alice: { salt: 'TYiryv0/', hashedPassword: '8BvzLUO9IfGPGGsPnAgSu1' } } },
+      },
+    },
+  ],
+};
+const context = createContext({ secrets: secretsOf({ shop: { 'api-key': 'k-1', plan: 'gold' } }) });
+
+type Listener = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Tells what a handler behind the middleware sees of a request. */
+const seen = (req: IncomingMessage, body: unknown): string =>
+  JSON.stringify({ url: req.url, headers: req.headers, raw: req.rawHeaders.map((text) => text.toLowerCase()), body });
+
+function withExpress(make: typeof express): (guard: Handler) => Listener {
+  return (guard) => {
+    const app = make();
+    app.use('/api', guard);
+    app.use(make.json());
+    app.use('/api', (req, res) => void res.end(seen(req, req.body)));
+    app.use((_req, res) => void res.end('open'));
+    return app as unknown as Listener;
+  };
+}
+
+const SERVERS: Readonly<Record<string, (guard: Handler) => Listener>> = {
+  'Express 5': withExpress(express),
+  'Express 4': withExpress(express4),
+  'plain node:http': (guard) => (req, res) => {
+    if (!req.url?.startsWith('/api')) return void res.end('open');
+    guard(req, res, (error) => {
+      if (error) return void res.writeHead(500).end();
+      let text = '';
+      req.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      req.on('end', () => res.end(seen(req, text === '' ? undefined : JSON.parse(text))));
+    });
+  },
+};
+
+for (const [name, serverOf] of Object.entries(SERVERS)) {
+  describe(`the middleware in ${name}`, () => {
+    let url: string;
+    let guard: Handler;
+    beforeEach(async () => {
+      guard = extauth({ config: CONFIG, settings: { requestBody: { maxRequestBytes: 20 } } }, context);
+      url = await start(serverOf(guard));
+    });
+    afterEach(async () => {
+      await guard.close?.();
+      await stopAll();
+    });
+
+    it('hands on what was granted, and nothing that the client claims', async () => {
+      const headers = { 'api-key': 'k-1', 'x-user-id': 'root', x_user_id: 'root', 'X-Plan': 'free', X_PLAN: 'free' };
+      const { status, body } = await call(`${url}/api/a?b=1`, { headers });
+      expect(status).to.equal(200);
+      const got = JSON.parse(body) as { headers: Record<string, string>; raw: string[] };
+      expect(got.headers).to.include({ 'x-user-id': 'shop', 'x-plan': 'gold' });
+      expect(got.headers).not.to.have.any.keys('x_user_id', 'x_plan');
+      expect(got.raw.filter((text) => /^x[_-](user|plan)/.test(text))).to.have.members(['x-user-id', 'x-plan']);
+    });
+
+    it('answers a refusal itself, and leaves other paths alone', async () => {
+      const refused = await call(`${url}/api`, { headers: { authorization: basic('alice', 'wrong') } });
+      expect(refused).to.include({ status: 401, body: '' });
+      expect(refused.headers['www-authenticate']).to.equal('Basic realm="r"');
+      expect(await call(`${url}/`)).to.include({ status: 200, body: 'open' });
+      expect((await call(`${url}/api`, { headers: { authorization: basic('alice', 'password') } })).status).to.equal(
+        200,
+      );
+    });
+
+    it('puts the body back that it has read, and answers 413 to a longer one', async () => {
+      const headers = { 'api-key': 'k-1', 'content-type': 'application/json' };
+      const asking = { method: 'POST', headers };
+      const { body } = await call(`${url}/api`, { ...asking, body: '{"a":[1]}' });
+      expect(JSON.parse(body)).to.deep.include({ body: { a: [1] } });
+      const long = await call(`${url}/api`, { ...asking, body: JSON.stringify({ a: 'x'.repeat(20) }) });
+      expect(long).to.include({ status: 413, body: 'Payload Too Large' });
+      expect(long.headers['content-type']).to.equal('text/plain');
+    });
+
+    it('refuses a body before it was read, and the connection does not hang', async () => {
+      const refused = await call(`${url}/api`, { method: 'POST', body: 'x'.repeat(1_000_000) }).catch(
+        (error: NodeJS.ErrnoException) => error.code,
+      );
+      // The client may be cut off while it still sends.
+      if (typeof refused === 'object') expect(refused.status).to.be.oneOf([401, 413]);
+      else expect(refused).to.be.oneOf(['ECONNRESET', 'EPIPE']);
+      expect((await call(`${url}/`)).status).to.equal(200);
+    });
+  });
+}
+
+describe('the middleware', () => {
+  it('cannot be made of a chain or of settings that cannot be used', () => {
+    const broken: [AuthConfigSpec, object, string][] = [
+      [{ configs: [] }, {}, 'ERR_EXTAUTH_CONFIG'],
+      [{ configs: [{ ldap: { address: 'a:1' } }] }, {}, 'ERR_EXTAUTH_METHOD'],
+      [{ configs: [{}] }, {}, 'ERR_EXTAUTH_METHOD'],
+      [{ configs: [{ name: 'a', jwt: {} }], booleanExpr: 'a &&' }, {}, 'ERR_CORE_EXPRESSION'],
+      [CONFIG, { statusOnError: 599 }, 'ERR_EXTAUTH_CONFIG'],
+      [CONFIG, { statusOnError: 100 }, 'ERR_EXTAUTH_CONFIG'],
+      [CONFIG, { requestTimeout: 'soon' }, 'ERR_CORE_DURATION'],
+    ];
+    for (const [config, settings, code] of broken) {
+      expect(() => extauth({ config, settings }, context), JSON.stringify([config, settings]))
+        .to.throw()
+        .with.property('code', code);
+    }
+  });
+});
