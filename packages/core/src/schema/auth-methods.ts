@@ -85,7 +85,10 @@ const apiKey = block(
     apiKeySecretRefs,
     headersFromMetadataEntry: metadataEntry,
     headersFromMetadata: metadataEntry,
-    skipMetadataValidation: bool('Takes metadata that is no valid header.', { default: false }),
+    skipMetadataValidation: bool(
+      'Takes metadata that is no header value: as UTF-8, or where no header can carry it only for later steps.',
+      { default: false },
+    ),
     hmac: of(
       block({
         algorithm: enumeration(['HMAC_SHA256'], 'Algorithm.', { default: 'HMAC_SHA256' }),

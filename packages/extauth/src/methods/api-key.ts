@@ -67,11 +67,12 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
         const state: Record<string, unknown> = { api_key_value: given };
         for (const [target, { name = '', required = false }] of copies) {
           const value = secretText(known.secret, name);
-          if (value === undefined || NOT_A_HEADER.test(value)) {
+          if (value === undefined || (!spec.skipMetadataValidation && NOT_A_HEADER.test(value))) {
             if (required) return denied('the key lacks required metadata');
             continue;
           }
-          requestChanges.push({ op: 'set', name: target.toLowerCase(), value });
+          const sent = NOT_A_HEADER.test(value) ? Buffer.from(value, 'utf8').toString('latin1') : value;
+          if (!NOT_A_HEADER.test(sent)) requestChanges.push({ op: 'set', name: target.toLowerCase(), value: sent });
           state[target] = value;
         }
         return { allowed: true, userId: known.name, requestChanges, state };

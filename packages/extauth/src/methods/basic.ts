@@ -58,7 +58,8 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
           hashedPassword: found?.hashedPassword ?? nobody.hashedPassword,
         };
         const check = /^\$2[aby]\$/.test(user.hashedPassword) ? matchesBcrypt : matches;
-        if (!(await check(credentials.password, user)) || !found) return denied('wrong user name or password');
+        if (!(await check(credentials.password, user)) || !found?.hashedPassword)
+          return denied('wrong user name or password');
         return { allowed: true, userId: credentials.name };
       },
     };

@@ -61,6 +61,55 @@ describe('apiKeyAuth', () => {
     expect((await ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(401);
   });
 
+  it('takes metadata that is no header value where it is not to be checked, and still injects no header', async () => {
+    const secrets = secretsOf({
+      alice: { 'api-key': 'k-1', plan: 'größer als 金' },
+      mallory: { 'api-key': 'k-2', plan: 'gold\r\nx-admin: yes' },
+    });
+    const spec = {
+      ...refs('alice', 'mallory'),
+      headersFromMetadataEntry: { 'x-plan': { name: 'plan', required: true } },
+    };
+    const checked = await guarded(step(spec), { secrets });
+    expect((await checked.ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(401);
+    const { seen } = await guarded(step({ ...spec, skipMetadataValidation: true }), { secrets });
+    const plan = (await seen('/', { headers: { 'api-key': 'k-1' } }))['x-plan']!;
+    expect(Buffer.from(plan, 'latin1').toString('utf8')).to.equal('größer als 金');
+    const other = await seen('/', { headers: { 'api-key': 'k-2', 'x-plan': 'gold' } });
+    expect(other).not.to.have.any.keys('x-plan', 'x-admin');
+  });
+
+  it('copies by the deprecated field where the other one is not written', async () => {
+    const secrets = secretsOf({ alice: { 'api-key': 'k-1', plan: 'gold', team: 'a' } });
+    const old = { headersFromMetadata: { 'x-old': { name: 'plan' } } };
+    const asking = { headers: { 'api-key': 'k-1' } };
+    const { seen } = await guarded(step({ ...refs('alice'), ...old }), { secrets });
+    expect(await seen('/', asking)).to.include({ 'x-old': 'gold' });
+    const both = { ...refs('alice'), ...old, headersFromMetadataEntry: { 'x-team': { name: 'team' } } };
+    const got = await (await guarded(step(both), { secrets })).seen('/', asking);
+    expect(got).to.include({ 'x-team': 'a' }).and.not.have.property('x-old');
+  });
+
+  it('takes the keys of the storage block before those of the deprecated field', async () => {
+    const secrets = secretsOf({ alice: { 'api-key': 'k-1' }, bob: { 'api-key': 'k-2' } });
+    const apiKeySecretRefs = [{ name: 'bob', namespace: 'n' }];
+    const old = await guarded(step({ apiKeySecretRefs }), { secrets });
+    expect((await old.ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(200);
+    const both = await guarded(step({ ...refs('alice'), apiKeySecretRefs }), { secrets });
+    expect((await both.ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(401);
+    expect((await both.ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(200);
+  });
+
+  it('refuses keys of every bad form as any other key', async () => {
+    const { ask } = await guarded(step(refs('alice')), { secrets: secretsOf({ alice: { 'api-key': 'k-1' } }) });
+    for (const key of ['k-1 x', '"k-1"', 'k-1\u00a0', 'k\t-1', 'ÿþ', 'x'.repeat(12_000), ['k-1', 'k-1']]) {
+      expect((await ask('/', { headers: { 'api-key': key } })).status, String(key).slice(0, 20)).to.equal(401);
+    }
+    const tooLong = await ask('/', { headers: { 'api-key': 'x'.repeat(17_000) } });
+    expect(tooLong.status, 'longer than a head may be').to.equal(431);
+    expect((await ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(200);
+  });
+
   it('compares with stored digests, and further headers with data of the secret', async () => {
     const digest = createHash('sha256').update('k-1').digest('hex');
     const secrets = secretsOf({ alice: { 'api-key': digest.toUpperCase(), 'x-tenant': 'acme' } });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hashSync } from 'bcryptjs';
+import type { BasicAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { basic, guarded, only, stopAll } from '../harness.ts';
 
@@ -57,10 +58,71 @@ describe('basicAuth', () => {
     expect((await ask('/', { headers: { authorization: basic('bob', 'Secret') } })).status).to.equal(401);
   });
 
+  it('knows APR1 in a list of users too, and takes Proxy-Authorization only there', async () => {
+    const listed = await guarded(only({ basicAuth: { encryption: { apr: {} }, userList: { users } } }));
+    const plain = await guarded(only({ basicAuth: { apr: { users } } }));
+    const good = basic('alice', 'password');
+    expect((await listed.ask('/', { headers: { authorization: good } })).status).to.equal(200);
+    expect((await listed.ask('/', { headers: { 'proxy-authorization': good } })).status).to.equal(200);
+    expect((await plain.ask('/', { headers: { 'proxy-authorization': good } })).status).to.equal(401);
+    const both = { authorization: basic('alice', 'wrong'), 'proxy-authorization': good };
+    expect((await listed.ask('/', { headers: both })).status).to.equal(401);
+  });
+
+  it('takes no hash of one kind for one of the other', async () => {
+    const sha1 = { salt: 's', hashedPassword: createHash('sha1').update('passwords').digest('hex') };
+    const asApr = await guarded(only({ basicAuth: { apr: { users: { bob: sha1 } } } }));
+    const asSha1 = await guarded(only({ basicAuth: { encryption: { sha1: {} }, userList: { users } } }));
+    const ask = { authorization: basic('bob', 'password') };
+    expect((await asApr.ask('/', { headers: ask })).status).to.equal(401);
+    expect((await asSha1.ask('/', { headers: { authorization: basic('alice', 'password') } })).status).to.equal(401);
+  });
+
+  it('refuses user names and passwords of every bad form, and users without a hash', async () => {
+    const empty = {
+      nobody: { salt: '', hashedPassword: '' },
+      half: { salt: 's' },
+      broken: { hashedPassword: '$2b$x' },
+    };
+    const { ask } = await guarded(only({ basicAuth: { apr: { users: { ...users, ...empty } } } }));
+    const pairs = [
+      'alice\0:password',
+      'alice:password\0',
+      '\0',
+      ':',
+      ':password',
+      'alice',
+      'nobody:',
+      'half:',
+      'broken:x',
+    ];
+    const encoded = [...pairs, `alice:${'p'.repeat(8192)}`].map((pair) => Buffer.from(pair).toString('base64'));
+    const bytes = [Buffer.from([0xff, 0xfe, 0x3a, 0xc3, 0x28]).toString('base64'), 'YWxp-_==', 'YQ===', '='];
+    for (const text of [...encoded, ...bytes]) {
+      expect((await ask('/', { headers: { authorization: `Basic ${text}` } })).status, text.slice(0, 40)).to.equal(401);
+    }
+    expect((await ask('/', { headers: { authorization: `Basic ${'A'.repeat(17_000)}` } })).status).to.equal(431);
+  });
+
+  it('cannot be made of half a block or of two', async () => {
+    const halves: BasicAuth[] = [
+      {},
+      { encryption: { sha1: {} } },
+      { userList: { users } },
+      { apr: { users }, encryption: { apr: {} }, userList: { users } },
+    ];
+    for (const basicAuth of halves) {
+      const refused = await guarded(only({ basicAuth })).catch((error: unknown) => error);
+      expect(refused, JSON.stringify(basicAuth)).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
+    }
+  });
+
   it('knows bcrypt, and spends as much on users who do not exist', async () => {
     const carol = { salt: '', hashedPassword: hashSync('s3cret', 10) };
     const { ask } = await guarded(only({ basicAuth: { apr: { users: { carol } } } }));
     expect((await ask('/', { headers: { authorization: basic('carol', 's3cret') } })).status).to.equal(200);
+    const half = await guarded(only({ basicAuth: { apr: { users: { carol, dave: {} } } } }));
+    expect((await half.ask('/', { headers: { authorization: basic('dave', 's3cret') } })).status).to.equal(401);
     const cost = async (name: string): Promise<number> => {
       const { user } = process.cpuUsage();
       for (let i = 0; i < 3; i++) await ask('/', { headers: { authorization: basic(name, 'wrong') } });
