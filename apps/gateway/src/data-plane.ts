@@ -9,7 +9,7 @@ import {
   type SnapshotGraphQLApi,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { createExplorer, graphqlAction, redisResults, type Explorer } from '@edge-gateway/graphql';
+import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
 import { CONCERNS } from './concerns.ts';
 import { createWarmUp } from './warm-up.ts';
@@ -50,7 +50,10 @@ export function createDataPlane(context: Context, proxy: string, graphqlCache?: 
   const graphqlExplorer = createExplorer(
     () => apisOf(snapshot),
     { ...context, state: context.state.bind(context), callUpstream: router.call },
-    { findUpstream },
+    {
+      findUpstream,
+      serverPath: (ref) => routedPaths({ snapshots: new Map([[proxy, snapshot]]) }).get(clusterName(ref)),
+    },
   );
   let lastUpdated = new Date(context.now());
   let failures = new Map<string, string>();

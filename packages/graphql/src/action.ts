@@ -10,9 +10,10 @@ import {
 } from '@edge-gateway/core';
 import { createAnswerer } from './answer.ts';
 import type { ExecutableApi } from './api.ts';
-import { createApi, SUBSCHEMA_PATH } from './create-api.ts';
+import { createApi, type FoundApi } from './create-api.ts';
 import { limitsOf } from './limits.ts';
 import { graphqlError } from './refusal.ts';
+import { SERVER_PATH } from './remote/server-path.ts';
 import { createResponder } from './respond.ts';
 import { createSharedResults, type ResultStore } from './shared-results.ts';
 import { createApiCounts } from './statistics.ts';
@@ -21,8 +22,10 @@ import { createApiCounts } from './statistics.ts';
 export interface GraphQLActionOptions {
   /** An upstream as the newest snapshot has it. */
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
-  /** Answers questions about the schema, whatever the resource says, and asks servers at their default path: for explorers. */
+  /** Answers questions about the schema, whatever the resource says, and asks servers at `serverPath`: for explorers. */
   readonly introspection?: boolean;
+  /** Path on the server of a remote API. Default `/graphql`. */
+  readonly serverPath?: (api: ResourceRef) => string | undefined;
   /** Where results are kept that `@cacheControl` lets everyone share. Default: in memory, for each API its own. */
   readonly cache?: ResultStore;
 }
@@ -81,12 +84,12 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
   const spec = specOf(found);
   const limits = limitsOf(spec.options?.limits);
   const counts = createApiCounts(context.metrics, spec.statPrefix || `${ref.namespace}_${ref.name}`);
-  const apis = specsBelow(found);
+  const apis = apisBelow(found);
   const findApi = ({ namespace, name }: ResourceRef) => apis.get(`${namespace}/${name}`);
   const { descriptorSets } = found;
   const declared = createApi(
     {
-      ...(introspection && { remotePath: () => SUBSCHEMA_PATH }),
+      ...(introspection && { remotePath: () => given.serverPath?.(ref) ?? SERVER_PATH }),
       ref,
       spec,
       limits,
@@ -129,14 +132,15 @@ function scopeOf({ ref, spec, subschemas, descriptorSets, serverSchema }: Snapsh
   return JSON.stringify([ref, spec, subschemas, descriptorSets, serverSchema]);
 }
 
-/** The specs of the APIs that an API is joined from, at any depth. */
-function specsBelow({ subschemas }: SnapshotGraphQLApi): Map<string, SnapshotGraphQLApi['spec']> {
-  const specs = new Map<string, SnapshotGraphQLApi['spec']>();
+/** The APIs that an API is joined from, at any depth. */
+function apisBelow({ subschemas }: SnapshotGraphQLApi): Map<string, FoundApi> {
+  const apis = new Map<string, FoundApi>();
   for (const one of subschemas) {
-    specs.set(`${one.ref.namespace}/${one.ref.name}`, specOf(one));
-    for (const [name, spec] of specsBelow(one)) specs.set(name, spec);
+    const { ref, descriptorSets } = one;
+    apis.set(`${ref.namespace}/${ref.name}`, { spec: specOf(one), ...(descriptorSets && { descriptorSets }) });
+    for (const [name, found] of apisBelow(one)) apis.set(name, found);
   }
-  return specs;
+  return apis;
 }
 
 /** The same API; its schema may change, so that it must not be copied. */

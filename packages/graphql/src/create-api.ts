@@ -6,10 +6,18 @@ import { createLocalApi, type ExecutableSchema } from './local/local-api.ts';
 import { readSchema } from './local/schema.ts';
 import { graphqlError } from './refusal.ts';
 import type { ChangePolicy } from './remote/followed-schema.ts';
-import { createRemoteApi } from './remote/remote-api.ts';
+import { createRemoteApi, upstreamOf } from './remote/remote-api.ts';
+import { namedPath, SERVER_PATH } from './remote/server-path.ts';
 import type { ApiCounts } from './statistics.ts';
 import { createStitchedApi } from './stitch/stitched-api.ts';
 import { noUpstreams } from './upstream-urls.ts';
+
+/** An API that another one joins. */
+export interface FoundApi {
+  readonly spec: GraphQLApiSpec;
+  /** Its descriptor sets from elsewhere, as base64. */
+  readonly descriptorSets?: readonly string[];
+}
 
 /** What an API is made with. */
 export interface ApiParts {
@@ -21,14 +29,12 @@ export interface ApiParts {
   readonly counts: ApiCounts;
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
   /** The APIs that a stitched one joins. */
-  readonly findApi?: (ref: ResourceRef) => GraphQLApiSpec | undefined;
-  /** Path on the server of a remote executor. Default: that of the request. */
+  readonly findApi?: (ref: ResourceRef) => FoundApi | undefined;
+  /** Path on the server of a remote executor whose upstream names none. Default: that of the request, whatever the upstream names. */
   readonly remotePath?: (facts: Facts) => string;
   readonly changes?: ChangePolicy;
 }
 
-/** Path at which servers are asked that are part of a stitched API. */
-export const SUBSCHEMA_PATH = '/graphql';
 /** APIs within APIs. */
 const MAX_DEPTH = 5;
 
@@ -54,9 +60,10 @@ function apiOf(parts: ApiParts, context: Context, depth: number): ExecutableApi 
 function subschemasOf(parts: ApiParts, context: Context, depth: number) {
   return (parts.spec.stitchedSchema?.subschemas ?? []).map(({ name = '', namespace, typeMerge }) => {
     const ref = { name, namespace: namespace || parts.ref.namespace };
-    const spec = parts.findApi?.(ref);
-    if (!spec) throw new Error(`there is no GraphQLApi ${ref.namespace}.${ref.name}`);
-    const api = apiOf({ ...parts, ref, spec, remotePath: () => SUBSCHEMA_PATH }, context, depth + 1);
+    const found = parts.findApi?.(ref);
+    if (!found) throw new Error(`there is no GraphQLApi ${ref.namespace}.${ref.name}`);
+    const { spec, descriptorSets } = found;
+    const api = apiOf({ ...parts, ref, spec, descriptorSets, remotePath: () => SERVER_PATH }, context, depth + 1);
     return { name: `${ref.namespace}.${ref.name}`, api, ...(typeMerge && { typeMerge }) };
   });
 }
@@ -78,13 +85,15 @@ function localApi(executable: ExecutableSchema, parts: ApiParts, context: Contex
 
 function remoteApi({ schemaDefinition, executor }: ExecutableSchema, parts: ApiParts, context: Context): ExecutableApi {
   const schema = schemaDefinition ? readSchema(schemaDefinition).schema : undefined;
+  const upstream = upstreamOf(executor!.remote!, parts.ref.namespace);
+  const asked = parts.remotePath;
   return createRemoteApi(schema, executor!.remote!, {
     namespace: parts.ref.namespace,
     callUpstream: context.callUpstream ?? noUpstreams,
     limits: parts.limits,
     log: context.log.get('graphql'),
     now: context.now,
-    ...(parts.remotePath && { pathOf: parts.remotePath }),
+    ...(asked && { pathOf: (facts) => namedPath(parts.findUpstream?.(upstream)?.spec) ?? asked(facts) }),
     ...(parts.changes && { changes: parts.changes }),
   });
 }

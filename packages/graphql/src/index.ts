@@ -14,4 +14,5 @@ export { createExplorer, type Explorer } from './explore.ts';
 export { explainOperation, type ExplainedCall, type ExplainParts } from './explain/explain-operation.ts';
 export type { ChangePolicy } from './remote/followed-schema.ts';
 export { createSchemaWatch, type SchemaWatch, type SchemaWatchOptions } from './remote/schema-watch.ts';
+export { routedPaths } from './remote/server-path.ts';
 export { compareSchemas, readSchemaText, type ChangeRule, type SchemaChange } from './remote/schema-changes.ts';

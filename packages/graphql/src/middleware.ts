@@ -1,10 +1,11 @@
 import { createContext, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { createAnswerer } from './answer.ts';
-import { createApi, SUBSCHEMA_PATH } from './create-api.ts';
+import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './local/local-api.ts';
 import { limitsOf, type Limits } from './limits.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
+import { SERVER_PATH } from './remote/server-path.ts';
 import { createResponder } from './respond.ts';
 import { createSharedResults, type ResultStore } from './shared-results.ts';
 import { createApiCounts } from './statistics.ts';
@@ -69,9 +70,9 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const limits = limitsOf(options.limits);
   const counts = createApiCounts(context.metrics, name);
   const ref = { name, namespace: 'default' };
-  const findApi = (wanted: ResourceRef): GraphQLApiSpec | undefined =>
-    Object.hasOwn(options.apis ?? {}, wanted.name) ? options.apis![wanted.name] : undefined;
-  const remotePath = (): string => options.remotePath ?? SUBSCHEMA_PATH;
+  const findApi = (wanted: ResourceRef): FoundApi | undefined =>
+    Object.hasOwn(options.apis ?? {}, wanted.name) ? { spec: options.apis![wanted.name]! } : undefined;
+  const remotePath = (): string => options.remotePath ?? SERVER_PATH;
   const parts = { ref, spec: specOf(options), limits, counts, findApi, remotePath, findUpstream: caller?.find };
   const api = createApi(parts, context);
   const answerer = createAnswerer({

@@ -29,9 +29,13 @@ function sentPath({ matchers, options }: Route): string | undefined {
   return path && path !== '/' && path.startsWith('/') ? path : undefined;
 }
 
-/** The path that an upstream names itself (`serviceSpec.graphql.endpoint.url`), without its host. */
+/** The path that an upstream names itself (`serviceSpec.graphql.endpoint.url`). */
 export function namedPath(spec: UpstreamSpec | undefined): string | undefined {
-  const url = spec?.static?.serviceSpec?.graphql?.endpoint?.url;
+  return pathOf(spec?.static?.serviceSpec?.graphql?.endpoint?.url);
+}
+
+/** Path and query of a URL, which may lack its host. */
+export function pathOf(url: string | undefined): string | undefined {
   const parsed = url ? URL.parse(url, 'http://upstream') : null;
   return parsed ? parsed.pathname + parsed.search : undefined;
 }

@@ -45,6 +45,8 @@ export interface BatchContext {
   readonly operation: 'query' | 'mutation';
   /** Operations by their text, kept between requests. */
   readonly operations: LRUCache<string, Operation>;
+  /** Told each result of the subschema. */
+  onResult(result: ApiResult): void;
 }
 
 /** Makes the batch of one subschema for one operation of a client. */
@@ -78,8 +80,11 @@ function keyOf({ field, args }: Asked, position: number): string {
 async function send(entries: readonly Entry[], context: BatchContext): Promise<void> {
   let data: Readonly<Record<string, unknown>> | Error;
   try {
-    data = withErrors(await run(entries, context));
+    const result = await run(entries, context);
+    context.onResult(result);
+    data = withErrors(result);
   } catch (error) {
+    context.onResult({});
     data = error as Error;
   }
   for (const [index, { resolves }] of entries.entries()) {

@@ -10,8 +10,9 @@ import {
   type SelectionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { ExecutableApi, Operation, OperationRequest } from '../api.ts';
+import type { ApiResult, ExecutableApi, Operation, OperationRequest } from '../api.ts';
 import { createBatch, type Batch } from './batch.ts';
+import { joinedCaching } from './caching.ts';
 import { compileJoins, type Join, type Joins } from './joins.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { hasField, KEY_PREFIX, project } from './project.ts';
@@ -43,7 +44,9 @@ export function createStitchedApi(subschemas: readonly Subschema[]): ExecutableA
     introspection: subschemas.every(({ api }) => api.introspection),
     ...(waiting.length > 0 && { ready }),
     async execute(request) {
-      return resultOf(await new Stitching(parts!, request).execute(), request);
+      const stitching = new Stitching(parts!, request);
+      const result = resultOf(await stitching.execute(), request);
+      return result.errors ? result : { ...result, ...joinedCaching(stitching.results) };
     },
     async close() {
       await Promise.all(subschemas.map(({ api }) => api.close?.()));
@@ -77,6 +80,8 @@ class Stitching {
   /** Which subschema gave an object. */
   readonly #origins = new WeakMap<object, number>();
   readonly #batches = new Map<string, Batch>();
+  /** Those of the subschemas. */
+  readonly results: ApiResult[] = [];
   readonly #projected = new Map<string, WeakMap<FieldNode, FieldNode>>();
 
   constructor(parts: Parts, request: OperationRequest) {
@@ -183,7 +188,13 @@ class Stitching {
     const known = this.#batches.get(key);
     if (known) return known;
     const { subschemas, operations } = this.#parts;
-    const made = createBatch({ subschema: subschemas[subschema]!, request: this.#request, operation, operations });
+    const made = createBatch({
+      subschema: subschemas[subschema]!,
+      request: this.#request,
+      operation,
+      operations,
+      onResult: (result) => void this.results.push(result),
+    });
     this.#batches.set(key, made);
     return made;
   }
