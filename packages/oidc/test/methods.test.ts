@@ -241,6 +241,17 @@ describe('login as an auth method', () => {
     expect(idp.tokenHeaders['x-session']).to.match(/^[\w-]{43}$/);
   });
 
+  it('takes parameters from the metadata of `autoMapFromMetadata.namespace` only', async () => {
+    const method = make({ autoMapFromMetadata: { namespace: 'mine' } });
+    const metadata = new Map([
+      ['mine', { login_hint: 'me' }],
+      ['vendor_authconfig_oidc', { login_hint: 'another', ui_locales: 'de' }],
+    ]);
+    await logIn(method, { metadata });
+    expect(idp.last.get('login_hint')).to.equal('me');
+    expect(idp.last.has('ui_locales')).to.equal(false);
+  });
+
   it('ends the login at the provider by a form where that is asked for', async () => {
     idp.metadata = { end_session_endpoint: `${idp.issuer}/end` };
     const method = make({ logoutPath: '/logout', endSessionProperties: { methodType: 'PostMethod' } });

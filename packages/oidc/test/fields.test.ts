@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import type { Context, SecretValue } from '@edge-gateway/core';
+import type { OidcOptions } from '../src/index.ts';
+import { createBrowser, type Browser } from './parts/browser.ts';
+import { startBadWorld, type BadWorld } from './parts/bad-world.ts';
+
+const SECRET: SecretValue = {
+  type: 'extauth.vendor.io/oauth',
+  data: { 'client-secret': Buffer.from('of the secret').toString('base64') },
+};
+const secrets: Context['secrets'] = { get: ({ name }) => (name === 'web' ? SECRET : undefined) };
+const clientSecretRef = { name: 'web', namespace: 'gw-system' };
+const BASIC = `Basic ${Buffer.from('web:of+the+secret').toString('base64')}`;
+
+/** Each field of a login, by what would not be so if it were ignored. */
+describe('the field', () => {
+  let world: BadWorld;
+  before(async () => {
+    world = await startBadWorld();
+  });
+  after(() => world.close());
+  beforeEach(() => {
+    world.idp.reset();
+    world.idp.paths.length = 0;
+    world.shift = 0;
+  });
+
+  async function logIn(more: Partial<OidcOptions>, context: Partial<Context> = {}): Promise<Browser> {
+    world.protect(more, context);
+    const browser = createBrowser();
+    const { status, body } = await world.visit(browser);
+    expect(status, body).to.equal(200);
+    return browser;
+  }
+  /** Headers that the application gets. */
+  const headersOf = async (browser: Browser): Promise<Record<string, string>> => {
+    const answer = await browser.send(`${world.site.url}/a`);
+    return ((await answer.json()) as { headers: Record<string, string> }).headers;
+  };
+  const LISTS = 'a login asks for what its provider does not list';
+  const asked = (): unknown => world.log.find(({ msg }) => msg === LISTS)?.asked;
+
+  describe('clientAuthentication', () => {
+    it('clientId names the client at both endpoints', async () => {
+      world.idp.claims = (claims) => ({ ...claims, aud: 'other-client' });
+      await logIn({ clientId: 'other-client', clientSecret: 'x' });
+      expect(world.idp.last.get('client_id')).to.equal('other-client');
+    });
+
+    it('clientSecret.clientSecretRef takes the secret', async () => {
+      const more = { clientSecret: undefined, clientAuthentication: { clientSecret: { clientSecretRef } } };
+      await logIn(more, { secrets });
+      expect(world.idp.tokenHeaders.authorization).to.equal(BASIC);
+    });
+
+    it('clientSecretRef takes the secret', async () => {
+      await logIn({ clientSecret: undefined, clientSecretRef }, { secrets });
+      expect(world.idp.tokenHeaders.authorization).to.equal(BASIC);
+    });
+
+    for (const [name, more] of Object.entries({
+      'clientSecret.disableClientSecret': { clientAuthentication: { clientSecret: { disableClientSecret: true } } },
+      disableClientSecret: { disableClientSecret: true },
+    })) {
+      it(`${name} sends none`, async () => {
+        await logIn({ clientSecret: undefined, ...more });
+        expect(world.idp.tokenHeaders).to.not.have.property('authorization');
+        expect(world.idp.tokenRequest.get('client_id')).to.equal('web');
+        expect(world.idp.tokenRequest.has('client_secret')).to.equal(false);
+      });
+    }
+  });
+
+  describe('discoveryOverride', () => {
+    it('authEndpoint, tokenEndpoint and jwksUri take the place of what is discovered', async () => {
+      const at = `${world.idp.issuer}/2`;
+      const discoveryOverride = {
+        authEndpoint: `${at}/authorize`,
+        tokenEndpoint: `${at}/token`,
+        jwksUri: `${at}/jwks`,
+      };
+      await logIn({ discoveryOverride });
+      expect(world.idp.paths).to.include.members(['/2/authorize', '/2/token', '/2/jwks']);
+      expect(world.idp.paths).to.not.include.members(['/authorize']).and.not.include.members(['/token']);
+    });
+
+    it('revocationEndpoint is where a logout revokes the tokens', async () => {
+      const browser = await logIn({ discoveryOverride: { revocationEndpoint: `${world.idp.issuer}/revoke-here` } });
+      await browser.send(`${world.site.url}/logout`);
+      expect(world.idp.paths).to.include('/revoke-here');
+    });
+
+    it('endSessionEndpoint is where a logout goes on', async () => {
+      const browser = await logIn({ discoveryOverride: { endSessionEndpoint: `${world.idp.issuer}/end-here` } });
+      const answer = await browser.send(`${world.site.url}/logout`);
+      expect(answer.headers.get('location')).to.contain(`${world.idp.issuer}/end-here?`);
+    });
+
+    it('idTokenAlgs are the algorithms that are taken', async () => {
+      world.protect({ discoveryOverride: { idTokenAlgs: ['ES256'] } });
+      expect((await world.visit()).status).to.be.oneOf([403, 502]);
+    });
+
+    it('authMethods decide how the secret is sent', async () => {
+      await logIn({ discoveryOverride: { authMethods: ['client_secret_post'] } });
+      expect(world.idp.tokenRequest.get('client_secret')).to.be.a('string');
+      expect(world.idp.tokenHeaders).to.not.have.property('authorization');
+    });
+
+    it('scopes, responseTypes and claims are compared with what is asked for, and what is not listed is logged', async () => {
+      const wanted = {
+        scopes: ['email', 'odd'],
+        identityToken: { claimsToHeaders: [{ claim: 'sub', header: 'x-sub' }] },
+      };
+      await logIn({ ...wanted, discoveryOverride: { scopes: ['email'], responseTypes: ['id_token'], claims: ['x'] } });
+      expect(asked()).to.deep.equal(['response type code', 'scope odd', 'claim sub']);
+      await logIn({
+        ...wanted,
+        discoveryOverride: { scopes: ['email', 'odd'], responseTypes: ['code'], claims: ['sub'] },
+      });
+      expect(asked()).to.equal(undefined);
+    });
+  });
+
+  it('jwksCacheRefreshPolicy.always reads the key set for a key that is not in it', async () => {
+    const calls = world.idp.keyCalls;
+    await logIn({ jwksCacheRefreshPolicy: { always: {} } });
+    await world.idp.rotate();
+    expect((await world.visit()).status).to.equal(200);
+    expect(world.idp.keyCalls - calls).to.equal(2);
+  });
+
+  it('scopes are asked for beside openid, once each', async () => {
+    await logIn({ scopes: ['email', 'openid', 'email', 'groups'] });
+    expect(world.idp.last.get('scope')).to.equal('openid email groups');
+  });
+
+  it('authEndpointQueryParams and tokenEndpointQueryParams go to their endpoint only', async () => {
+    await logIn({ authEndpointQueryParams: { prompt: 'login' }, tokenEndpointQueryParams: { audience: 'api' } });
+    expect(world.idp.last.get('prompt')).to.equal('login');
+    expect(world.idp.last.has('audience')).to.equal(false);
+    expect(world.idp.tokenRequest.get('audience')).to.equal('api');
+    expect(world.idp.tokenRequest.has('prompt')).to.equal(false);
+  });
+
+  it('afterLogoutUrl is where a logout ends; without it that is appUrl', async () => {
+    for (const [afterLogoutUrl, expected] of [
+      [`${world.site.url}/bye`, `${world.site.url}/bye`],
+      [undefined, `${world.site.url}/`],
+    ] as const) {
+      const browser = await logIn({ afterLogoutUrl });
+      const answer = await browser.send(`${world.site.url}/logout`);
+      expect(answer.headers.get('location')).to.equal(expected);
+    }
+  });
+
+  it('logoutPath that is not set answers nothing', async () => {
+    const browser = await logIn({ logoutPath: undefined });
+    expect((await browser.send(`${world.site.url}/logout`)).status).to.equal(200);
+    expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
+  });
+
+  describe('headers', () => {
+    it('idTokenHeader and accessTokenHeader carry the tokens', async () => {
+      const browser = await logIn({ headers: { idTokenHeader: 'x-id', accessTokenHeader: 'x-access' } });
+      const headers = await headersOf(browser);
+      expect(headers['x-id']).to.match(/^eyJ/);
+      expect(headers['x-access']).to.equal('opaque');
+    });
+
+    it('useBearerSchemaForAuthorization puts `Bearer ` before the access token', async () => {
+      const headers = { accessTokenHeader: 'authorization', useBearerSchemaForAuthorization: true };
+      expect((await headersOf(await logIn({ headers }))).authorization).to.equal('Bearer opaque');
+    });
+  });
+
+  it('identityToken.claimsToHeaders sets a header, or with `append` adds to it', async () => {
+    world.idp.claims = (claims) => ({ ...claims, roles: 'admin' });
+    const rules = [
+      { claim: 'sub', header: 'x-who' },
+      { claim: 'roles', header: 'x-who', append: true },
+    ];
+    const headers = await headersOf(await logIn({ identityToken: { claimsToHeaders: rules } }));
+    expect(headers['x-who']).to.match(/^someone, ?admin$/);
+  });
+
+  it('accessToken.claimsToHeaders takes claims of an access token that is a JWT', async () => {
+    const token = await world.idp.sign({ iss: world.idp.issuer, sub: 'x', tenant: 'blue', exp: 4_000_000_000 });
+    world.idp.token = (answer) => ({ body: { ...answer, access_token: token } });
+    const accessToken = { claimsToHeaders: [{ claim: 'tenant', header: 'x-tenant' }] };
+    expect((await headersOf(await logIn({ accessToken })))['x-tenant']).to.equal('blue');
+  });
+
+  it('jwksCacheRefreshPolicy.maxIdpReqPerPollingInterval bounds that', async () => {
+    await logIn({ jwksCacheRefreshPolicy: { maxIdpReqPerPollingInterval: 0 } });
+    await world.idp.rotate();
+    expect((await world.visit()).status).to.equal(403);
+  });
+});
