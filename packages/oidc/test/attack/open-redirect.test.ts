@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { request as send } from 'node:http';
-import { createBrowser } from '../parts/browser.ts';
+import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { createBrowser, type Browser } from '../parts/browser.ts';
+import { sendRaw } from '../parts/raw-request.ts';
 import { startWorld, type World } from '../parts/world.ts';
 import { SPELLINGS } from './redirect-spellings.ts';
 
@@ -16,19 +17,6 @@ const PARAMETERS = [
   'state',
   'post_logout_redirect_uri',
 ];
-
-/** A request whose target and host are sent as they are. */
-function raw(base: string, path: string, headers: Record<string, string> = {}) {
-  const { hostname, port } = new URL(base);
-  return new Promise<{ status: number; location: string | undefined; body: string }>((resolve, reject) => {
-    const req = send({ hostname, port, path, headers }, (res) => {
-      let body = '';
-      res.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      res.on('end', () => resolve({ status: res.statusCode!, location: res.headers.location, body }));
-    });
-    req.on('error', reject).end();
-  });
-}
 
 /** What can stand in a request line at all. */
 const isSendable = (path: string): boolean => path.startsWith('/') && /^[\u0021-\u00ff]+$/.test(path);
@@ -61,7 +49,7 @@ describe('open redirects', () => {
   for (const path of SPELLINGS.filter(isSendable)) {
     it(`login: ${JSON.stringify(path)} leads back to this site`, async () => {
       const browser = createBrowser();
-      const first = await raw(world.site.url, path);
+      const first = await sendRaw(world.site.url, path);
       isOwn(first.location);
       if (first.location === undefined) return;
       const state = new URL(first.location).searchParams.get('state');
@@ -80,7 +68,7 @@ describe('open redirects', () => {
   ]) {
     it(`login: the host ${JSON.stringify(host)} is no place to go back to`, async () => {
       for (const name of ['host', 'x-forwarded-host', 'forwarded']) {
-        const first = await raw(world.site.url, '/a', { [name]: name === 'forwarded' ? `host=${host}` : host });
+        const first = await sendRaw(world.site.url, '/a', { [name]: name === 'forwarded' ? `host=${host}` : host });
         isOwn(first.location);
         if (!first.location) continue;
         const state = new URL(first.location).searchParams.get('state');
@@ -94,7 +82,7 @@ describe('open redirects', () => {
     it(`callback and logout: no parameter leads to ${JSON.stringify(value)}`, async () => {
       const query = new URLSearchParams(PARAMETERS.map((name): [string, string] => [name, value]));
       for (const path of [`/callback?code=x&${query}`, `/logout?${query}`, `/a?${query}`, `/channel?${query}`]) {
-        const answer = await raw(world.site.url, path);
+        const answer = await sendRaw(world.site.url, path);
         isOwn(answer.location);
         linksAreOwn(answer.body);
       }
@@ -103,9 +91,65 @@ describe('open redirects', () => {
 
   it('goes back to a path with two slashes at its begin on this site, for a whole login', async () => {
     const browser = createBrowser();
-    const first = await raw(world.site.url, '//evil.example/x');
+    const first = await sendRaw(world.site.url, '//evil.example/x');
     expect(first.status).to.equal(302);
     const seen = await browser.visit(`${world.site.url}//evil.example/x`);
     expect(new URL(seen.url).origin).to.equal(world.site.url);
   });
+});
+
+describe('open redirects of a whole login', () => {
+  let world: BadWorld;
+  let logged: Browser;
+  let finished = 0;
+  const own = (): string => new URL(world.site.url).origin;
+  before(async () => {
+    world = await startBadWorld();
+    world.protect({ afterLogoutUrl: '/bye' });
+    logged = createBrowser();
+    await world.visit(logged);
+  });
+  after(() => world.close());
+
+  /** Goes from the redirect to the provider through the callback; gives where that leads. */
+  async function finish(location: string, cookie: string): Promise<string | undefined> {
+    const sent = await fetch(location, { redirect: 'manual' });
+    const back = new URL(sent.headers.get('location')!);
+    return (await sendRaw(world.site.url, back.pathname + back.search, { cookie })).location;
+  }
+
+  for (const path of SPELLINGS.filter(isSendable)) {
+    it(`end on this site: ${JSON.stringify(path)}`, async () => {
+      const first = await sendRaw(world.site.url, path);
+      // What is no request of HTTP ends before any login.
+      if (first.status === 400) return;
+      expect(first.location, String(first.status)).to.be.a('string');
+      const end = await finish(first.location!, first.cookie);
+      expect(end, 'the login is finished').to.be.a('string');
+      finished++;
+      expect(new URL(end!).origin).to.equal(own());
+      expect(end)
+        .to.match(/^http:\/\/127\.0\.0\.1:\d+\//)
+        .and.match(/^[\u0021-\u007e]+$/);
+    });
+  }
+
+  it('were a hundred logins at least', () => expect(finished).to.be.at.least(100));
+
+  for (const value of SPELLINGS) {
+    it(`end on this site with ${JSON.stringify(value)} in every parameter of callback and logout`, async () => {
+      const query = new URLSearchParams(PARAMETERS.filter((name) => name !== 'state').map((name) => [name, value]));
+      const first = await sendRaw(world.site.url, `/a?${query}`);
+      const sent = await fetch(first.location!, { redirect: 'manual' });
+      const back = new URL(sent.headers.get('location')!);
+      const target = `${back.pathname}${back.search}&${query}`;
+      const done = await sendRaw(world.site.url, target, { cookie: first.cookie });
+      expect(done.location).to.equal(`${world.site.url}/a?${query}`);
+      const cookie = `__session=${logged.cookie('__session')}`;
+      const asked = await sendRaw(world.site.url, `/logout?${query}`, { cookie, 'sec-fetch-site': 'cross-site' });
+      expect(asked.body).to.contain('href="/logout"');
+      const out = await sendRaw(world.site.url, `/logout?${query}`);
+      expect(out.location).to.equal(`${world.site.url}/bye`);
+    });
+  }
 });
