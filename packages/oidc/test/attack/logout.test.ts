@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { createBrowser, type Browser } from '../parts/browser.ts';
+import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+
+const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+
+describe('attacks on a logout', () => {
+  let world: BadWorld;
+  const seconds = (): number => Math.floor(Date.now() / 1000);
+  const statusOf = async (browser: Browser, path = '/a'): Promise<number> =>
+    (await browser.send(`${world.site.url}${path}`)).status;
+  before(async () => {
+    world = await startBadWorld();
+  });
+  after(() => world.close());
+  beforeEach(() => {
+    world.shift = 0;
+    world.idp.reset();
+    world.protect();
+  });
+
+  describe('back-channel logout', () => {
+    const channel = { frontChannelLogout: { path: '/channel' } };
+    const login = async (sid: string): Promise<Browser> => {
+      world.idp.claims = (claims) => ({ ...claims, sid });
+      const browser = createBrowser();
+      await world.visit(browser);
+      return browser;
+    };
+    let serial = 0;
+    const send = async (claims: object): Promise<number> => {
+      const now = seconds();
+      const common = {
+        iss: world.idp.issuer,
+        aud: 'web',
+        iat: now,
+        exp: now + 60,
+        jti: `t${serial++}`,
+        events: EVENTS,
+      };
+      const body = new URLSearchParams({ logout_token: await world.idp.sign({ ...common, ...claims }) });
+      return (await createBrowser().send(`${world.site.url}/channel`, { method: 'POST', body })).status;
+    };
+
+    it('for a subject ends all of its sessions, for a session only that', async () => {
+      world.protect(channel);
+      const [one, two, three] = [await login('1'), await login('2'), await login('3')];
+      expect(await send({ sub: 'someone', sid: '1' })).to.equal(200);
+      expect([await statusOf(one), await statusOf(two), await statusOf(three)]).to.deep.equal([302, 200, 200]);
+      expect(await send({ sub: 'another' })).to.equal(200);
+      expect([await statusOf(two), await statusOf(three)]).to.deep.equal([200, 200]);
+      expect(await send({ sub: 'someone' })).to.equal(200);
+      expect([await statusOf(two), await statusOf(three)]).to.deep.equal([302, 302]);
+    });
+
+    for (const [name, claims] of Object.entries({
+      'neither subject nor session': {},
+      'a nonce': { sub: 'someone', nonce: 'n' },
+      'another event': { sub: 'someone', events: { 'https://evil.example': {} } },
+      'no events': { sub: 'someone', events: undefined },
+      'events as text': { sub: 'someone', events: Object.keys(EVENTS)[0] },
+      'another audience': { sub: 'someone', aud: 'other' },
+      'another issuer': { sub: 'someone', iss: 'https://other.example' },
+      'no id': { sub: 'someone', jti: undefined },
+      'an age of ten minutes': { sub: 'someone', iat: Math.floor(Date.now() / 1000) - 600 },
+    })) {
+      it(`is refused with ${name}`, async () => {
+        world.protect(channel);
+        const browser = await login('1');
+        expect(await send(claims)).to.equal(400);
+        expect(await statusOf(browser)).to.equal(200);
+      });
+    }
+  });
+
+  describe('logout CSRF', () => {
+    for (const [name, headers] of Object.entries({
+      'a link of another site': { 'sec-fetch-site': 'cross-site' },
+      'a sibling host': { 'sec-fetch-site': 'same-site' },
+      'an image': { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' },
+    })) {
+      it(`logs nobody out: ${name}`, async () => {
+        const browser = createBrowser();
+        await world.visit(browser);
+        expect((await browser.send(`${world.site.url}/logout`, { headers })).status).to.equal(403);
+        expect(await statusOf(browser)).to.equal(200);
+      });
+    }
+  });
+});
