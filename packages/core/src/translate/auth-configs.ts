@@ -1,4 +1,5 @@
 import { mixesOperators } from '../boolean-expression.ts';
+import type { FieldPath } from '../parse/issue.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../resource.ts';
 import type { AuthConfigSpec, AuthStep } from '../schema/auth-config.ts';
 import type { ApiKeyAuth } from '../schema/auth-methods.ts';
@@ -82,13 +83,24 @@ function resolve(
     if (step !== written && step.apiKeyAuth && keysOf(step.apiKeyAuth).length === 0) {
       report.warn(`${name}: no Secret has the labels of its selector, so that every key is refused`);
     }
+    const places = placesOf(written, metadata.namespace);
     eachRef(step, SECRET_FIELDS, ({ name: secret = '', namespace = '' }, field) => {
       const problem = authSecretProblem(sources.stored, { name: secret, namespace }, field);
-      if (problem !== undefined) report.error(`${name}: ${problem}`, ['spec', 'configs', i]);
+      const place = places.get(`${field} ${namespace}/${secret}`) ?? [];
+      if (problem !== undefined) report.error(`${name}: ${problem}`, ['spec', 'configs', i, ...place]);
     });
     return step;
   });
   return Object.freeze({ ...spec, configs: Object.freeze(configs) });
+}
+
+/** Where references are written, by field and name: keys of a step are gathered in another place than they are written in. */
+function placesOf(written: AuthStep, own: string): ReadonlyMap<string, FieldPath> {
+  const places = new Map<string, FieldPath>();
+  eachRef(written, SECRET_FIELDS, ({ name = '', namespace }, field, path) => {
+    places.set(`${field} ${namespace || own}/${name}`, path);
+  });
+  return places;
 }
 
 function keysOf(auth: ApiKeyAuth) {

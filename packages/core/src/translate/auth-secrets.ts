@@ -1,28 +1,21 @@
 import type { Resource, ResourceRef } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
 import type { StoreState } from '../store.ts';
+import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../validate/secret-entries.ts';
 import type { RefFields } from './fill-refs.ts';
 import { dotted } from './names.ts';
 import { isProblem, readTlsSecret } from './tls-secret.ts';
 import { find } from './world.ts';
 
-/** What a secret has to be for the field that refers to it. */
-interface Role {
-  readonly type: string;
-  /** Entries that have to be there. */
-  readonly keys: readonly string[];
-}
-
-export const API_KEY: Role = { type: 'extauth.vendor.io/apikey', keys: ['api-key'] };
-const ROLES: Readonly<Record<string, Role>> = {
-  apiKeySecretRefs: API_KEY,
-  clientSecret: { type: 'extauth.vendor.io/oauth', keys: ['client-secret'] },
-  clientSecretRef: { type: 'extauth.vendor.io/oauth', keys: ['client-secret'] },
-  keyRef: { type: 'gw.vendor.io.EncryptionKeySecret', keys: ['key'] },
-  sharedSecretRef: { type: 'extauth.vendor.io/accountcredentials', keys: ['username', 'password'] },
+const API_KEY_TYPE = 'extauth.vendor.io/apikey';
+/** The type that the secret of a field has to have. */
+const ROLES: Readonly<Record<string, string>> = {
+  apiKeySecretRefs: API_KEY_TYPE,
+  clientSecret: 'extauth.vendor.io/oauth',
+  clientSecretRef: 'extauth.vendor.io/oauth',
+  keyRef: 'gw.vendor.io.EncryptionKeySecret',
+  sharedSecretRef: 'extauth.vendor.io/accountcredentials',
 };
-/** Length of the key that cookies are encrypted with, in bytes. */
-const CIPHER_KEY_BYTES = 32;
 
 /** The references of an AuthConfig. */
 export const SECRET_FIELDS: RefFields = {
@@ -42,8 +35,8 @@ export function authSecretProblem(stored: StoreState['stored'], ref: ResourceRef
   const { type = 'Opaque', data = {} } = found.resource.spec;
   const role = ROLES[field];
   if (!role) return undefined;
-  if (type !== role.type) return `secret ${dotted(ref)} is of type ${type}, ${field} needs ${role.type}`;
-  const missing = role.keys.find((key) => !data[key]);
+  if (type !== role) return `secret ${dotted(ref)} is of type ${type}, ${field} needs ${role}`;
+  const missing = SECRET_ENTRIES[role]!.find((key) => !data[key]);
   if (missing !== undefined) return `secret ${dotted(ref)} has no ${missing}`;
   const bytes = field === 'keyRef' ? Buffer.from(data['key']!, 'base64').length : CIPHER_KEY_BYTES;
   return bytes === CIPHER_KEY_BYTES
@@ -54,5 +47,5 @@ export function authSecretProblem(stored: StoreState['stored'], ref: ResourceRef
 /** True for a secret that holds an API key. */
 export function isApiKey({ spec }: Resource): boolean {
   const { type, data = {} } = spec as SecretSpec;
-  return type === API_KEY.type && API_KEY.keys.every((key) => !!data[key]);
+  return type === API_KEY_TYPE && SECRET_ENTRIES[API_KEY_TYPE]!.every((key) => !!data[key]);
 }

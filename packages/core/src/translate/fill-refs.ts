@@ -14,12 +14,24 @@ export function fillRefs<T>(value: T, fields: RefFields, namespace: string): T {
   return mapRefs(value, fields, (ref) => (ref.namespace ? ref : Object.freeze({ name: ref.name ?? '', namespace })));
 }
 
-/** Calls back with every reference, and the field it stands in. */
-export function eachRef(value: unknown, fields: RefFields, visit: (ref: WrittenRef, field: string) => void): void {
-  mapRefs(value, fields, (ref, field) => {
-    visit(ref, field);
-    return ref;
-  });
+/** Calls back with every reference, the field it stands in, and where that is. */
+export function eachRef(
+  value: unknown,
+  fields: RefFields,
+  visit: (ref: WrittenRef, field: string, path: readonly (string | number)[]) => void,
+): void {
+  if (typeof value !== 'object' || value === null) return;
+  const walk = (part: object, at: readonly (string | number)[]): void => {
+    for (const [key, inner] of Object.entries(part)) {
+      const path = [...at, Array.isArray(part) ? Number(key) : key];
+      const isNamed = fields.names.has(key);
+      if (isNamed && Array.isArray(inner)) {
+        for (const [i, ref] of inner.entries()) if (isRef(ref)) visit(ref, key, [...path, i]);
+      } else if (isNamed && isRef(inner)) visit(inner, key, path);
+      else if (!fields.skip?.has(key) && typeof inner === 'object' && inner !== null) walk(inner, path);
+    }
+  };
+  walk(value, []);
 }
 
 export interface WrittenRef {

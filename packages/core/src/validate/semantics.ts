@@ -4,6 +4,7 @@ import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/gateway.ts
 import type { GraphQLApiSpec } from '../schema/graphql-api.ts';
 import type { RouteOptionSpec } from '../schema/route-option.ts';
 import type { RouteTableSpec } from '../schema/route-table.ts';
+import type { SecretSpec } from '../schema/secret.ts';
 import type { SettingsSpec } from '../schema/settings.ts';
 import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
 import type { UpstreamSpec } from '../schema/upstream.ts';
@@ -17,6 +18,7 @@ import { checkGraphQLApi } from './graphql-api.ts';
 import type { ResourceCheck } from './resource-check.ts';
 import { checkRouteOptions } from './route-options.ts';
 import { checkRouteTable } from './route-table.ts';
+import { checkSecretEntries } from './secret-entries.ts';
 import { checkUpstreamGroup } from './upstream-group.ts';
 import { checkUpstream } from './upstream.ts';
 import { checkVirtualHostOptions } from './virtual-host-options.ts';
@@ -30,6 +32,7 @@ const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
     httpGateway ? checkHttpGateway(httpGateway, ['spec', 'httpGateway']) : [],
   RouteOption: ({ options }: RouteOptionSpec) => (options ? checkRouteOptions(options, ['spec', 'options']) : []),
   RouteTable: (spec: RouteTableSpec) => checkRouteTable(spec, ['spec']),
+  Secret: (spec: SecretSpec) => checkSecretEntries(spec),
   Settings: ({ extauth }: SettingsSpec) => within(extauth, ['spec', 'extauth'], checkExtAuth),
   Upstream: (spec: UpstreamSpec) => checkUpstream(spec, ['spec']),
   UpstreamGroup: (spec: UpstreamGroupSpec) => checkUpstreamGroup(spec, ['spec']),
