@@ -8,6 +8,7 @@ import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
 import { Expansion, type Holder, type Leaf } from './delegation.ts';
 import { effectiveDomains } from './domains.ts';
 import { graphqlApisOf } from './graphql-apis.ts';
+import { missingKeyUpstreams } from './key-upstreams.ts';
 import { routeMessage, virtualHostMessage } from './messages.ts';
 import { dotted, logName, routeName } from './names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
@@ -81,6 +82,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
   authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
   transformationProblems(options, reader.world.settings).forEach(fail(HOST));
+  for (const { message, at } of missingKeyUpstreams(options, reader, HOST)) report.warn(message, at);
   const name = dotted(ref);
   const leaves = expansion.leaves(written.routes ?? [], options);
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
@@ -123,6 +125,7 @@ function routeOf(leaf: Leaf, { name, index, logOwner, maxDirectBodyBytes, reader
     if (settings.invalidRoutes.demoteErrors) holder.report.warn(message, at);
     else holder.report.error(message, at);
   }
+  for (const { message, at } of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(message, at);
   if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem);
   return Object.freeze({
     name: routeName(name, index, spec.name),
