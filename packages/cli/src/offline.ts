@@ -10,6 +10,7 @@ import {
   type ResourceKey,
   type Snapshot,
 } from '@edge-gateway/core';
+import { accessChecks } from '@edge-gateway/rbac';
 import { fileError } from './error-codes.ts';
 import type { Io } from './io.ts';
 import { toStatusObjects, type StatusObject } from './objects.ts';
@@ -27,10 +28,10 @@ export async function loadOffline(
   } catch (error) {
     throw fileError(directory, error);
   }
-  const state = await loadDirectory(path, { defaultGateways });
+  const state = await loadDirectory(path, { defaultGateways, checks: accessChecks });
   if (![...state.resources.keys()].some((key) => key.startsWith('GraphQLApi/'))) return state;
   const { graphqlApiCheck } = await import('@edge-gateway/graphql');
-  return loadDirectory(path, { defaultGateways, checks: [graphqlApiCheck] });
+  return loadDirectory(path, { defaultGateways, checks: [graphqlApiCheck, ...accessChecks] });
 }
 
 /** The ports that a running gateway was told to open without Gateway resources, so that a directory is read alike. */

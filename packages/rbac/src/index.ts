@@ -1,3 +1,4 @@
+export { accessChecks } from './check.ts';
 export { compilePolicies, type AccessRequest, type Decision } from './decide.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export {

@@ -10,6 +10,7 @@ import {
   type Loggers,
 } from '@edge-gateway/core';
 import { graphqlApiCheck } from '@edge-gateway/graphql';
+import { accessChecks } from '@edge-gateway/rbac';
 import { openAdminPorts } from '../admin-ports.ts';
 import { createDataPlane, type DataPlane } from '../data-plane.ts';
 import { startDiscovery } from '../discovery.ts';
@@ -41,7 +42,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName: settings.proxyName },
     log,
     metrics,
-    checks: [graphqlApiCheck],
+    checks: [graphqlApiCheck, ...accessChecks],
   });
   const context = createContext({
     log,

@@ -9,6 +9,7 @@ import {
   type Kind,
   type Resource,
 } from '@edge-gateway/core';
+import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
@@ -75,7 +76,7 @@ export async function save(io: Io, resource: NewResource, flags: CreateFlags): P
 }
 
 function keyOfValid(kind: Kind, text: string) {
-  const { resource, issues } = validateWritten(parseDocuments(text, `${kind.toLowerCase()}.yaml`)[0]!);
+  const { resource, issues } = validateWritten(parseDocuments(text, `${kind.toLowerCase()}.yaml`)[0]!, accessChecks);
   if (resource) return keyOf(kind, resource.metadata);
   const errors = issues.filter(({ severity }) => severity === 'error');
   const said = errors.map((issue) =>

@@ -56,6 +56,64 @@ describe('validate', () => {
     expect(lines.at(-1)).to.match(/^\d+ resources?, 3 errors, 0 warnings$/);
   });
 
+  it('names file, line and field of what is wrong with logins, secrets, tokens and policies', async () => {
+    const secret = (name: string, type: string, data: string) =>
+      `apiVersion: v1\nkind: Secret\nmetadata: { name: ${name} }\ntype: ${type}\nstringData: { ${data} }\n---\n`;
+    write(
+      'auth.yaml',
+      `${secret('login', 'extauth.vendor.io/oauth', 'client_secret: hush')}${secret('cipher', 'gw.vendor.io.EncryptionKeySecret', 'key: 0123456789abcdef0123456789abcde')}apiVersion: enterprise.gw.vendor.io/v1
+kind: AuthConfig
+metadata: { name: shop }
+spec:
+  configs:
+    - oauth2:
+        oidcAuthorizationCode:
+          issuerUrl: https://id.example.com
+          clientId: shop
+          clientSecretRef: { name: login }
+          appUrl: https://shop.example.com
+          callbackPath: /callback
+          session:
+            cipherConfig: { keyRef: { name: cipher } }
+            cookie: {}
+    - apiKeyAuth: { apiKeySecretRefs: [{ name: none }] }
+`,
+    );
+    write(
+      'shop.yaml',
+      service('shop', 'directResponseAction: { status: 200 }').replace(
+        '    routes:',
+        `    options:
+      jwt:
+        providers:
+          main:
+            issuer: me
+            jwks:
+              local:
+                key: '{"keys":[]}'
+      rbac:
+        policies:
+          p: { principals: [{ jwtPrincipal: { claims: { a: '(' }, matcher: REGEX_MATCH } }] }
+    routes:`,
+      ),
+    );
+    const { code, stdout } = await validate();
+    expect(code).to.equal(1);
+    const steps = 'AuthConfig gw-system/shop  spec.configs';
+    const options = 'VirtualService gw-system/shop  spec.virtualHost.options';
+    expect(stdout.trim().split('\n')).to.deep.equal([
+      'resources/auth.yaml:4:1  Secret gw-system/login  type  a secret of type extauth.vendor.io/oauth needs the entry client-secret  [warning]',
+      'resources/auth.yaml:10:1  Secret gw-system/cipher  type  the key has 31 bytes, it needs 32  [warning]',
+      `resources/auth.yaml:22:11  ${steps}[0].oauth2.oidcAuthorizationCode.clientSecretRef  config_0: secret gw-system.login has no client-secret`,
+      `resources/auth.yaml:26:29  ${steps}[0].oauth2.oidcAuthorizationCode.session.cipherConfig.keyRef  config_0: the key in secret gw-system.cipher has 31 bytes, it needs 32`,
+      `resources/auth.yaml:28:40  ${steps}[1].apiKeyAuth.apiKeySecretRefs[0]  config_1: secret gw-system.none not found`,
+      `resources/shop.yaml:14:17  ${options}.jwt.providers.main.jwks.local.key  the keys cannot be used: Jwks doesn't have any valid public key`,
+      `resources/shop.yaml:17:57  ${options}.rbac.policies.p.principals[0].jwtPrincipal.claims.a  the expression does not compile: missing closing )`,
+      '4 resources, 5 errors, 2 warnings',
+    ]);
+    expect(stdout).to.not.contain('hush').and.not.contain('0123456789');
+  });
+
   it('tells what only shows when resources meet: references that lead nowhere, domains claimed twice', async () => {
     write('a.yaml', service('one', FORWARD));
     write('b.yaml', service('two', FORWARD).replace('two.example', 'one.example'));

@@ -1,0 +1,142 @@
+import { compileRegex, type Finding, type ResourceCheck } from '@edge-gateway/core';
+import type { JwtProvider, JwtProviders, Rbac, RbacPolicy } from '@edge-gateway/core/schema';
+import { claimCopiesOf } from './claim-headers.ts';
+import { JWT_STATUS } from './jwt-status.ts';
+import { parseKeys } from './key-set.ts';
+
+type Path = Finding['path'];
+
+/** The blocks of a virtual host or route that say who gets in. */
+interface Options {
+  readonly rbac?: Rbac;
+  readonly jwt?: object;
+  readonly jwtStaged?: object;
+  readonly jwtProvidersStaged?: object;
+}
+
+interface HasOptions {
+  readonly name?: string;
+  readonly options?: Options;
+}
+
+/**
+ * Refuse resources whose token providers or policies cannot work: keys that nobody can read, claims without header, an
+ * address that is none, an expression that does not compile.
+ *
+ * @example
+ * createControlPlane({ source: directorySource('resources'), checks: accessChecks });
+ */
+export const accessChecks: readonly ResourceCheck[] = [
+  {
+    kind: 'VirtualService',
+    check(
+      { virtualHost = {} }: { readonly virtualHost?: HasOptions & { readonly routes?: readonly HasOptions[] } },
+      at,
+    ) {
+      const host = [...at, 'virtualHost'];
+      return [...checkOptions(virtualHost, host), ...checkRoutes(virtualHost.routes, host)];
+    },
+  },
+  {
+    kind: 'RouteTable',
+    check: ({ routes }: { readonly routes?: readonly HasOptions[] }, at) => checkRoutes(routes, at),
+  },
+  { kind: 'VirtualHostOption', check: (spec: HasOptions, at) => checkOptions(spec, at) },
+  { kind: 'RouteOption', check: (spec: HasOptions, at) => checkOptions(spec, at) },
+];
+
+function checkRoutes(routes: readonly HasOptions[] = [], at: Path): Finding[] {
+  return routes.flatMap((route, i) => {
+    const found = checkOptions(route, [...at, 'routes', i]);
+    return route.name === undefined ? found : found.map((finding) => ({ ...finding, route: route.name! }));
+  });
+}
+
+function checkOptions({ options = {} }: HasOptions, above: Path): Finding[] {
+  const at = [...above, 'options'];
+  const blocks: (readonly [Path, object | undefined])[] = [[[...at, 'jwt'], options.jwt]];
+  for (const name of ['jwtStaged', 'jwtProvidersStaged'] as const) {
+    for (const [stage, block] of Object.entries(options[name] ?? {}))
+      blocks.push([[...at, name, stage], block as object]);
+  }
+  return [
+    ...blocks.flatMap(([path, block]) => checkProviders((block as JwtProviders | undefined)?.providers, path)),
+    ...Object.entries(options.rbac?.policies ?? {}).flatMap(([name, policy]) =>
+      checkPolicy(policy, [...at, 'rbac', 'policies', name]),
+    ),
+  ];
+}
+
+function checkProviders(providers: JwtProviders['providers'] = {}, at: Path): Finding[] {
+  return Object.entries(providers).flatMap(([name, provider]) => {
+    const path = [...at, 'providers', name];
+    return [...checkKeys(provider, path), ...checkCopies(provider, path)];
+  });
+}
+
+function checkKeys({ jwks }: JwtProvider, at: Path): Finding[] {
+  if (jwks?.remote) {
+    const { url = '' } = jwks.remote;
+    if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return [];
+    const message = 'has to be a whole address, as https://id.example.com/keys';
+    return [{ code: 'INVALID_JWT', path: [...at, 'jwks', 'remote', 'url'], message }];
+  }
+  const key = jwks?.local?.key;
+  if (!key) {
+    const message = 'a provider needs keys that signatures are checked with';
+    return [{ code: 'INVALID_JWT', path: at, message, hint: 'jwks.local.key or jwks.remote' }];
+  }
+  const keys = parseKeys(key);
+  if (typeof keys !== 'string') return [];
+  const message = `the keys cannot be used: ${JWT_STATUS[keys].text}`;
+  return [{ code: 'INVALID_JWT', path: [...at, 'jwks', 'local', 'key'], message }];
+}
+
+function checkCopies({ claimsToHeaders = [] }: JwtProvider, at: Path): Finding[] {
+  return claimsToHeaders.flatMap((copy, i) => {
+    try {
+      claimCopiesOf('', { claimsToHeaders: [copy] });
+      return [];
+    } catch {
+      const message = 'needs a claim and a header name';
+      return [{ code: 'INVALID_JWT', path: [...at, 'claimsToHeaders', i], message } as const];
+    }
+  });
+}
+
+function checkPolicy({ principals = [], permissions = {} }: RbacPolicy, at: Path): Finding[] {
+  const { methods = [], pathPrefix = '' } = permissions;
+  const findings = principals.flatMap(({ jwtPrincipal = {} }, i) => {
+    if (jwtPrincipal.matcher !== 'REGEX_MATCH') return [];
+    const path = [...at, 'principals', i, 'jwtPrincipal', 'claims'];
+    return Object.entries(jwtPrincipal.claims ?? {}).flatMap(([claim, value]) =>
+      checkRegex(String(value), [...path, claim]),
+    );
+  });
+  for (const [i, method] of methods.entries()) {
+    if (method === method.toUpperCase()) continue;
+    const path = [...at, 'permissions', 'methods', i];
+    const message = 'no request has this method: they are compared as they are written';
+    findings.push({
+      code: 'INVALID_RBAC',
+      path,
+      message,
+      hint: `did you mean ${method.toUpperCase()}?`,
+      severity: 'warning',
+    });
+  }
+  if (pathPrefix !== '' && !pathPrefix.startsWith('/')) {
+    const path = [...at, 'permissions', 'pathPrefix'];
+    findings.push({ code: 'UNMATCHABLE_PATH', path, message: 'no path begins without a slash', severity: 'warning' });
+  }
+  return findings;
+}
+
+function checkRegex(pattern: string, path: Path): Finding[] {
+  try {
+    compileRegex(pattern);
+    return [];
+  } catch (error) {
+    return [{ code: 'INVALID_RBAC', path, message: `the expression does not compile: ${(error as Error).message}` }];
+  }
+}

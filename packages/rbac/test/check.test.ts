@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import type { Finding } from '@edge-gateway/core';
+import { accessChecks } from '../src/index.ts';
+
+const KEY = '{"kty":"oct","k":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}';
+const GOOD = { issuer: 'me', jwks: { local: { key: KEY } } };
+
+function found(kind: string, spec: object): Finding[] {
+  return accessChecks.flatMap((each) => (each.kind === kind ? [...each.check(spec as never, ['spec'])] : []));
+}
+const ofOptions = (options: object) => found('RouteOption', { options });
+const ofProvider = (main: object) => ofOptions({ jwt: { providers: { main } } });
+const ofPolicy = (policy: object) => ofOptions({ rbac: { policies: { p: policy } } });
+const told = (findings: Finding[]) => findings.map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+describe('checks of access', () => {
+  for (const [kind, wrap, at] of [
+    ['VirtualService', (options: object) => ({ virtualHost: { options } }), 'spec.virtualHost'],
+    [
+      'VirtualService',
+      (options: object) => ({ virtualHost: { routes: [{}, { name: 'r', options }] } }),
+      'spec.virtualHost.routes.1',
+    ],
+    ['RouteTable', (options: object) => ({ routes: [{ name: 'r', options }] }), 'spec.routes.0'],
+    ['VirtualHostOption', (options: object) => ({ options }), 'spec'],
+    ['RouteOption', (options: object) => ({ options }), 'spec'],
+  ] as const) {
+    it(`look into ${at} of a ${kind}`, () => {
+      for (const [option, where] of [
+        ['jwt', 'jwt'],
+        ['jwtStaged', 'jwtStaged.beforeExtAuth'],
+        ['jwtStaged', 'jwtStaged.afterExtAuth'],
+        ['jwtProvidersStaged', 'jwtProvidersStaged.afterExtAuth'],
+      ] as const) {
+        const block = { providers: { main: { issuer: 'me' } } };
+        const [, stage] = where.split('.');
+        const findings = found(kind, wrap({ [option]: stage ? { [stage]: block } : block }));
+        expect(told(findings)).to.deep.equal([
+          `${at}.options.${where}.providers.main: a provider needs keys that signatures are checked with`,
+        ]);
+        if (at.includes('routes')) expect(findings[0]).to.include({ route: 'r' });
+      }
+    });
+  }
+
+  it('find nothing in what is good, or says nothing', () => {
+    const remote = { url: 'http://keys/x', upstreamRef: { name: 'a' } };
+    const claimsToHeaders = [{ claim: 'email', header: 'x-email' }];
+    expect(ofProvider({ ...GOOD, claimsToHeaders })).to.deep.equal([]);
+    expect(ofProvider({ jwks: { remote } })).to.deep.equal([]);
+    expect(ofPolicy({ permissions: { methods: ['GET'], pathPrefix: '/a' }, principals: [{}] })).to.deep.equal([]);
+    expect(ofOptions({ jwt: { disable: true }, jwtStaged: { afterExtAuth: { disable: true } } })).to.deep.equal([]);
+    for (const kind of ['VirtualService', 'RouteTable', 'VirtualHostOption', 'RouteOption'])
+      expect(found(kind, {})).to.deep.equal([]);
+  });
+
+  for (const [key, reason] of [
+    ['nonsense', 'Jwks is an invalid JSON'],
+    ['{"keys":[]}', "Jwks doesn't have any valid public key"],
+    ['-----BEGIN PUBLIC KEY-----\nAA\n-----END PUBLIC KEY-----', 'PEM pubkey parse fails'],
+  ] as const) {
+    it(`refuse the keys ${JSON.stringify(key)}`, () => {
+      expect(told(ofProvider({ jwks: { local: { key } } }))).to.deep.equal([
+        `spec.options.jwt.providers.main.jwks.local.key: the keys cannot be used: ${reason}`,
+      ]);
+    });
+  }
+
+  for (const url of ['', 'keys', '/keys', 'ftp://keys/a']) {
+    it(`refuse the address '${url}'`, () => {
+      const findings = ofProvider({ jwks: { remote: { url, upstreamRef: { name: 'a' } } } });
+      expect(told(findings)[0]).to.match(/jwks\.remote\.url: has to be a whole address/);
+    });
+  }
+
+  it('refuse claims without header and headers without claim', () => {
+    const claimsToHeaders = [
+      { claim: 'a' },
+      { claim: 'a', header: 'x-a' },
+      { header: 'x' },
+      { claim: 'a', header: 'a b' },
+    ];
+    expect(told(ofProvider({ ...GOOD, claimsToHeaders }))).to.deep.equal(
+      [0, 2, 3].map((i) => `spec.options.jwt.providers.main.claimsToHeaders.${i}: needs a claim and a header name`),
+    );
+  });
+
+  it('refuse an expression that does not compile, but only where it is one', () => {
+    const principals = (matcher: string) => [{}, { jwtPrincipal: { claims: { a: '.*', b: '(' }, matcher } }];
+    expect(ofPolicy({ principals: principals('EXACT_STRING') })).to.deep.equal([]);
+    const [finding, ...more] = ofPolicy({ principals: principals('REGEX_MATCH') });
+    expect(more).to.deep.equal([]);
+    expect(finding!.code).to.equal('INVALID_RBAC');
+    expect(finding!.path.join('.')).to.equal('spec.options.rbac.policies.p.principals.1.jwtPrincipal.claims.b');
+  });
+
+  it('warn of methods and paths that no request has', () => {
+    const findings = ofPolicy({ permissions: { methods: ['GET', 'post'], pathPrefix: 'api' } });
+    expect(findings.map(({ severity, path, hint }) => [severity, path.slice(5).join('.'), hint])).to.deep.equal([
+      ['warning', 'permissions.methods.1', 'did you mean POST?'],
+      ['warning', 'permissions.pathPrefix', undefined],
+    ]);
+  });
+});
