@@ -9,18 +9,19 @@ import {
   type NameNode,
   type TypeDefinitionNode,
 } from 'graphql';
+import type { ExecutableApi } from '../api.ts';
 import type { Subschema } from './subschema.ts';
 
 const ROOTS = { query: 'Query', mutation: 'Mutation' } as const;
 
 /**
  * Joins schemas: types of the same name have the fields, values or members of all of them; of a field that several have, the
- * definition of the first holds. Subscriptions are left out. Throws an `Error` for types of the same name and different kinds.
+ * definition of the first holds. Subscriptions are those that an API can answer. Throws an `Error` for types of the same name and different kinds.
  */
 export function mergeSchemas(subschemas: readonly Subschema[]): GraphQLSchema {
   const types = new Map<string, TypeDefinitionNode>();
   for (const { name, api } of subschemas) {
-    for (const definition of definitionsOf(api.schema)) {
+    for (const definition of definitionsOf(api)) {
       const before = types.get(definition.name.value);
       types.set(definition.name.value, before ? mergeTypes(before, definition, name) : definition);
     }
@@ -31,14 +32,15 @@ export function mergeSchemas(subschemas: readonly Subschema[]): GraphQLSchema {
   return schema;
 }
 
-function definitionsOf(schema: GraphQLSchema): TypeDefinitionNode[] {
+function definitionsOf({ schema, subscribe }: ExecutableApi): TypeDefinitionNode[] {
   for (const [operation, expected] of Object.entries(ROOTS)) {
     const root = operation === 'query' ? schema.getQueryType() : schema.getMutationType();
     if (root && root.name !== expected) throw new Error(`the root type ${root.name} has to be called ${expected}`);
   }
-  const subscription = schema.getSubscriptionType()?.name;
+  const root = schema.getSubscriptionType()?.name;
+  const hidden = subscribe && root === 'Subscription' ? undefined : root;
   const { definitions } = parse(printSchema(schema), { noLocation: true });
-  return definitions.filter((each): each is TypeDefinitionNode => isType(each) && each.name.value !== subscription);
+  return definitions.filter((each): each is TypeDefinitionNode => isType(each) && each.name.value !== hidden);
 }
 
 function isType(definition: DefinitionNode): definition is TypeDefinitionNode {

@@ -18,13 +18,14 @@ import { mergeSchemas } from './merge-schemas.ts';
 import { hasField, KEY_PREFIX, project } from './project.ts';
 import { resultOf } from './result.ts';
 import type { Subschema } from './subschema.ts';
+import { subscribeAt } from './subscribe.ts';
 
 /** Operations to subschemas remembered for one API. */
 const MAX_OPERATIONS = 1000;
 
 /**
  * Joins APIs into one. Root fields of all of them are offered; an object that one API gives is completed by others with
- * `typeMerge`, many objects in one request. Throws an `Error` that says what does not fit.
+ * `typeMerge`, many objects in one request. A subscription goes to one API. Throws an `Error` that says what does not fit.
  */
 export function createStitchedApi(subschemas: readonly Subschema[]): ExecutableApi {
   if (subschemas.length === 0) throw new Error('stitchedSchema has no subschemas');
@@ -48,6 +49,9 @@ export function createStitchedApi(subschemas: readonly Subschema[]): ExecutableA
       const result = resultOf(await stitching.execute(), request);
       return result.errors ? result : { ...result, ...joinedCaching(stitching.results) };
     },
+    ...(subschemas.some(({ api }) => api.subscribe) && {
+      subscribe: (request: OperationRequest) => subscribeAt(subschemas, request),
+    }),
     async close() {
       await Promise.all(subschemas.map(({ api }) => api.close?.()));
     },
