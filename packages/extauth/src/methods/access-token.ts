@@ -62,7 +62,7 @@ interface Surroundings extends AccessTokenParts {
 /** What is known of a token, or why it is not good. */
 type Know = (token: string, request: AuthRequest) => Promise<Known | string>;
 
-/** Makes what learns of tokens, and remembers it where learning takes a call. */
+/** Makes what learns of tokens, and remembers what took a call. Signatures are checked each time: keys may be gone. */
 function knowledge(spec: AccessTokenValidation, { id, context }: Surroundings): Know {
   const check = spec.jwt && jwtChecker(spec.jwt, id, context);
   const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
@@ -72,24 +72,23 @@ function knowledge(spec: AccessTokenValidation, { id, context }: Surroundings): 
     createRemembered<Known>(),
   );
 
-  async function learn(token: string, { signal }: AuthRequest): Promise<Known | string> {
-    const claims = check ? await check(token) : await introspect(token, signal);
-    if (typeof claims === 'string') return claims;
-    if (!check && claims['active'] !== true) return 'the token is not active';
+  async function learn(token: string, { signal }: AuthRequest, checked: Claims | undefined): Promise<Known | string> {
+    const claims = checked ?? (await introspect(token, signal));
+    if (!checked && claims['active'] !== true) return 'the token is not active';
+    if (!checked && endOf(claims) <= context.now()) return 'the token has expired';
     if (!spec.userinfoUrl) return { claims };
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
     return { claims, userInfo: await askJson(spec.userinfoUrl, { method: 'GET', headers, signal }) };
   }
 
   return async (token, request) => {
+    const checked = check && (await check(token));
+    if (typeof checked === 'string') return checked;
     const known = remembers ? cache.get(token, context.now()) : undefined;
     if (known) return known;
-    const learned = await learn(token, request);
+    const learned = await learn(token, request, checked);
     if (typeof learned === 'string') return learned;
-    const end = endOf(learned.claims);
-    const now = context.now();
-    if (end <= now) return 'the token has expired';
-    if (remembers) cache.set(token, learned, Math.min(now + cacheMs, end));
+    if (remembers) cache.set(token, learned, Math.min(context.now() + cacheMs, endOf(learned.claims)));
     return learned;
   };
 }
