@@ -1,3 +1,4 @@
+import type { Kind } from '@edge-gateway/core';
 import type { Connection } from '../connection.ts';
 import type { StatusObject } from '../objects.ts';
 
@@ -35,6 +36,8 @@ export interface Check {
   readonly name: string;
   /** Its name for `--exclude`. */
   readonly excludedBy: string;
+  /** Of a check of the resources of one kind. */
+  readonly kind?: Kind;
   /** The problems found, none when all is well. */
   run(input: CheckInput): readonly string[] | Promise<readonly string[]>;
 }

@@ -45,6 +45,9 @@ export function checksOf({ objects, unreadable }: CheckInput, excluded: readonly
   return unreadable ? [...chosen, documents] : chosen;
 }
 
+/** Those that look at resources, which need no running gateway. */
+export const RESOURCE_CHECKS: readonly Check[] = [...CHECKS, graphqlApis].filter(({ kind }) => kind !== undefined);
+
 /** What `--exclude` takes: the checks, and those that need a cluster, which are never run without one. */
 export const EXCLUDABLE: readonly string[] = [
   ...[...CHECKS, graphqlApis].map(({ excludedBy }) => excludedBy),

@@ -10,6 +10,7 @@ const REFUSALS = /^\S*(?:update_rejected|update_failure)$/;
 export const proxies: Check = {
   name: 'Proxies',
   excludedBy: 'proxies',
+  kind: 'Proxy',
   async run({ proxies: found, connection, readOnly, excluded, note }) {
     if (excluded.has('deployments')) {
       note('Skipping proxies because deployments were excluded');

@@ -9,6 +9,8 @@ export interface StatusRule {
   readonly noun: string;
   /** Only a rejected one is a problem. */
   readonly onlyRejected?: boolean;
+  /** One without a status is none. */
+  readonly mayLackStatus?: boolean;
   /** The reason stands on a line of its own. */
   readonly reasonBelow?: boolean;
 }
@@ -21,7 +23,7 @@ export function statusProblems(objects: readonly StatusObject[], rule: StatusRul
       const reports = reportsOf(object).filter(({ state }) => state !== 'Pending');
       if (reports.length > 0) return reports.flatMap((report) => reportProblem(object, report, rule));
       const { namespace, name } = object.metadata;
-      return rule.onlyRejected ? [] : [`Found ${rule.noun} with no status: ${namespace} ${name}`];
+      return rule.onlyRejected || rule.mayLackStatus ? [] : [`Found ${rule.noun} with no status: ${namespace} ${name}`];
     });
 }
 
@@ -36,6 +38,7 @@ function reportProblem(object: StatusObject, report: Report, rule: StatusRule): 
 const statusCheck = (name: string, excludedBy: string, rule: StatusRule): Check => ({
   name,
   excludedBy,
+  kind: rule.kind,
   run: ({ objects }) => statusProblems(objects, rule),
 });
 
@@ -55,7 +58,7 @@ export const virtualHostOptions = statusCheck('VirtualHostOptions', 'virtual-hos
   noun: 'virtual host option',
 });
 export const routeOptions = statusCheck('RouteOptions', 'route-options', { kind: 'RouteOption', noun: 'route option' });
-export const secrets = statusCheck('Secrets', 'secrets', { kind: 'Secret', noun: 'secret', onlyRejected: true });
+export const secrets = statusCheck('Secrets', 'secrets', { kind: 'Secret', noun: 'secret', mayLackStatus: true });
 export const gateways = statusCheck('Gateways', 'gateways', { kind: 'Gateway', noun: 'gateway', reasonBelow: true });
 /** Only shown when there are some. */
 export const graphqlApis = statusCheck('GraphQLApis', 'graphqlapis', { kind: 'GraphQLApi', noun: 'GraphQL API' });

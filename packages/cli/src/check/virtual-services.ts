@@ -7,6 +7,7 @@ import { statusProblems } from './statuses.ts';
 export const virtualServices: Check = {
   name: 'VirtualServices',
   excludedBy: 'virtual-services',
+  kind: 'VirtualService',
   run({ objects, everything }) {
     const found = objects.filter(({ kind }) => kind === 'VirtualService');
     const known = new Set(everything.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`));

@@ -1,6 +1,7 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { checksOf, EXCLUDABLE } from '../check/checks.ts';
+import { checkDirectory } from '../check/directory.ts';
 import { readInput, type CheckFlags } from '../check/input.ts';
 import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
 import { cliError } from '../error-codes.ts';
@@ -26,6 +27,7 @@ export function addCheck(program: Command, io: Io): void {
   const command = program
     .command('check')
     .description('Check a running gateway: its components, and the status of every resource.')
+    .option('-c, --config <dir>', 'check this directory of resources instead of a running gateway')
     .option('-x, --exclude <names>', `leave out some of: ${EXCLUDABLE.join(', ')}`, collect)
     .option('-n, --namespace <namespace>', 'namespace of the gateway', DEFAULT_NAMESPACE)
     .option('-r, --resource-namespaces <names>', 'only resources of these namespaces', collect)
@@ -36,14 +38,16 @@ export function addCheck(program: Command, io: Io): void {
     'after',
     examples([
       ['gatewayctl check', 'exit status 1 when something is wrong'],
+      ['gatewayctl check --config ./resources', 'before they are served; each problem with its place'],
       ['gatewayctl check -x pods,secrets -o json', 'without two checks, as JSON'],
     ]),
   );
   command.action(async () => {
-    const given = command.opts<CheckFlags & { output: string }>();
+    const given = command.opts<CheckFlags & { output: string; config?: string }>();
     const flags = { ...NOTHING_CHOSEN, ...given };
     refuseWrongFlags(flags);
-    await check(io, command, flags);
+    if (flags.config === undefined) await check(io, command, flags);
+    else await checkOffline(io, flags.config, flags);
   });
 }
 
@@ -72,8 +76,23 @@ async function check(io: Io, command: Command, flags: CheckFlags & { output: str
     if (asTable) printResult(terminal, result, messages.slice(from));
   }
   if (!asTable) return terminal.out(jsonReport(results, messages));
+  conclude(terminal, results);
+}
+
+async function checkOffline(io: Io, directory: string, flags: CheckFlags & { output: string }): Promise<void> {
+  const terminal = createTerminal(io);
+  const results = await checkDirectory(io, directory, flags);
+  if (flags.output === 'json') return terminal.out(jsonReport(results, []));
+  for (const result of results) {
+    terminal.write(`Checking ${result.name}... `);
+    printResult(terminal, result, []);
+  }
+  conclude(terminal, results);
+}
+
+function conclude({ out, colors }: Terminal, results: readonly CheckResult[]): void {
   if (results.some(({ problems }) => problems.length > 0)) throw cliError('ERR_CLI_CHECK_FAILED', errorTree(results));
-  terminal.out(terminal.colors.green('No problems detected.'));
+  out(colors.green('No problems detected.'));
 }
 
 function printResult({ out, colors }: Terminal, result: CheckResult, notes: readonly string[]): void {

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type Handle } from '../support/answering-server.ts';
 import { call, type Outcome } from '../support/captured-io.ts';
@@ -211,6 +214,78 @@ describe('check', () => {
     expect((await check(HEALTHY, ['-x', 'upstream'])).stderr).to.equal(
       'Error: --exclude does not know \'upstream\' (did you mean "upstreams"?)\n',
     );
+  });
+
+  describe('of a directory', () => {
+    let cwd: string;
+    beforeEach(() => {
+      cwd = mkdtempSync(join(tmpdir(), 'cli-check-'));
+      mkdirSync(join(cwd, 'resources'));
+    });
+    afterEach(() => rmSync(cwd, { recursive: true }));
+    const write = (name: string, text: string) => writeFileSync(join(cwd, 'resources', name), text);
+    const offline = (...argv: string[]) => call(['check', '--config', 'resources', ...argv], { cwd });
+    const UPSTREAM = `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] } }
+`;
+    const SECRET = `apiVersion: v1
+kind: Secret
+metadata: { name: cipher }
+type: gw.vendor.io.EncryptionKeySecret
+stringData: { key: 0123456789abcdef0123456789abcde }
+`;
+
+    it('needs no gateway, and says that all is well', async () => {
+      write('a.yaml', UPSTREAM);
+      const { code, stdout, stderr } = await offline();
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout)
+        .to.match(/^Checking Upstreams\.\.\. OK\n/)
+        .and.match(/Checking Proxies\.\.\. OK\nNo problems detected\.\n$/)
+        .and.not.contain('Deployments')
+        .and.not.contain('GraphQLApis');
+    });
+
+    it('names file, line and field of each problem, warnings too, and exits with 1', async () => {
+      write('a.yaml', `${UPSTREAM}${'---'}\n${SECRET}`);
+      write('b.yaml', 'kind: Nothing\nmetadata: { name: x }\n');
+      const { code, stdout, stderr } = await offline();
+      expect(code).to.equal(1);
+      expect(stdout).to.contain('Checking Secrets... 1 Errors!').and.contain('Checking Documents... 1 Errors!');
+      expect(stderr).to.contain(
+        '* resources/a.yaml:9:1  Secret gw-system/cipher  type  the key has 31 bytes, it needs 32\n',
+      );
+      expect(stderr).to.match(/\* resources\/b\.yaml:1:\d+ {2}.*unknown kind Nothing/);
+      expect(stderr).to.not.contain('0123456789');
+    });
+
+    it('leaves out what is excluded and other namespaces, and prints JSON', async () => {
+      write('a.yaml', SECRET);
+      expect((await offline('-x', 'secrets')).code).to.equal(0);
+      expect((await offline('-r', 'shop')).code).to.equal(0);
+      const { code, stdout } = await offline('-o', 'json');
+      expect(code).to.equal(0);
+      const { resources, errors } = JSON.parse(stdout) as { resources: unknown[]; errors: string[] };
+      expect(resources).to.deep.include({ name: 'Secrets', status: '1 Errors!' });
+      expect(errors).to.have.length(1);
+    });
+
+    it('refuses a directory that is missing', async () => {
+      expect(await call(['check', '--config', 'none'], { cwd })).to.deep.equal({
+        code: 2,
+        stdout: '',
+        stderr: 'Error: none: no such file or directory\n',
+      });
+    });
+  });
+
+  it('tells of a warning about a secret', async () => {
+    const warned = item('Secret', 'cipher', { status: report('Warning', 'too short') });
+    const { code, stderr } = await check([...HEALTHY, warned]);
+    expect(code).to.equal(1);
+    expect(stderr).to.contain("Found secret with warnings by 'gw': gw-system cipher (Reason: too short)");
   });
 
   it('stops with one line when no gateway answers', async () => {
