@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { connectivityState, credentials, type Client, type ServiceError } from '@grpc/grpc-js';
 import { GatewayError, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { bypassCounter } from '../bypass-counter.ts';
 import { delayMs } from '../delay.ts';
 import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
@@ -35,6 +36,7 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
         : credentials.createInsecure(),
     );
     const log = context.log.get('ext_authz');
+    const bypassed = bypassCounter(context.metrics, 'grpc');
     let wasConnected = false;
 
     function once(request: AuthRequest, deadline: number): Promise<CheckResponse> {
@@ -75,7 +77,10 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
         } catch (error) {
           if (request.signal?.aborted) throw error;
           log.warn({ requestId: request.requestId, config: id, err: error }, 'no answer of the auth server');
-          if (failureModeAllow) return { allowed: true };
+          if (failureModeAllow) {
+            bypassed.value++;
+            return { allowed: true };
+          }
           return { allowed: false, status: 403, reason: 'the auth server does not answer' };
         }
       },

@@ -9,6 +9,7 @@ import {
 } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { MAX_ANSWER_BYTES } from '../ask.ts';
+import { bypassCounter } from '../bypass-counter.ts';
 import { delayMs } from '../delay.ts';
 import { isFraming } from '../framing.ts';
 import { rootsOfEnvironment, serverTls } from '../server-tls.ts';
@@ -40,7 +41,7 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
       http,
       isTls ? { secureContext: serverTls({ ...tls, moreRoots: rootsOfEnvironment() }) } : {},
     );
-    const failed = countersOf(context.metrics);
+    const bypassed = bypassCounter(context.metrics, 'http');
 
     async function ask(request: AuthRequest): Promise<Answer> {
       const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
@@ -71,8 +72,10 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
         }
         if (answer?.status === 200) return allow(http, answer);
         if (answer && answer.status < 500) return deny(http, answer);
-        failed(failureModeAllow);
-        if (failureModeAllow) return { allowed: true };
+        if (failureModeAllow) {
+          bypassed.value++;
+          return { allowed: true };
+        }
         return answer ? deny(http, { ...answer, body: '' }) : refused(403, 'the auth server does not answer');
       },
       close: () => dispatcher.close(),
@@ -178,15 +181,4 @@ function deny({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
 
 function refused(status: number, reason: string) {
   return { allowed: false, status, reason } as const;
-}
-
-function countersOf(metrics: Parameters<AuthMethodKind['create']>[1]['context']['metrics']) {
-  const counter = (what: string) =>
-    metrics.counter({
-      path: `extauth.http_passthrough.${what}`,
-      metric: `extauth_http_passthrough_${what}`,
-      labels: {},
-    });
-  const [allowed, denied] = [counter('bypassed_failure'), counter('failure')];
-  return (bypassed: boolean): void => void (bypassed ? allowed : denied).value++;
 }

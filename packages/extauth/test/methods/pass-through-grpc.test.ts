@@ -121,6 +121,31 @@ describe('passThroughAuth.grpc', () => {
     expect(asked).to.equal(3);
   });
 
+  it('waits as the policy says between attempts, and gives up where that takes too long', async () => {
+    let asked = 0;
+    const address = await authServer((_call, reply) =>
+      ++asked % 3 === 0 ? reply(null, { status: { code: 0 } }) : reply({ code: status.UNAVAILABLE }),
+    );
+    const statusWith = async (retryBackOff: object) =>
+      (await (await own(address, { retryPolicy: { numRetries: 2, retryBackOff } })).ask()).status;
+    expect(await statusWith({ baseInterval: '10s', maxInterval: '1ms' })).to.equal(200);
+    asked = 0;
+    expect(await statusWith({ baseInterval: '10s' })).to.equal(403);
+    expect(asked).to.equal(1);
+    asked = 0;
+    const once = await own(address, { retryPolicy: { retryBackOff: { baseInterval: '1ms' } } });
+    expect((await once.ask()).status).to.equal(403);
+    expect(asked).to.equal(2);
+  });
+
+  it('does not try again before the server was there once', async () => {
+    const retryPolicy = { numRetries: 1000, retryBackOff: { baseInterval: '1s' } };
+    const started = Date.now();
+    const grpc = { connectionTimeout: '4s', retryPolicy };
+    expect((await (await own('127.0.0.1:1', grpc)).ask()).status).to.equal(403);
+    expect(Date.now() - started).to.be.lessThan(900);
+  });
+
   it('speaks TLS where it is asked for, and trusts nobody unknown', async () => {
     const address = await authServer((_call, reply) => reply(null, { status: { code: 0 } }));
     expect((await (await own(address, { tlsConfig: {}, connectionTimeout: '80ms' })).ask()).status).to.equal(403);

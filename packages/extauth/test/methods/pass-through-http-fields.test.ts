@@ -1,0 +1,190 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createContext, type AuthRequest } from '@edge-gateway/core';
+import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { expect } from 'chai';
+import { passThroughHttpMethod } from '../../src/index.ts';
+import { guarded, only, start, stopAll, type GuardedParts } from '../harness.ts';
+
+type Http = NonNullable<PassThroughAuth['http']>;
+
+const settings = { requestTimeout: '5s' };
+const own = (http: Http, more: Partial<PassThroughAuth> = {}, parts: GuardedParts = {}) =>
+  guarded(only({ passThroughAuth: { http, ...more } }), { settings, ...parts });
+
+async function bodyOf(req: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of req) text += String(chunk);
+  return text;
+}
+
+describe('passThroughAuth.http, field by field', () => {
+  afterEach(stopAll);
+
+  it('responseHeaderTimeout: an answer whose head is late is none', async () => {
+    const url = await start((_req, res) => void setTimeout(() => res.end(), 3_000));
+    const { ask } = await own({ url, responseHeaderTimeout: '100ms', connectionTimeout: '4s' });
+    const started = Date.now();
+    expect(await ask()).to.include({ status: 403, body: '' });
+    expect(Date.now() - started).to.be.lessThan(2_900);
+  });
+
+  it('connectionTimeout: the whole answer has to be there in time, however long that is', async () => {
+    const url = await start((_req, res) => {
+      res.flushHeaders();
+      setTimeout(() => res.end(), 300);
+    });
+    expect((await (await own({ url, connectionTimeout: '100ms' })).ask()).status).to.equal(403);
+    for (const connectionTimeout of ['4s', '0.5h', '2000h', '1000.5ms']) {
+      expect((await (await own({ url, connectionTimeout })).ask()).status, connectionTimeout).to.equal(200);
+    }
+  });
+
+  it('connectionPool.maxConns: asks over no more connections at once', async () => {
+    for (const [maxConns, expected] of [
+      [1, 1],
+      [3, 3],
+    ] as const) {
+      let [now, most] = [0, 0];
+      const url = await start((_req, res) => {
+        most = Math.max(most, ++now);
+        setTimeout(() => {
+          now--;
+          res.end();
+        }, 30);
+      });
+      const { ask } = await own({ url, connectionPool: { maxConns } });
+      const answers = await Promise.all(Array.from({ length: 6 }, () => ask()));
+      expect(answers.every(({ status }) => status === 200)).to.equal(true);
+      expect(most).to.equal(expected);
+    }
+  });
+
+  it('connectionPool.idleTimeout: a connection that is unused for so long is closed', async () => {
+    const closed: unknown[] = [];
+    const url = await start((req, res) => {
+      req.socket.once('close', () => closed.push(1));
+      res.end();
+    });
+    const kept = await own({ url });
+    expect((await kept.ask()).status).to.equal(200);
+    const brief = await own({ url, connectionPool: { idleTimeout: '50ms' } });
+    expect((await brief.ask()).status).to.equal(200);
+    const until = Date.now() + 3_000;
+    while (closed.length === 0 && Date.now() < until) await wait(20);
+    expect(closed).to.have.lengthOf(1);
+  });
+
+  it('request.headersToAdd: wins over what is copied, whatever the case; pseudo and framing headers are not copied', async () => {
+    let seen: IncomingMessage['headers'] = {};
+    const url = await start((req, res) => {
+      seen = req.headers;
+      res.end();
+    });
+    const request = {
+      allowedHeaders: ['x-a', 'X-B', 'Transfer-Encoding', 'Connection', 'Host', 'Content-Length'],
+      headersToAdd: { 'X-A': 'added' },
+    };
+    const headers = { 'x-a': 'sent', 'x-b': 'sent' };
+    const { ask } = await own({ url, request });
+    expect((await ask('/', { method: 'POST', headers, body: 'hello' })).status).to.equal(200);
+    expect(seen).to.include({ 'x-a': 'added', 'x-b': 'sent', host: new URL(url).host, 'content-length': '0' });
+  });
+
+  it('request.passThroughFilterMetadata and passThroughState: what is known so far', async () => {
+    const told: unknown[] = [];
+    const url = await start((req, res) => {
+      void bodyOf(req).then((text) => {
+        told.push(JSON.parse(text));
+        res.end();
+      });
+    });
+    const request: AuthRequest = {
+      requestId: 'r',
+      method: 'GET',
+      scheme: 'http',
+      host: 'a',
+      path: '/',
+      header: () => undefined,
+      headers: () => [],
+      clientAddress: '',
+      state: { jwt: 'a.b.c' },
+      metadata: new Map([['envoy.filters.http.jwt_authn', { main: { sub: 'alice' } }]]),
+    };
+    const scope = { id: 'n.c/s', context: createContext() };
+    for (const wanted of [{ passThroughFilterMetadata: true }, { passThroughState: true }]) {
+      const method = passThroughHttpMethod.create({ http: { url, request: wanted } }, scope);
+      expect((await method.authorize(request)).allowed).to.equal(true);
+      await method.close?.();
+    }
+    expect(told).to.deep.equal([
+      { filterMetadata: { 'envoy.filters.http.jwt_authn': { main: { sub: 'alice' } } } },
+      { state: { jwt: 'a.b.c' } },
+    ]);
+  });
+
+  it('response.*: copies no header that frames the answer', async () => {
+    const url = await start((req, res) => {
+      const status = req.headers['x-say'] === 'no' ? 403 : 200;
+      res.writeHead(status, { 'content-length': '2', connection: 'close', 'x-a': '1' }).end('hi');
+    });
+    const names = ['content-length', 'connection', 'transfer-encoding', 'x-a'];
+    const { ask } = await own({
+      url,
+      request: { allowedHeaders: ['x-say'] },
+      response: {
+        allowedUpstreamHeaders: names,
+        allowedClientHeadersOnSuccess: names,
+        allowedClientHeadersOnDenied: names,
+      },
+    });
+    const passed = await ask('/', { method: 'POST', body: 'hello' });
+    expect(passed).to.include({ status: 200, body: '5' });
+    expect(passed.headers['x-a']).to.equal('1');
+    const refused = await ask('/', { headers: { 'x-say': 'no' } });
+    expect(refused).to.include({ status: 403, body: 'hi' });
+    expect(refused.headers['content-length']).to.equal('2');
+  });
+
+  it('failureModeAllow: counts whom it let pass, over HTTP and over gRPC', async () => {
+    const url = await start((_req, res) => void res.writeHead(500).end());
+    const context = createContext();
+    const counted = () =>
+      Object.fromEntries(
+        context.metrics
+          .list()
+          .flatMap(({ name, type, stat }) =>
+            name.path.startsWith('extauth.') && type === 'counter' ? [[name.path, stat.value]] : [],
+          ),
+      );
+    const name = 'extauth.vendor.io/http_passthrough_bypass_failure';
+    await (await own({ url }, {}, { context })).ask();
+    expect(counted()).to.deep.equal({ [name]: 0 });
+    const lenient = await own({ url }, { failureModeAllow: true }, { context });
+    for (let i = 0; i < 2; i++) expect((await lenient.ask()).status).to.equal(200);
+    expect(counted()).to.deep.equal({ [name]: 2 });
+    const grpc = only({ passThroughAuth: { grpc: { address: '127.0.0.1:1' }, failureModeAllow: true } });
+    expect((await (await guarded(grpc, { settings, context })).ask()).status).to.equal(200);
+    expect(counted()).to.deep.equal({ [name]: 2, 'extauth.vendor.io/passthrough_failure_bypass': 1 });
+  });
+
+  it('refuses on answers of every bad form', async () => {
+    const answers: Readonly<Record<string, (res: ServerResponse) => void>> = {
+      'no HTTP': (res) => void res.socket?.end('SSH-2.0-x\r\n'),
+      'half a head': (res) => void res.socket?.end('HTTP/1.1 200 OK\r\ncontent-len'),
+      'half a body': (res) => {
+        res.writeHead(200, { 'content-length': '100' }).write('x');
+        setTimeout(() => res.destroy(), 20);
+      },
+      'a body of 1 MiB': (res) => void res.end('x'.repeat(1_048_576)),
+      'a redirect to a server that would let in': (res) => void res.writeHead(307, { location: '/yes' }).end(),
+      'nothing new': (res) => void res.writeHead(304).end(),
+    };
+    for (const [what, answer] of Object.entries(answers)) {
+      const url = await start((req, res) => (req.url === '/yes' ? void res.end() : answer(res)));
+      const { status, headers } = await (await own({ url })).ask();
+      expect(status, what).to.be.oneOf([304, 307, 403]);
+      expect(headers, what).not.to.have.property('location');
+    }
+  });
+});
