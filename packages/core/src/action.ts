@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context, Next, Scope } from './concern.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 import type { RouteAction } from './snapshot.ts';
 
 /**
@@ -14,6 +15,8 @@ export interface ActionExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly writeHead: WriteHead;
+  /** How requests to upstreams are tried again, where the route or its virtual host says so. */
+  readonly retries?: RetryPolicy | undefined;
 }
 
 /**
@@ -22,7 +25,8 @@ export interface ActionExchange {
  */
 export interface Responder {
   (exchange: ActionExchange, next: Next): void;
-  upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Gives the status of its answer where it refuses. */
+  upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined;
   close?(): void | Promise<void>;
 }
 

@@ -53,6 +53,8 @@ export {
 export { formatIssue, formatPath, type FieldPath, type Issue } from './parse/issue.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';
+export { compileRetries, type RetryPolicy } from './retry-policy.ts';
+export { createRoundRobin } from './round-robin.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
 export { severalSources } from './source/several.ts';
@@ -91,7 +93,8 @@ export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff
 export { translate } from './translate/translate.ts';
 export { reasonLines, type ReasonLine } from './translate/statuses.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
-export type { CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
+export type { CallRetry, CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
+export { createUpstreamTls, readTlsMaterial, type TlsMaterial, type UpstreamTls } from './upstream-tls.ts';
 export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';
 export type { Finding } from './validate/finding.ts';
 export type { ResourceCheck } from './validate/resource-check.ts';

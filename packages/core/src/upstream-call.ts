@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { ResourceRef } from './resource.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 
 /** A small exchange with an upstream, wholly in memory. */
 export interface UpstreamCall {
@@ -14,8 +15,20 @@ export interface UpstreamCall {
   /** A longer answer is refused. */
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal;
+  /** Sends it again, to the next endpoint, where it fails; all within `timeoutMs`. */
+  readonly retry?: CallRetry;
   /** Gets the body as it comes, with the head before it. The answer's body is then empty, and `maxBodyBytes` bounds nothing. */
   onData?(chunk: Buffer, head: Omit<UpstreamAnswer, 'body'>): void;
+}
+
+/** When a call is made again. */
+export interface CallRetry {
+  readonly policy: RetryPolicy;
+  /**
+   * It changes nothing, so that any condition of the policy counts. Otherwise it is made again only where the upstream cannot
+   * have got it, or answered with a status that the policy names.
+   */
+  readonly repeatable: boolean;
 }
 
 export interface UpstreamAnswer {

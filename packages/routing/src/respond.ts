@@ -16,13 +16,18 @@ export interface RespondWays {
 type RespondAction = Extract<CompiledAction, { readonly type: 'respond' }>;
 
 /** Hands a request to what answers it, changed as it would be on its way upstream. */
-export function respond(request: RoutedRequest, ways: RespondWays, { responder, prefixRewrite }: RespondAction): void {
+export function respond(
+  request: RoutedRequest,
+  ways: RespondWays,
+  { responder, prefixRewrite, websocket, retries }: RespondAction,
+): void {
   const { req, res } = request;
   const facts = request.facts!;
   takeRecorded(request.headers, facts);
   applyHeaderOps(request.headers, request.plan.headers.request, request);
   if (!rewritePath(request, prefixRewrite)) return request.refuse('ERR_ROUTING_DOT_SEGMENT');
   facts.path = request.path;
+  if (ways.upgrade && !websocket) return request.refuse('ERR_ROUTING_UPGRADE');
   if (ways.upgrade) return respondUpgrade(request, ways.upgrade, responder);
   res.once('close', () => ways.closed(request));
   const writeHead = (status: number, headers: readonly string[]): void => request.writeHead(status, headers);
@@ -32,13 +37,12 @@ export function respond(request: RoutedRequest, ways: RespondWays, { responder, 
     called = true;
     ways.fail(request, error ?? new Error('the action gave no answer'));
   };
-  responder({ req, res, writeHead }, next);
+  responder({ req, res, writeHead, retries }, next);
 }
 
 function respondUpgrade(request: RoutedRequest, { socket, head }: UpgradeSocket, responder: Responder): void {
   if (!responder.upgrade) return request.refuse('ERR_ROUTING_UPGRADE');
   request.res.detachSocket(socket as Socket);
-  request.status = 101;
   socket.once('close', () => request.finish());
-  responder.upgrade(request.req, socket, head);
+  request.status = responder.upgrade(request.req, socket, head) ?? 101;
 }

@@ -16,6 +16,7 @@ import { createUpstreamConnector } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { hostOf } from './host-of.ts';
 import type { ConnectionPool, ConnectionUser } from './pool.ts';
+import { retrying } from './retrying.ts';
 import type { Upstreams } from './upstream.ts';
 
 const MAX_INTERIM = 16;
@@ -27,22 +28,22 @@ const SENT_TWICE = new Set(['GET', 'HEAD', 'OPTIONS']);
  * Makes the {@link CallUpstream} of a data plane: small exchanges, wholly in memory, over the same connections, TLS and
  * statistics as routes. Rejects with a `GatewayError` of 503 when there is no upstream, no endpoint or no connection, 504
  * when all of it takes longer than `timeoutMs`, 502 when the answer is not HTTP or longer than `maxBodyBytes`. A request
- * without body is sent once more when an idle connection turns out to be closed. Redirects are not followed.
+ * without body is sent once more when an idle connection turns out to be closed, any request as its `retry` says. Redirects
+ * are not followed.
  *
  * @example
  * const call = createUpstreamCaller(upstreams);
  * const answer = await call({ name: 'idp', namespace: 'gw-system' }, { method: 'GET', path: '/jwks', timeoutMs: 5000, maxBodyBytes: 65_536 });
  */
 export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
-  const call: CallUpstream = (ref, asked) =>
+  const once: CallUpstream = (ref, asked) =>
     new Promise((resolve, reject) => {
       const cluster = upstreams.get(clusterName(ref));
       const endpoint = cluster?.pick();
       if (cluster instanceof Cluster && endpoint) new Call({ cluster, endpoint, call: asked, resolve, reject }).start();
       else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${clusterName(ref)}`));
     });
-  call.connect = createUpstreamConnector(upstreams);
-  return call;
+  return Object.assign(retrying(upstreams, once), { connect: createUpstreamConnector(upstreams) });
 }
 
 interface CallParts {

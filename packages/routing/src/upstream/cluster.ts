@@ -1,9 +1,8 @@
-import type { Context, Endpoint, SnapshotUpstream } from '@edge-gateway/core';
+import { createRoundRobin, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
 import { ConnectionPool } from './pool.ts';
-import { createRoundRobin } from './round-robin.ts';
 import { connectionSettings, type ConnectionSettings } from './settings.ts';
 import { createClusterStats, type ClusterStats } from './stats.ts';
-import { createUpstreamTls, readTlsMaterial, type TlsMaterial, type UpstreamTls } from './tls.ts';
+import { loadUpstreamTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';
 
 /** An {@link Upstream} with what the forwarder needs of it: TLS, connections, statistics. */
@@ -14,8 +13,7 @@ export class Cluster implements Upstream {
   readonly #context: Context;
   readonly #settings: ConnectionSettings;
   readonly #next: () => Endpoint | undefined;
-  #material: TlsMaterial | undefined;
-  #tls: UpstreamTls | undefined;
+  #loaded: LoadedTls | undefined;
   #unusable: string | undefined;
   #pools = new Map<Endpoint, ConnectionPool>();
   readonly #closing = new Set<Promise<void>>();
@@ -44,7 +42,7 @@ export class Cluster implements Upstream {
   pool(endpoint: Endpoint): ConnectionPool {
     let pool = this.#pools.get(endpoint);
     if (!pool) {
-      pool = new ConnectionPool({ endpoint, settings: this.#settings, stats: this.stats, tls: this.#tls });
+      pool = new ConnectionPool({ endpoint, settings: this.#settings, stats: this.stats, tls: this.#loaded?.tls });
       this.#pools.set(endpoint, pool);
       if (this.#closed) this.#retire(pool);
     }
@@ -68,13 +66,12 @@ export class Cluster implements Upstream {
 
   #refreshTls(): void {
     try {
-      const material = readTlsMaterial(this.snapshot, this.#context.secrets);
-      if (this.#tls && this.#material && sameMaterial(material, this.#material)) return;
-      this.#tls = createUpstreamTls(this.snapshot, material);
-      this.#material = material;
+      const loaded = loadUpstreamTls(this.snapshot, this.#context.secrets, this.#loaded);
+      if (loaded === this.#loaded) return;
+      this.#loaded = loaded;
       this.#unusable = undefined;
     } catch (error) {
-      this.#tls = undefined;
+      this.#loaded = undefined;
       this.#unusable = (error as Error).message;
       this.#context.log.get('upstream').error({ upstream: this.name, error }, 'upstream cannot be used');
     }
@@ -87,8 +84,4 @@ export class Cluster implements Upstream {
     const closing: Promise<void> = pool.close().then(() => void this.#closing.delete(closing));
     this.#closing.add(closing);
   }
-}
-
-function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
-  return a.ca === b.ca && a.cert === b.cert && a.key === b.key;
 }

@@ -1,8 +1,7 @@
 import { lookup as dnsLookup, type LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import type { Endpoint } from '@edge-gateway/core';
-import type { UpstreamTls } from './tls.ts';
+import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
 
 /** Opens a connection to one endpoint and hands it over ready for use. */
 export type Connector = buildConnector.connector;

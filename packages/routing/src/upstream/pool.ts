@@ -1,10 +1,9 @@
 import { isIPv6 } from 'node:net';
-import type { Endpoint } from '@edge-gateway/core';
+import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
 import { Connection } from './connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import type { ConnectionSettings } from './settings.ts';
 import type { ClusterStats } from './stats.ts';
-import type { UpstreamTls } from './tls.ts';
 
 /** What a connection is wanted for. */
 export interface ConnectionUser {

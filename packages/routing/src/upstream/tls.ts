@@ -1,134 +1,36 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import {
-  checkServerIdentity,
-  createSecureContext,
-  type PeerCertificate,
-  type SecureContext,
-  type SecureVersion,
-} from 'node:tls';
-import {
+  createUpstreamTls,
   GatewayError,
-  secretText,
-  type Endpoint,
-  type ResourceRef,
+  readTlsMaterial,
   type Secrets,
   type SnapshotUpstream,
+  type TlsMaterial,
+  type UpstreamTls,
 } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 
-/** How to speak TLS to the endpoints of an upstream. Verification is part of it and cannot be turned off. */
-export interface UpstreamTls {
-  readonly secureContext: SecureContext;
-  /** Server name to ask for; `undefined` where the endpoint is an address and nothing else is configured. */
-  serverName(endpoint: Endpoint): string | undefined;
-  /** Gives what is wrong with the name in a certificate whose chain is verified. */
-  checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined;
-}
-
-/** PEM texts an upstream's TLS is made of. */
-export interface TlsMaterial {
-  readonly ca: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-}
-
-type SslConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
-
-const VERSIONS: Readonly<Record<string, SecureVersion>> = {
-  TLSv1_0: 'TLSv1',
-  TLSv1_1: 'TLSv1.1',
-  TLSv1_2: 'TLSv1.2',
-  TLSv1_3: 'TLSv1.3',
-};
-
-/** The secret that an upstream's TLS names, if it names one. Without a namespace it is the upstream's own. */
-export function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined {
-  const secretRef = spec.sslConfig?.secretRef;
-  return secretRef && { name: secretRef.name ?? '', namespace: secretRef.namespace ?? ref.namespace };
+/** Certificates, and the TLS that is made of them. */
+export interface LoadedTls {
+  readonly material: TlsMaterial;
+  readonly tls: UpstreamTls;
 }
 
 /**
- * Reads the certificates of an upstream from its secret or its files; without either there are none.
- * Throws `ERR_ROUTING_UPSTREAM_TLS` when the secret is missing or a file cannot be read.
+ * Reads the certificates of an upstream; where they are those of `known`, that stays. Throws `ERR_ROUTING_UPSTREAM_TLS`
+ * where one is missing or cannot be used.
  */
-export function readTlsMaterial(upstream: SnapshotUpstream, secrets: Secrets): TlsMaterial {
-  const ref = tlsSecretRef(upstream);
-  if (ref) {
-    const secret = secrets.get(ref);
-    if (!secret) throw tlsError(`secret ${ref.namespace}.${ref.name} does not exist`);
-    return {
-      ca: secretText(secret, 'ca.crt'),
-      cert: secretText(secret, 'tls.crt'),
-      key: secretText(secret, 'tls.key'),
-    };
-  }
-  const files = upstream.spec.sslConfig?.sslFiles;
+export function loadUpstreamTls(upstream: SnapshotUpstream, secrets: Secrets, known: LoadedTls | undefined): LoadedTls {
   try {
-    return { ca: readText(files?.rootCa), cert: readText(files?.tlsCert), key: readText(files?.tlsKey) };
+    const material = readTlsMaterial(upstream, secrets);
+    if (known && sameMaterial(material, known.material)) return known;
+    return { material, tls: createUpstreamTls(upstream, material) };
   } catch (cause) {
-    throw tlsError('a certificate file cannot be read', cause);
+    const { message, status } = ERROR_CODES.ERR_ROUTING_UPSTREAM_TLS;
+    const reason = (cause as Error).message;
+    throw new GatewayError(`${message}: ${reason}`, { code: 'ERR_ROUTING_UPSTREAM_TLS', status, cause });
   }
 }
 
-/**
- * Makes the TLS settings of an upstream. The server's chain is verified against the configured root certificates, else
- * against those Node trusts; its name against `verifySubjectAltName`, else against the server name or address.
- * Throws `ERR_ROUTING_UPSTREAM_TLS` for certificates that cannot be used.
- */
-export function createUpstreamTls(upstream: SnapshotUpstream, material: TlsMaterial): UpstreamTls {
-  const ssl = upstream.spec.sslConfig;
-  const names = ssl?.verifySubjectAltName ?? [];
-  const rewrite = upstream.spec.static?.autoSniRewrite ?? true;
-  return {
-    secureContext: secureContext(material, ssl),
-    serverName: (endpoint) =>
-      endpoint.sni || ssl?.sni || (rewrite && isIP(endpoint.address) === 0 ? endpoint.address : undefined),
-    checkServerIdentity:
-      names.length > 0 ? (_host, certificate) => checkNames(certificate, names) : checkServerIdentity,
-  };
-}
-
-const trusted = new Map<string, SecureContext>();
-
-function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefined): SecureContext {
-  const minVersion = VERSIONS[ssl?.parameters?.minimumProtocolVersion ?? ''];
-  const maxVersion = VERSIONS[ssl?.parameters?.maximumProtocolVersion ?? ''];
-  if ((cert === undefined) !== (key === undefined))
-    throw tlsError('a client certificate needs its key, and a key its certificate');
-  const client = ssl?.oneWayTls ? {} : { cert, key };
-  try {
-    if (ca !== undefined) checkCertificates(ca);
-    if (ca !== undefined || client.cert !== undefined)
-      return createSecureContext({ ca, ...client, minVersion, maxVersion });
-    const versions = `${minVersion} ${maxVersion}`;
-    let context = trusted.get(versions);
-    if (!context) trusted.set(versions, (context = createSecureContext({ minVersion, maxVersion })));
-    return context;
-  } catch (cause) {
-    throw tlsError('its certificates cannot be used', cause);
-  }
-}
-
-/** Node takes a text without any certificate in it for no text at all, and would trust the public roots. */
-function checkCertificates(pem: string): void {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  if (!blocks) throw new Error('there is no certificate in it');
-  if (!blocks.every((block) => new X509Certificate(block).raw.length > 0)) throw new Error('a certificate is empty');
-}
-
-function checkNames(certificate: PeerCertificate, names: readonly string[]): Error | undefined {
-  const carried = (certificate.subjectaltname ?? '').split(', ').map((entry) => entry.slice(entry.indexOf(':') + 1));
-  if (carried.some((name) => names.includes(name))) return undefined;
-  return Object.assign(new Error('the certificate carries none of the names that are asked for'), {
-    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
-  });
-}
-
-const readText = (path: string | undefined): string | undefined => (path ? readFileSync(path, 'utf8') : undefined);
-
-function tlsError(reason: string, cause?: unknown): GatewayError {
-  const code = 'ERR_ROUTING_UPSTREAM_TLS';
-  return new GatewayError(`${ERROR_CODES[code].message}: ${reason}`, { code, status: ERROR_CODES[code].status, cause });
+function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.ca === b.ca && a.cert === b.cert && a.key === b.key;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRoundRobin } from '../../src/upstream/round-robin.ts';
+import { createRoundRobin } from '../src/round-robin.ts';
 
 const endpoint = (address: string, weight = 1) => ({ address, port: 80, weight });
 const take = (next: () => { address: string } | undefined, n: number): string =>

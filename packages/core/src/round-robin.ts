@@ -1,4 +1,4 @@
-import type { Endpoint } from '@edge-gateway/core';
+import type { Endpoint } from './snapshot.ts';
 
 interface Turn {
   readonly endpoint: Endpoint;
@@ -9,6 +9,10 @@ interface Turn {
 /**
  * Gives the endpoints in turn, each as often as its weight says and as evenly spread as can be: with weights 3 and 1
  * the order is a a b a, not a a a b. Endpoints without a positive weight are never given; with none left, `undefined`.
+ *
+ * @example
+ * const next = createRoundRobin(upstream.endpoints);
+ * const endpoint = next();
  */
 export function createRoundRobin(endpoints: readonly Endpoint[]): () => Endpoint | undefined {
   const turns: Turn[] = endpoints

@@ -1,0 +1,88 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  clusterName,
+  GatewayError,
+  type CallUpstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+} from '@edge-gateway/core';
+import { Cluster } from './cluster.ts';
+import type { Upstreams } from './upstream.ts';
+
+type Once = (...call: Parameters<CallUpstream>) => Promise<UpstreamAnswer>;
+
+/** Retries at a time towards one upstream. */
+const DEFAULT_MAX_RETRIES = 3;
+/** The upstream has not got the request. */
+const NOT_SENT = new Set(['ERR_ROUTING_UPSTREAM_CONNECT', 'ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT']);
+/** The upstream may have got it. */
+const BROKEN = new Set(['ERR_ROUTING_UPSTREAM_RESET', 'ERR_ROUTING_UPSTREAM_PROTOCOL', 'ERR_ROUTING_UPSTREAM_TIMEOUT']);
+
+/** Makes calls again as their policy says: each attempt at the next endpoint, all within the time of the call. */
+export function retrying(upstreams: Upstreams, once: Once): Once {
+  const underWay = new Map<string, number>();
+
+  /** False when too many retries are under way. */
+  function begin(name: string): boolean {
+    const cluster = upstreams.get(name);
+    const active = underWay.get(name) ?? 0;
+    if (active >= (cluster?.snapshot.spec.circuitBreakers?.maxRetries ?? DEFAULT_MAX_RETRIES)) return false;
+    underWay.set(name, active + 1);
+    if (cluster instanceof Cluster) cluster.stats.rqRetry.value++;
+    return true;
+  }
+
+  function end(name: string): void {
+    const left = underWay.get(name)! - 1;
+    if (left > 0) underWay.set(name, left);
+    else underWay.delete(name);
+  }
+
+  return async (ref, call) => {
+    const { retry, signal, timeoutMs } = call;
+    if (!retry) return once(ref, call);
+    const { policy } = retry;
+    const name = clusterName(ref);
+    const over = performance.now() + timeoutMs;
+    const attempt = (): Promise<Outcome> => {
+      const left = Math.max(over - performance.now(), 0);
+      return settled(once(ref, { ...call, timeoutMs: Math.min(left, policy.perTryTimeoutMs ?? left) }));
+    };
+    let outcome = await attempt();
+    for (let retries = 1; retries <= policy.numRetries && isRetriable(outcome, retry); retries++) {
+      const delay = policy.delayMs(retries);
+      if (signal?.aborted || performance.now() + delay >= over || !begin(name)) break;
+      try {
+        await wait(delay, undefined, { signal });
+        outcome = await attempt();
+      } finally {
+        end(name);
+      }
+    }
+    if ('error' in outcome) throw outcome.error;
+    return outcome.answer;
+  };
+}
+
+type Outcome = { readonly answer: UpstreamAnswer } | { readonly error: unknown };
+
+function settled(made: Promise<UpstreamAnswer>): Promise<Outcome> {
+  return made.then(
+    (answer) => ({ answer }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+function isRetriable(outcome: Outcome, { policy, repeatable }: NonNullable<UpstreamCall['retry']>): boolean {
+  const { conditions } = policy;
+  if ('answer' in outcome) {
+    const { status, headers } = outcome.answer;
+    if (headers['x-envoy-ratelimited'] !== undefined) return conditions.has('envoy-ratelimited');
+    return repeatable ? policy.onStatus(status) : policy.namesStatus(status);
+  }
+  const { error } = outcome;
+  const code = error instanceof GatewayError ? error.code : '';
+  const anyFailure = conditions.has('5xx') || conditions.has('gateway-error') || conditions.has('reset');
+  if (NOT_SENT.has(code)) return anyFailure || conditions.has('connect-failure');
+  return repeatable && anyFailure && BROKEN.has(code);
+}
