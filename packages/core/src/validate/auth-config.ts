@@ -5,6 +5,7 @@ import type { ApiKeyAuth, BasicAuth } from '../schema/auth-methods.ts';
 import type { AzureGroups, Oauth2 } from '../schema/oauth2.ts';
 import type { PassThroughAuth } from '../schema/pass-through-auth.ts';
 import { each, within, type Check, type Finding } from './finding.ts';
+import { checkLogin, checkRedis } from './login.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
 /** Not `common` and the like, which stand for every tenant. */
@@ -81,7 +82,10 @@ const checkOauth2: Check<Oauth2> = (oauth2, at) => {
     const { clientSecret, privateKeyJwt } = oidc?.clientAuthentication ?? {};
     const own = clientSecret?.clientSecretRef ?? clientSecret?.disableClientSecret ?? privateKeyJwt;
     const known = login.clientSecretRef ?? login.disableClientSecret ?? (mode === 'oauth2' ? undefined : own);
-    findings.push(...unless(!!known, [...at, mode], 'the client needs a secret, or disableClientSecret'));
+    findings.push(
+      ...unless(!!known, [...at, mode], 'the client needs a secret, or disableClientSecret'),
+      ...checkLogin(login, [...at, mode]),
+    );
   }
   return findings;
 };
@@ -93,6 +97,7 @@ const checkAzure: Check<AzureGroups> = ({ tenantId, claimsCachingOptions }, at) 
     [...at, 'claimsCachingOptions', 'host'],
     'the address of Redis is missing',
   ),
+  ...within(claimsCachingOptions, [...at, 'claimsCachingOptions'], checkRedis),
 ];
 
 const checkPassThrough: Check<PassThroughAuth> = ({ http, grpc }, at) => {

@@ -1,0 +1,72 @@
+import type { FieldPath } from '../parse/issue.ts';
+import type { OidcAuthorizationCode, PlainOauth2 } from '../schema/oauth2.ts';
+import type { RedisOptions, UserSession } from '../schema/session.ts';
+import { within, type Check, type Finding } from './finding.ts';
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const HOST = String.raw`(?:\[[\da-f:.]+\]|[^@/:?#\s]+)(?::\d{1,5})?`;
+const REDIS = new RegExp(
+  String.raw`^(?:${HOST}|rediss?://(?:[^@/\s]*@)?${HOST}(?:/\d*)?|unix://(?:[^@/\s]*@)?/.+)$`,
+  'i',
+);
+
+/** Problems of the address of a Redis. It is never repeated: a password may stand in it. */
+export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
+  unless(!host || REDIS.test(host), [...at, 'host'], 'it is host:port, redis://…, rediss://… or unix://path');
+
+/** Problems of a login by OpenID Connect or plain OAuth 2 that need no other resource to be seen. */
+export const checkLogin: Check<Partial<OidcAuthorizationCode> & Partial<PlainOauth2>> = (login, at) => {
+  const { appUrl, issuerUrl, authEndpoint, tokenEndpoint, session } = login;
+  const calls = { issuerUrl, authEndpoint, tokenEndpoint };
+  return [
+    ...unless(isOwnUrl(appUrl), [...at, 'appUrl'], 'it has to be an http or https address without query'),
+    ...Object.entries(calls).flatMap(([name, url]) =>
+      unless(!url || isTrusted(url), [...at, name], 'it has to be an https address, or http to this machine'),
+    ),
+    ...checkPaths(login, at),
+    ...within(session, [...at, 'session'], checkSession),
+  ];
+};
+
+const checkPaths: Check<Partial<OidcAuthorizationCode>> = (login, at) => {
+  const { callbackPath, logoutPath, frontChannelLogout, parseCallbackPathAsRegex } = login;
+  const paths = [
+    [['logoutPath'], logoutPath],
+    [['frontChannelLogout', 'path'], frontChannelLogout?.path],
+    [['callbackPath'], parseCallbackPathAsRegex ? '' : callbackPath],
+  ] as const;
+  const set = paths.filter(([, path]) => path);
+  return set.flatMap(([field, path], i) => [
+    ...unless(path!.startsWith('/'), [...at, ...field], 'it has to begin with /'),
+    ...unless(
+      set.findIndex(([, other]) => other === path) === i,
+      [...at, ...field],
+      'callbackPath, logoutPath and frontChannelLogout.path have to differ',
+    ),
+  ]);
+};
+
+const checkSession: Check<UserSession> = ({ cookieOptions, redis }, at) => [
+  ...unless(
+    cookieOptions?.sameSite !== 'NoneMode' || !cookieOptions.notSecure,
+    [...at, 'cookieOptions', 'sameSite'],
+    'NoneMode needs secure cookies',
+  ),
+  ...within(redis?.options, [...at, 'redis', 'options'], checkRedis),
+];
+
+function unless(good: boolean, path: FieldPath, message: string): Finding[] {
+  return good ? [] : [{ code: 'INVALID_AUTH_CONFIG', path, message }];
+}
+
+function isOwnUrl(text: string | undefined): boolean {
+  if (!text) return true;
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username;
+}
+
+function isTrusted(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || url.username || url.password) return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+}
