@@ -60,6 +60,9 @@ spec:
       - matchers: [{ prefix: /open }]
         graphqlApiRef: { name: events, namespace: gw-system }
         options: { prefixRewrite: /graphql }
+      - matchers: [{ prefix: /closed }]
+        graphqlApiRef: { name: events, namespace: gw-system }
+        options: { prefixRewrite: /graphql, upgrades: [{ websocket: { enabled: false } }] }
       - matchers: [{ prefix: /staff }]
         graphqlApiRef: { name: events, namespace: gw-system }
         options: { prefixRewrite: /graphql, extauth: { configRef: { name: staff, namespace: gw-system } } }
@@ -200,8 +203,18 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
   });
 
   it('of pages of other origins are refused', async () => {
-    expect(await handshake('/open', { origin: 'https://evil.example' })).to.equal('Unexpected server response: 403');
-    expect(await handshake('/open', { origin: gateway.url })).to.equal('open');
+    const path = '/open/foreign';
+    expect(await handshake(path, { origin: 'https://evil.example' })).to.equal('Unexpected server response: 403');
+    expect(await handshake(path, { origin: gateway.url })).to.equal('open');
+    const logged = () => gateway.output.split('\n').filter((line) => line.includes(path));
+    await until(() => logged().length === 2, 'both are logged');
+    expect(logged()[0]).to.include('403');
+    expect(logged()[1]).to.include('101');
+  });
+
+  it('are only events where the route switches WebSocket off', async () => {
+    expect(await handshake('/closed')).to.equal('Unexpected server response: 403');
+    expect(await (await events('/closed', 'subscription { count(to: 1) }')).text()).to.include('{"count":1}');
   });
 
   it('end at the server within a second after the client has left', async () => {

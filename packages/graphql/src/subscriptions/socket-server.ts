@@ -11,7 +11,8 @@ import { serveSocket } from './serve-socket.ts';
 
 /** Takes over the upgrades of one API. */
 export interface SocketServer {
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Gives the status where it refuses. */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined;
   close(): void;
 }
 
@@ -37,7 +38,7 @@ export function createSocketServer({ answerer, limits, allowedOrigins, places }:
   };
   const sockets = new WebSocketServer(options);
 
-  function refuse(socket: Duplex, refused: Refusal): void {
+  function refuse(socket: Duplex, refused: Refusal): number {
     const { status, body } = answerer.refuse(refused, { type: 'application/json', lenient: false });
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -48,6 +49,7 @@ export function createSocketServer({ answerer, limits, allowedOrigins, places }:
     socket.on('error', () => {});
     socket.once('finish', () => socket.destroy());
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    return status;
   }
 
   return {
@@ -57,6 +59,7 @@ export function createSocketServer({ answerer, limits, allowedOrigins, places }:
       if (!places.take()) return refuse(socket, refusal('ERR_GRAPHQL_CONNECTIONS'));
       socket.once('close', places.leave);
       sockets.handleUpgrade(req, socket, head, (webSocket) => serveSocket(webSocket, req, { answerer, limits }));
+      return undefined;
     },
     close() {
       for (const client of sockets.clients) client.close(1001);
