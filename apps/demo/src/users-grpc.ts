@@ -44,18 +44,32 @@ const USERS: readonly User[] = [
   { username: 'sam', full_name: 'Samwise Gamgee', user_id: 3 },
 ];
 
-/** The gRPC user service: `user.UserService/GetUser` by `username`, with server reflection. Plain text, no TLS. */
-export async function startUsersGrpc(address: { host?: string; port?: number } = {}): Promise<Service> {
+/** Where the service listens. */
+export interface UsersGrpcOptions {
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Default: any free one. */
+  readonly port?: number;
+  /** Default: plain text, no TLS. */
+  readonly credentials?: ServerCredentials;
+}
+
+/** The gRPC user service: `user.UserService/GetUser` by `username`, with server reflection. */
+export async function startUsersGrpc(options: UsersGrpcOptions = {}): Promise<Service> {
   const definition = fromJSON(PROTO as never, { keepCase: false, defaults: true });
   const server = new Server();
   server.addService(userService(loadPackageDefinition(definition)).service, { GetUser: getUser });
   new ReflectionService(definition as never).addToServer(server as never);
-  const host = address.host ?? '127.0.0.1';
+  const host = options.host ?? '127.0.0.1';
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${address.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) => {
-      if (error) reject(error);
-      else resolve(bound);
-    });
+    server.bindAsync(
+      `${host}:${options.port ?? 0}`,
+      options.credentials ?? ServerCredentials.createInsecure(),
+      (error, bound) => {
+        if (error) reject(error);
+        else resolve(bound);
+      },
+    );
   });
   return { name: 'users-grpc', host, port, close: async () => server.forceShutdown() };
 }

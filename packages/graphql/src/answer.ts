@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Facts, Logger } from '@edge-gateway/core';
+import type { Facts, Logger, RetryPolicy } from '@edge-gateway/core';
 import { ERROR_CODES, type GraphQLErrorCode } from './error-codes.ts';
 import type { ApiResult, ExecutableApi, Operation, OperationRequest } from './api.ts';
 import { createDocuments } from './document/documents.ts';
@@ -31,6 +31,8 @@ export interface Asked {
   readonly facts: Facts;
   readonly method: string;
   readonly signal: AbortSignal;
+  /** How requests to upstreams are tried again. */
+  readonly retries?: RetryPolicy | undefined;
 }
 
 /** One answer, as it is sent. */
@@ -100,7 +102,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     },
     async answer(asked) {
       counts.total.value++;
-      const { request, wanted, facts, signal } = asked;
+      const { request, wanted, facts, signal, retries } = asked;
       facts.requestId ||= randomUUID();
       try {
         await api.ready?.(facts);
@@ -113,7 +115,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
         return refuse(refusal('ERR_GRAPHQL_OPERATION', api.subscribe ? STREAMS_ONLY : NO_SUBSCRIPTIONS), wanted);
       }
       const { variables, extensions } = request;
-      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal };
+      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, retries };
       const kept = cache.get(operationRequest);
       const known = kept instanceof Promise ? await kept : kept;
       if (known) return { status: 200, body: known.body, headers: cacheHeaders(known.cacheControl) };
@@ -125,7 +127,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     },
     async subscribe(asked) {
       counts.total.value++;
-      const { request, facts, signal } = asked;
+      const { request, facts, signal, retries } = asked;
       facts.requestId ||= randomUUID();
       try {
         await api.ready?.(facts);
@@ -135,7 +137,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       const operation = operationOf(asked);
       if (isRefusal(operation)) return operation;
       const { variables, extensions } = request;
-      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal };
+      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, retries };
       if (operation.definition.operation !== 'subscription') {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.operationTimeoutMs)]);
         return once(api.execute({ ...operationRequest, signal: limited }));

@@ -1,4 +1,4 @@
-import type { Facts } from '@edge-gateway/core';
+import type { Facts, RetryPolicy } from '@edge-gateway/core';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 
 /**
@@ -24,6 +24,8 @@ export interface OperationRequest {
   readonly facts: Facts;
   /** Aborted when the client has left or the time is over. */
   readonly signal: AbortSignal;
+  /** How requests to upstreams are tried again. */
+  readonly retries?: RetryPolicy | undefined;
 }
 
 /** An error as the client reads it; never with internals. */

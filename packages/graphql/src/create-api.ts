@@ -90,6 +90,7 @@ function remoteApi({ schemaDefinition, executor }: ExecutableSchema, parts: ApiP
   return createRemoteApi(schema, executor!.remote!, {
     namespace: parts.ref.namespace,
     callUpstream: context.callUpstream ?? noUpstreams,
+    findUpstream: parts.findUpstream,
     limits: parts.limits,
     log: context.log.get('graphql'),
     now: context.now,

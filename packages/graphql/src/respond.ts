@@ -74,7 +74,7 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   const posted = await postedBy(req, facts, limits);
   if (isRefusal(posted)) return write(answerer.refuse(posted, wanted ?? FALLBACK));
   const method = req.method ?? 'POST';
-  const asked = { wanted: wanted ?? FALLBACK, facts, method, signal };
+  const asked = { wanted: wanted ?? FALLBACK, facts, method, signal, retries: exchange.retries };
   if (events && !isBatch(posted)) {
     const refused = await stream(exchange, means, { ...asked, request: posted });
     return refused && write(answerer.refuse(refused, FALLBACK));

@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import type { VariableValues } from 'graphql';
 import type { OperationRequest, ResultError } from '../api.ts';
 import { ERROR_CODES } from '../error-codes.ts';
@@ -29,6 +30,8 @@ export interface Run {
   readonly request: OperationRequest;
   readonly variables: VariableValues | undefined;
   readonly calls: Calls;
+  /** What its calls are part of, in traces. */
+  readonly trace: Context;
   readonly errors: ResultError[];
   /** Told of each failure, with what clients are not told. */
   readonly onFailure: (reason: string, path: readonly (string | number)[]) => void;

@@ -1,88 +1,125 @@
-import { Client, Metadata, type ServiceError } from '@grpc/grpc-js';
-import type { Secrets, SnapshotUpstream } from '@edge-gateway/core';
+import {
+  createRoundRobin,
+  parseDuration,
+  type Endpoint,
+  type Secrets,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
+import { Client, type ChannelCredentials } from '@grpc/grpc-js';
 import { FieldFailure } from '../field-failure.ts';
 import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
+import { callUnary, type GrpcCall } from './unary.ts';
 
-/** One unary call, in bytes. */
-export interface GrpcCall {
-  /** `/package.Service/Method`. */
-  readonly path: string;
-  readonly message: Uint8Array;
-  readonly metadata: readonly (readonly [string, string])[];
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+/** An endpoint, and how it is connected to. */
+export interface GrpcTarget {
+  /** `host:port`. */
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+  /** Name for TLS, when it is not the address. */
+  readonly serverName: string | undefined;
 }
 
-/** Connections to the endpoints of one upstream, taken in turn. */
+/** Connections to the endpoints of one upstream, taken in turn by their weights. */
 export interface GrpcChannel {
+  /** Rejects with a `GrpcFailure`, or with an `Error` where the upstream cannot be used. */
   call(call: GrpcCall): Promise<Uint8Array>;
-  /** `host:port` of the next endpoint, with how it is connected to. */
-  next(): { readonly address: string; readonly security: GrpcSecurity };
+  next(): GrpcTarget;
   close(): void;
 }
 
-/** Makes a channel that follows an upstream as it changes. */
+export interface GrpcChannelOptions {
+  readonly secrets: Secrets;
+  /** Longest message. */
+  readonly maxBytes: number;
+}
+
+/** How often certificates are read again, in milliseconds. */
+const REREAD_MS = 1000;
+/** A server that is back is noticed within this, in milliseconds. */
+const MAX_RECONNECT_MS = 1000;
+const FIRST_RECONNECT_MS = 100;
+/** Longest time for connecting, TLS included, in milliseconds. */
+const DEFAULT_CONNECT_MS = 5000;
+
+/** What is made of one upstream as it is declared. */
+interface Prepared {
+  readonly upstream: SnapshotUpstream;
+  readonly security: GrpcSecurity;
+  readonly connectMs: number;
+  next(): Endpoint | undefined;
+  readonly readAt: number;
+}
+
+/** Makes a channel that follows an upstream, and its certificates, as they change. */
 export function createGrpcChannel(
   find: () => SnapshotUpstream | undefined,
-  { secrets, maxBytes }: { readonly secrets: Secrets; readonly maxBytes: number },
+  { secrets, maxBytes }: GrpcChannelOptions,
 ): GrpcChannel {
-  let upstream: SnapshotUpstream | undefined;
-  let security: GrpcSecurity | undefined;
-  let turn = 0;
+  let prepared: Prepared | undefined;
   const clients = new Map<string, Client>();
 
+  /** Calls under way end as they would; connections close after them. */
   function close(): void {
     for (const client of clients.values()) client.close();
     clients.clear();
   }
 
-  function next(): ReturnType<GrpcChannel['next']> {
-    const now = find();
-    if (!now || now.endpoints.length === 0) throw new FieldFailure('the upstream has no endpoint');
-    if (now !== upstream || !security) {
+  function securityOf(upstream: SnapshotUpstream, known: GrpcSecurity | undefined): GrpcSecurity {
+    try {
+      return grpcSecurity(upstream, secrets, known);
+    } catch (error) {
       close();
-      security = grpcSecurity(now, secrets);
-      upstream = now;
+      prepared = undefined;
+      throw error;
     }
-    const { address, port } = now.endpoints[turn++ % now.endpoints.length]!;
-    return { address: `${address.includes(':') ? `[${address}]` : address}:${port}`, security };
+  }
+
+  function prepare(): Prepared {
+    const upstream = find();
+    if (!upstream) throw new FieldFailure('the upstream does not exist');
+    const same = prepared?.upstream === upstream ? prepared : undefined;
+    if (same && (!upstream.tls || performance.now() - same.readAt < REREAD_MS)) return same;
+    const security = securityOf(upstream, same?.security);
+    if (same?.security !== security) close();
+    const { connectTimeout } = upstream.spec.connectionConfig ?? {};
+    const connectMs = (connectTimeout && parseDuration(connectTimeout)) || DEFAULT_CONNECT_MS;
+    const next = same?.next ?? createRoundRobin(upstream.endpoints);
+    return (prepared = { upstream, security, connectMs, next, readAt: performance.now() });
+  }
+
+  function next(): GrpcTarget {
+    const { security, next: take } = prepare();
+    const endpoint = take();
+    if (!endpoint) throw new FieldFailure('the upstream has no endpoint');
+    const { address, port } = endpoint;
+    const host = address.includes(':') ? `[${address}]` : address;
+    const { credentials } = security;
+    return { address: `${host}:${port}`, credentials, serverName: security.serverName(endpoint) };
   }
 
   function client(): Client {
-    const { address, security: own } = next();
-    const known = clients.get(address);
+    const { address, credentials, serverName } = next();
+    const place = `${address} ${serverName ?? ''}`;
+    const known = clients.get(place);
     if (known) return known;
-    const made = new Client(address, own.credentials, {
+    const made = new Client(address, credentials, {
       'grpc.max_receive_message_length': maxBytes,
       'grpc.enable_retries': 0,
       'grpc.use_local_subchannel_pool': 1,
-      ...(own.serverName && { 'grpc.ssl_target_name_override': own.serverName }),
+      'grpc.initial_reconnect_backoff_ms': FIRST_RECONNECT_MS,
+      'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
+      ...(serverName && { 'grpc.ssl_target_name_override': serverName }),
     });
-    clients.set(address, made);
+    clients.set(place, made);
     return made;
   }
 
-  return { call: (call) => unary(client(), call), next, close };
-}
-
-function unary(client: Client, { path, message, metadata, timeoutMs, signal }: GrpcCall): Promise<Uint8Array> {
-  const sent = new Metadata();
-  for (const [name, value] of metadata) sent.add(name, value);
-  return new Promise((resolve, reject) => {
-    const done = (error: ServiceError | null, answer?: Buffer): void => {
-      signal.removeEventListener('abort', abort);
-      if (error) reject(failureOf(error, signal.aborted));
-      else resolve(answer ?? new Uint8Array());
-    };
-    const options = { deadline: Date.now() + timeoutMs };
-    const same = (bytes: Buffer): Buffer => bytes;
-    const call = client.makeUnaryRequest(path, same, same, Buffer.from(message), sent, options, done);
-    const abort = (): void => call.cancel();
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
-}
-
-function failureOf({ code, details }: ServiceError, aborted: boolean): FieldFailure {
-  return new FieldFailure(`gRPC status ${code}: ${details}`, aborted ? { code: 'ERR_GRAPHQL_TIMEOUT' } : {});
+  return {
+    async call(call) {
+      const own = client();
+      return callUnary(own, call, prepared!.connectMs);
+    },
+    next,
+    close,
+  };
 }

@@ -19,7 +19,7 @@ export function messageOf(type: protobuf.Type, json: unknown): protobuf.Message 
 
 /** Makes JSON of a message: each field under its name in camel case and, where that is another, as in the definition. */
 export function jsonOf(type: protobuf.Type, bytes: Uint8Array): unknown {
-  return toNames(type, type.toObject(type.decode(bytes), TO_OBJECT));
+  return toNames(type, type.toObject(type.decode(new protobuf.Reader(bytes)), TO_OBJECT));
 }
 
 function toFields(type: protobuf.Type, json: unknown, depth: number): unknown {

@@ -8,6 +8,7 @@ import { Located, note, type Run } from '../execute/run.ts';
 import { createCalls } from '../resolvers/calls.ts';
 import { compileResolutions } from '../resolvers/resolutions.ts';
 import type { ResolverContext } from '../resolvers/resolver.ts';
+import { traceOf } from '../trace/span.ts';
 import { cacheControl } from './cache-policy.ts';
 import { createPlans, type Plan } from './plans.ts';
 import { readSchema } from './schema.ts';
@@ -53,6 +54,7 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
       request,
       variables,
       calls: createCalls(context.limits, request.signal),
+      trace: traceOf(request.facts),
       errors: [],
       onFailure: (reason, path) => logFailure(context, request, { reason, path }),
     };

@@ -1,4 +1,4 @@
-import type { CallUpstream, Facts, Logger, ResourceRef } from '@edge-gateway/core';
+import type { CallUpstream, Facts, Logger, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
@@ -7,8 +7,8 @@ import { FieldFailure } from '../field-failure.ts';
 import type { Limits } from '../limits.ts';
 import { followSchema, type ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
-import { readRemoteAnswer } from './remote-answer.ts';
-import { bodyOf, compileRemoteHead } from './remote-request.ts';
+import { createForward } from './forward-operation.ts';
+import { compileRemoteHead } from './remote-request.ts';
 import { createRemoteSubscriptions } from './remote-subscription.ts';
 import { waysOf } from './ways.ts';
 
@@ -20,6 +20,8 @@ export interface RemoteContext {
   /** Namespace of references without one. */
   readonly namespace: string;
   readonly callUpstream: CallUpstream;
+  /** An upstream as it is now. */
+  readonly findUpstream?: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
   readonly limits: Limits;
   readonly log: Logger;
   readonly now: () => number;
@@ -41,7 +43,8 @@ export function createRemoteApi(
   const headOf = compileRemoteHead(remote);
   const upstream = upstreamOf(remote, context.namespace);
   const pathOf = context.pathOf ?? pathnameOf;
-  const { callUpstream, limits, log } = context;
+  const { callUpstream, findUpstream, limits, log } = context;
+  const forward = createForward({ upstream, callUpstream, findUpstream, limits, spanName: remote.spanName });
   const followed = followSchema({
     ...context,
     name: `${upstream.namespace}.${upstream.name}`,
@@ -55,16 +58,7 @@ export function createRemoteApi(
     const { facts, signal } = request;
     try {
       const { path, headers } = headOf(pathOf(facts), facts);
-      const answer = await callUpstream(upstream, {
-        method: 'POST',
-        path,
-        headers: [...HEADERS, ...requestId(facts), ...headers],
-        body: bodyOf(request),
-        timeoutMs: limits.operationTimeoutMs,
-        maxBodyBytes: limits.maxResponseBytes,
-        signal,
-      });
-      return readRemoteAnswer(upstream.name, answer);
+      return await forward(request, { path, headers: [...HEADERS, ...requestId(facts), ...headers] });
     } catch (error) {
       log.warn({ upstream: upstream.name, requestId: facts.requestId, reason: reasonOf(error) }, 'no result');
       return failed(signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_UPSTREAM', facts);

@@ -1,4 +1,11 @@
-import type { CallUpstream, ResourceRef, UpstreamAnswer, UpstreamCall } from '@edge-gateway/core';
+import {
+  GatewayError,
+  type CallUpstream,
+  type ResourceRef,
+  type UpstreamAnswer,
+  type UpstreamCall,
+} from '@edge-gateway/core';
+import type { Span } from '@opentelemetry/api';
 import { FieldFailure } from '../field-failure.ts';
 import type { Limits } from '../limits.ts';
 
@@ -86,21 +93,34 @@ export interface JsonCall {
   readonly call: Omit<UpstreamCall, 'maxBodyBytes' | 'signal'>;
 }
 
+/** What holds for one request. */
+export interface JsonCallOptions {
+  readonly signal: AbortSignal;
+  readonly maxBodyBytes: number;
+  /** Is told of the status. */
+  readonly span: Span | undefined;
+}
+
 /** Makes a request and reads its answer. Rejects with a `FieldFailure` for everything but 2xx with JSON, or with nothing. */
 export async function askJson(
   { upstream, call }: JsonCall,
   callUpstream: CallUpstream,
-  { signal, maxBodyBytes }: { readonly signal: AbortSignal; readonly maxBodyBytes: number },
+  { signal, maxBodyBytes, span }: JsonCallOptions,
 ): Promise<unknown> {
   let answer: UpstreamAnswer;
   try {
     answer = await callUpstream(upstream, { ...call, maxBodyBytes, signal });
   } catch (error) {
     const code = signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_RESOLVER';
-    throw new FieldFailure(`${upstream.name}: ${error instanceof Error ? error.message : String(error)}`, { code });
+    const type = error instanceof GatewayError ? error.code : code;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new FieldFailure(`${upstream.name}: ${reason}`, { code, type });
   }
   const { status, body } = answer;
-  if (status < 200 || status > 299) throw new FieldFailure(`${upstream.name} answered with status ${status}`);
+  span?.setAttribute('http.response.status_code', status);
+  if (status < 200 || status > 299) {
+    throw new FieldFailure(`${upstream.name} answered with status ${status}`, { type: String(status) });
+  }
   if (body.length === 0) return null;
   try {
     return JSON.parse(body.toString('utf8'));

@@ -1,4 +1,6 @@
+import { clusterName, type ResourceRef } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
+import { createGrpcChannel, type GrpcChannel } from '../grpc/channel.ts';
 import { readDescriptors, type Registry } from '../grpc/descriptors.ts';
 import { compileBatched } from './batched.ts';
 import { compileGrpc, type GrpcParts } from './grpc.ts';
@@ -17,7 +19,17 @@ export function compileResolutions(
   registry: Registry,
   context: ResolverContext,
 ): Resolvers {
-  const parts = { context, descriptors: readDescriptors(registry, context.descriptorSets) };
+  const channels = new Map<string, GrpcChannel>();
+  const parts: GrpcParts = {
+    context,
+    descriptors: readDescriptors(registry, context.descriptorSets),
+    channelTo(upstream) {
+      const place = clusterName(upstream);
+      let channel = channels.get(place);
+      if (!channel) channels.set(place, (channel = channelOf(upstream, context)));
+      return channel;
+    },
+  };
   const resolvers = new Map<string, Resolver>();
   for (const [name, resolution] of Object.entries(resolutions)) {
     try {
@@ -30,9 +42,13 @@ export function compileResolutions(
   }
   return Object.assign(resolvers, {
     close: () => {
-      for (const resolver of resolvers.values()) resolver.close?.();
+      for (const channel of channels.values()) channel.close();
     },
   });
+}
+
+function channelOf(upstream: ResourceRef, { findUpstream, secrets, limits }: ResolverContext): GrpcChannel {
+  return createGrpcChannel(() => findUpstream?.(upstream), { secrets, maxBytes: limits.maxResponseBytes });
 }
 
 function compileOne(resolution: Resolution, name: string, parts: GrpcParts): Resolver {

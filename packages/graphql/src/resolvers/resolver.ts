@@ -25,7 +25,6 @@ export interface Resolver {
   readonly resolve: ResolveField;
   /** Results differ by client: no other client may get them from a cache. */
   readonly usesClient: boolean;
-  close?(): void;
 }
 
 /** What the expressions of a field read. */

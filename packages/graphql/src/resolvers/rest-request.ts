@@ -48,6 +48,8 @@ export function compileRestTemplate({ request }: RestResolver): RestTemplate {
     ([name, value]) => [encodeURIComponent(name), literalsEscaped(templates.read(value))] as const,
   );
   const body = request?.body === undefined ? undefined : compileBody(request.body, templates);
+  if (body && !headers.some(([name]) => name === 'content-type')) headers.push(['content-type', ['application/json']]);
+  const plainHeaders = headers.every(([, template]) => isConstant(template)) ? renderHeaders(headers, {}) : undefined;
   const plainPath = isConstant(path) ? path.join('') : undefined;
   return {
     method,
@@ -57,10 +59,14 @@ export function compileRestTemplate({ request }: RestResolver): RestTemplate {
     render: (roots) => ({
       method,
       path: withQuery(plainPath ?? renderPath(path, roots), query, roots),
-      headers: headers.flatMap(([name, template]) => [name, renderHeader(template, roots)]),
+      headers: plainHeaders ?? renderHeaders(headers, roots),
       body: body && JSON.stringify(body(roots)),
     }),
   };
+}
+
+function renderHeaders(headers: readonly (readonly [string, Template])[], roots: Roots): readonly string[] {
+  return headers.flatMap(([name, template]) => [name, renderHeader(template, roots)]);
 }
 
 class Templates {

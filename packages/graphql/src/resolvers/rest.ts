@@ -1,7 +1,9 @@
 import { parseDuration, type ResourceRef } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import type { Run } from '../execute/run.ts';
-import { askJson } from './calls.ts';
+import { carrying, noteRequest } from '../trace/http-call.ts';
+import { callKind, traced, type TracedCall } from '../trace/span.ts';
+import { askJson, type JsonCall } from './calls.ts';
 import { DEFAULT_TIMEOUT_MS, rootsOf, type Resolver, type ResolverContext } from './resolver.ts';
 import { compileResponse } from './response.ts';
 import { compileRestTemplate, type RestRequest } from './rest-request.ts';
@@ -36,39 +38,46 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   const timeoutMs = timeoutFinder(rest.timeout, upstream, context);
   const { limits, callUpstream } = context;
   const where = `${upstream.namespace} ${upstream.name}`;
+  const place = { upstream, find: context.findUpstream };
+  const kind = callKind(rest.spanName || name, { 'http.request.method': compileRestTemplate(rest).method });
+
+  async function make({ method, path, headers, body }: RestRequest, run: Run, trace: TracedCall | undefined) {
+    if (trace) noteRequest(trace, path, place);
+    const { retries } = run.request;
+    const call: JsonCall['call'] = {
+      method,
+      path,
+      headers: trace ? carrying(headers, trace) : headers,
+      timeoutMs: timeoutMs(),
+      ...(body !== undefined && { body }),
+      ...(retries && { retry: { policy: retries, repeatable: isRepeatable(method, run) } }),
+    };
+    const options = { signal: run.calls.signal, maxBodyBytes: limits.maxResponseBytes, span: trace?.span };
+    try {
+      return await askJson({ upstream, call }, callUpstream, options);
+    } catch (error) {
+      counts.failed.value++;
+      throw error;
+    }
+  }
+
   return {
     upstream,
     ask(request, run) {
-      const { method, path, body } = request;
       counts.total.value++;
-      const headers = body === undefined ? request.headers : withType(request.headers);
-      const make = async (): Promise<unknown> => {
-        const call = { method, path, headers, timeoutMs: timeoutMs(), ...(body !== undefined && { body }) };
-        const options = { signal: run.calls.signal, maxBodyBytes: limits.maxResponseBytes };
-        try {
-          return await askJson({ upstream, call }, callUpstream, options);
-        } catch (error) {
-          counts.failed.value++;
-          throw error;
-        }
-      };
-      return run.calls.once(isOnce(method, run) ? keyOf(where, request) : undefined, make);
+      const key = isRepeatable(request.method, run) ? keyOf(where, request) : undefined;
+      return run.calls.once(key, () => traced(kind, run.trace, (trace) => make(request, run, trace)));
     },
   };
 }
 
-/** Of a mutation only what changes nothing is asked once. */
-function isOnce(method: string, { request }: Run): boolean {
+/** Of a mutation only what changes nothing is asked once, or again. */
+function isRepeatable(method: string, { request }: Run): boolean {
   return method === 'GET' || method === 'HEAD' || request.operation.definition.operation === 'query';
 }
 
 function keyOf(where: string, { method, path, headers, body }: RestRequest): string {
   return `${where} ${method} ${path}\n${headers.join('\n')}\n\n${body ?? ''}`;
-}
-
-function withType(headers: readonly string[]): readonly string[] {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-type') return headers;
-  return [...headers, 'content-type', 'application/json'];
 }
 
 /** The upstream a resolver names. Throws when it names none. */

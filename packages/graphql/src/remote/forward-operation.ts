@@ -1,0 +1,49 @@
+import type { CallUpstream, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
+import type { ApiResult, OperationRequest } from '../api.ts';
+import type { Limits } from '../limits.ts';
+import { carrying, noteRequest } from '../trace/http-call.ts';
+import { callKind, traced, traceOf, type TracedCall } from '../trace/span.ts';
+import { readRemoteAnswer } from './remote-answer.ts';
+import { bodyOf, type RemoteHead } from './remote-request.ts';
+
+/** Hands operations to a server. Rejects where there is no result. */
+export type ForwardOperation = (request: OperationRequest, head: RemoteHead) => Promise<ApiResult>;
+
+export interface ForwardOptions {
+  readonly upstream: ResourceRef;
+  readonly callUpstream: CallUpstream;
+  readonly findUpstream: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
+  readonly limits: Limits;
+  readonly spanName: string | undefined;
+}
+
+/** Makes what hands operations to a server: each in a span, queries again where the route retries. */
+export function createForward(options: ForwardOptions): ForwardOperation {
+  const { upstream, callUpstream, findUpstream, limits, spanName } = options;
+  const kind = callKind(spanName || upstream.name, { 'http.request.method': 'POST' });
+  const place = { upstream, find: findUpstream };
+
+  async function forward(request: OperationRequest, { path, headers }: RemoteHead, trace: TracedCall | undefined) {
+    const { operation, retries, signal } = request;
+    const type = operation.definition.operation;
+    if (trace) {
+      noteRequest(trace, path, place);
+      const name = operation.definition.name?.value;
+      trace.span.setAttributes({ 'graphql.operation.type': type, ...(name && { 'graphql.operation.name': name }) });
+    }
+    const answer = await callUpstream(upstream, {
+      method: 'POST',
+      path,
+      headers: trace ? carrying(headers, trace) : headers,
+      body: bodyOf(request),
+      timeoutMs: limits.operationTimeoutMs,
+      maxBodyBytes: limits.maxResponseBytes,
+      signal,
+      ...(retries && { retry: { policy: retries, repeatable: type === 'query' } }),
+    });
+    trace?.span.setAttribute('http.response.status_code', answer.status);
+    return readRemoteAnswer(upstream.name, answer);
+  }
+
+  return (request, head) => traced(kind, traceOf(request.facts), (trace) => forward(request, head, trace));
+}
