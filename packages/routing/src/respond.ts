@@ -19,7 +19,7 @@ type RespondAction = Extract<CompiledAction, { readonly type: 'respond' }>;
 export function respond(
   request: RoutedRequest,
   ways: RespondWays,
-  { responder, prefixRewrite, websocket }: RespondAction,
+  { responder, prefixRewrite, websocket, retries }: RespondAction,
 ): void {
   const { req, res } = request;
   const facts = request.facts!;
@@ -37,7 +37,7 @@ export function respond(
     called = true;
     ways.fail(request, error ?? new Error('the action gave no answer'));
   };
-  responder({ req, res, writeHead }, next);
+  responder({ req, res, writeHead, retries }, next);
 }
 
 function respondUpgrade(request: RoutedRequest, { socket, head }: UpgradeSocket, responder: Responder): void {

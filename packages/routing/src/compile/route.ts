@@ -1,4 +1,13 @@
-import type { Destination, Handler, Responder, Route, RouteAction } from '@edge-gateway/core';
+import {
+  compileRetries,
+  type Destination,
+  type Handler,
+  type Responder,
+  type RetryPolicy,
+  type Route,
+  type RouteAction,
+} from '@edge-gateway/core';
+import type { Retries } from '@edge-gateway/core/schema';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
 import { compileRedirect, type CompiledRedirect } from '../options/redirect.ts';
@@ -55,6 +64,8 @@ export type CompiledAction =
       readonly responder: Responder;
       readonly prefixRewrite: string;
       readonly websocket: boolean;
+      /** For the requests that it makes. */
+      readonly retries: RetryPolicy | undefined;
       readonly plan: Plan;
     }
   /** A route that cannot be compiled: it answers 500, so that no later route takes what it was to guard. */
@@ -89,10 +100,17 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
       responder: environment.respond(route),
       prefixRewrite: route.options.prefixRewrite ?? '',
       websocket: websocketOf(route.options, environment.websocket),
+      retries: retriesOf(routeLevels),
       plan,
     };
   }
   return compileReply(action, plan);
+}
+
+/** The retry policy of the most specific level that has one. */
+function retriesOf(levels: OptionLevels): RetryPolicy | undefined {
+  const block = levels.find((level) => level?.['retries'] !== undefined)?.['retries'];
+  return block === undefined ? undefined : compileRetries(block as Retries);
 }
 
 function compileReply(action: Extract<RouteAction, { readonly body: string }>, plan: Plan): CompiledAction {
