@@ -80,7 +80,10 @@ const apiKey = block(
   {
     headerName: text('Request header with the key.', { default: 'api-key' }),
     k8sSecretApikeyStorage: of(block({ labelSelector, apiKeySecretRefs }), 'Keys in Secrets.'),
-    aerospikeApikeyStorage: of(aerospike, 'Deprecated; keys in a database.', refused),
+    aerospikeApikeyStorage: of(aerospike, 'Deprecated; keys in a database.', {
+      ...refused,
+      'x-instead': 'write the keys as Secrets and choose them with k8sSecretApikeyStorage',
+    }),
     labelSelector,
     apiKeySecretRefs,
     headersFromMetadataEntry: metadataEntry,

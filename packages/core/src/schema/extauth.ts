@@ -15,6 +15,9 @@ import {
   type Static,
 } from './field.ts';
 
+/** What asks an own server as it is. */
+export const OWN_SERVER = 'refer to an AuthConfig with passThroughAuth by configRef';
+
 const extension = block(
   {
     configRef: ref('AuthConfig that requests have to pass.'),
@@ -25,7 +28,7 @@ const extension = block(
         name: text('Entry of Settings `namedExtauth`. Default: the server of Settings `extauth`.'),
       }),
       'Asks an own server.',
-      refused,
+      { ...refused, 'x-instead': OWN_SERVER },
     ),
   },
   { oneOf: [{ members: ['configRef', 'disable', 'customAuth'] }] },

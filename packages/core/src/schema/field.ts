@@ -12,6 +12,8 @@ export type Support = 'yes' | 'notYet' | 'refused';
 export interface FieldOptions {
   readonly default?: unknown;
   readonly 'x-support'?: Support;
+  /** What to write in place of a field that is not supported. */
+  readonly 'x-instead'?: string;
 }
 
 /** Mixed into the options of a field that is not supported yet. */

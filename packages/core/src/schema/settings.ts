@@ -1,4 +1,4 @@
-import { ExtAuthServer } from './extauth.ts';
+import { ExtAuthServer, OWN_SERVER } from './extauth.ts';
 import { ExtProc } from './ext-proc.ts';
 import {
   anything,
@@ -116,7 +116,7 @@ const fields = block(
     ratelimit: of(RateLimitRules, 'Rules of the rate limit server.', refused),
     ratelimitServer: of(RateLimitServer, 'The rate limit server.', refused),
     extauth: of(ExtAuthServer, 'How external auth behaves.'),
-    namedExtauth: map(ExtAuthServer, 'More auth servers, by name.', refused),
+    namedExtauth: map(ExtAuthServer, 'More auth servers, by name.', { ...refused, 'x-instead': OWN_SERVER }),
     cachingServer: anything('The response cache.', notYet),
     extProc: of(ExtProc, 'External processing.', notYet),
     extProcEarly: of(ExtProc, 'Early external processing.', notYet),

@@ -24,6 +24,8 @@ export type Node =
 /** A field of a block. */
 export interface FieldNode {
   readonly support: Support;
+  /** What to write in its place, where it is not supported. */
+  readonly instead: string | undefined;
   readonly default: unknown;
   /** Made at the first use, since a block may contain itself. */
   node(): Node;
@@ -41,6 +43,7 @@ interface Schema {
   readonly 'x-enum-names'?: readonly string[];
   readonly 'x-format'?: 'duration' | 'regex';
   readonly 'x-support'?: Support;
+  readonly 'x-instead'?: string;
   readonly 'x-oneof'?: readonly OneOf[];
   readonly 'x-required'?: readonly string[];
   readonly 'x-beside'?: readonly string[];
@@ -94,6 +97,7 @@ function toField(schema: Schema): FieldNode {
   let node: Node | undefined;
   return {
     support: schema['x-support'] ?? 'yes',
+    instead: schema['x-instead'],
     default: schema.default,
     node: () => (node ??= toNode(schema)),
   };

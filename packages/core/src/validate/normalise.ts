@@ -94,12 +94,15 @@ export class Normaliser {
     return result;
   }
 
-  #support(name: string, { support }: FieldNode): void {
+  #support(name: string, { support, instead: hint }: FieldNode): void {
     this.#unsupported = true;
     if (support === 'refused') {
       const message = `${name} is a security field that is not supported yet, so the resource is refused`;
-      this.#problem({ code: 'SECURITY_FIELD_NOT_SUPPORTED', message });
-    } else this.#problem({ code: 'NOT_SUPPORTED_YET', message: `${name} is not supported yet`, severity: 'warning' });
+      this.#problem({ code: 'SECURITY_FIELD_NOT_SUPPORTED', message, hint });
+    } else {
+      const message = `${name} is not supported yet`;
+      this.#problem({ code: 'NOT_SUPPORTED_YET', message, hint, severity: 'warning' });
+    }
   }
 
   #map(values: Node, value: Json): unknown {
