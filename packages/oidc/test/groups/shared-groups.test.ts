@@ -4,22 +4,25 @@ import { groupIds } from '../../../../test/parts/microsoft.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { until } from '../parts/until.ts';
 import { oidc } from '../../src/index.ts';
-import { startSite } from '../parts/site.ts';
+import { startSite, type Site } from '../parts/site.ts';
 import { BLOCK, startCloud, type Cloud } from './harness.ts';
 
 describe('groups that processes share in Redis', function () {
   this.timeout(30_000);
   let cloud: Cloud;
   let redis: RedisServer;
+  let site: Site;
   before(async function () {
     await skipWithout(this, 'redis-server');
   });
   beforeEach(async () => {
     redis = await startRedis();
     cloud = await startCloud();
+    site = await startSite();
   });
   afterEach(async () => {
     await cloud.close();
+    await site.close();
     await redis.close();
   });
 
@@ -82,7 +85,6 @@ describe('groups that processes share in Redis', function () {
       },
       cloud.context(),
     );
-    const site = await startSite();
     site.use(handler);
     await fetch(site.url, { headers: { cookie: `__session=${'x'.repeat(43)}` }, redirect: 'manual' });
     expect(await connections()).to.equal(before + 2);
@@ -90,7 +92,6 @@ describe('groups that processes share in Redis', function () {
     first.close();
     first.close();
     await until(async () => (await connections()) === before);
-    await site.close();
   });
 
   it('are read from Graph where Redis is away, or silent, and shared again when it is back', async () => {
