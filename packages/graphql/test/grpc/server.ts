@@ -25,6 +25,9 @@ function descriptors(): string {
   return Buffer.from(descriptor.FileDescriptorSet.encode(set).finish()).toString('base64');
 }
 
+/** The descriptors of the service, as a resource has them. */
+export const DESCRIPTORS = descriptors();
+
 export interface Named {
   readonly username: string;
 }
@@ -108,7 +111,7 @@ export async function grpcApi({
   const executableSchema = {
     schemaDefinition: SCHEMA,
     executor: { local: { resolutions } },
-    ...(!reflection && { grpcDescriptorRegistry: { protoDescriptorBin: descriptors() } }),
+    ...(!reflection && { grpcDescriptorRegistry: { protoDescriptorBin: DESCRIPTORS } }),
   };
   const ref = { name: 'api', namespace: 'gw-system' };
   const api = { ref, spec: { executableSchema, options: { limits } }, subschemas: [], descriptorSets: [] };
