@@ -1,21 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { GatewayError, createContext } from '@edge-gateway/core';
-import { groupIds, type Reply } from '../../../../test/parts/microsoft.ts';
+import { createContext } from '@edge-gateway/core';
+import { groupIds } from '../../../../test/parts/microsoft.ts';
 import { azureGroups } from '../../src/index.ts';
-import { createGroupMemory } from '../../src/groups/memory.ts';
-import { BLOCK, OID, SECRET, TENANT, startCloud, type Cloud } from './harness.ts';
-
-const failureOf = async (asked: Promise<unknown>): Promise<GatewayError> => {
-  const error = await asked.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error, 'no groups, no error').to.be.instanceOf(GatewayError);
-  expect(error).to.include({ code: 'ERR_OIDC_GROUPS_UNAVAILABLE', status: 503 });
-  return error as GatewayError;
-};
+import { BLOCK, OID, SECRET, TENANT, failureOf, startCloud, type Cloud } from './harness.ts';
 
 describe('groups that Microsoft Entra leaves out of a token', () => {
   let cloud: Cloud;
@@ -172,101 +161,6 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(microsoft.graphCalls).to.have.length(20);
   });
 
-  const denied = { error: { code: 'Authorization_RequestDenied', message: `${SECRET} says more` } };
-  const graphFailures: Record<string, readonly [Reply, RegExp]> = {
-    400: [{ status: 400, body: { error: { code: 'Directory_ResultSizeLimitExceeded' } } }, /400 Directory_ResultSize/],
-    401: [{ status: 401, body: { error: { code: 'InvalidAuthenticationToken' } } }, /401 InvalidAuthenticationToken/],
-    403: [{ status: 403, body: denied }, /403 Authorization_RequestDenied; the application needs/],
-    404: [{ status: 404, body: { error: { code: 'Request_ResourceNotFound' } } }, /404/],
-    429: [{ status: 429 }, /429/],
-    500: [{ status: 500, body: `<h1>${SECRET}</h1>` }, /status 500$/],
-    'a redirect': [{ status: 302, headers: { location: 'https://example.com' } }, /302/],
-    'a page of HTML': [{ body: '<html></html>' }, /not a JSON object/],
-    'half an answer': [{ body: { value: groupIds(250) }, isCut: true }, /cannot be reached/],
-    'half of the JSON': [{ body: '{"value":["a"' }, /not a JSON object/],
-    'a list': [{ body: ['a'] }, /not a JSON object/],
-    'no list of ids': [{ body: { value: 'a' } }, /no list of ids/],
-    'ids that are none': [{ body: { value: ['a', { id: 'b' }] } }, /no list of ids/],
-    'more than 512 KiB': [{ body: { value: groupIds(14_000) } }, /512 KiB/],
-  };
-  const tokenFailures: Record<string, readonly [Reply, RegExp]> = {
-    401: [{ status: 401, body: { error: 'invalid_client', error_description: SECRET } }, /401 invalid_client$/],
-    400: [{ status: 400, body: { error: `evil\n${'x'.repeat(999)}` } }, /400 evil_x{55}$/],
-    500: [{ status: 500, body: 'oops' }, /500/],
-    'a page of HTML': [{ body: '<html></html>' }, /not a JSON object/],
-    'no token': [{ body: { token_type: 'Bearer' } }, /no token/],
-    'a token that breaks a header': [{ body: { access_token: 'a\r\nx: y' } }, /no token/],
-  };
-
-  for (const [name, [reply, why]] of Object.entries(graphFailures))
-    it(`are refused, and never taken for none, where Graph answers ${name}`, async () => {
-      cloud.microsoft.graph = () => reply;
-      const { message } = await failureOf(cloud.lookup().complete(cloud.claims()));
-      expect(message).to.match(why).and.not.contain(SECRET).and.not.contain('the-app-token');
-    });
-
-  for (const [name, [reply, why]] of Object.entries(tokenFailures))
-    it(`are refused where the answer for a token is ${name}`, async () => {
-      cloud.microsoft.token = () => reply;
-      const { message } = await failureOf(cloud.lookup().complete(cloud.claims()));
-      expect(message).to.match(why).and.not.contain(SECRET);
-      expect(cloud.microsoft.graphCalls).to.have.length(0);
-    });
-
-  it('are refused where nobody answers', async () => {
-    const lookup = cloud.lookup();
-    await cloud.microsoft.close();
-    expect((await failureOf(lookup.complete(cloud.claims()))).message).to.contain('cannot be reached');
-  });
-
-  it('are refused where Graph is slow, after 5 seconds', async function () {
-    this.timeout(20_000);
-    const over = new AbortController();
-    cloud.microsoft.graph = () =>
-      new Promise((resolve) => over.signal.addEventListener('abort', () => resolve({ body: {} })));
-    const begun = performance.now();
-    expect((await failureOf(cloud.lookup().complete(cloud.claims()))).message).to.contain('no answer in time');
-    expect(performance.now() - begun).to.be.within(4000, 15_000);
-    over.abort();
-  });
-
-  it('are asked for again a second after they could not be read', async () => {
-    const { microsoft } = cloud;
-    const lookup = cloud.lookup();
-    microsoft.graph = () => ({ status: 500 });
-    await Promise.all(Array.from({ length: 20 }, () => failureOf(lookup.complete(cloud.claims()))));
-    await failureOf(lookup.complete(cloud.claims()));
-    expect(microsoft.graphCalls).to.have.length(1);
-    microsoft.graph = () => ({ body: { value: ['a'] } });
-    cloud.clock += 1001;
-    expect((await lookup.complete(cloud.claims())).groups).to.deep.equal(['a']);
-  });
-
-  it('are asked for no sooner than Graph wants, but after a minute', async () => {
-    const { microsoft } = cloud;
-    const lookup = cloud.lookup();
-    microsoft.graph = () => ({ status: 429, headers: { 'retry-after': '7200' } });
-    await failureOf(lookup.complete(cloud.claims({ iat: 1 })));
-    microsoft.graph = () => ({ body: { value: ['a'] } });
-    cloud.clock += 59_000;
-    expect((await failureOf(lookup.complete(cloud.claims({ iat: 2 })))).message).to.contain('asked not to be called');
-    expect(microsoft.graphCalls).to.have.length(1);
-    cloud.clock += 2000;
-    expect((await lookup.complete(cloud.claims({ iat: 1 }))).groups).to.deep.equal(['a']);
-  });
-
-  const strangers: Record<string, Record<string, unknown>> = {
-    'names nobody': { oid: undefined },
-    'names a path': { oid: '../../me' },
-    'names a list': { oid: [OID] },
-    'is of another tenant': { tid: TENANT.replace('8d', '9d') },
-  };
-  for (const [name, more] of Object.entries(strangers))
-    it(`are refused where the token ${name}`, async () => {
-      await failureOf(cloud.lookup().complete(cloud.claims(more)));
-      expect(cloud.microsoft.tokenCalls).to.have.length(0);
-    });
-
   it('need a secret, all fields and an address that may carry tokens', () => {
     expect(() => cloud.lookup({ clientSecret: { name: 'missing' } })).to.throw(/gw-system.missing/);
     expect(() => cloud.lookup({ clientSecret: { name: 'empty' } })).to.throw(/client-secret/);
@@ -277,23 +171,5 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
       azure: { login: 'http://login.example', graph: 'https://graph.example' },
     });
     expect(() => azureGroups(BLOCK, { context })).to.throw(/not https/);
-  });
-});
-
-describe('the memory of groups', () => {
-  it('is bounded by all ids together; what was unused for longest goes first', () => {
-    let now = 0;
-    const memory = createGroupMemory(() => now, 10);
-    memory.set('a', ['1', '2', '3'], 100);
-    memory.set('b', ['1', '2'], 100);
-    memory.get('a');
-    memory.set('c', ['1', '2', '3', '4'], 50);
-    expect(['a', 'b', 'c'].map((key) => memory.get(key)?.length)).to.deep.equal([3, undefined, 4]);
-    memory.set('c', [], 50);
-    expect(memory.get('c')).to.deep.equal([]);
-    now = 50;
-    expect(memory.get('c')).to.equal(undefined);
-    memory.set('d', ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'], 100);
-    expect([memory.get('a'), memory.get('d')]).to.deep.equal([undefined, undefined]);
   });
 });

@@ -1,4 +1,12 @@
-import { createContext, createLoggers, type Context, type GroupLookup, type SecretValue } from '@edge-gateway/core';
+import { expect } from 'chai';
+import {
+  createContext,
+  createLoggers,
+  GatewayError,
+  type Context,
+  type GroupLookup,
+  type SecretValue,
+} from '@edge-gateway/core';
 import type { AzureGroups } from '@edge-gateway/core/schema';
 import { startMicrosoft, type Microsoft } from '../../../../test/parts/microsoft.ts';
 import { azureGroups } from '../../src/index.ts';
@@ -73,3 +81,14 @@ export async function startCloud(): Promise<Cloud> {
   };
   return cloud;
 }
+
+/** Why groups were not given; anything but the one error for that is a failed test. */
+export const failureOf = async (asked: Promise<unknown>): Promise<GatewayError> => {
+  const error = await asked.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error, 'no groups, no error').to.be.instanceOf(GatewayError);
+  expect(error).to.include({ code: 'ERR_OIDC_GROUPS_UNAVAILABLE', status: 503 });
+  return error as GatewayError;
+};
