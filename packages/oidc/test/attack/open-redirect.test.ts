@@ -138,7 +138,8 @@ describe('open redirects of a whole login', () => {
 
   for (const value of SPELLINGS) {
     it(`end on this site with ${JSON.stringify(value)} in every parameter of callback and logout`, async () => {
-      const query = new URLSearchParams(PARAMETERS.filter((name) => name !== 'state').map((name) => [name, value]));
+      const names = PARAMETERS.filter((name) => name !== 'state');
+      const query = new URLSearchParams(names.map((name): [string, string] => [name, value]));
       const first = await sendRaw(world.site.url, `/a?${query}`);
       const sent = await fetch(first.location!, { redirect: 'manual' });
       const back = new URL(sent.headers.get('location')!);

@@ -100,6 +100,56 @@ describe('sessions in a Redis that fails', function () {
     expect(stats).to.not.match(/cmdstat_(set|expire|del)/);
   });
 
+  for (const failOnFetchFailure of [true, false]) {
+    it(`gives nobody the session of another, frozen or not, with failOnFetchFailure: ${failOnFetchFailure}`, async () => {
+      protect(failOnFetchFailure);
+      const users = ['admin@example.com', 'user@example.com'];
+      const browsers = await Promise.all(
+        users.map(async (user) => {
+          const browser = createBrowser(user);
+          await browser.visit(`${world.site.url}/a`);
+          return browser;
+        }),
+      );
+      const owners: string[] = [];
+      const ask = async (i: number): Promise<number> => {
+        const answer = await browsers[i]!.send(`${world.site.url}/a`);
+        const text = await answer.text();
+        if (answer.status !== 200) return answer.status;
+        const { headers } = JSON.parse(text) as { headers: Record<string, string> };
+        owners.push(`${users[i]} ${headers['x-email']}`);
+        return 200;
+      };
+      const statuses = new Set<number>();
+      const burst = async (): Promise<void> => {
+        for (const status of await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i % 2)))) statuses.add(status);
+      };
+      await burst();
+      for (let i = 0; i < 3; i++) {
+        redis.freeze();
+        await burst();
+        redis.thaw();
+        await until(async () => (await ask(0)) === 200 && (await ask(1)) === 200);
+        await burst();
+      }
+      expect([...statuses].toSorted()).to.deep.equal([200, failOnFetchFailure ? 503 : 302]);
+      expect(new Set(owners)).to.deep.equal(new Set(users.map((user) => `${user} ${user}`)));
+    });
+  }
+
+  it('F2: lets nobody wait longer than a second or a little more', async () => {
+    protect(true);
+    const browser = createBrowser();
+    await browser.visit(`${world.site.url}/a`);
+    redis.freeze();
+    for (let i = 0; i < 3; i++) {
+      const begun = Date.now();
+      expect(await status(browser)).to.equal(503);
+      expect(Date.now() - begun).to.be.below(3000);
+    }
+    redis.thaw();
+  });
+
   it('F7: a wrong password is 503, and the right one works without a restart', async () => {
     protect(true);
     await redis.command(['config', 'set', 'requirepass', 'right']);
