@@ -11,7 +11,7 @@ export { createDiscovery, type DiscoveryOptions, type RunningDiscovery } from '.
 export { discover } from './discover/discover.ts';
 export type { Discovery, Probe, Skipped } from './discover/discovery.ts';
 export { createExplorer, type Explorer } from './explore.ts';
-export { explainOperation, type ExplainedCall, type ExplainParts } from './explain/explain-operation.ts';
+export { apiSchema, explainOperation, type ExplainedCall, type ExplainParts } from './explain/explain-operation.ts';
 export type { ChangePolicy } from './remote/followed-schema.ts';
 export { createSchemaWatch, type SchemaWatch, type SchemaWatchOptions } from './remote/schema-watch.ts';
 export { routedPaths } from './remote/server-path.ts';

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
+import { formatIssue, parseDocuments } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import { parse as parseYaml } from 'yaml';
 import { metadataOf, save, withCreateFlags, type CreateFlags } from '../create/save.ts';
 import { cliError, fileError } from '../error-codes.ts';
 import { examples } from '../help.ts';
@@ -29,7 +29,7 @@ export function addCreateGraphQLApi(create: Command, io: Io): void {
     ]),
   );
   command.action(async (argument: string | undefined) => {
-    const flags = command.opts<GraphQLApiFlags>();
+    const flags = command.optsWithGlobals<GraphQLApiFlags>();
     const metadata = metadataOf(argument, flags);
     const document = parsed(flags.fromOpenapi, await textOf(io, flags.fromOpenapi));
     const { discover } = await import('@edge-gateway/graphql');
@@ -46,33 +46,51 @@ export function addCreateGraphQLApi(create: Command, io: Io): void {
 
 async function textOf(io: Io, from: string): Promise<string> {
   if (/^https?:\/\//i.test(from)) return fetched(io, from);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(from)) throw cliError('ERR_CLI_USAGE', `${from}: only http and https are read`);
   try {
-    return readFileSync(resolve(io.cwd, from), 'utf8');
+    return await whole(createReadStream(resolve(io.cwd, from)), from);
   } catch (error) {
-    throw fileError(from, error);
+    throw isOwn(error) ? error : fileError(from, error);
   }
 }
 
 async function fetched(io: Io, url: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
   try {
     const response = await (io.fetch ?? fetch)(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} answered ${response.status}`);
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw cliError('ERR_CLI_TOO_LARGE', `${url} answers more than ${MAX_BYTES} bytes`);
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString('utf8');
+    return await whole(response.body ?? [], url);
   } catch (error) {
-    if (String((error as { code?: unknown }).code).startsWith('ERR_CLI_')) throw error;
-    throw cliError('ERR_CLI_UNREACHABLE', `${url} cannot be read`, error);
+    if (isOwn(error)) throw error;
+    const { message, cause } = error as { readonly message: string; readonly cause?: { readonly message?: string } };
+    throw cliError('ERR_CLI_UNREACHABLE', `${url} cannot be read (${cause?.message || message})`, error);
   }
 }
 
+async function whole(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, from: string): Promise<string> {
+  const kept: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw cliError('ERR_CLI_TOO_LARGE', `${from} has more than ${MAX_BYTES} bytes`);
+    kept.push(chunk);
+  }
+  return Buffer.concat(kept).toString('utf8');
+}
+
+function isOwn(error: unknown): boolean {
+  return String((error as { readonly code?: unknown }).code).startsWith('ERR_CLI_');
+}
+
+/** A document in JSON or YAML; what is wrong with it begins with its place. */
 function parsed(from: string, text: string): unknown {
-  return attempt(from, () => parseYaml(text, { maxAliasCount: 100 }) as unknown);
+  try {
+    return JSON.parse(text);
+  } catch {
+    const [document] = parseDocuments(text, from);
+    const problem = document?.issues.find(({ severity }) => severity === 'error');
+    if (problem) throw cliError('ERR_CLI_USAGE', formatIssue(problem));
+    return document?.value;
+  }
 }
 
 function attempt<T>(from: string, work: () => T): T {

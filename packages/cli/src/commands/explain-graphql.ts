@@ -1,12 +1,10 @@
 import { GatewayError } from '@edge-gateway/core';
-import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExplainedCall } from '@edge-gateway/graphql';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { chooseGraphQLApi } from '../graphql-objects.ts';
+import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../graphql-objects.ts';
 import type { Io } from '../io.ts';
 import type { StatusObject } from '../objects.ts';
-import { readObjects } from '../read-objects.ts';
 import { renderTable } from '../table.ts';
 import { createTerminal } from '../terminal.ts';
 
@@ -19,7 +17,7 @@ export interface ExplainGraphqlFlags {
 
 /** `explain --graphql QUERY`: which resolver asks which upstream for what, and how often. Nothing is sent. */
 export async function explainGraphql(io: Io, command: Command, flags: ExplainGraphqlFlags): Promise<void> {
-  const objects = await readObjects(io, command, 'GraphQLApi');
+  const objects = await readGraphQLObjects(io, command);
   const calls = await callsOf(chooseGraphQLApi(objects, flags.api), objects, flags.graphql);
   const terminal = createTerminal(io);
   if (flags.output === 'json') return terminal.out(JSON.stringify(calls, undefined, 2));
@@ -30,14 +28,8 @@ export async function explainGraphql(io: Io, command: Command, flags: ExplainGra
 
 async function callsOf(api: StatusObject, objects: readonly StatusObject[], query: string): Promise<ExplainedCall[]> {
   const { explainOperation } = await import('@edge-gateway/graphql');
-  const apis = objects.filter(({ kind }) => kind === 'GraphQLApi');
   try {
-    return explainOperation(query, {
-      ref: api.metadata,
-      spec: api.spec as GraphQLApiSpec,
-      findApi: ({ name, namespace }) =>
-        apis.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace)?.spec as GraphQLApiSpec,
-    });
+    return explainOperation(query, partsOf(api, objects));
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw cliError('ERR_CLI_USAGE', error.message.split('\n', 1)[0]!, error);

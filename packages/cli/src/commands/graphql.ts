@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { cliError, fileError } from '../error-codes.ts';
 import { exitStatus } from '../exit-status.ts';
-import { chooseGraphQLApi, schemaTextOf } from '../graphql-objects.ts';
+import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../graphql-objects.ts';
 import { asGroup, examples } from '../help.ts';
 import type { Io } from '../io.ts';
-import { readObjects } from '../read-objects.ts';
 import { createTerminal } from '../terminal.ts';
 
 interface CheckFlags {
@@ -43,10 +42,11 @@ export function addGraphql(program: Command, io: Io): void {
   command.action(async (file: string) => {
     const flags = command.opts<CheckFlags>();
     const text = readText(io, file);
-    const api = chooseGraphQLApi(await readObjects(io, command, 'GraphQLApi'), flags.api);
-    const { compareSchemas, readSchemaText } = await import('@edge-gateway/graphql');
-    const after = parsed(file, () => readSchemaText(text));
-    const before = parsed(`GraphQLApi ${api.metadata.name}`, () => readSchemaText(schemaTextOf(api)));
+    const objects = await readGraphQLObjects(io, command);
+    const api = chooseGraphQLApi(objects, flags.api);
+    const { apiSchema, compareSchemas, readSchemaText } = await import('@edge-gateway/graphql');
+    const after = attempt(() => readSchemaText(text), file);
+    const before = attempt(() => apiSchema(partsOf(api, objects)));
     const changes = await compareSchemas(before, after, flags.rule);
     const terminal = createTerminal(io);
     if (flags.output === 'json') terminal.out(JSON.stringify(changes, undefined, 2));
@@ -66,10 +66,16 @@ function readText(io: Io, file: string): string {
   }
 }
 
-function parsed<T>(name: string, parse: () => T): T {
+/** Errors in one line; those in a file begin with the place in it. */
+function attempt<T>(work: () => T, file?: string): T {
   try {
-    return parse();
+    return work();
   } catch (error) {
-    throw cliError('ERR_CLI_USAGE', `${name}: ${(error as Error).message.split('\n', 1)[0]}`, error);
+    const { message, locations } = error as Error & {
+      readonly locations?: readonly { line: number; column: number }[];
+    };
+    const [place] = locations ?? [];
+    const at = file === undefined ? '' : place ? `${file}:${place.line}:${place.column}: ` : `${file}: `;
+    throw cliError('ERR_CLI_USAGE', `${at}${message.split('\n', 1)[0]}`, error);
   }
 }

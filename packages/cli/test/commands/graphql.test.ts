@@ -1,9 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { answer, at } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 
 const API = `apiVersion: graphql.gw.vendor.io/v1beta1
@@ -26,24 +25,14 @@ kind: Upstream
 metadata: { name: shop, namespace: gw-system }
 spec: { static: { hosts: [{ addr: 127.0.0.1, port: 1 }] } }
 `.replace('@resolve(name: reviews)', '@resolve(name: "reviews")');
-const OPENAPI = `openapi: 3.0.0
-paths:
-  /pets/{id}:
-    get:
-      operationId: getPet
-      parameters: [{ in: path, name: id, required: true, schema: { type: string } }]
-      responses: { 200: { content: { application/json: { schema: { properties: { name: { type: string } } } } } } }
-  /xml:
-    get: { responses: { 200: { content: { text/xml: {} } } } }
-`;
-
 describe('GraphQL commands', () => {
   let cwd: string;
   beforeEach(() => {
     cwd = mkdtempSync(join(tmpdir(), 'cli-graphql-'));
     mkdirSync(join(cwd, 'resources'));
     writeFileSync(join(cwd, 'resources', 'api.yaml'), API);
-    writeFileSync(join(cwd, 'openapi.yaml'), OPENAPI);
+    writeFileSync(join(cwd, 'openapi.yaml'), 'openapi: 3.0.0\n');
+    writeFileSync(join(cwd, 'mistake.graphql'), 'type Query {\n  a: Bok\n}\n');
   });
   afterEach(() => rmSync(cwd, { recursive: true }));
   const run = (...argv: string[]) => call(argv, { cwd });
@@ -102,7 +91,8 @@ describe('GraphQL commands', () => {
 
   for (const [name, argv, problem] of [
     ['a missing file', ['none.graphql'], /no such file/],
-    ['a file that is no schema', ['openapi.yaml'], /openapi\.yaml: Syntax Error/],
+    ['a file that is no schema', ['openapi.yaml'], /openapi\.yaml:1:1: Syntax Error/],
+    ['a file whose schema has a mistake', ['mistake.graphql'], /mistake\.graphql:2:6: Unknown type "Bok"/],
     ['an unknown API', ['openapi.yaml', '--api', 'boks'], /no GraphQLApi boks/],
   ] as const) {
     it(`graphql check refuses ${name} in one line`, async () => {
@@ -113,47 +103,50 @@ describe('GraphQL commands', () => {
     });
   }
 
-  it('create graphqlapi writes an API of an OpenAPI document and names what it skipped', async () => {
-    const { code, stdout, stderr } = await run(
-      'create',
-      'graphqlapi',
-      'pets',
-      '--from-openapi',
-      'openapi.yaml',
-      '-c',
-      'resources',
-    );
-    expect({ code, stdout, stderr }).to.deep.equal({
-      code: 0,
-      stdout: 'GraphQLApi pets: 1 fields of upstream pets\n',
-      stderr: 'skipped GET /xml: its answer is not JSON\n',
+  describe('of a server that declares no schema', () => {
+    const asked = { executor: { remote: { upstreamRef: { name: 'shop' } } } };
+    const object = (name: string, spec: object) => ({
+      apiVersion: 'graphql.gw.vendor.io/v1beta1',
+      kind: 'GraphQLApi',
+      metadata: { name, namespace: 'gw-system' },
+      spec,
     });
-    const file = readdirSync(join(cwd, 'resources')).find((name) => name !== 'api.yaml');
-    expect(readFileSync(join(cwd, 'resources', file!), 'utf8')).to.include('getPet(id: String!): GetPetResult');
-  });
+    const ref = { name: 'asked', namespace: 'gw-system' };
+    const told = 'type Query { book(id: ID!): Book }\ntype Book { id: ID title: String }';
+    const subschemas = [{ ref, spec: { executableSchema: asked }, serverSchema: told, subschemas: [] }];
+    const graphqlApis = [{ ref: { ...ref, name: 'joined' }, spec: {}, subschemas }];
+    const pages = {
+      '/snapshots/input': {
+        data: [
+          object('asked', { executableSchema: asked }),
+          object('joined', { stitchedSchema: { subschemas: [{ name: 'asked' }] } }),
+        ],
+      },
+      '/snapshots/xds': {
+        data: { 'gw-system~gateway-proxy': { listeners: [{ virtualHosts: [{ graphqlApis }] }], upstreams: [] } },
+      },
+    };
 
-  it('create graphqlapi reads a document from a URL', async () => {
-    const server = createServer((_req, res) => res.end(OPENAPI));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/openapi.yaml`;
-    const { code, stdout } = await run('create', 'graphqlapi', 'pets', '--from-openapi', url, '--dry-run');
-    server.close();
-    expect(code).to.equal(0);
-    expect(stdout).to.include('kind: GraphQLApi');
-    const gone = await run('create', 'graphqlapi', 'pets', '--from-openapi', url, '--dry-run');
-    expect(gone.stderr).to.match(/cannot be read/);
-  });
+    for (const api of ['asked', 'joined']) {
+      it(`graphql check and explain use what the server told the gateway, API ${api}`, async () => {
+        const server = await answer(pages);
+        writeFileSync(join(cwd, 'schema.graphql'), 'type Query { book(id: ID!): Book } type Book { id: ID }');
+        const flags = ['--api', api, ...at(server)];
+        const checked = await run('graphql', 'check', 'schema.graphql', ...flags);
+        const explained = await run('explain', '--graphql', '{ book(id: 1) { title } }', '-o', 'json', ...flags);
+        await server.close();
+        expect(checked.code).to.equal(1);
+        expect(checked.stdout).to.equal("breaking   Field 'title' was removed from object type 'Book'\n");
+        expect(JSON.parse(explained.stdout)).to.have.nested.property('[0].upstream', 'shop');
+      });
+    }
 
-  it('create graphqlapi refuses what is no OpenAPI document', async () => {
-    const { code, stderr } = await run(
-      'create',
-      'graphqlapi',
-      'pets',
-      '--from-openapi',
-      'resources/api.yaml',
-      '--dry-run',
-    );
-    expect(code).to.equal(2);
-    expect(stderr.trim().split('\n')).to.have.lengthOf(1);
+    it('explain and graphql check say so where nobody was told', async () => {
+      const server = await answer({ ...pages, '/snapshots/xds': { data: {} } });
+      const { code, stderr } = await run('explain', '--graphql', '{ a }', '--api', 'asked', ...at(server));
+      await server.close();
+      expect(code).to.equal(2);
+      expect(stderr).to.include('GraphQLApi gw-system/asked has no schemaDefinition');
+    });
   });
 });

@@ -17,7 +17,7 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { readSchema } from '../local/schema.ts';
+import { readSchema, type LocalSchema } from '../local/schema.ts';
 import { graphqlError } from '../refusal.ts';
 import { compileJoins } from '../stitch/joins.ts';
 import { mergeSchemas } from '../stitch/merge-schemas.ts';
@@ -63,6 +63,11 @@ export function explainOperation(query: string, parts: ExplainParts): ExplainedC
   return calls;
 }
 
+/** The schema that clients of an API see. Throws `ERR_GRAPHQL_API` where it is not written down. */
+export function apiSchema(parts: ExplainParts): GraphQLSchema {
+  return explainedApi(parts).schema;
+}
+
 function checked(query: string, schema: GraphQLSchema): DocumentNode {
   try {
     const document = parse(query);
@@ -91,7 +96,7 @@ interface ExplainedApi {
 function explainedApi(parts: ExplainParts, depth = 0): ExplainedApi {
   const { executableSchema, stitchedSchema } = parts.spec;
   if (stitchedSchema && depth < 5) return stitched(parts, depth);
-  const { schema, resolutions } = readSchema(executableSchema?.schemaDefinition ?? '');
+  const { schema, resolutions } = declaredSchema(parts);
   const { local, remote } = executableSchema?.executor ?? {};
   if (remote) {
     const upstream = remote.upstreamRef?.name ?? '';
@@ -107,6 +112,17 @@ function explainedApi(parts: ExplainParts, depth = 0): ExplainedApi {
       return maker ? [maker] : [];
     },
   };
+}
+
+function declaredSchema({ ref, spec }: ExplainParts): LocalSchema {
+  const text = spec.executableSchema?.schemaDefinition ?? '';
+  const api = `GraphQLApi ${ref.namespace}/${ref.name}`;
+  if (text.trim() === '') throw graphqlError('ERR_GRAPHQL_API', `${api} has no schemaDefinition`);
+  try {
+    return readSchema(text);
+  } catch (error) {
+    throw graphqlError('ERR_GRAPHQL_API', `${api}: ${(error as Error).message}`, error);
+  }
 }
 
 function makerOf(resolver: string, resolution: Resolution | undefined): CallMaker | undefined {
