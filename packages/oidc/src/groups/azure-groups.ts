@@ -50,41 +50,44 @@ export const azureGroups: GroupLookupKind = (block, { context }) => {
   const connection = block.claimsCachingOptions && holdRedis(block.claimsCachingOptions, context);
   const cipherKey = deriveKey(clientSecret, `groups ${JSON.stringify([tenantId, settings.clientId])}`);
   const shared = connection && createSharedGroups(connection.redis, cipherKey, context.log.get('redis'));
-
-  async function read({ oid, key, until }: Subject): Promise<readonly string[]> {
+  const groupsOf = once(known, async ({ oid, key, until }) => {
     const found = await shared?.get(key);
     const groups = found ?? (await known.read(oid));
     known.memory.set(key, groups, until);
     if (!found) await shared?.set(key, groups, until - now());
     return groups;
-  }
-
-  function flightOf(subject: Subject): Promise<readonly string[]> {
-    const { key } = subject;
-    const failed = known.failed.get(key);
-    if (failed) return Promise.reject(failed);
-    const under = known.flights.get(key);
-    if (under) return under;
-    const flight = read(subject)
-      .catch((error: Error) => {
-        known.failed.set(key, error);
-        throw error;
-      })
-      .finally(() => known.flights.delete(key));
-    known.flights.set(key, flight);
-    return flight;
-  }
-
+  });
   const lookup: GroupLookup = {
     async complete(claims) {
       if (!lacksGroups(claims)) return claims;
       const subject = subjectOf(claims, tenantId, now());
-      return { ...claims, groups: known.memory.get(subject.key) ?? (await flightOf(subject)) };
+      return { ...claims, groups: known.memory.get(subject.key) ?? (await groupsOf(subject)) };
     },
     close: () => connection?.release(),
   };
   return lookup;
 };
+
+type GroupsOf = (subject: Subject) => Promise<readonly string[]>;
+
+/** One call for all who want the groups of one user, and none for a moment after it failed. */
+function once({ flights, failed }: Known, read: GroupsOf): GroupsOf {
+  return (subject) => {
+    const { key } = subject;
+    const error = failed.get(key);
+    if (error) return Promise.reject(error);
+    const under = flights.get(key);
+    if (under) return under;
+    const flight = read(subject)
+      .catch((reason: Error) => {
+        failed.set(key, reason);
+        throw reason;
+      })
+      .finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight;
+  };
+}
 
 interface Settings {
   readonly clientId: string;

@@ -50,6 +50,16 @@ describe('groups that cannot be read', () => {
       expect(cloud.microsoft.graphCalls).to.have.length(0);
     });
 
+  it('are refused, not cut short, where a later page fails', async () => {
+    const { microsoft } = cloud;
+    microsoft.graph = ({ method }) =>
+      method === 'GET'
+        ? { status: 500 }
+        : { body: { value: ['a'], '@odata.nextLink': `${microsoft.addresses.graph}/more` } };
+    expect((await failureOf(cloud.lookup().complete(cloud.claims()))).message).to.contain('500');
+    expect(microsoft.graphCalls).to.have.length(2);
+  });
+
   it('are refused where nobody answers', async () => {
     const lookup = cloud.lookup();
     await cloud.microsoft.close();
