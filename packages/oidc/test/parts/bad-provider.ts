@@ -39,6 +39,8 @@ export interface BadProvider {
 
 export async function startBadProvider(): Promise<BadProvider> {
   let generation = 0;
+  /** By code: many may log in at once. */
+  const nonces = new Map<string, string | null>();
   let keys = await generateKeyPair('RS256');
   const kid = (): string => provider.keyId ?? `key-${generation}`;
   const server = createServer((req, res) => {
@@ -131,9 +133,11 @@ export async function startBadProvider(): Promise<BadProvider> {
 
   function authorize(parameters: URLSearchParams): Answer {
     provider.last = parameters;
+    const code = `a-code-${nonces.size}`;
+    nonces.set(code, parameters.get('nonce'));
     const back = new URL(parameters.get('redirect_uri')!);
     const answer: Record<string, string | undefined> = {
-      code: 'a-code',
+      code,
       state: parameters.get('state')!,
       ...provider.callback,
     };
@@ -144,7 +148,8 @@ export async function startBadProvider(): Promise<BadProvider> {
   async function token(body: string): Promise<Answer> {
     provider.tokenCalls++;
     await provider.delay;
-    provider.tokenRequest = new URLSearchParams(body);
+    const request = new URLSearchParams(body);
+    provider.tokenRequest = request;
     const now = Math.floor(Date.now() / 1000);
     const claims = provider.claims({
       iss: issuer,
@@ -152,7 +157,7 @@ export async function startBadProvider(): Promise<BadProvider> {
       aud: 'web',
       iat: now,
       exp: now + 600,
-      nonce: provider.last.get('nonce') ?? undefined,
+      nonce: nonces.get(request.get('code') ?? '') ?? provider.last.get('nonce') ?? undefined,
     });
     const answer = {
       access_token: 'opaque',
