@@ -15,8 +15,13 @@ export function asGroup(group: Command): Command {
     .allowExcessArguments()
     .action((word: string | undefined) => {
       if (word === undefined) throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a subcommand');
-      const known = group.commands.flatMap((command) => [command.name(), ...command.aliases()]);
-      throw cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);
+      throw unknownSubcommand(group, word);
     })
     .usage('[options] <subcommand>');
+}
+
+/** The error for a subcommand that a group does not have, with the nearest one. */
+export function unknownSubcommand(group: Command, word: string): Error {
+  const known = group.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  return cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);
 }

@@ -21,7 +21,7 @@ export function addCreateAuthConfig(create: Command, io: Io): void {
     ]),
   );
   command.action(async (argument: string | undefined) => {
-    const flags = command.opts<CreateFlags & AuthFlags>();
+    const flags = command.optsWithGlobals<CreateFlags & AuthFlags>();
     const metadata = metadataOf(argument, flags);
     const resource: NewResource = {
       apiVersion: 'enterprise.gw.vendor.io/v1',

@@ -17,7 +17,7 @@ export function addCreateSecret(create: Command, io: Io): void {
       examples([[`gatewayctl create secret ${kind.command} ${kind.example} -c ./resources`, kind.type]]),
     );
     command.action(async (argument: string | undefined) => {
-      const flags = command.opts<CreateFlags & Record<string, string | boolean | undefined>>();
+      const flags = command.optsWithGlobals<CreateFlags & Record<string, string | boolean | undefined>>();
       const metadata = metadataOf(argument, flags);
       const resource = secretOf(metadata, kind.type, kind.read(io, flags));
       const text = await save(io, resource, flags);

@@ -8,6 +8,7 @@ import {
   validateWritten,
   type Kind,
   type Resource,
+  type ResourceKey,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
@@ -17,13 +18,19 @@ import type { Io } from '../io.ts';
 import { loadOffline, shownOrigin } from '../offline.ts';
 import { redact } from '../redact.ts';
 
-/** The flags that every `create` command has. */
-export interface CreateFlags {
-  readonly name?: string;
-  readonly namespace: string;
+/** The flags that say where something new goes. */
+export interface TargetFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
+}
+
+/** The flags that every `create` command of one kind has. */
+export interface CreateFlags extends TargetFlags {
+  readonly name?: string;
+  readonly namespace: string;
+  /** Of `create` alone. */
+  readonly file?: string;
   readonly output?: 'table' | 'yaml' | 'json' | 'kube-yaml';
 }
 
@@ -35,20 +42,21 @@ export interface NewResource {
   readonly [member: string]: unknown;
 }
 
-/** Gives a command the argument and flags of `create`. */
+/** Gives a command the argument and flags of one new resource; where it goes says `create` itself. */
 export function withCreateFlags(command: Command): Command {
   return command
     .argument('[name]', 'name of the new resource')
     .option('--name <name>', 'the same as the argument')
     .addOption(new Option('-n, --namespace <namespace>', 'its namespace').default(DEFAULT_NAMESPACE))
-    .option('-c, --config <dir>', 'directory of resources to write it into (env GATEWAY_CONFIG)')
-    .option('--dry-run', 'print it, secret values included, and write nothing')
-    .option('--force', 'overwrite the file of a resource of the same name')
     .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'yaml', 'json', 'kube-yaml']));
 }
 
 /** The name of argument or flag. */
-export function metadataOf(argument: string | undefined, { name, namespace }: CreateFlags): NewResource['metadata'] {
+export function metadataOf(
+  argument: string | undefined,
+  { name, namespace, file }: CreateFlags,
+): NewResource['metadata'] {
+  if (file !== undefined) throw cliError('ERR_CLI_USAGE', '--file says all of a resource: it takes no subcommand');
   if (argument !== undefined && name !== undefined && argument !== name) {
     throw cliError('ERR_CLI_USAGE', `the resource cannot be called both ${argument} and ${name}`);
   }
@@ -65,17 +73,27 @@ export async function save(io: Io, resource: NewResource, flags: CreateFlags): P
   const text = stringify(resource, { lineWidth: 0, aliasDuplicateObjects: false });
   const key = keyOfValid(resource.kind, text);
   if (flags.dryRun) return render(resource, flags.output ?? 'kube-yaml');
-  const directory = flags.config ?? io.env['GATEWAY_CONFIG'];
-  if (!directory) throw cliError('ERR_CLI_USAGE', '--config DIR says where to write it; --dry-run only prints it');
-  const { kind, metadata } = resource;
-  const file = join(directory, `${kind}-${metadata.namespace}-${metadata.name}.yaml`.toLowerCase());
+  const directory = directoryOf(io, flags);
+  const file = join(directory, fileOf(key));
   const known = (await loadOffline(io, directory)).resources.get(key);
   refuseTaken(io, { file, known, force: flags.force === true });
   write(resolve(io.cwd, file), file, text);
   return render(redact(resource), flags.output ?? 'table');
 }
 
-function keyOfValid(kind: Kind, text: string) {
+/** Where new resources are written. */
+export function directoryOf(io: Io, { config }: TargetFlags): string {
+  const directory = config ?? io.env['GATEWAY_CONFIG'];
+  if (directory) return directory;
+  throw cliError('ERR_CLI_USAGE', '--config DIR says where to write it; --dry-run only prints it');
+}
+
+/** Name of the file of a new resource. */
+export function fileOf(key: ResourceKey): string {
+  return `${key.replaceAll('/', '-').toLowerCase()}.yaml`;
+}
+
+function keyOfValid(kind: Kind, text: string): ResourceKey {
   const { resource, issues } = validateWritten(parseDocuments(text, `${kind.toLowerCase()}.yaml`)[0]!, accessChecks);
   if (resource) return keyOf(kind, resource.metadata);
   const errors = issues.filter(({ severity }) => severity === 'error');
@@ -89,7 +107,8 @@ function keyOfValid(kind: Kind, text: string) {
   throw cliError('ERR_CLI_USAGE', said.join('; '));
 }
 
-function refuseTaken(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
+/** Refuses a file that is there, and a resource that another file holds: that one `--force` does not overwrite. */
+export function refuseTaken(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
   const { file, known, force } = at;
   const there = statSync(resolve(io.cwd, file), { throwIfNoEntry: false }) !== undefined;
   const elsewhere = known !== undefined && resolve(io.cwd, known.origin.file) !== resolve(io.cwd, file);
@@ -100,7 +119,8 @@ function refuseTaken(io: Io, at: { file: string; known: Resource | undefined; fo
   if (there && !force) throw cliError('ERR_CLI_EXISTS', `${file} exists already; --force overwrites it`);
 }
 
-function write(path: string, shown: string, text: string): void {
+/** Writes a whole file or none, readable by its owner only. */
+export function write(path: string, shown: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });

@@ -206,7 +206,12 @@ describe('create', () => {
     });
 
     it('asks for a subcommand', async () => {
-      expect((await create()).stderr).to.equal('Error: please provide a subcommand\n');
+      expect(await create()).to.deep.equal({
+        code: 1,
+        stdout: '',
+        stderr: 'Error: please provide a file flag or subcommand\n',
+      });
+      expect((await create('upstreams')).stderr).to.contain("unknown command 'upstreams'");
       expect((await create('secret')).stderr).to.equal('Error: please provide a subcommand\n');
       expect((await create('secret', 'oath')).stderr).to.contain('unknown command \'oath\' (did you mean "oauth"?)');
     });
