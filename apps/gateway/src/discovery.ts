@@ -1,4 +1,4 @@
-import type { ControlPlane, Loggers, MemorySource, Metrics } from '@edge-gateway/core';
+import { clusterName, type ControlPlane, type Loggers, type MemorySource, type Metrics } from '@edge-gateway/core';
 import { createDiscovery, createSchemaWatch } from '@edge-gateway/graphql';
 import type { DataPlane } from './data-plane.ts';
 
@@ -18,7 +18,12 @@ export interface DiscoveryParts {
 export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }: DiscoveryParts): { close(): void } {
   const { learn } = controlPlane;
   const parts = { callUpstream: dataPlane.callUpstream, log: log.get('graphql'), learn };
-  const discovery = createDiscovery({ ...parts, source });
+  const discovery = createDiscovery({
+    ...parts,
+    source,
+    findUpstream: (ref) => dataPlane.snapshot.upstreams.find(({ name }) => name === clusterName(ref)),
+    secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) },
+  });
   const watch = createSchemaWatch({ ...parts, metrics });
   const unsubscribe = controlPlane.subscribe((state) => {
     discovery.update(state.resources);

@@ -6,8 +6,12 @@ import {
   type MemorySource,
   type Resource,
   type ResourceKey,
+  type ResourceRef,
+  type Secrets,
+  type SnapshotUpstream,
 } from '@edge-gateway/core';
 import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
+import { LRUCache } from 'lru-cache';
 import { readSchema } from '../local/schema.ts';
 import { changePolicyOf, judgeSchemas, tellChanges, type Judgement } from '../remote/judge-schema.ts';
 import { discover } from './discover.ts';
@@ -17,6 +21,9 @@ import { probeUpstream } from './probe.ts';
 
 export interface DiscoveryOptions {
   readonly callUpstream: CallUpstream;
+  /** An upstream as the newest snapshot has it. */
+  readonly findUpstream: (ref: ResourceRef) => SnapshotUpstream | undefined;
+  readonly secrets: Secrets;
   /** What the generated resources are put into. */
   readonly source: MemorySource;
   /** Takes in how the schema of an upstream has changed, e.g. `learn` of a control plane. */
@@ -38,6 +45,8 @@ export interface RunningDiscovery {
 export const DEFAULT_INTERVAL_MS = 15_000;
 /** Upstreams that said nothing are asked again in every fourth round only. */
 const QUIET_ROUNDS = 4;
+/** Upstreams that are asked at the same time. */
+const AT_ONCE = 8;
 
 interface Found {
   readonly type: Probe['type'];
@@ -52,9 +61,11 @@ interface Found {
  * a GraphQLApi of the upstream's name into the source. A GraphQLApi of this name that somebody wrote stays.
  */
 export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
-  const { source, log, callUpstream } = options;
+  const { source, log } = options;
   const found = new Map<string, Found>();
   const quiet = new Map<string, number>();
+  /** What was said of documents that cannot be used; once is enough. */
+  const told = new LRUCache<string, true>({ max: 1000 });
   let upstreams = new Map<string, Resource<UpstreamSpec>>();
   let settings: SettingsSpec = {};
   let looking: Promise<void> | undefined;
@@ -62,17 +73,27 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   let closed = false;
 
   async function round(): Promise<void> {
-    for (const [unit, upstream] of upstreams) {
-      if (closed || upstreams.get(unit) !== upstream) continue;
-      const rest = quiet.get(unit) ?? 0;
-      if (rest > 0) quiet.set(unit, rest - 1);
-      else await ask(unit, upstream);
-    }
+    const waiting = [...upstreams];
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.pop(); next; next = waiting.pop()) {
+        const [unit, upstream] = next;
+        if (closed || upstreams.get(unit) !== upstream) continue;
+        const rest = quiet.get(unit) ?? 0;
+        if (rest > 0) quiet.set(unit, rest - 1);
+        else await ask(unit, upstream);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }
 
   async function ask(unit: string, upstream: Resource<UpstreamSpec>): Promise<void> {
     const before = found.get(unit);
-    const probe = await probeUpstream(upstream, callUpstream, before?.type);
+    const tell = (path: string, reason: string): void => {
+      const what = `${unit} ${path} ${reason}`;
+      if (!told.has(what)) log.warn({ upstream: upstream.metadata.name, path, reason }, 'skipped');
+      told.set(what, true);
+    };
+    const probe = await probeUpstream(upstream, { ...options, tell }, before?.type);
     if (closed || !upstreams.has(unit)) return;
     if (!probe) return void (before ?? quiet.set(unit, QUIET_ROUNDS - 1));
     try {

@@ -1,22 +1,22 @@
-import { credentials } from '@grpc/grpc-js';
-import type { CallUpstream, Resource } from '@edge-gateway/core';
-import type { ServiceSpec, UpstreamSpec } from '@edge-gateway/core/schema';
+import type { CallUpstream, Resource, ResourceRef, Secrets, SnapshotUpstream } from '@edge-gateway/core';
+import type { UpstreamSpec } from '@edge-gateway/core/schema';
+import { createGrpcChannel } from '../grpc/channel.ts';
 import { introspect, MAX_SCHEMA_BYTES } from '../remote/introspect.ts';
+import { namedPath, SERVER_PATH } from '../remote/server-path.ts';
 import type { Probe } from './discovery.ts';
 import { reflect } from './grpc-reflection.ts';
+import { findDocument, type TellPath } from './openapi/find-document.ts';
 
-/** Where servers keep their OpenAPI documents. */
-export const OPENAPI_PATHS: readonly string[] = [
-  '/openapi.json',
-  '/v3/api-docs',
-  '/swagger.json',
-  '/swagger/docs/v1',
-  '/swagger/docs/v2',
-  '/v1/swagger',
-  '/v2/swagger',
-];
-/** Where GraphQL servers are asked, unless `serviceSpec.graphql.endpoint.url` says otherwise. */
-export const GRAPHQL_PATH = '/graphql';
+/** How upstreams are asked. */
+export interface ProbeContext {
+  readonly callUpstream: CallUpstream;
+  /** Endpoints and TLS of an upstream, for gRPC reflection. */
+  readonly findUpstream: (ref: ResourceRef) => SnapshotUpstream | undefined;
+  readonly secrets: Secrets;
+  /** What was offered at a path and cannot be used. */
+  readonly tell: TellPath;
+}
+
 const TIMEOUT_MS = 5000;
 
 /**
@@ -25,21 +25,22 @@ const TIMEOUT_MS = 5000;
  */
 export async function probeUpstream(
   { metadata, spec }: Resource<UpstreamSpec>,
-  callUpstream: CallUpstream,
+  context: ProbeContext,
   known?: Probe['type'],
 ): Promise<Probe | undefined> {
   const ref = { name: metadata.name, namespace: metadata.namespace };
-  const { serviceSpec } = spec.static ?? {};
+  const { callUpstream, tell } = context;
   const ways: Record<Probe['type'], () => Promise<Probe | undefined>> = {
     graphql: async () => {
-      const introspection = await introspect(callUpstream, ref, {
-        path: graphqlPath(serviceSpec),
-        timeoutMs: TIMEOUT_MS,
-      });
-      return { type: 'graphql', introspection };
+      const asked = { path: namedPath(spec) ?? SERVER_PATH, timeoutMs: TIMEOUT_MS };
+      return { type: 'graphql', introspection: await introspect(callUpstream, ref, asked) };
     },
-    openapi: () => askDocument(openApiPaths(serviceSpec), (path) => getJson(callUpstream, ref, path)),
-    grpc: () => askReflection(spec),
+    openapi: async () => {
+      const upstream = { ref, serviceSpec: spec.static?.serviceSpec };
+      const document = await findDocument(upstream, callUpstream, tell);
+      return document && { type: 'openapi', document };
+    },
+    grpc: () => askReflection(ref, context),
   };
   for (const type of known ? [known] : (Object.keys(ways) as Probe['type'][])) {
     const probe = await ways[type]().catch(() => undefined);
@@ -48,55 +49,24 @@ export async function probeUpstream(
   return undefined;
 }
 
-function graphqlPath(serviceSpec: ServiceSpec | undefined): string {
-  return pathOf(serviceSpec?.graphql?.endpoint?.url) ?? GRAPHQL_PATH;
-}
-
-function openApiPaths(serviceSpec: ServiceSpec | undefined): readonly string[] {
-  const path = pathOf(serviceSpec?.rest?.swaggerInfo?.url);
-  return path === undefined ? OPENAPI_PATHS : [path];
-}
-
-function pathOf(url: string | undefined): string | undefined {
-  const parsed = url ? URL.parse(url, 'http://upstream') : null;
-  return parsed ? parsed.pathname + parsed.search : undefined;
-}
-
-async function askDocument(
-  paths: readonly string[],
-  get: (path: string) => Promise<unknown>,
-): Promise<Probe | undefined> {
-  for (const path of paths) {
-    const document = await get(path);
-    if (typeof (document as { openapi?: unknown } | null | undefined)?.openapi === 'string') {
-      return { type: 'openapi', document };
+/** Asks one endpoint after the other, with the TLS of the upstream. */
+async function askReflection(
+  ref: ResourceRef,
+  { findUpstream, secrets }: ProbeContext,
+): Promise<Extract<Probe, { type: 'grpc' }> | undefined> {
+  const channel = createGrpcChannel(() => findUpstream(ref), { secrets, maxBytes: MAX_SCHEMA_BYTES });
+  const asked = new Set<string>();
+  try {
+    for (const _ of findUpstream(ref)?.endpoints ?? []) {
+      const { address, credentials, serverName } = channel.next();
+      if (asked.has(address)) continue;
+      asked.add(address);
+      const options = { credentials, timeoutMs: TIMEOUT_MS, ...(serverName && { serverName }) };
+      const reflected = await reflect(address, options).catch(() => undefined);
+      if (reflected && reflected.services.length > 0) return { type: 'grpc', ...reflected };
     }
+  } finally {
+    channel.close();
   }
   return undefined;
-}
-
-async function getJson(callUpstream: CallUpstream, ref: Parameters<CallUpstream>[0], path: string): Promise<unknown> {
-  const headers = ['accept', 'application/json'];
-  const answer = await callUpstream(ref, {
-    method: 'GET',
-    path,
-    headers,
-    timeoutMs: TIMEOUT_MS,
-    maxBodyBytes: MAX_SCHEMA_BYTES,
-  });
-  if (answer.status !== 200) return undefined;
-  try {
-    return JSON.parse(answer.body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reflection goes over a connection of its own, so far without TLS. */
-async function askReflection({ static: hosts, sslConfig }: UpstreamSpec): Promise<Probe | undefined> {
-  const [host] = hosts?.hosts ?? [];
-  if (!host?.addr || sslConfig || hosts?.useTls) return undefined;
-  const address = `${host.addr.includes(':') ? `[${host.addr}]` : host.addr}:${host.port ?? 80}`;
-  const reflected = await reflect(address, { credentials: credentials.createInsecure(), timeoutMs: TIMEOUT_MS });
-  return reflected.services.length > 0 ? { type: 'grpc', ...reflected } : undefined;
 }

@@ -51,6 +51,8 @@ describe('the discovery loop', () => {
     );
     const running = createDiscovery({
       callUpstream: caller.call,
+      findUpstream: caller.find,
+      secrets: { get: () => undefined },
       source: made,
       learn: controlPlane.learn,
       log: silentLoggers.get('graphql'),
