@@ -113,6 +113,17 @@ describe('the schema of a GraphQL server behind the gateway', function () {
     expect(await ask('/declared', '{ year }')).to.equal(400);
   });
 
+  it('is shown by the explorer, which asks at the path of the route', async () => {
+    const response = await fetch(`${gateway.admin}/graphql/gw-system/asked/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ __type(name: "Query") { fields { name } } }' }),
+    });
+    const names = ['title', 'year'].map((name) => ({ name }));
+    expect(await response.json()).to.deep.equal({ data: { __type: { fields: names } } });
+    expect((await fetch(`${gateway.url}/graphql/gw-system/asked`)).status).to.equal(404);
+  });
+
   it('has each change in the log and in the statistics', async () => {
     const lines = (gateway.output + gateway.errors)
       .split('\n')
