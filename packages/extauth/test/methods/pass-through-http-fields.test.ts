@@ -64,13 +64,14 @@ describe('passThroughAuth.http, field by field', () => {
     const closed: unknown[] = [];
     const url = await start((req, res) => {
       req.socket.once('close', () => closed.push(1));
-      res.end();
+      // Longer than anyone waits here, so that only the field can end it.
+      res.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=60' }).end();
     });
     const kept = await own({ url });
     expect((await kept.ask()).status).to.equal(200);
     const brief = await own({ url, connectionPool: { idleTimeout: '50ms' } });
     expect((await brief.ask()).status).to.equal(200);
-    const until = Date.now() + 3_000;
+    const until = Date.now() + 4_000;
     while (closed.length === 0 && Date.now() < until) await wait(20);
     expect(closed).to.have.lengthOf(1);
   });
