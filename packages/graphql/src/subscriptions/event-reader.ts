@@ -5,16 +5,24 @@ export interface StreamEvent {
   readonly data: string;
 }
 
+const BLOCK_END = /\r\n\r\n|\n\n|\r\r/;
+
 /** Takes a stream piece by piece and gives the events that are whole. Throws an `Error` for one longer than `maxCharacters`. */
 export function createEventReader(maxCharacters: number): (chunk: Uint8Array) => StreamEvent[] {
   const decoder = new TextDecoder();
-  let rest = '';
+  let pieces: string[] = [];
+  let size = 0;
+  let tail = '';
   return (chunk) => {
-    rest += decoder.decode(chunk, { stream: true });
-    const blocks = rest.split(/\r\n\r\n|\n\n|\r\r/);
-    rest = blocks.pop()!;
-    if (rest.length > maxCharacters) throw new Error(`an event has more than ${maxCharacters} characters`);
-    return blocks.map(eventOf).filter((event) => event !== undefined);
+    const text = decoder.decode(chunk, { stream: true });
+    pieces.push(text);
+    // Only what is new is searched, or a long event would be as often as it has pieces.
+    const blocks = BLOCK_END.test(tail + text) ? pieces.join('').split(BLOCK_END) : undefined;
+    if (blocks) pieces = [blocks.pop()!];
+    size = blocks ? pieces[0]!.length : size + text.length;
+    tail = (blocks ? pieces[0]! : tail + text).slice(-3);
+    if (size > maxCharacters) throw new Error(`an event has more than ${maxCharacters} characters`);
+    return blocks?.map(eventOf).filter((event) => event !== undefined) ?? [];
   };
 }
 

@@ -156,6 +156,28 @@ describe('an event reader', () => {
     ]);
   });
 
+  it('finds ends wherever the stream is cut', () => {
+    const stream = 'data: ä\n\ndata: b\r\n\r\ndata: c\r\r: comment\n\ndata: d\n\n';
+    const expected = ['ä', 'b', 'c', 'd'].map((data) => ({ event: 'message', data }));
+    const bytes = Buffer.from(stream);
+    for (let size = 1; size <= bytes.length; size++) {
+      const read = createEventReader(100);
+      const found = [];
+      for (let i = 0; i < bytes.length; i += size) found.push(...read(bytes.subarray(i, i + size)));
+      expect(found, `pieces of ${size} bytes`).to.deep.equal(expected);
+    }
+  });
+
+  it('takes an event of 9 MiB in small pieces within a second', () => {
+    const read = createEventReader(10 * 1024 * 1024);
+    const startedAt = performance.now();
+    const piece = Buffer.alloc(16 * 1024, 'x');
+    read(Buffer.from('data: '));
+    for (let i = 0; i < 576; i++) read(piece);
+    expect(read(Buffer.from('\n\n'))[0]!.data).to.have.length(9 * 1024 * 1024);
+    expect(performance.now() - startedAt).to.be.below(1000);
+  });
+
   it('refuses an event without end', () => {
     const read = createEventReader(100);
     expect(() => read(Buffer.from(`data: ${'x'.repeat(200)}`))).to.throw('more than 100 characters');
