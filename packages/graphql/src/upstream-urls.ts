@@ -60,6 +60,9 @@ export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
         headers: [...headers],
         body: body === undefined ? null : typeof body === 'string' ? body : Buffer.from(body),
         signal: over.signal,
+        // `timeoutMs` holds for all of it; a stream may be silent for as long.
+        headersTimeout: 0,
+        bodyTimeout: 0,
       });
       return await whole(answer, maxBodyBytes, onData);
     } catch (error) {
