@@ -6,7 +6,7 @@ export const ERROR_CODES = {
   ERR_GRAPHQL_BODY_CONSUMED: { status: 500, message: 'Something in front has read the body and left nothing of it.' },
   ERR_GRAPHQL_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than allowed.' },
   ERR_GRAPHQL_CALL: { status: 503, message: 'An upstream could not be asked, or gave no usable answer.' },
-  ERR_GRAPHQL_CONNECTIONS: { status: 503, message: 'Too many WebSockets and event streams are open.' },
+  ERR_GRAPHQL_CONNECTIONS: { status: 503, message: 'Too many WebSockets, event streams or subscriptions are open.' },
   ERR_GRAPHQL_CONTENT_TYPE: { status: 415, message: 'A GraphQL request is sent as application/json in UTF-8.' },
   ERR_GRAPHQL_DISCOVERY: { status: 502, message: 'What the upstream says of itself cannot be offered as GraphQL.' },
   ERR_GRAPHQL_DOCUMENT: { status: 400, message: 'The document is not GraphQL, or does not fit the schema.' },

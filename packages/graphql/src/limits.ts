@@ -30,6 +30,8 @@ export interface Limits {
   readonly maxConnections: number;
   /** Operations of one WebSocket at the same time. */
   readonly maxSubscriptions: number;
+  /** Subscriptions at the server behind at the same time: each has a connection of its own there. */
+  readonly maxRunningSubscriptions: number;
   /** Milliseconds that a WebSocket may stay without `connection_init`; at least 1. */
   readonly connectionInitTimeoutMs: number;
   /** Milliseconds between pings; a WebSocket that has not answered the one before is closed. */
@@ -55,6 +57,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxResponseBytes: 10 * 1024 * 1024,
   maxConnections: 10_000,
   maxSubscriptions: 100,
+  maxRunningSubscriptions: 1000,
   connectionInitTimeoutMs: 10_000,
   pingIntervalMs: 30_000,
   maxConnectionMs: 3_600_000,

@@ -144,6 +144,7 @@ const limits = block({
   maxResponseBytes: limit('Bytes of one answer of an upstream.', 10_485_760, 1),
   maxConnections: limit('WebSockets and event streams at the same time; 0 is no limit.', 10_000),
   maxSubscriptions: limit('Operations of one WebSocket at the same time; 0 is no limit.', 100),
+  maxRunningSubscriptions: limit('Subscriptions at the server behind at the same time; 0 is no limit.', 1000),
   connectionInitTimeoutMs: limit('Milliseconds that a WebSocket may stay without `connection_init`.', 10_000, 1),
   pingIntervalMs: limit(
     'Milliseconds between pings of a WebSocket, each of which has to be answered; 0 is none.',

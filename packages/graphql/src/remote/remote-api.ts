@@ -9,6 +9,7 @@ import { followSchema, type ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
 import { createForward } from './forward-operation.ts';
 import { compileRemoteHead } from './remote-request.ts';
+import { createPlaces } from '../subscriptions/places.ts';
 import { createRemoteSubscriptions } from './remote-subscription.ts';
 import { waysOf } from './ways.ts';
 
@@ -77,6 +78,7 @@ export function createRemoteApi(
   const subscribed = createRemoteSubscriptions({
     ways,
     maxBytes: limits.maxResponseBytes,
+    places: createPlaces(limits.maxRunningSubscriptions),
     now: context.now,
     failed: (error, { facts }) => {
       const reason = reasonOf(error);

@@ -1,5 +1,6 @@
 import type { ApiResult, OperationRequest } from '../api.ts';
 import { refusal } from '../refusal.ts';
+import type { Places } from '../subscriptions/places.ts';
 import { createResultQueue } from '../subscriptions/result-queue.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 
@@ -14,6 +15,8 @@ export interface Ways {
 export interface RemoteSubscriptions {
   readonly ways: Ways;
   readonly maxBytes: number;
+  /** For subscriptions at the same time. */
+  readonly places: Places;
   readonly now: () => number;
   /** The result that clients get for a failure. */
   readonly failed: (error: unknown, request: OperationRequest) => ApiResult;
@@ -26,7 +29,7 @@ const REMEMBERED_MS = 5 * 60_000;
  * Makes what subscribes at one server: by server-sent events, and where it does not take that over WebSocket. The way that it took
  * last is tried first for some time.
  */
-export function createRemoteSubscriptions({ ways, maxBytes, now, failed }: RemoteSubscriptions) {
+export function createRemoteSubscriptions({ ways, maxBytes, places, now, failed }: RemoteSubscriptions) {
   let known: Way = 'events';
   let until = 0;
 
@@ -57,7 +60,8 @@ export function createRemoteSubscriptions({ ways, maxBytes, now, failed }: Remot
     stream.push(answered, 0);
   }
 
-  return (request: OperationRequest): AsyncIterable<ApiResult> => {
+  return (request: OperationRequest): AsyncIterable<ApiResult> | ApiResult => {
+    if (!places.take()) return { errors: refusal('ERR_GRAPHQL_CONNECTIONS').errors };
     const over = new AbortController();
     const signal = AbortSignal.any([request.signal, over.signal]);
     const tooSlow = { errors: refusal('ERR_GRAPHQL_SLOW_CLIENT').errors };
@@ -66,7 +70,10 @@ export function createRemoteSubscriptions({ ways, maxBytes, now, failed }: Remot
       .catch((error: unknown) => {
         if (!signal.aborted) queue.push(failed(error, request), 0);
       })
-      .finally(queue.end);
+      .finally(() => {
+        places.leave();
+        queue.end();
+      });
     return queue.results;
   };
 }
