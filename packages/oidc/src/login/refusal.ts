@@ -11,7 +11,9 @@ const RETRY_AFTER_SECONDS = '1';
 export function cannotLogIn(request: AuthRequest): boolean {
   const mode = request.header('sec-fetch-mode');
   if (mode !== undefined && mode !== 'navigate') return true;
-  if (request.header('x-requested-with') !== undefined || request.header('upgrade') !== undefined) return true;
+  // The last is of WebSockets: in the gateway, `upgrade` is not among the headers of a request.
+  const signs = ['x-requested-with', 'upgrade', 'sec-websocket-version'];
+  if (signs.some((name) => request.header(name) !== undefined)) return true;
   return request.method !== 'GET' && request.method !== 'HEAD';
 }
 

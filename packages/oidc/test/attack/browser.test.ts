@@ -119,6 +119,7 @@ describe('a login in a browser', () => {
     'Sec-Fetch-Mode: cors': { headers: { 'sec-fetch-mode': 'cors' } },
     'Sec-Fetch-Mode: no-cors': { headers: { 'sec-fetch-mode': 'no-cors' } },
     'X-Requested-With': { headers: { 'x-requested-with': 'XMLHttpRequest' } },
+    'Sec-WebSocket-Version': { headers: { 'sec-websocket-version': '13' } },
     'a lost session during a POST': { method: 'POST', body: 'x=1' },
     'a lost session during a PUT': { method: 'PUT', body: 'x=1' },
     'a WebSocket': { headers: { 'sec-fetch-mode': 'websocket' } },
