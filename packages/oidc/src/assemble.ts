@@ -204,5 +204,21 @@ function providerOf({ block, context, endpoints }: LoginParts): Provider {
     throw failure('ERR_OIDC_CONFIG', 'issuerUrl has to be an https address (http only to this machine)');
   const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULT_POLL);
   const options = { issuerUrl, override: block.discoveryOverride, pollIntervalMs, now: context.now };
-  return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () => createProvider(options));
+  const keysFailed = keyAlarm(context);
+  return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () =>
+    createProvider({ ...options, keysFailed }),
+  );
+}
+
+/** Logins go on with the keys that are known, so that somebody has to be told. */
+function keyAlarm({ metrics, log }: Context): (error: unknown) => void {
+  const failed = metrics.counter({
+    path: 'http.http.ext_authz.jwks_fetch_failed',
+    metric: 'envoy_http_ext_authz_jwks_fetch_failed',
+    labels: { envoy_http_conn_manager_prefix: 'http' },
+  });
+  return (err) => {
+    failed.value++;
+    log.get('ext_authz').warn({ err }, 'the key set of the provider cannot be used, the keys known so far are kept');
+  };
 }

@@ -23,6 +23,8 @@ export interface ProviderOptions {
   readonly pollIntervalMs: number;
   /** Between two reads of the key set that unknown keys led to. Default: 5 s. */
   readonly keyCoolDownMs?: number;
+  /** Told of each read of the key set that brought none. */
+  readonly keysFailed?: (error: unknown) => void;
   readonly now: () => number;
 }
 
@@ -39,8 +41,13 @@ export function createProvider(options: ProviderOptions): Provider {
     metadata: () => metadata.get(),
     keys: createKeySource(
       async () => {
-        const { jwks_uri: uri } = await metadata.get();
-        return readKeySet(await fetchObject(uri!));
+        try {
+          const { jwks_uri: uri } = await metadata.get();
+          return readKeySet(await fetchObject(uri!));
+        } catch (error) {
+          options.keysFailed?.(error);
+          throw error;
+        }
       },
       { maxAgeMs: pollIntervalMs, coolDownMs: keyCoolDownMs, now },
     ),
