@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createContext } from '@edge-gateway/core';
 import { graphqlApi } from '@edge-gateway/graphql';
 import { createUpstreamCaller, createUpstreams } from '@edge-gateway/routing';
+import { hiveGateway } from './hive-gateway.ts';
 
 // One server of the GraphQL benchmark, in a process of its own: `node graphql-servers.ts NAME [BACKEND PORT]`.
 const BOOKS = Array.from({ length: 10 }, (_, i) => ({
@@ -27,6 +28,8 @@ const PARTS: Readonly<Record<string, (id: string) => unknown>> = {
   reviews: (id) => [{ reviewer: 'A', text: `Review of ${id}` }],
   ratings: (id) => [{ reviewer: 'A', stars: Number(id) % 5 }],
 };
+/** Longer than a busy machine makes a call wait. */
+const TIMEOUT_MS = 60_000;
 const UPSTREAM = { name: 'bench', namespace: 'default' };
 
 function callerTo(port: number) {
@@ -36,7 +39,7 @@ function callerTo(port: number) {
   return createUpstreamCaller(upstreams);
 }
 
-const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
+const SERVERS: Readonly<Record<string, (port: number) => RequestListener | Promise<RequestListener>>> = {
   backend: () => (req, res) => {
     const [, kind, id] = req.url!.split('/');
     const value = PARTS[kind!]?.(id!) ?? (id ? BOOKS[Number(id)] : BOOKS);
@@ -52,12 +55,14 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
       req.on('end', () => {
         const { variables } = JSON.parse(Buffer.concat(chunks).toString()) as { variables: { id: string } };
         const path = `/books/${encodeURIComponent(variables.id)}`;
-        void call(UPSTREAM, { method: 'GET', path, timeoutMs: 1000, maxBodyBytes: 1_000_000 }).then(({ body }) => {
-          const { title, author, pages, year } = JSON.parse(body.toString()) as (typeof BOOKS)[number];
-          const text = JSON.stringify({ data: { book: { title, author, pages, year } } });
-          res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-          res.end(text);
-        });
+        void call(UPSTREAM, { method: 'GET', path, timeoutMs: TIMEOUT_MS, maxBodyBytes: 1_000_000 }).then(
+          ({ body }) => {
+            const { title, author, pages, year } = JSON.parse(body.toString()) as (typeof BOOKS)[number];
+            const text = JSON.stringify({ data: { book: { title, author, pages, year } } });
+            res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+            res.end(text);
+          },
+        );
       });
     };
   },
@@ -66,7 +71,7 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
   nested: (port) => {
     const call = callerTo(port);
     const get = async (path: string): Promise<unknown> => {
-      const { body } = await call(UPSTREAM, { method: 'GET', path, timeoutMs: 1000, maxBodyBytes: 1_000_000 });
+      const { body } = await call(UPSTREAM, { method: 'GET', path, timeoutMs: TIMEOUT_MS, maxBodyBytes: 1_000_000 });
       return JSON.parse(body.toString());
     };
     const partsOf = async ({ id, ...book }: (typeof BOOKS)[number]) => {
@@ -85,7 +90,9 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
 
   graphql: (port) => {
     const upstreamRef = UPSTREAM;
-    const rest = (path: string) => ({ restResolver: { upstreamRef, request: { headers: { ':path': path } } } });
+    const rest = (path: string) => ({
+      restResolver: { upstreamRef, timeout: `${TIMEOUT_MS}ms`, request: { headers: { ':path': path } } },
+    });
     const handler = graphqlApi(
       {
         schemaDefinition: SCHEMA,
@@ -101,10 +108,12 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener>> = {
     );
     return (req, res) => handler(req, res, (error) => res.writeHead(500).end(String(error)));
   },
+
+  hive: hiveGateway,
 };
 
 const [, , name = '', port = '0'] = process.argv;
-const server = createServer(SERVERS[name]!(Number(port)));
+const server = createServer(await SERVERS[name]!(Number(port)));
 server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }));
 process.on('disconnect', () => process.exit());
 process.on('message', () => {

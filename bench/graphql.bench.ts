@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import { installHive } from './hive-install.ts';
 
 // CPU of a GraphQL query in relation to a hand-written JSON handler that makes the same backend call.
 const ROUNDS = 5;
@@ -36,7 +37,7 @@ async function cpuOf({ child }: Server): Promise<number> {
 }
 
 /** CPU microseconds of the server per request. */
-async function measure(server: Server, body: object, amount = AMOUNT): Promise<number> {
+async function measure(server: Server, body: object, amount: number): Promise<number> {
   const before = await cpuOf(server);
   const result = await autocannon({
     url: `http://127.0.0.1:${server.port}/graphql`,
@@ -61,30 +62,54 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
-const backend = await start('backend');
-const handler = await start('handler', String(backend.port));
-const byHand = await start('nested', String(backend.port));
-const graphql = await start('graphql', String(backend.port));
-if ((await answerOf(byHand, NESTED)) !== (await answerOf(graphql, NESTED))) throw new Error('the answers differ');
-await measure(handler, ONE);
-await measure(graphql, ONE);
-const times = { handler: [] as number[], graphql: [] as number[], nested: [] as number[], byHand: [] as number[] };
-for (let round = 0; round < ROUNDS; round++) {
-  times.handler.push(await measure(handler, ONE));
-  times.graphql.push(await measure(graphql, ONE));
-  times.byHand.push(await measure(byHand, NESTED, AMOUNT / 10));
-  times.nested.push(await measure(graphql, NESTED, AMOUNT / 10));
+/** A median, and that of its ratios to another one round by round. */
+function line(name: string, times: readonly number[], to?: readonly number[]): string {
+  const shown = `  ${name.padEnd(32)}${median(times).toFixed(0).padStart(6)} µs`;
+  if (!to) return shown;
+  return `${shown}  ${median(times.map((time, round) => time / to[round]!)).toFixed(3)} ×`;
 }
-const nestedRatio = median(times.nested.map((time, round) => time / times.byHand[round]!));
-const ratio = median(times.graphql.map((time, round) => time / times.handler[round]!));
-console.log(`  JSON handler, one call          ${median(times.handler).toFixed(0).padStart(6)} µs`);
-console.log(
-  `  GraphQL, the same call          ${median(times.graphql).toFixed(0).padStart(6)} µs  ${ratio.toFixed(2)} × (at most 1.5)`,
-);
-console.log(
-  `  JSON handler, 31 calls          ${median(times.byHand).toFixed(0).padStart(6)} µs  ten books with three parts each`,
-);
-console.log(
-  `  GraphQL, the same calls         ${median(times.nested).toFixed(0).padStart(6)} µs  ${nestedRatio.toFixed(2)} ×`,
-);
-for (const { child } of [handler, byHand, graphql, backend]) child.kill();
+
+installHive();
+const backend = await start('backend');
+const port = String(backend.port);
+const servers = {
+  handler: await start('handler', port),
+  byHand: await start('nested', port),
+  graphql: await start('graphql', port),
+  hive: await start('hive', port),
+};
+const { handler, byHand, graphql, hive } = servers;
+for (const [query, first, ...others] of [
+  [ONE, handler, graphql, hive],
+  [NESTED, byHand, graphql, hive],
+] as const) {
+  const expected = await answerOf(first, query);
+  for (const other of others) if ((await answerOf(other, query)) !== expected) throw new Error('the answers differ');
+}
+const runs = [
+  { name: 'handler', server: handler, query: ONE, amount: AMOUNT },
+  { name: 'graphql', server: graphql, query: ONE, amount: AMOUNT },
+  { name: 'hive', server: hive, query: ONE, amount: AMOUNT },
+  { name: 'nestedHandler', server: byHand, query: NESTED, amount: AMOUNT / 10 },
+  { name: 'nestedGraphql', server: graphql, query: NESTED, amount: AMOUNT / 10 },
+  { name: 'nestedHive', server: hive, query: NESTED, amount: AMOUNT / 10 },
+] as const;
+const times = Object.fromEntries(runs.map(({ name }) => [name, []])) as unknown as Record<
+  (typeof runs)[number]['name'],
+  number[]
+>;
+// The first round warms up.
+for (let round = 0; round <= ROUNDS; round++) {
+  for (const { name, server, query, amount } of runs) {
+    const time = await measure(server, query, amount);
+    if (round > 0) times[name].push(time);
+  }
+}
+console.log(line('JSON handler, one call', times.handler));
+console.log(`${line('GraphQL, the same call', times.graphql, times.handler)} of the handler (at most 1.5)`);
+console.log(`${line('Hive gateway, the same call', times.hive, times.handler)} of the handler`);
+console.log(`${line('JSON handler, 31 calls', times.nestedHandler)}  ten books with three parts each`);
+console.log(`${line('GraphQL, the same calls', times.nestedGraphql, times.nestedHandler)} of the handler`);
+console.log(`${line('Hive gateway, the same calls', times.nestedHive, times.nestedHandler)} of the handler`);
+console.log(`${line('GraphQL to Hive gateway', times.nestedGraphql, times.nestedHive)} of Hive (at most 0.125)`);
+for (const { child } of [...Object.values(servers), backend]) child.kill();
