@@ -144,6 +144,14 @@ describe('external auth that refuses, or cannot say', () => {
     expect(gateway.reached()).to.equal(0);
   });
 
+  it('takes what its listener says in place of the settings', async () => {
+    gateway.source.set('settings', settings('{ failureModeAllow: true, requestTimeout: 50ms }'));
+    const own = 'httpGateway: { options: { extauth: { statusOnError: 502, requestTimeout: 60ms } } }';
+    gateway.source.set('resources', resources.replace('httpGateway: {}', own));
+    expect(await gateway.ask('/', say('nothing'))).to.include({ status: 502, body: '' });
+    expect(lines.find(({ step }) => step === 'decide')).to.include({ timeoutMs: 60 });
+  });
+
   it('takes the defaults when the first settings are bad, and never opens', async () => {
     const fresh = await protect([resources, settings('{ failureModeAllow: true, statusOnError: 599 }')].join('---\n'));
     expect(fresh.state('Settings', 'default')).to.equal('Rejected');

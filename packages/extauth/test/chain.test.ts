@@ -83,6 +83,15 @@ describe('the chain', () => {
     expect(asked).to.deep.equal(['b']);
   });
 
+  it('names steps that have no name by their place', async () => {
+    const config: AuthConfigSpec = {
+      configs: [{ jwt: {} }, { name: '', jwt: {} }],
+      booleanExpr: '!config_0 && config_1',
+    };
+    const parts = { kinds: [scripted([refuse, pass])], context: createContext(), id: 'n.c', timeoutMs: 1000 };
+    expect((await createChain(config, parts).authorize(bare)).allowed).to.equal(true);
+  });
+
   it('gives the refusal of the last branch of an or', async () => {
     const other: Say = () => ({ allowed: false, status: 418, reason: 'no' });
     expect(await run([refuse, other], { booleanExpr: 'a || b' })).to.include({ status: 418 });

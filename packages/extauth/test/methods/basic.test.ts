@@ -27,6 +27,11 @@ describe('basicAuth', () => {
     }
   });
 
+  it('asks for no realm in particular where none is written', async () => {
+    const { ask } = await guarded(only({ basicAuth: { apr: { users } } }));
+    expect((await ask()).headers['www-authenticate']).to.equal('Basic realm=""');
+  });
+
   it('refuses every malformed Authorization', async () => {
     const { ask } = await guarded(only({ basicAuth: { apr: { users } } }));
     const good = basic('alice', 'password');
