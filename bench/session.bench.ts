@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import { startRedis } from '../test/parts/redis.ts';
-import { loggedIn, redisSession, startLoginNodes } from '../test/faults/login-nodes.ts';
+import { APP } from '../test/faults/resources.ts';
+import { startWorld } from '../test/faults/world.ts';
 import { cpuPerRequest, median, pin } from './measure.ts';
 
 export const name = 'sessions in Redis: CPU time per request, relative to the same route unprotected';
@@ -15,10 +16,10 @@ const callsOf = (stats: string, command: string): number =>
 /** The gateway as a process of its own, with its access log; rounds of both routes take turns. */
 export async function run(): Promise<void> {
   const redis = await startRedis();
-  const world = await startLoginNodes({ session: redisSession(redis.host) });
+  const world = await startWorld({ redis: redis.host, count: 1, people: 1 });
   const { child } = world.nodes[0]!;
-  const browser = await loggedIn(world);
-  const headers = { cookie: `__session=${browser.cookie('__session')!}` };
+  await world.settle();
+  const headers = { host: APP, cookie: world.people[0]!.cookies() };
   const pool = new Pool(world.nodes[0]!.url, { connections: CONNECTIONS });
   pin(child, '0');
   const load = (path: string) => ({ path, headersOf: () => headers, amount: AMOUNT, connections: CONNECTIONS });

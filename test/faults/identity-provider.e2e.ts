@@ -1,83 +1,131 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { until } from '../../apps/gateway/test/gateway-process.ts';
-import { startProtectedDemo, type ProtectedDemo } from '../browser/protected-demo.ts';
-import { Person, type Answered } from './person.ts';
-import { startTraffic } from './traffic.ts';
+import { kindOf, type Kind } from './answer-kind.ts';
+import { login, mixedFlows } from './flows.ts';
+import type { Person } from './person.ts';
+import { suiteWorld } from './suite-world.ts';
+import { countOf, slowestOf, underTraffic } from './traffic.ts';
+import { logIn, newcomer } from './world.ts';
 
-const PEOPLE = 5;
-/** Keys are read again at most this often. */
-const KEYS_COOL_DOWN_MS = 10_000;
-const PAUSE_MS = 50;
+const CALM_MS = 1500;
+const FAULT_MS = 4000;
+const SLOW_MS = 10_000;
+const DRIP_MS = 400;
+/** A call to the provider may take 5 s; a busy machine adds to it. */
+const WITHIN_MS = 5000 + 2000;
+/** Within the 60 s that clocks may differ, and beyond. */
+const INSIDE_SECONDS = [-55, 55];
+const OUTSIDE_SECONDS = [-300, 300];
+/** Shorter than the larger difference. */
+const ID_SECONDS = 120;
 
-describe('the identity provider under traffic', function () {
+describe('an identity provider that is slow, or has another time, under traffic', function () {
   this.timeout(120_000);
-  let demo: ProtectedDemo;
-  const people = Array.from({ length: PEOPLE }, () => new Person('admin@example.com'));
-  before(async () => {
-    demo = await startProtectedDemo({ withProvider: false });
-  });
-  after(async () => {
-    await Promise.all(people.map((person) => person.close()));
-    await demo?.close();
+  const suite = suiteWorld();
+  afterEach(() => {
+    const { world } = suite;
+    world.provider.intercept = undefined;
+    world.provider.clockSeconds = 0;
   });
 
-  const account = (): string => `${demo.appUrl}/account`;
-  const isPage = ({ status, text }: Answered): boolean => status === 200 && text.includes('admin@example.com');
-  const isPublic = ({ status }: Answered): boolean => status === 200;
-  const newcomer = async (judge: (answered: Answered) => boolean): Promise<boolean> => {
-    const person = new Person('admin@example.com');
-    try {
-      return judge(await person.visit(account()));
-    } finally {
-      await person.close();
-    }
+  const SLOW: Readonly<Record<string, (res: ServerResponse) => Promise<void>>> = {
+    'answers after 10 s': async (res) => {
+      await wait(SLOW_MS);
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    },
+    drips: async (res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      while (!res.destroyed) {
+        res.write(' ');
+        await wait(DRIP_MS);
+      }
+    },
   };
+  for (const [how, answer] of Object.entries(SLOW)) {
+    it(`F10: ${how}: 504 in time, a page to try again from, and the same callback works then`, async () => {
+      const { world } = suite;
+      const person = newcomer();
+      const callback = await person.toCallback('/private/page', () => world.next().url);
+      const ask = async (): Promise<Kind> => kindOf(await person.ask(world.nodes[0]!.url + callback), () => false);
+      let tookMs = 0;
+      const report = await underTraffic(`F10 ${how}`, mixedFlows(world), async (phase) => {
+        await wait(CALM_MS);
+        phase('slow', { logins: ['served', 'provider slow'] });
+        world.provider.intercept = (req, res) => {
+          if (req.url === '/token') void answer(res);
+          return req.url === '/token';
+        };
+        const from = performance.now();
+        expect(await ask()).to.equal('provider slow');
+        tookMs = performance.now() - from;
+        await wait(CALM_MS);
+        phase('mended', { logins: ['served', 'provider slow'] });
+        world.provider.intercept = undefined;
+        await wait(WITHIN_MS);
+        phase('after');
+        await wait(CALM_MS);
+      });
+      expect(tookMs).to.be.lessThan(WITHIN_MS);
+      expect(countOf(report, 'provider slow', { phase: 'slow', flows: ['logins'] })).to.be.greaterThan(5);
+      expect(slowestOf(report, { phase: 'slow', flows: ['logins'] })).to.be.lessThan(WITHIN_MS + report.ownLagMs);
+      const { status, headers } = await person.ask(world.nodes[0]!.url + callback);
+      expect([status, headers.location]).to.deep.equal([302, 'http://app.test/private/page']);
+      expect(await login(world, person)).to.equal('served');
+      expect(world.provider.authorizations.filter((email) => email === person.email)).to.have.length(1);
+    });
+  }
 
-  it('F8: away at the start: other routes are served, a login is 503, and works when it is there', async () => {
-    const traffic = startTraffic('F8', [
-      { name: 'public', send: () => people[0]!.send(`${demo.appUrl}/goodbye`), judge: isPublic },
-      {
-        name: 'login',
-        send: () => people[1]!.send(account()),
-        judge: ({ status }) => status === 503 || status === 302,
-      },
-    ]);
-    expect(await newcomer(({ status }) => status === 503)).to.equal(true);
-    await demo.startProvider();
-    await until(() => newcomer(isPage), 'a login');
-    for (const [name, { lost }] of await traffic.stop()) expect(lost, name).to.equal(0);
+  it('F13: clocks apart: within 60 s all is served; beyond, 401 with the reason `clock`, and no login goes in circles', async () => {
+    const { world } = suite;
+    world.provider.idSeconds = ID_SECONDS;
+    const report = await underTraffic('F13', mixedFlows(world), async (phase) => {
+      await wait(CALM_MS);
+      for (const seconds of INSIDE_SECONDS) {
+        phase(`${seconds} s`);
+        world.provider.clockSeconds = seconds;
+        await wait(FAULT_MS);
+      }
+      for (const seconds of OUTSIDE_SECONDS) {
+        phase('changing', { tokens: ['served', 'forbidden', 'clock'], logins: ['served', 'clock'] });
+        world.provider.clockSeconds = seconds;
+        await wait(CALM_MS);
+        phase(`${seconds} s`, { tokens: ['clock'], logins: ['clock'] });
+        await inCircles(newcomer());
+        await wait(FAULT_MS);
+      }
+      phase('changing', { tokens: ['served', 'forbidden', 'clock'], logins: ['served', 'clock'] });
+      world.provider.clockSeconds = 0;
+      await wait(CALM_MS);
+      phase('after');
+      await wait(CALM_MS);
+    });
+    for (const seconds of OUTSIDE_SECONDS) {
+      const phase = `${seconds} s`;
+      expect(countOf(report, 'clock', { phase, flows: ['tokens'] }), phase).to.be.greaterThan(20);
+      expect(countOf(report, 'clock', { phase, flows: ['logins'] }), phase).to.be.greaterThan(5);
+    }
+    for (const { output, errors } of world.nodes) expect(output + errors).to.match(/clock/);
   });
 
-  it('F9: away during the run: those who are logged in go on', async () => {
-    for (const person of people) expect(isPage(await person.visit(account()))).to.equal(true);
-    const traffic = startTraffic(
-      'F9',
-      people.map((person) => ({ name: 'sessions', send: () => person.send(account()), judge: isPage })),
-    );
-    await demo.stopProvider();
-    for (let i = 0; i < PEOPLE; i++) {
-      const late = new Person('admin@example.com');
-      expect((await late.send(account())).status, 'a newcomer').to.be.oneOf([302, 503]);
-      await late.close();
+  /** Whoever starts again gets the page again, each time after one login at the provider. */
+  async function inCircles(person: Person): Promise<void> {
+    const { world } = suite;
+    for (let round = 1; round <= 3; round++) {
+      expect(await login(world, person), `round ${round}`).to.equal('clock');
+      expect(world.provider.authorizations.filter((email) => email === person.email)).to.have.length(round);
     }
-    for (const [name, { lost }] of await traffic.stop()) expect(lost, name).to.equal(0);
-  });
+  }
 
-  it('F11: other keys without overlap: who logs in is served as soon as the keys may be read again', async () => {
-    await demo.startProvider();
-    const early: number[] = [];
-    const giveUp = Date.now() + KEYS_COOL_DOWN_MS * 2;
-    while (!(await newcomer((answered) => early.push(answered.status) > 0 && isPage(answered)))) {
-      expect(Date.now(), 'logins work').to.be.lessThan(giveUp);
-      await wait(PAUSE_MS);
+  it('F13: a browser whose logins do not hold is stopped after two of them', async () => {
+    const { redis, world } = suite;
+    const person = await logIn(world, newcomer());
+    for (let round = 1; round <= 2; round++) {
+      await redis.command(['flushall']);
+      const { status, text } = await person.visit('/private/page', () => world.next().url);
+      if (round === 1) expect(status).to.equal(200);
+      else expect([status, text.includes('The login does not hold')]).to.deep.equal([403, true]);
     }
-    const later: number[] = [];
-    for (let i = 0; i < PEOPLE; i++) await newcomer(({ status }) => later.push(status) > 0);
-    const good = later.filter((status) => status === 200).length;
-    console.log(
-      `      F11: within the cool-down ${early.length - 1} logins refused; then sent ${later.length}, answered ${good}`,
-    );
-    expect(good).to.equal(PEOPLE);
+    expect(world.provider.authorizations.filter((email) => email === person.email)).to.have.length(2);
   });
 });

@@ -1,66 +1,92 @@
 import { Agent, request } from 'undici';
+import { WHO_HEADER } from './provider.ts';
+import { APP } from './resources.ts';
 
-/** One answer, no redirect followed. */
+/** One answer; no redirect was followed. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html' };
-const MAX_HOPS = 20;
+export interface Ask {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
 
-/** Someone with a browser, as far as the demo needs one: cookies by host, redirects, the login form. */
-export class Person {
+/** Someone with a browser: one set of cookies for the application, whichever gateway is asked. */
+export interface Person {
   readonly email: string;
-  readonly #cookies = new Map<string, Map<string, string>>();
-  readonly #agent = new Agent({ connect: { rejectUnauthorized: false } });
+  /** Asks a gateway, or the provider; rejects when no answer came. */
+  ask(url: string, ask?: Ask): Promise<Answered>;
+  /** Opens a page and follows redirects, each at the gateway that `next` names; gives the last answer. */
+  visit(path: string, next: () => string): Promise<Answered>;
+  /** Logs in up to the address that the provider sends the browser back to. */
+  toCallback(path: string, next: () => string): Promise<string>;
+  /** The `cookie` header. */
+  cookies(): string;
+}
 
-  constructor(email: string) {
-    this.email = email;
+export const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html' };
+export const SCRIPT = { 'x-requested-with': 'XMLHttpRequest', accept: 'application/json' };
+/** In place of a status. */
+export const NOBODY_ANSWERED = 0;
+const MAX_HOPS = 12;
+
+/** Connections of all people. Idle ones are closed before a gateway that was replaced could be taken for the one before. */
+const agent = new Agent({ headersTimeout: 20_000, bodyTimeout: 20_000, keepAliveTimeout: 1000 });
+
+export function createPerson(email: string): Person {
+  const jar = new Map<string, string>();
+  const cookies = (): string => [...jar].map((pair) => pair.join('=')).join('; ');
+
+  function keep(line: string): void {
+    const [pair = '', ...attributes] = line.split(';');
+    const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
+    const ended = attributes.some((each) => /^\s*(?:max-age=0|expires=.*\b1970\b)/i.test(each));
+    if (ended || value === '') jar.delete(name);
+    else jar.set(name, value);
   }
 
-  /** Opens an address. `form` is posted. Rejects when no answer came. */
-  async send(url: string, form?: Readonly<Record<string, string>>): Promise<Answered> {
-    const { host } = new URL(url);
-    const jar = this.#cookies.get(host) ?? new Map<string, string>();
-    this.#cookies.set(host, jar);
-    const { statusCode, headers, body } = await request(url, {
-      dispatcher: this.#agent,
-      method: form ? 'POST' : 'GET',
-      headers: {
-        ...NAVIGATION,
-        cookie: [...jar].map((pair) => pair.join('=')).join('; '),
-        ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
-      },
-      ...(form && { body: new URLSearchParams(form).toString() }),
+  async function ask(url: string, { method = 'GET', headers = NAVIGATION, body }: Ask = {}): Promise<Answered> {
+    const answer = await request(url, {
+      dispatcher: agent,
+      method,
+      headers: { ...headers, host: APP, ...(jar.size > 0 && { cookie: cookies() }) },
+      ...(body !== undefined && { body }),
     });
-    for (const line of [headers['set-cookie'] ?? []].flat()) {
-      const [pair = '', ...attributes] = line.split(';');
-      const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
-      const ended = attributes.some((each) => /^\s*(?:max-age=0|expires=.*\b1970\b)/i.test(each));
-      if (ended || value === '') jar.delete(name);
-      else jar.set(name, value);
-    }
-    return { status: statusCode, headers, text: await body.text() };
+    for (const line of [answer.headers['set-cookie'] ?? []].flat()) keep(line);
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   }
 
-  /** Opens an address, follows redirects, and logs in where a form asks for it. */
-  async visit(url: string): Promise<Answered> {
-    let at = url;
-    let answered = await this.send(at);
+  /** At the provider no form has to be filled in. Where nobody answers the browser says so itself. */
+  async function atProvider(url: string): Promise<Answered> {
+    try {
+      const { statusCode, headers, body } = await request(url, { dispatcher: agent, headers: { [WHO_HEADER]: email } });
+      return { status: statusCode, headers, text: await body.text() };
+    } catch {
+      return { status: NOBODY_ANSWERED, headers: {}, text: '' };
+    }
+  }
+
+  async function visit(path: string, next: () => string): Promise<Answered> {
+    let answered = await ask(next() + path);
     for (let hop = 0; hop < MAX_HOPS; hop++) {
       const { location } = answered.headers;
-      const action = /<form method="post" action="(\/interaction\/[^"]+)"/.exec(answered.text)?.[1];
-      if (typeof location !== 'string' && action === undefined) return answered;
-      const login = { email: this.email, password: this.email.split('@', 1)[0]! };
-      at = new URL(typeof location === 'string' ? location : action!, at).href;
-      answered = await (typeof location === 'string' ? this.send(at) : this.send(at, login));
+      if (typeof location !== 'string') return answered;
+      const { host, pathname, search } = new URL(location);
+      answered = host === APP ? await ask(next() + pathname + search) : await atProvider(location);
     }
-    throw new Error(`too many redirects to ${at}`);
+    throw new Error(`redirected ${MAX_HOPS} times`);
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async function toCallback(path: string, next: () => string): Promise<string> {
+    const { headers } = await ask(next() + path);
+    const answered = await atProvider(String(headers.location));
+    const { pathname, search } = new URL(String(answered.headers.location));
+    return pathname + search;
   }
+
+  return { email, ask, visit, toCallback, cookies };
 }

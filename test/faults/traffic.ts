@@ -1,60 +1,150 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Answered } from './person.ts';
+import { expect } from 'chai';
+import type { Kind } from './answer-kind.ts';
 
-/** One kind of request that is sent again and again; `judge` says whether an answer is one that may come now. */
+/** One kind of request that is sent again and again, whether or not the ones before were answered. */
 export interface Flow {
   readonly name: string;
-  send(): Promise<Answered>;
-  judge(answered: Answered): boolean;
+  readonly perSecond: number;
+  /** What its answers are while nothing is wrong. */
+  readonly usual: readonly Kind[];
+  send(): Promise<Kind>;
+  /** Lets go of what it keeps open. */
+  stop?(): Promise<void>;
 }
 
-export interface Count {
+/** How one flow fared in one phase; requests count where they began. */
+export interface Tally {
   sent: number;
-  answered: number;
-  lost: number;
-  readonly statuses: Map<number, number>;
-  slowestMs: number;
+  readonly kinds: Map<Kind, number>;
+  readonly tookMs: number[];
 }
 
-const PAUSE_MS = 10;
+export interface Report {
+  /** By phase, then flow; empty for what was not sent. */
+  tally(phase: string, flow: string): Tally;
+  /** The longest this process itself kept everybody waiting. */
+  readonly ownLagMs: number;
+}
 
-/** Sends all flows side by side, over and over, until `stop`; prints how they fared, by name. */
-export function startTraffic(title: string, flows: readonly Flow[]): { stop(): Promise<ReadonlyMap<string, Count>> } {
-  const counts = new Map<string, Count>();
+/** What may be answered from now on, by flow; flows that are not named answer as usual. */
+export type Expected = Readonly<Record<string, readonly Kind[]>>;
+export type SetPhase = (name: string, expected?: Expected) => void;
+
+/** Below this many requests a second nothing is proved; machines may be slow. */
+const LEAST_PER_SECOND = 60;
+const SHOWN_LOSSES = 5;
+const SEPARATOR = '/';
+
+interface Phase {
+  readonly name: string;
+  readonly expected: Expected;
+}
+
+/**
+ * Sends all flows while `fault` runs, which says in which phase the world is. Prints how they fared, and fails for any
+ * answer that was not to be expected in the phases it lived through, for none, and for too little traffic.
+ */
+export async function underTraffic(
+  title: string,
+  flows: readonly Flow[],
+  fault: (phase: SetPhase) => Promise<void>,
+): Promise<Report> {
+  const phases: Phase[] = [{ name: 'before', expected: {} }];
+  const tallies = new Map<string, Tally>();
+  const lost: string[] = [];
+  const open = new Set<Promise<void>>();
   const state = { running: true };
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const began = performance.now();
+  const tallyOf = (phase: string, flow: string): Tally => {
+    const key = phase + SEPARATOR + flow;
+    const tally = tallies.get(key) ?? { sent: 0, kinds: new Map<Kind, number>(), tookMs: [] };
+    tallies.set(key, tally);
+    return tally;
+  };
+
+  async function one(flow: Flow): Promise<void> {
+    const first = phases.length - 1;
+    const tally = tallyOf(phases[first]!.name, flow.name);
+    const from = performance.now();
+    tally.sent++;
+    const kind = await flow.send().catch((error: Error & { code?: string }) => `none: ${error.code ?? error.message}`);
+    tally.tookMs.push(performance.now() - from);
+    tally.kinds.set(kind, (tally.kinds.get(kind) ?? 0) + 1);
+    const lived = phases.slice(first);
+    if (lived.some(({ expected }) => (expected[flow.name] ?? flow.usual).includes(kind))) return;
+    lost.push(`${flow.name}, ${lived.map(({ name }) => name).join(' to ')}: ${kind}`);
+  }
+
   const loops = flows.map(async (flow) => {
-    const count = counts.get(flow.name) ?? { sent: 0, answered: 0, lost: 0, statuses: new Map(), slowestMs: 0 };
-    counts.set(flow.name, count);
     while (state.running) {
-      await once(flow, count);
-      await wait(PAUSE_MS);
+      const sent = one(flow).finally(() => open.delete(sent));
+      open.add(sent);
+      await wait(1000 / flow.perSecond);
     }
   });
-  return {
-    async stop() {
-      state.running = false;
-      await Promise.all(loops);
-      for (const [name, { sent, answered, lost, statuses, slowestMs }] of counts) {
-        const kinds = [...statuses].map(([status, times]) => `${status} × ${times}`).join(', ');
-        console.log(
-          `      ${title}, ${name}: sent ${sent}, answered ${answered}, lost ${lost} (${kinds}; slowest ${Math.round(slowestMs)} ms)`,
-        );
-      }
-      return counts;
-    },
-  };
+  let seconds = 0;
+  try {
+    await fault((name, expected = {}) => phases.push({ name, expected }));
+  } finally {
+    state.running = false;
+    await Promise.all(loops);
+    seconds = (performance.now() - began) / 1000;
+    await Promise.all(open);
+    for (const flow of flows) await flow.stop?.();
+    delay.disable();
+    print(title, { tallies, lost: lost.length, seconds, usual: new Set(flows.flatMap(({ usual }) => usual)) });
+  }
+  expect(lost.slice(0, SHOWN_LOSSES), `${lost.length} lost`).to.deep.equal([]);
+  const sent = [...tallies.values()].reduce((sum, each) => sum + each.sent, 0);
+  expect(sent / seconds, 'requests a second; fewer prove nothing').to.be.at.least(LEAST_PER_SECOND);
+  return { tally: tallyOf, ownLagMs: delay.max / 1e6 };
 }
 
-async function once(flow: Flow, count: Count): Promise<void> {
-  count.sent++;
-  const from = performance.now();
-  try {
-    const answered = await flow.send();
-    count.slowestMs = Math.max(count.slowestMs, performance.now() - from);
-    count.statuses.set(answered.status, (count.statuses.get(answered.status) ?? 0) + 1);
-    if (flow.judge(answered)) count.answered++;
-    else count.lost++;
-  } catch {
-    count.lost++;
+interface Outcome {
+  readonly tallies: ReadonlyMap<string, Tally>;
+  readonly lost: number;
+  readonly seconds: number;
+  readonly usual: ReadonlySet<Kind>;
+}
+
+function print(title: string, { tallies, lost, seconds, usual }: Outcome): void {
+  const all = [...tallies.values()];
+  const sent = all.reduce((sum, each) => sum + each.sent, 0);
+  const slowest = all.flatMap(({ tookMs }) => tookMs).reduce((most, each) => Math.max(most, each), 0);
+  const rate = `${Math.round(sent / seconds)}/s, slowest ${Math.round(slowest)} ms`;
+  console.log(`      ${title}: sent ${sent}, answered ${sent - lost}, lost ${lost} (${rate})`);
+  const lines = new Map<string, string[]>();
+  for (const [key, { kinds }] of tallies) {
+    if ([...kinds.keys()].every((kind) => usual.has(kind))) continue;
+    const [phase = '', flow = ''] = key.split(SEPARATOR);
+    const said = [...kinds].map(([kind, times]) => `${times} × ${kind}`).join(', ');
+    lines.set(phase, [...(lines.get(phase) ?? []), `${flow} ${said}`]);
   }
+  for (const [phase, said] of lines) console.log(`        ${phase}: ${said.join('; ')}`);
+}
+
+/** Some flows in one phase. */
+export interface Part {
+  readonly phase: string;
+  readonly flows: readonly string[];
+}
+
+/** How many answers of a kind came. */
+export function countOf(report: Report, kind: Kind, { phase, flows }: Part): number {
+  return flows.reduce((sum, flow) => sum + (report.tally(phase, flow).kinds.get(kind) ?? 0), 0);
+}
+
+/** What the slowest answer took, in milliseconds. */
+export function slowestOf(report: Report, { phase, flows }: Part): number {
+  return Math.max(0, ...flows.flatMap((flow) => report.tally(phase, flow).tookMs));
+}
+
+/** What an answer took that is neither among the faster nor among the slower half, in milliseconds. */
+export function medianOf(report: Report, { phase, flows }: Part): number {
+  const took = flows.flatMap((flow) => report.tally(phase, flow).tookMs).toSorted((a, b) => a - b);
+  return took[took.length >> 1] ?? 0;
 }
