@@ -116,6 +116,8 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const judgement = await judge(before?.schema, schema, settings);
     const { refused } = judgement;
     if (refused && before?.refused) return;
+    // Servers may tell the same schema in another order.
+    if (probe.type === 'graphql' && before && !before.refused && judgement.changes.length === 0) return;
     const kept = refused ? JSON.parse(before!.text) : discovery.spec;
     found.set(unit, refused ? { ...before!, refused } : { type: probe.type, text, schema, refused });
     const { name, namespace } = metadata;

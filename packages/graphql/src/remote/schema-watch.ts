@@ -105,7 +105,7 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
 function watchedApis({ resources, snapshots }: Parameters<SchemaWatch['update']>[0]): Map<ResourceKey, WatchedApi> {
   const settings = resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec;
   const policy = changePolicyOf((settings ?? {}) as SettingsSpec);
-  const routed = routedPaths({ snapshots });
+  let routed: ReadonlyMap<string, string> | undefined;
   const apis = new Map<ResourceKey, WatchedApi>();
   for (const [key, resource] of resources) {
     if (resource.kind !== 'GraphQLApi' || resource.origin.file.startsWith('memory:discovery/')) continue;
@@ -113,6 +113,7 @@ function watchedApis({ resources, snapshots }: Parameters<SchemaWatch['update']>
     const upstream = serverOf(api);
     const server = upstream && (resources.get(keyOf('Upstream', upstream)) as Resource<UpstreamSpec> | undefined);
     if (!server) continue;
+    routed ??= routedPaths({ snapshots });
     const path = namedPath(server.spec) ?? routed.get(clusterName(api.metadata)) ?? SERVER_PATH;
     apis.set(key, { resource: api, server, upstream, path, policy });
   }

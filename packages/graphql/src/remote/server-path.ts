@@ -12,7 +12,8 @@ export function routedPaths({ snapshots }: Pick<ControlPlaneState, 'snapshots'>)
   const paths = new Map<string, string>();
   for (const { listeners } of snapshots.values()) {
     for (const { virtualHosts } of listeners) {
-      for (const route of virtualHosts.flatMap(({ routes }) => routes)) {
+      const answering = virtualHosts.filter(({ graphqlApis }) => graphqlApis.length > 0);
+      for (const route of answering.flatMap(({ routes }) => routes)) {
         if (route.action.type !== 'graphql') continue;
         const path = sentPath(route);
         const api = clusterName(route.action.api);

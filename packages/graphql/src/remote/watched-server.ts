@@ -50,13 +50,17 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
   let known: Learned = { problems: [], notes: [] };
 
   async function take(next: Seen, { policy }: WatchedApi): Promise<Learned> {
-    if (taken && taken.schema.text === next.text && known === taken.learned) return known;
-    const judgement = taken
-      ? await judgeSchemas(taken.schema.schema, next.schema, policy)
+    const before = taken;
+    const isTaken = before && known === before.learned;
+    if (isTaken && before.schema.text === next.text) return known;
+    const judgement = before
+      ? await judgeSchemas(before.schema.schema, next.schema, policy)
       : { refused: false, changes: [] };
-    const schema = judgement.refused ? taken!.schema : next;
+    // Servers may tell the same schema in another order.
+    if (isTaken && judgement.changes.length === 0) return known;
+    const schema = judgement.refused ? before!.schema : next;
     const learned = { problems: tellChanges(judgement, CHANGED), notes: [], serverSchema: schema.text };
-    taken = judgement.refused ? taken! : { schema, learned };
+    if (!judgement.refused) taken = { schema, learned };
     return learned;
   }
 

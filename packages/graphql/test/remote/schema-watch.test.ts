@@ -136,6 +136,13 @@ describe('the schema of a server behind a written API', () => {
     expect(status().reason).to.include('breaking: ');
   });
 
+  it('stays the same object where the server only tells it in another order', async () => {
+    const { served, answers } = await start(undefined);
+    const before = served();
+    await answers(BOOKS.replace('title: String pages: Int', 'pages: Int title: String'));
+    expect(served()).to.equal(before);
+  });
+
   it('stays the one before where none is declared and breaking changes are refused', async () => {
     const { status, served, answers } = await start(undefined, { rejectBreakingChanges: true });
     await answers(CHANGED);
