@@ -179,6 +179,16 @@ describe('each way in which a token fails', function () {
     expect(headers['www-authenticate']).to.equal('Bearer realm="http://shop.example/x"');
   });
 
+  it('while keys written in the resource are refused when nobody can read them, and those before go on', async () => {
+    const { port } = keyServer.address() as AddressInfo;
+    gateway.write('all.yaml', resources(port).replace(/key: '[^']*'/, `key: '{"keys":[]}'`));
+    await until(() => gateway.errors.includes('the keys cannot be used'), 'the refusal in the log');
+    expect(gateway.errors).to.include('jwks.local.key');
+    expect(await ask('/x', tokenOf(CLAIMS))).to.include({ status: 200 });
+    expect(await ask('/x', '')).to.include({ status: 401 });
+    gateway.write('all.yaml', resources(port));
+  });
+
   it('and one that is longer than heads may be is refused before anybody reads it', async () => {
     for (const size of [64 * 1024, 1024 * 1024]) {
       const answer = await ask('/x', 'a'.repeat(size)).catch((error: NodeJS.ErrnoException) => ({
