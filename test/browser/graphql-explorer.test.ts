@@ -19,6 +19,29 @@ spec:
   executableSchema:
     schemaDefinition: 'type Query { hello: String @resolve(name: "hello") }'
     executor: { local: { resolutions: { hello: { mockResolver: { syncResponse: 'from the gateway' } } } } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: hostile, namespace: gw-system }
+spec:
+  virtualHost:
+    domains: [hostile.example]
+    routes: [{ matchers: [{ prefix: / }], graphqlApiRef: { name: hostile, namespace: gw-system } }]
+---
+apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: hostile, namespace: gw-system }
+spec:
+  executableSchema:
+    schemaDefinition: |
+      type Query {
+        "words <img src=http://evil.example/a.png onerror='window.pwned = 1'> ![b](http://evil.example/b.png) <script>window.pwned = 2</script> [c](javascript:window.pwned=3)"
+        hello: String @resolve(name: "hello")
+      }
+    executor:
+      local:
+        resolutions:
+          hello: { mockResolver: { syncResponse: '<img src=http://evil.example/c.png onerror="window.pwned = 4">' } }
 `;
 
 describe('the GraphQL explorer, in a browser', function () {
@@ -55,6 +78,26 @@ describe('the GraphQL explorer, in a browser', function () {
     await screenshot(page, 'graphql-explorer');
     expect([...hosts].filter((host) => host.startsWith('http'))).to.deep.equal([gateway.admin]);
     expect(problems).to.deep.equal([]);
+  });
+
+  it('runs and loads nothing of what a schema or an answer says', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    const loaded: string[] = [];
+    page.on('requestfinished', (request) => loaded.push(request.url()));
+    await page.goto(`${gateway.admin}/graphql/gw-system/hostile`, { waitUntil: 'networkidle' });
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText('{ hello }');
+    await page.locator('.graphiql-execute-button').click();
+    await page.locator('.result-window', { hasText: 'evil.example' }).waitFor();
+    await page.getByRole('button', { name: /Documentation Explorer/ }).click();
+    await page.getByRole('link', { name: 'Query' }).first().click();
+    await page.getByText('words', { exact: false }).first().waitFor();
+    for (const link of await page.locator('a[href^="javascript:"]').all()) await link.click({ timeout: 1000 });
+    await page.waitForLoadState('networkidle');
+    expect(await page.evaluate('window.pwned')).to.equal(undefined);
+    expect(loaded.filter((url) => url.includes('evil.example'))).to.deep.equal([]);
+    await page.close();
   });
 
   it('is not on the client port, which does not tell the schema either', async () => {
