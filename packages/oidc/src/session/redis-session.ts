@@ -6,10 +6,13 @@ import type { Redis } from './redis.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionLock } from './session-lock.ts';
 
-/** Longer than a call to the provider may take; a lock whose holder died ends by itself. */
+/** A lock whose holder died ends after this; one that is at work makes it last. */
 const LOCK_MS = 7000;
 const POLL_MS = 50;
 const RELEASE = 'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end';
+
+const EXTEND =
+  'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end';
 
 /** The store of `connect-redis` on a connection whose commands have deadlines. */
 export function createRedisStore(redis: Redis, prefix: string): Store {
@@ -23,20 +26,24 @@ export function createRedisStore(redis: Redis, prefix: string): Store {
   return new RedisStore({ client, prefix });
 }
 
-/** A lock that all processes on one Redis share. */
-export function createRedisLock(redis: Redis, prefix: string): SessionLock {
+/** A lock that all processes on one Redis share. `lockMs` after its holder died it ends. */
+export function createRedisLock(redis: Redis, prefix: string, lockMs = LOCK_MS): SessionLock {
   return {
     async acquire(id, waitMs) {
       const key = `${prefix}lock:${id}`;
       const owner = randomToken();
       const until = Date.now() + waitMs;
       const take = () =>
-        redis.run((each) => each.set(key, owner, { condition: 'NX', expiration: { type: 'PX', value: LOCK_MS } }));
+        redis.run((each) => each.set(key, owner, { condition: 'NX', expiration: { type: 'PX', value: lockMs } }));
       while ((await take()) === null) {
         if (Date.now() >= until) return undefined;
         await wait(POLL_MS);
       }
+      const extend = (): Promise<unknown> =>
+        redis.run((each) => each.eval(EXTEND, { keys: [key], arguments: [owner, String(lockMs)] }));
+      const timer = setInterval(() => void extend().catch(() => {}), lockMs / 3).unref();
       return async () => {
+        clearInterval(timer);
         // Where this fails the lock ends by itself.
         await redis.run((each) => each.eval(RELEASE, { keys: [key], arguments: [owner] })).catch(() => {});
       };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as wait } from 'node:timers/promises';
 import session, { type Store } from 'express-session';
 import { silentLoggers } from '@edge-gateway/core';
 import { skipWithout } from '../../../../test/parts/apt.ts';
@@ -55,6 +56,21 @@ describe('Redis', () => {
         for (const redis of connections) redis.disconnect();
       },
     };
+  });
+
+  it('holds a lock as long as its holder works, and no longer', async () => {
+    const redis = createRedis({ host: server.host }, silentLoggers.get('redis'));
+    const [lock, other] = [createRedisLock(redis, 'l:', 300), createRedisLock(redis, 'l:', 300)];
+    const release = (await lock.acquire('a', 0))!;
+    await wait(1000);
+    expect(await other.acquire('a', 0)).to.equal(undefined);
+    await release();
+    const next = await other.acquire('a', 0);
+    expect(next).to.be.a('function');
+    await wait(500);
+    await next!();
+    expect(await redis.run((client) => client.keys('l:*'))).to.deep.equal([]);
+    redis.disconnect();
   });
 
   it('is given neither handles nor tokens to read, and every key with its end', async () => {
