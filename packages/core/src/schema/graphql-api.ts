@@ -31,7 +31,7 @@ const rest = block({
     'Asks once for many fields of a list: `{$batch.keys}` in the request stands for all their keys.',
   ),
   timeout: duration('Longest time. Default: the connect timeout of the upstream, else 1s.'),
-  spanName: text('Name of the span.'),
+  spanName: text('Name of the span of each request. Default: the name of the resolution.'),
 });
 const grpc = block({
   upstreamRef: ref('Upstream that is asked.'),
@@ -45,7 +45,7 @@ const grpc = block({
     'The call.',
   ),
   timeout: duration('Longest time. Default: the connect timeout of the upstream, else 1s.'),
-  spanName: text('Name of the span.'),
+  spanName: text('Name of the span of each call. Default: the name of the resolution.'),
 });
 const mock = block(
   {
@@ -86,7 +86,7 @@ const executor = block(
         upstreamRef: ref('Upstream with the server.'),
         headers: map(text(), 'Header values, with templates.'),
         queryParams: map(text(), 'Query parameters, with templates.'),
-        spanName: text('Name of the span.'),
+        spanName: text('Name of the span of each request. Default: the name of the upstream.'),
       }),
       'Hands queries to a GraphQL server.',
     ),

@@ -39,7 +39,10 @@ const everywhere = {
 } as const;
 
 const policies = {
-  retries: of(Retries, 'When a request is tried again.', notYet),
+  retries: of(Retries, 'When a request is tried again.', {
+    ...notYet,
+    'x-instead': 'only the requests of GraphQLApis are tried again',
+  }),
   cors: of(Cors, 'Which other origins may call.', notYet),
   ratelimitBasic: of(RateLimitBasic, 'Limits for known and unknown users.', refused),
   rateLimitConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs, in the place of the Settings.', refused),
