@@ -2,6 +2,7 @@ import type { FieldPath, Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey } from './resource.ts';
 import type { WrittenResource } from './source/source.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
+import { remainderOf } from './validate/remainder.ts';
 import { validateWritten, type Validated } from './validate/schema.ts';
 
 /** What one written document says of a key. Several documents that claim the same key are duplicates. */
@@ -10,6 +11,8 @@ export interface Claim {
   readonly origin: Origin;
   /** `undefined` when it is refused. */
   readonly resource: Resource | undefined;
+  /** What is left of refused Settings without the fields that are wrong. */
+  readonly remainder?: Resource;
   readonly issues: readonly Issue[];
   /** Place of a field; missing steps give the nearest parent. */
   readonly locate?: (path: FieldPath) => Origin;
@@ -37,7 +40,10 @@ export function readContent(
   for (const document of written) {
     const { key, resource, issues, locate } = validate(document, checks);
     if (key === undefined) unfiled.push(...issues);
-    else claims.push({ key, origin: document.origin, resource, issues, locate, retained: false });
+    else {
+      const remainder = !resource && key.startsWith('Settings/') ? remainderOf(document, issues, checks) : undefined;
+      claims.push({ key, origin: document.origin, resource, remainder, issues, locate, retained: false });
+    }
   }
   const errors = unfiled.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return { claims, unfiled };

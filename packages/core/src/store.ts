@@ -14,8 +14,10 @@ export interface StoredResource {
   readonly key: ResourceKey;
   /** The version in use: the newest when it is valid, else the last one that was; `undefined` if there never was one. */
   readonly resource: Resource | undefined;
-  /** True when `resource` is an older version because the newest was refused. */
+  /** True when `resource` is an older version, or a part of the newest, because that was refused. */
   readonly stale: boolean;
+  /** True when `resource` is what is left of refused Settings that were never good. */
+  readonly partial?: true;
   /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
   readonly issues: readonly Issue[];
   /** What was found out beside that; its problems are among the issues. */
@@ -46,7 +48,8 @@ export interface Store {
 /**
  * Makes an empty store, at revision 0. `checks` refuse resources beside those of the schemas.
  *
- * - A refused version of a resource leaves the last good one in use; only its deletion takes it out.
+ * - A refused version of a resource leaves the last good one in use; only its deletion takes it out. Settings that were
+ *   never good are in use without the fields that are wrong.
  * - Several documents with one kind, namespace and name are all refused, whatever their order. What was in use stays so.
  * - A unit that cannot be read as a whole keeps what was in it.
  *
@@ -136,12 +139,16 @@ function resolve(
   const [first = claims[0]] = written;
   if (!first) return undefined;
   const accepted = written.length === 1 ? first.resource : undefined;
-  const resource = accepted ? sameResource(accepted, before?.resource) : before?.resource;
+  const good = before?.partial ? undefined : before?.resource;
+  const partial = !accepted && !good && written.length === 1 ? first.remainder : undefined;
+  const newest = accepted ?? partial;
+  const resource = newest ? sameResource(newest, before?.resource) : before?.resource;
   const own = written.length > 0 ? written.flatMap((claim) => claim.issues) : first.issues;
   const issues = written.length > 1 ? [...own, ...duplicateIssues(written)] : [...own];
   if (learned) issues.push(...learnedIssues(first, learned));
   const stale = !accepted && resource !== undefined;
-  const now = { key: first.key, resource, stale, issues, ...(learned && { learned }) };
+  const kept = { key: first.key, resource, stale, issues, ...(learned && { learned }) };
+  const now = { ...kept, ...(stale && resource !== good && { partial: true as const }) };
   return before && before.resource === resource && isDeepStrictEqual(before, now) ? before : Object.freeze(now);
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseDocuments } from '../src/parse/parse.ts';
+import type { ResourceKey } from '../src/resource.ts';
 import { createStore, secretsOf, type Store } from '../src/store.ts';
 
 const upstream = (name: string, port: number | string = 80): string => `apiVersion: gw.vendor.io/v1
@@ -158,6 +159,47 @@ describe('createStore', () => {
       put({ 'a.yaml': upstream('a', 1) });
       put({ 'a.yaml': '{', 'b.yaml': upstream('a', 2) });
       expect([port(), codes()]).to.deep.equal([2, []]);
+    });
+  });
+
+  describe('with Settings that are refused', () => {
+    const SETTINGS = 'Settings/gw-system/default' as ResourceKey;
+    const settings = (spec: string): Record<string, string> => ({
+      's.yaml': `{apiVersion: gw.vendor.io/v1, kind: Settings, metadata: {name: default}, spec: ${spec}}`,
+    });
+    const inUse = () => {
+      const { resource, stale, partial } = store.state.stored.get(SETTINGS)!;
+      return { spec: resource?.spec, stale, partial };
+    };
+
+    it('uses the first ones without the fields that are wrong', () => {
+      put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999, requestTimeout: soon}, unknown: 1}'));
+      expect(inUse()).to.deep.equal({ spec: { extauth: { userIdHeader: 'x-who' } }, stale: true, partial: true });
+      expect(codes(SETTINGS)).to.have.length(3);
+    });
+
+    it('follows what is written as long as none was good', () => {
+      put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999}}'));
+      put(settings('{extauth: {userIdHeader: x-whom, statusOnError: 999}}'));
+      expect(inUse().spec).to.deep.equal({ extauth: { userIdHeader: 'x-whom' } });
+    });
+
+    it('goes back to the last good ones, and not to a part', () => {
+      put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999}}'));
+      put(settings('{extauth: {userIdHeader: x-who}}'));
+      expect(inUse()).to.deep.equal({ spec: { extauth: { userIdHeader: 'x-who' } }, stale: false, partial: undefined });
+      put(settings('{extauth: {userIdHeader: x-whom, statusOnError: 999}}'));
+      expect(inUse()).to.deep.equal({ spec: { extauth: { userIdHeader: 'x-who' } }, stale: true, partial: undefined });
+    });
+
+    it('demands policies where a field of rbac is wrong', () => {
+      put(settings('{rbac: {requireRbac: maybe}}'));
+      expect(inUse().spec).to.deep.equal({ rbac: { requireRbac: true } });
+    });
+
+    it('uses nothing where the whole is no object', () => {
+      put(settings('7'));
+      expect(inUse()).to.deep.equal({ spec: undefined, stale: false, partial: undefined });
     });
   });
 

@@ -45,11 +45,14 @@ export interface InvalidRoutes {
 
 const cache = new WeakMap<SettingsSpec, TranslationSettings>();
 const DEFAULTS = settingsOf({});
+/** Nobody can tell what refused Settings ask for. */
+const CLOSED = settingsOf({ rbac: { requireRbac: true } });
 
 /** The settings in use. The same object as long as the resource is the same. */
 export function readSettings(stored: StoreState['stored']): TranslationSettings {
   const found = find<SettingsSpec>(stored, 'Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
-  if (found.state !== 'usable') return DEFAULTS;
+  if (found.state === 'missing') return DEFAULTS;
+  if (found.state === 'refused') return CLOSED;
   const { spec } = found.resource;
   const known = cache.get(spec);
   if (known) return known;

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { Resource } from '../resource.ts';
+import type { SettingsSpec } from '../schema/settings.ts';
+import type { WrittenResource } from '../source/source.ts';
+import { isObject } from './identity.ts';
+import type { ResourceCheck } from './resource-check.ts';
+import { validateWritten } from './schema.ts';
+
+/** Each round takes out all that the one before found; what is behind it shows in the next. */
+const MAX_ROUNDS = 5;
+
+/**
+ * What is left of refused Settings without the fields that are wrong. Their defaults are not the safe choice everywhere: a
+ * mistake in one field must not switch off the others. Where a field of `rbac` is among them, `requireRbac` is taken to be asked
+ * for. Gives `undefined` when what is wrong cannot be taken out.
+ */
+export function remainderOf(
+  written: WrittenResource,
+  issues: readonly Issue[],
+  checks?: readonly ResourceCheck[],
+): Resource | undefined {
+  if (!isObject(written.value)) return undefined;
+  let value: unknown = written.value;
+  let found = issues;
+  let closed = false;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const wrong = found.filter(({ severity }) => severity === 'error').map(({ path }) => path);
+    closed ||= wrong.some(([, block]) => block === 'rbac');
+    const rest = wrong.reduce(without, value);
+    if (isDeepStrictEqual(rest, value)) return undefined;
+    const { resource, issues: left } = validateWritten({ ...written, value: rest }, checks);
+    if (resource) return closed ? closedBy(resource) : resource;
+    value = rest;
+    found = left;
+  }
+  return undefined;
+}
+
+/** A copy without the field at `path`, or without its nearest parent below `spec` that is there. */
+function without(value: unknown, path: FieldPath): unknown {
+  if (path.length < 2 || path[0] !== 'spec') return value;
+  return withoutField(value, path) ?? value;
+}
+
+/** `undefined` when nothing of the path is there. Lists go as a whole: with an element fewer they would say something else. */
+function withoutField(value: unknown, [step, ...rest]: FieldPath): unknown {
+  if (!isObject(value) || typeof step !== 'string' || !Object.hasOwn(value, step)) return undefined;
+  const inner = rest.length === 0 ? undefined : withoutField(value[step], rest);
+  const { [step]: _, ...others } = value;
+  if (inner !== undefined) return { ...others, [step]: inner };
+  return step === 'spec' ? undefined : others;
+}
+
+function closedBy(resource: Resource): Resource {
+  const spec = resource.spec as SettingsSpec;
+  return Object.freeze({ ...resource, spec: { ...spec, rbac: { ...spec.rbac, requireRbac: true } } });
+}
