@@ -89,8 +89,7 @@ function converse(stream: Stream, conversation: Conversation): Promise<void> {
     const end = (settle: () => void): void => {
       clearTimeout(timer);
       stream.signal.removeEventListener('abort', leave);
-      if (webSocket.readyState === WebSocket.CONNECTING) webSocket.terminate();
-      else webSocket.close(1000);
+      webSocket.close(1000);
       settle();
     };
     const stop = client.subscribe(payload, {

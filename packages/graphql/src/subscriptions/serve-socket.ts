@@ -44,9 +44,6 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, { answer
     onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
   });
   speak(webSocket, server, limits);
-  webSocket.once('close', () => {
-    for (const over of running) over.abort();
-  });
 }
 
 function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortSignal): Asked {

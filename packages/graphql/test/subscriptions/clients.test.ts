@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Limits } from '../../src/index.ts';
+import { serve } from '../servers.ts';
 import { isForeign } from '../../src/subscriptions/origin.ts';
 import {
   events,
@@ -262,6 +263,22 @@ describe('WebSocket clients', () => {
     expect(results.at(-1).errors[0]).to.deep.include({ message: 'The subscription lasted longer than allowed.' });
     expect(complete).to.equal(true);
     expect(await client.closed).to.equal(1001);
+  });
+
+  it('that leave end their queries too', async () => {
+    let open = 0;
+    const hanging = await serve((_req, res) => {
+      open++;
+      res.once('close', () => open--);
+    });
+    const made = await remoteFront(hanging.url);
+    fronts.push(made);
+    const client = await readyClient(made.url);
+    client.send({ type: 'subscribe', id: 'a', payload: { query: '{ hello }' } });
+    await until(() => open === 1, 'the server is asked');
+    client.webSocket.terminate();
+    await until(() => open === 0, 'the request is over');
+    await hanging.close();
   });
 
   it('have the time limit of operations for queries', async () => {

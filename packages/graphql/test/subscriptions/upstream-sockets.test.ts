@@ -279,6 +279,35 @@ describe('a server that refuses or breaks a WebSocket', () => {
     expectFailure(await outcome(upstream));
   });
 
+  it('is left when the client leaves before the upgrade is answered, or acknowledged', async () => {
+    const silent = await serve((_req, res) => void res.writeHead(405).end());
+    const open = new Set<object>();
+    silent.server.on('upgrade', (_req, socket) => {
+      open.add(socket);
+      socket
+        .on('error', () => {})
+        .on('end', () => socket.destroy())
+        .on('close', () => open.delete(socket))
+        .resume();
+    });
+    const unacknowledged = await rawSocketUpstream((webSocket) => {
+      open.add(webSocket);
+      webSocket.on('error', () => {}).once('close', () => open.delete(webSocket));
+    });
+    for (const upstream of [silent, unacknowledged]) {
+      servers.push(upstream);
+      const front = await remoteFront(upstream.url);
+      fronts.push(front);
+      const client = await readyClient(front.url);
+      client.send({ type: 'subscribe', id: 'a', payload: { query: 'subscription { ticks }' } });
+      await until(() => open.size === 1, 'a connection');
+      const leftAt = Date.now();
+      client.webSocket.terminate();
+      await until(() => open.size === 0, 'no connection');
+      expect(Date.now() - leftAt).to.be.below(1000);
+    }
+  });
+
   it('gives one error when the connection drops in the middle', async () => {
     const upstream = await rawSocketUpstream((webSocket) => acknowledge(webSocket, () => webSocket.terminate()));
     expectFailure(await outcome(upstream));
