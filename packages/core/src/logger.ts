@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { pino, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
 
 /** Levels of the product, least to most severe. `panic` lies between error and fatal. */
@@ -68,6 +69,12 @@ const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>>
 /** Paths whose values never reach a log line. */
 const REDACTED = ['authorization', 'cookie', 'token', 'secret', 'password', 'code'].flatMap((key) => [key, `*.${key}`]);
 
+/** The codes of errors have the name of authorization codes, and say most of what went wrong. */
+function censor(value: unknown): string {
+  const isOfError = typeof value === 'string' && (/^ERR_[A-Z_]+$/.test(value) || Object.hasOwn(constants.errno, value));
+  return isOfError ? value : '[redacted]';
+}
+
 /**
  * Makes the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output.
  *
@@ -77,7 +84,7 @@ const REDACTED = ['authorization', 'cookie', 'token', 'secret', 'password', 'cod
  */
 export function createLoggers(options: { level?: LogLevel; destination?: DestinationStream } = {}): Loggers {
   const root = pino(
-    { level: 'trace', base: null, redact: { paths: REDACTED, censor: '[redacted]' } },
+    { level: 'trace', base: null, redact: { paths: REDACTED, censor } },
     options.destination ?? pino.destination(1),
   );
   const loggers = new Map<LoggerName, PinoLogger>();

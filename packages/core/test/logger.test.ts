@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { createLoggers, GatewayError } from '../src/index.ts';
+
+describe('a log line', () => {
+  function lineOf(fields: object): Record<string, never> {
+    let written = '';
+    const log = createLoggers({ destination: { write: (line: string) => void (written += line) } });
+    log.get('main').info(fields, 'said');
+    return JSON.parse(written) as Record<string, never>;
+  }
+
+  it('has no value under the names of secrets, at the top or one level below', () => {
+    for (const name of ['authorization', 'cookie', 'token', 'secret', 'password', 'code']) {
+      expect(lineOf({ [name]: 'a-secret', request: { [name]: 'a-secret' } })).to.deep.include({
+        [name]: '[redacted]',
+        request: { [name]: '[redacted]' },
+      });
+    }
+  });
+
+  it('has the code of an error', () => {
+    const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    expect(lineOf({ err: refused })).to.nested.include({ 'err.code': 'ECONNREFUSED' });
+    const failed = new GatewayError('away', { code: 'ERR_OIDC_STORE_UNAVAILABLE' });
+    expect(lineOf({ err: failed })).to.nested.include({ 'err.code': 'ERR_OIDC_STORE_UNAVAILABLE' });
+  });
+
+  it('has no code of an error that looks like an authorization code, and no token of one', () => {
+    for (const code of ['Splx10BeZQQYbYS6WxSbIA', 'E2a9', '4/P7q7W91']) {
+      const line = lineOf({ err: Object.assign(new Error('x'), { code, token: 'a-secret' }) });
+      expect(line).to.nested.include({ 'err.code': '[redacted]', 'err.token': '[redacted]' });
+    }
+  });
+});
