@@ -75,11 +75,12 @@ export function statusOf({ code }: Refusal, { lenient }: Wanted): number {
 
 /** A result as JSON text, with its fields in the order the specification recommends. */
 export function serialize({ data, errors, extensions }: ApiResult): string {
-  return JSON.stringify({ ...(errors && errors.length > 0 && { errors }), data, extensions });
+  return JSON.stringify(errors && errors.length > 0 ? { errors, data, extensions } : { data, extensions });
 }
 
 /** True for the content types of a GraphQL request. What a form can send without asking (CSRF) is not among them. */
 export function isRequestType(header: string | undefined): boolean {
+  if (header === 'application/json') return true;
   const [type = '', ...parameters] = (header ?? '')
     .toLowerCase()
     .split(';')

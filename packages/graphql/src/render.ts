@@ -53,6 +53,28 @@ function percent(character: string): string {
 
 /** A path, with a query or without. Throws a `FieldFailure` where a value would leave its segment out or step out of it. */
 export function renderPath(template: Template, roots: Roots): string {
+  return plainPath(template, roots) ?? checkedPath(template, roots);
+}
+
+const PLAIN = /^[\w-]+$/;
+
+/** The path where its values are of letters, digits, `_` and `-` alone and nothing in it is like a dot, as nearly always. */
+function plainPath(template: Template, roots: Roots): string | undefined {
+  let path = '';
+  for (const part of template) {
+    if (typeof part === 'string') {
+      if (part.includes('.') || part.includes('%')) return undefined;
+      path += part;
+    } else {
+      const text = textOf(part.evaluate(roots));
+      if (!PLAIN.test(text)) return undefined;
+      path += text;
+    }
+  }
+  return path;
+}
+
+function checkedPath(template: Template, roots: Roots): string {
   const path = renderText(template, roots, escapeComponent);
   const cut = path.indexOf('?');
   const pathname = cut < 0 ? path : path.slice(0, cut);
