@@ -8,7 +8,7 @@ import type { Limits } from '../limits.ts';
 import { followSchema, type ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
 import { createForward } from './forward-operation.ts';
-import { compileRemoteHead } from './remote-request.ts';
+import { compileRemoteHead, type RemoteHead } from './remote-request.ts';
 import { createPlaces } from '../subscriptions/places.ts';
 import { createRemoteSubscriptions } from './remote-subscription.ts';
 import { waysOf } from './ways.ts';
@@ -66,27 +66,10 @@ export function createRemoteApi(
     }
   }
 
-  const ways = waysOf({
-    callUpstream,
-    upstream,
-    limits,
-    targetOf({ facts }) {
-      const { path, headers } = headOf(pathOf(facts), facts);
-      return { path, headers: [...requestId(facts), ...headers] };
-    },
+  const subscribe = subscribeAt(upstream, context, ({ facts }) => {
+    const { path, headers } = headOf(pathOf(facts), facts);
+    return { path, headers: [...requestId(facts), ...headers] };
   });
-  const subscribed = createRemoteSubscriptions({
-    ways,
-    maxBytes: limits.maxResponseBytes,
-    places: createPlaces(limits.maxRunningSubscriptions),
-    now: context.now,
-    failed: (error, { facts }) => {
-      const reason = reasonOf(error);
-      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'a subscription broke');
-      return { errors: failed('ERR_GRAPHQL_UPSTREAM', facts).errors ?? [] };
-    },
-  });
-  const subscribe = (request: OperationRequest) => Promise.resolve(subscribed(request));
 
   if (schema) return { schema, introspection: true, execute, subscribe };
   return {
@@ -98,6 +81,25 @@ export function createRemoteApi(
     execute,
     subscribe,
   };
+}
+
+function subscribeAt(
+  upstream: ResourceRef,
+  { callUpstream, limits, log, now }: RemoteContext,
+  targetOf: (request: OperationRequest) => RemoteHead,
+): NonNullable<ExecutableApi['subscribe']> {
+  const subscribe = createRemoteSubscriptions({
+    ways: waysOf({ callUpstream, upstream, limits, targetOf }),
+    maxBytes: limits.maxResponseBytes,
+    places: createPlaces(limits.maxRunningSubscriptions),
+    now,
+    failed: (error, { facts }) => {
+      const reason = reasonOf(error);
+      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'a subscription broke');
+      return { errors: failed('ERR_GRAPHQL_UPSTREAM', facts).errors ?? [] };
+    },
+  });
+  return (request) => Promise.resolve(subscribe(request));
 }
 
 /** Facts of a request that no client makes. */
