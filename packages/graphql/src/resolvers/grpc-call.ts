@@ -1,0 +1,123 @@
+import type { ResourceRef } from '@edge-gateway/core';
+import type { Resolution } from '@edge-gateway/core/schema';
+import type protobuf from 'protobufjs';
+import { rootOfDescriptorSet } from '../discover/descriptor-set.ts';
+import { reflect } from '../discover/grpc-reflection.ts';
+import type { Run } from '../execute/run.ts';
+import { FieldFailure } from '../field-failure.ts';
+import type { GrpcChannel } from '../grpc/channel.ts';
+import { methodTypes, type MethodTypes } from '../grpc/descriptors.ts';
+import { jsonOf, messageOf } from '../grpc/message-json.ts';
+import { retryingGrpc } from '../grpc/retrying.ts';
+import { GrpcFailure } from '../grpc/unary.ts';
+import { serverOf } from '../trace/http-call.ts';
+import { callKind, traced, type TracedCall } from '../trace/span.ts';
+import type { ResolverContext } from './resolver.ts';
+import { timeoutFinder, upstreamOf } from './rest.ts';
+
+export type GrpcResolver = NonNullable<Resolution['grpcResolver']>;
+
+/** What a gRPC resolver takes from its API. */
+export interface GrpcParts {
+  readonly context: ResolverContext;
+  /** Descriptors that were given; without them the server is asked by reflection, at the first use. */
+  readonly descriptors: readonly protobuf.Root[] | undefined;
+  /** Connections to an upstream; all resolvers of an API share them. */
+  channelTo(upstream: ResourceRef): GrpcChannel;
+}
+
+/** A message as JSON, and its metadata. */
+export interface GrpcRequest {
+  readonly json: unknown;
+  readonly metadata: readonly (readonly [string, string])[];
+}
+
+/** Calls one method of one service. */
+export interface GrpcCaller {
+  /** Makes a call, once for equal ones of a query. */
+  ask(request: GrpcRequest, run: Run): Promise<unknown>;
+}
+
+/** Makes what calls the service of a resolver. Throws an `Error` that says what is wrong. */
+export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcParts): GrpcCaller {
+  const { context, descriptors, channelTo } = parts;
+  const { serviceName = '', methodName = '' } = grpc.requestTransform ?? {};
+  if (!serviceName || !methodName) throw new Error('requestTransform needs serviceName and methodName');
+  const upstream = upstreamOf(grpc.upstreamRef, context);
+  const channel = channelTo(upstream);
+  const typesOf = typesFinder({ serviceName, methodName, channel }, descriptors);
+  const counts = context.countsOf(name);
+  const timeoutMs = timeoutFinder(grpc.timeout, upstream, context);
+  const path = `/${serviceName}/${methodName}`;
+  const where = `${upstream.namespace} ${upstream.name} ${path}`;
+  const attributes = { 'rpc.system': 'grpc', 'rpc.service': serviceName, 'rpc.method': methodName };
+  const kind = callKind(grpc.spanName || name, attributes);
+
+  async function call({ json, metadata }: GrpcRequest, run: Run, trace: TracedCall | undefined): Promise<unknown> {
+    trace?.span.setAttributes(serverOf({ upstream, find: context.findUpstream }));
+    try {
+      const { request, response } = await typesOf(timeoutMs());
+      const message = request.encode(messageOf(request, json)).finish();
+      const sent = trace ? carryingMetadata(metadata, trace) : metadata;
+      const retry = { policy: run.request.retries, repeatable: isQuery(run) };
+      const asked = { path, message, metadata: sent, timeoutMs: timeoutMs(), signal: run.calls.signal };
+      const bytes = await retryingGrpc(asked, retry, (attempt) => channel.call(attempt));
+      trace?.span.setAttribute('rpc.grpc.status_code', 0);
+      return jsonOf(response, bytes);
+    } catch (error) {
+      counts.failed.value++;
+      if (error instanceof GrpcFailure) trace?.span.setAttribute('rpc.grpc.status_code', error.status);
+      if (error instanceof FieldFailure) throw error;
+      throw new FieldFailure(`${upstream.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  return {
+    ask(request, run) {
+      counts.total.value++;
+      const key = isQuery(run) ? `${where} ${JSON.stringify([request.metadata, request.json])}` : undefined;
+      return run.calls.once(key, () => traced(kind, run.trace, (trace) => call(request, run, trace)));
+    },
+  };
+}
+
+function carryingMetadata(own: GrpcRequest['metadata'], { carried }: TracedCall): GrpcRequest['metadata'] {
+  return [...own.filter(([key]) => !carried.some(([name]) => name === key)), ...carried];
+}
+
+function isQuery({ request }: Run): boolean {
+  return request.operation.definition.operation === 'query';
+}
+
+interface MethodPlace {
+  readonly serviceName: string;
+  readonly methodName: string;
+  readonly channel: GrpcChannel;
+}
+
+/** Gives the types of a method. Reflection is asked once; where it fails, again at the next use. */
+function typesFinder(
+  { serviceName, methodName, channel }: MethodPlace,
+  descriptors: GrpcParts['descriptors'],
+): (timeoutMs: number) => Promise<MethodTypes> {
+  if (descriptors) {
+    const types = Promise.resolve(methodTypes(descriptors, serviceName, methodName));
+    return () => types;
+  }
+  let asked: Promise<MethodTypes> | undefined;
+  return (timeoutMs) => {
+    asked ??= reflected(channel, timeoutMs)
+      .then((root) => methodTypes([root], serviceName, methodName))
+      .catch((error: unknown) => {
+        asked = undefined;
+        throw error;
+      });
+    return asked;
+  };
+}
+
+async function reflected(channel: GrpcChannel, timeoutMs: number): Promise<protobuf.Root> {
+  const { address, credentials, serverName } = channel.next();
+  const { descriptorSet } = await reflect(address, { credentials, timeoutMs, ...(serverName && { serverName }) });
+  return rootOfDescriptorSet(descriptorSet);
+}
