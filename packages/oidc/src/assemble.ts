@@ -4,7 +4,7 @@ import { parseDuration, type AuthMethod, type Context } from '@edge-gateway/core
 import type { UserSession } from '@edge-gateway/core/schema';
 import { createLogin } from './create-login.ts';
 import { createExpiringMap } from './expiring-map.ts';
-import { failure } from './failure.ts';
+import { codeOf, failure } from './failure.ts';
 import { azureGroups } from './groups/azure-groups.ts';
 import type { Login } from './login/login.ts';
 import { extraParameters } from './login/parameters.ts';
@@ -87,7 +87,15 @@ export function assemble(parts: LoginParts): AuthMethod {
       const headers: Record<string, string> = sessionHeader ? { [sessionHeader]: held.id } : {};
       const answer = await client.refresh(held.session.refreshToken!, { parameters, headers });
       const renewed = toSession(answer, now(), held.session);
-      if (openid && answer.id_token !== undefined) await check(renewed, { fresh: true });
+      if (openid && answer.id_token !== undefined)
+        await check(renewed, { fresh: true }).catch((err: unknown) => {
+          // The refresh token is used up, and what it gave came from the provider itself (OpenID Connect Core 3.1.3.7).
+          if (codeOf(err) === 'ERR_OIDC_TOKEN_INVALID') throw err;
+          log.warn(
+            { requestId: request.requestId, err },
+            'a refreshed id token is taken without a look at its signature',
+          );
+        });
       if (openid) sameSubject(held.session, renewed);
       return renewed;
     },
