@@ -42,6 +42,7 @@ spec:
       remote:
         upstreamRef: { name: events, namespace: gw-system }
         headers: { x-email: '{$headers.x-email}' }
+  options: { allowedOrigins: ['https://app.example.com'], limits: { maxSubscriptions: 3 } }
 ---
 apiVersion: enterprise.gw.vendor.io/v1
 kind: AuthConfig
@@ -202,14 +203,30 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     expect(upgrades[0]!.headers).to.not.have.property('authorization');
   });
 
-  it('of pages of other origins are refused', async () => {
+  it('of pages of other origins are refused, unless the API allows them', async () => {
     const path = '/open/foreign';
     expect(await handshake(path, { origin: 'https://evil.example' })).to.equal('Unexpected server response: 403');
     expect(await handshake(path, { origin: gateway.url })).to.equal('open');
+    expect(await handshake('/open', { origin: 'https://app.example.com' })).to.equal('open');
     const logged = () => gateway.output.split('\n').filter((line) => line.includes(path));
     await until(() => logged().length === 2, 'both are logged');
     expect(logged()[0]).to.include('403');
     expect(logged()[1]).to.include('101');
+  });
+
+  it('have the limits of the API', async () => {
+    const client = createClient({ url: webSocketUrl('/open'), webSocketImpl: WebSocket, retryAttempts: 0 });
+    const codes: unknown[] = [];
+    for (let i = 0; i < 4; i++) {
+      client.subscribe(
+        { query: 'subscription { ticks }' },
+        { next: () => {}, error: (errors) => void codes.push((errors as any)[0].extensions.code), complete: () => {} },
+      );
+    }
+    await until(() => codes.length > 0 && open() === 3, 'one is refused');
+    expect(codes).to.deep.equal(['ERR_GRAPHQL_LIMIT']);
+    client.terminate();
+    await until(() => open() === 0, 'no subscription');
   });
 
   it('are only events where the route switches WebSocket off', async () => {
