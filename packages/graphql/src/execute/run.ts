@@ -30,8 +30,8 @@ export interface Run {
   readonly request: OperationRequest;
   readonly variables: VariableValues | undefined;
   readonly calls: Calls;
-  /** What its calls are part of, in traces. */
-  readonly trace: Context;
+  /** What its calls are part of, in traces; `undefined` where nobody traces. */
+  readonly trace: Context | undefined;
   readonly errors: ResultError[];
   /** Told of each failure, with what clients are not told. */
   readonly onFailure: (reason: string, path: readonly (string | number)[]) => void;

@@ -4,6 +4,7 @@ import {
   createContextKey,
   isSpanContextValid,
   propagation,
+  ProxyTracerProvider,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -28,7 +29,8 @@ export interface TracedCall {
   readonly carried: readonly (readonly [string, string])[];
 }
 
-const tracer = trace.getTracer('@edge-gateway/graphql');
+const NAME = '@edge-gateway/graphql';
+const tracer = trace.getTracer(NAME);
 /** The key by which instrumentations of HTTP clients are told to keep quiet: our span is that of the client. */
 const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
@@ -37,10 +39,20 @@ export function callKind(name: string, attributes: Attributes): CallKind {
   return { name, options: { kind: SpanKind.CLIENT, attributes } };
 }
 
-/** What the calls of a request are part of: the active span, else the trace that the client's headers continue. */
-export function traceOf(facts: Facts): Context {
+/**
+ * What the calls of a request are part of: the active span, else the trace that the client's headers continue. `undefined`
+ * where nobody traces, so that its calls cost nothing more.
+ */
+export function traceOf(facts: Facts): Context | undefined {
   const active = context.active();
-  return trace.getSpanContext(active) ? active : propagation.extract(active, facts, GETTER);
+  const within = trace.getSpanContext(active) ? active : propagation.extract(active, facts, GETTER);
+  return trace.getSpanContext(within) || isRecorded() ? within : undefined;
+}
+
+/** Whether an SDK was registered, by this copy of the API or by another. */
+function isRecorded(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined;
 }
 
 const GETTER = {
@@ -54,9 +66,10 @@ const SETTER = {
 /** Makes a call in a span. Where nobody traces, it is made without one. */
 export function traced<T>(
   { name, options }: CallKind,
-  parent: Context,
+  parent: Context | undefined,
   make: (call: TracedCall | undefined) => Promise<T>,
 ): Promise<T> {
+  if (!parent) return make(undefined);
   const span = tracer.startSpan(name, options, parent);
   return isSpanContextValid(span.spanContext()) ? inSpan(span, parent, make) : make(undefined);
 }
