@@ -25,7 +25,7 @@ export interface Provider {
   intercept: ((req: IncomingMessage, res: ServerResponse, form: URLSearchParams) => boolean) | undefined;
   /** How often the key set was read. */
   keyReads: number;
-  /** Who asked for a token with a refresh token, in order. */
+  /** Whose refresh tokens came, good or not, in order. */
   readonly refreshes: string[];
   /** Who began to log in, in order. */
   readonly authorizations: string[];
@@ -53,7 +53,9 @@ const part = (value: object): string => Buffer.from(JSON.stringify(value)).toStr
 
 export async function startProvider(): Promise<Provider> {
   const codes = new Map<string, Code>();
-  const refreshTokens = new Map<string, string>();
+  /** Of all refresh tokens that there ever were. */
+  const owners = new Map<string, string>();
+  const good = new Set<string>();
   let serial = 0;
   let key = createKey(serial);
   const server = createServer((req, res) => {
@@ -84,9 +86,9 @@ export async function startProvider(): Promise<Provider> {
       return `${input}.${createSign('sha256').update(input).sign(key.privateKey, 'base64url')}`;
     },
     revoke(email) {
-      for (const [token, owner] of refreshTokens) if (owner === email) refreshTokens.delete(token);
+      for (const [token, owner] of owners) if (owner === email) good.delete(token);
     },
-    ownerOf: (token) => refreshTokens.get(token),
+    ownerOf: (token) => owners.get(token),
     async stop() {
       if (!server.listening) return;
       const closed = once(server, 'close');
@@ -147,16 +149,16 @@ export async function startProvider(): Promise<Provider> {
   }
 
   function refreshed(token: string): object {
-    const email = refreshTokens.get(token);
-    if (email === undefined) return { error: 'invalid_grant' };
-    provider.refreshes.push(email);
-    refreshTokens.delete(token);
-    return granted(email, null);
+    const email = owners.get(token);
+    if (email !== undefined) provider.refreshes.push(email);
+    // Each is good for one call.
+    return email !== undefined && good.delete(token) ? granted(email, null) : { error: 'invalid_grant' };
   }
 
   function granted(email: string, nonce: string | null): object {
     const refreshToken = randomBytes(16).toString('hex');
-    refreshTokens.set(refreshToken, email);
+    owners.set(refreshToken, email);
+    good.add(refreshToken);
     return {
       access_token: randomBytes(16).toString('hex'),
       token_type: 'Bearer',
