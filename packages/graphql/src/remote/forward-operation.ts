@@ -20,14 +20,14 @@ export interface ForwardOptions {
 /** Makes what hands operations to a server: each in a span, queries again where the route retries. */
 export function createForward(options: ForwardOptions): ForwardOperation {
   const { upstream, callUpstream, findUpstream, limits, spanName } = options;
-  const kind = callKind(spanName || upstream.name, { 'http.request.method': 'POST' });
+  const kind = callKind(spanName || upstream.name);
   const place = { upstream, find: findUpstream };
 
   async function forward(request: OperationRequest, { path, headers }: RemoteHead, trace: TracedCall | undefined) {
     const { operation, retries, signal } = request;
     const type = operation.definition.operation;
     if (trace) {
-      noteRequest(trace, path, place);
+      noteRequest(trace, { method: 'POST', path }, place);
       const name = operation.definition.name?.value;
       trace.span.setAttributes({ 'graphql.operation.type': type, ...(name && { 'graphql.operation.name': name }) });
     }

@@ -39,10 +39,10 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   const { limits, callUpstream } = context;
   const where = `${upstream.namespace} ${upstream.name}`;
   const place = { upstream, find: context.findUpstream };
-  const kind = callKind(rest.spanName || name, { 'http.request.method': compileRestTemplate(rest).method });
+  const kind = callKind(rest.spanName || name);
 
   async function make({ method, path, headers, body }: RestRequest, run: Run, trace: TracedCall | undefined) {
-    if (trace) noteRequest(trace, path, place);
+    if (trace) noteRequest(trace, { method, path }, place);
     const { retries } = run.request;
     const call: JsonCall['call'] = {
       method,

@@ -9,10 +9,17 @@ export interface CallPlace {
   readonly find: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
 }
 
+/** What is told of a request. */
+export interface SentRequest {
+  readonly method: string;
+  readonly path: string;
+}
+
 /** Notes where an HTTP request goes; never its query, which may hold a secret. */
-export function noteRequest({ span }: TracedCall, path: string, place: CallPlace): void {
+export function noteRequest({ span }: TracedCall, { method, path }: SentRequest, place: CallPlace): void {
   const cut = path.indexOf('?');
-  span.setAttributes({ 'url.path': cut < 0 ? path : path.slice(0, cut), ...serverOf(place) });
+  const pathname = cut < 0 ? path : path.slice(0, cut);
+  span.setAttributes({ 'http.request.method': method, 'url.path': pathname, ...serverOf(place) });
 }
 
 /** The address of the only endpoint; of an upstream with several, or with unknown ones, its name. */

@@ -35,7 +35,7 @@ const tracer = trace.getTracer(NAME);
 const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
 /** Makes the kind of a call to an upstream. */
-export function callKind(name: string, attributes: Attributes): CallKind {
+export function callKind(name: string, attributes: Attributes = {}): CallKind {
   return { name, options: { kind: SpanKind.CLIENT, attributes } };
 }
 
