@@ -4,10 +4,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const wanted = process.argv.slice(2);
-const files = readdirSync(import.meta.dirname)
-  .filter((name) => name.endsWith('.bench.ts'))
-  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
-  .sort();
+const all = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.bench.ts'));
+/** A whole name stands for itself alone, so that `graphql` is not `graphql-memory` as well. */
+const isMeant = (name: string, part: string): boolean =>
+  all.includes(`${part}.bench.ts`) ? name === `${part}.bench.ts` : name.includes(part);
+const files = all.filter((name) => wanted.length === 0 || wanted.some((part) => isMeant(name, part))).sort();
 let failed = 0;
 for (const file of files) {
   console.log(`\n${file}`);
