@@ -52,6 +52,8 @@ export interface AuthDenied {
   readonly headers?: readonly string[];
   readonly body?: string;
   readonly redirect?: boolean;
+  /** True where nobody was judged, because something failed: behind a `!` it lets nobody in. */
+  readonly unsure?: true;
   /** For the log, never for the client. */
   readonly reason: string;
 }

@@ -51,7 +51,7 @@ export interface ChainParts {
 /**
  * Makes the chain of an AuthConfig: all steps in order, or its boolean expression. The first refusal ends it; what each
  * passing step grants is merged, and its state is seen by the next. A step that throws or is too slow is neither passed
- * nor refused: only another side of an `||` can still let the request in.
+ * nor refused: only another side of an `||` can still let the request in, and a `!` before it or around it cannot.
  * Throws `ERR_EXTAUTH_METHOD` for a method that is not available, `ERR_CORE_EXPRESSION`, and what a method throws.
  */
 export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
@@ -79,11 +79,13 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
       const inner = await evaluate(node.operand, progress);
       if (!('denied' in inner))
         return { denied: { allowed: false, status: 403, reason: 'a step passed that must not' } };
-      return inner.denied.failed ? inner : { progress };
+      return isUnsure(inner) ? inner : { progress };
     }
     const left = await evaluate(node.left, progress);
-    if (node.type === 'or') return 'denied' in left ? evaluate(node.right, progress) : left;
-    return 'denied' in left ? left : evaluate(node.right, left.progress);
+    if (node.type === 'and') return 'denied' in left ? left : evaluate(node.right, left.progress);
+    if (!('denied' in left)) return left;
+    const right = await evaluate(node.right, progress);
+    return isUnsure(left) && 'denied' in right ? { denied: { ...right.denied, unsure: true } } : right;
   }
 
   return {
@@ -97,6 +99,11 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
       await Promise.all(steps.map(({ method }) => method.close?.()));
     },
   };
+}
+
+/** What failed on one side of an `||` may have been the permission that a `!` before it waits not to see. */
+function isUnsure(outcome: Outcome): boolean {
+  return 'denied' in outcome && (outcome.denied.failed === true || outcome.denied.unsure === true);
 }
 
 function allOf(steps: readonly Step[]): Expression {

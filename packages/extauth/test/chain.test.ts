@@ -104,6 +104,26 @@ describe('the chain', () => {
     expect(await run([fail, refuse], { booleanExpr: 'a || b' })).not.to.have.property('failed');
   });
 
+  it('lets nobody in by a not around what failed, whichever side of an or it stands on', async () => {
+    for (const says of [
+      [fail, refuse],
+      [refuse, fail],
+      [fail, fail],
+    ]) {
+      expect((await run(says, { booleanExpr: '!(a || b)' })).allowed).to.equal(false);
+      expect((await run([...says, pass], { booleanExpr: 'c && !(a || b)' })).allowed).to.equal(false);
+    }
+    expect((await run([refuse, refuse], { booleanExpr: '!(a || b)' })).allowed).to.equal(true);
+    expect((await run([refuse, fail], { booleanExpr: '!(a && b)' })).allowed).to.equal(true);
+  });
+
+  it('lets nobody in by a not before a step that answers without having judged', async () => {
+    const away: Say = () => ({ allowed: false, status: 503, reason: 'away', unsure: true });
+    expect(await run([away], { booleanExpr: '!a' })).to.include({ allowed: false, status: 503 });
+    expect((await run([away, refuse], { booleanExpr: '!(a || b)' })).allowed).to.equal(false);
+    expect((await run([away, pass], { booleanExpr: 'a || b' })).allowed).to.equal(true);
+  });
+
   it('takes a step that is too slow for one that fails, and aborts it', async () => {
     let aborted = false;
     const slow: Say = async ({ signal }) => {

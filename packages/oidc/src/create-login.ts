@@ -44,7 +44,7 @@ export function createLogin(login: Login): AuthMethod {
         return await decide(request);
       } catch (error) {
         log.error({ requestId: request.requestId, err: error }, 'login is not available');
-        return refusalOf(request, error);
+        return { ...refusalOf(request, error), unsure: true };
       }
     },
     close() {

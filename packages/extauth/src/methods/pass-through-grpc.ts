@@ -81,7 +81,7 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
             bypassed.value++;
             return { allowed: true };
           }
-          return { allowed: false, status: 403, reason: 'the auth server does not answer' };
+          return { allowed: false, status: 403, unsure: true, reason: 'the auth server does not answer' };
         }
       },
       close: () => client.close(),

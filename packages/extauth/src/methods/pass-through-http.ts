@@ -3,6 +3,7 @@ import {
   GatewayError,
   type AuthAllowed,
   type AuthDecision,
+  type AuthDenied,
   type AuthMethodKind,
   type AuthRequest,
   type HeaderChange,
@@ -76,7 +77,8 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
           bypassed.value++;
           return { allowed: true };
         }
-        return answer ? deny(http, { ...answer, body: '' }) : refused(403, 'the auth server does not answer');
+        const denied = answer ? deny(http, { ...answer, body: '' }) : refused(403, 'the auth server does not answer');
+        return { ...denied, unsure: true };
       },
       close: () => dispatcher.close(),
     };
@@ -138,7 +140,7 @@ function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
   let newState: AuthAllowed['newState'];
   if (response.readStateFromResponse) {
     newState = stateOf(answer.body);
-    if (!newState) return refused(403, 'the state in the answer cannot be read');
+    if (!newState) return { ...refused(403, 'the state in the answer cannot be read'), unsure: true };
   }
   return {
     allowed: true,
@@ -171,7 +173,7 @@ function copies({ headers }: Answer, names: readonly string[] | undefined, op: '
 }
 
 /** A status that promises success would be taken for one. */
-function deny({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
+function deny({ response = {} }: HttpSpec, answer: Answer): AuthDenied {
   const status = answer.status >= 300 ? answer.status : 403;
   const headers = copies(answer, response.allowedClientHeadersOnDenied, 'append').flatMap((change) =>
     change.op === 'remove' ? [] : [change.name, change.value],

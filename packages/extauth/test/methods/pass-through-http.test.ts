@@ -101,6 +101,21 @@ describe('passThroughAuth.http', () => {
     }
   });
 
+  it('is no permission behind a not while the server is down or fails, over HTTP and over gRPC', async () => {
+    const { url: broken } = await authServer((res) => void res.writeHead(500).end());
+    const { url: garbled } = await authServer((res) => void res.end('no state'));
+    const { url: no } = await authServer((res) => void res.writeHead(401).end());
+    const behindNot = async (passThroughAuth: PassThroughAuth): Promise<number> => {
+      const { ask } = await guarded({ configs: [{ name: 'blocked', passThroughAuth }], booleanExpr: '!blocked' });
+      return (await ask()).status;
+    };
+    expect(await behindNot({ http: { url: 'http://127.0.0.1:1' } })).to.equal(403);
+    expect(await behindNot({ http: { url: broken } })).to.equal(500);
+    expect(await behindNot({ http: { url: garbled, response: { readStateFromResponse: true } } })).to.equal(403);
+    expect(await behindNot({ grpc: { address: '127.0.0.1:1', connectionTimeout: '0.2s' } })).to.equal(403);
+    expect(await behindNot({ http: { url: no } })).to.equal(200);
+  });
+
   it('refuses when the server is down, slow, fails or ends early; failureModeAllow lets pass, but no refusal', async () => {
     const { url: slow } = await authServer(() => {});
     const { url: failing } = await authServer((res) => void res.writeHead(503).end('stack trace'));
