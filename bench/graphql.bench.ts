@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { installHive } from './hive-install.ts';
+import { pin } from './measure.ts';
 
 // CPU of a GraphQL query in relation to a hand-written JSON handler that makes the same backend call.
 const ROUNDS = 5;
@@ -27,6 +28,7 @@ const autocannon = createRequire(import.meta.url)('autocannon') as (options: obj
 async function start(...args: string[]): Promise<Server> {
   const child = fork(new URL('graphql-servers.ts', import.meta.url), args, { execArgv: ['--conditions=source'] });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  pin(child, args[0] === 'backend' ? '1' : '0');
   return { child, port };
 }
 
@@ -70,6 +72,8 @@ function line(name: string, times: readonly number[], to?: readonly number[]): s
 }
 
 installHive();
+// What is measured has a core of its own; client and backend share the other one.
+pin(process, '1');
 const backend = await start('backend');
 const port = String(backend.port);
 const servers = {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Pool } from 'undici';
 
 /** Keeps a process with all its threads on these cores (Linux). */
-export function pin({ pid }: ChildProcess, cores: string): void {
+export function pin({ pid }: Pick<ChildProcess, 'pid'>, cores: string): void {
   execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], { stdio: 'ignore' });
 }
 
