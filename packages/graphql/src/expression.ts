@@ -50,6 +50,11 @@ export function parseTemplate(text: string): Template {
   return parts;
 }
 
+/** True when what a template gives differs by client: it reads headers or metadata. */
+export function readsClient(template: Template): boolean {
+  return template.some((part) => typeof part !== 'string' && (part.root === 'headers' || part.root === 'metadata'));
+}
+
 /** True when the template has no expression. */
 export function isConstant(template: Template): boolean {
   return template.every((part) => typeof part === 'string');

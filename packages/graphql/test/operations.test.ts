@@ -87,6 +87,8 @@ describe('operations', () => {
         req.on('data', (chunk) => (text += chunk));
         req.on('end', () => {
           if (req.url === '/add') sum += (JSON.parse(text) as { n: number }).n;
+          const [, keys] = /^\/by-key\?keys=(.*)/.exec(req.url!) ?? [];
+          if (keys) return void res.end(JSON.stringify({ [keys]: { name: keys } }));
           res.end(req.url?.startsWith('/book') ? JSON.stringify({ name: req.url }) : String(sum));
         });
       },
@@ -254,8 +256,26 @@ describe('operations', () => {
     await ask(url, '{ mine { name } }');
     expect(backend.asked).to.have.length(2);
     expect((await ask(url, '{ byHeader }', {}, { 'x-user': 'a' })).body.data.byHeader).to.equal('/book?for=a');
-    expect((await ask(url, '{ byHeader }', {}, { 'x-user': 'b' })).body.data.byHeader).to.equal('/book?for=b');
+    const byHeader = await ask(url, '{ byHeader }', {}, { 'x-user': 'b' });
+    expect(byHeader.body.data.byHeader).to.equal('/book?for=b');
+    expect(byHeader.headers.get('cache-control')).to.equal('max-age=60, private');
     expect((await ask(url, '{ book { name } mock { a } }')).headers.get('cache-control')).to.equal(null);
+  });
+
+  it('a header that only a setter or the key of a batch reads makes a result private, too', async () => {
+    const schemaDefinition = `
+      type Query { set: Book @resolve(name: "set") @cacheControl(maxAge: 60) keyed: Book @resolve(name: "keyed") @cacheControl(maxAge: 60) }
+      type Book { name: String }`;
+    const set = rest('/book', { response: { setters: { name: '{$headers.x-user}' } } });
+    const keyed = rest('/by-key?keys={$batch.keys}', { batch: { key: '{$headers.x-user}' } });
+    const url = await start({ schemaDefinition, resolutions: { set, keyed } });
+    for (const field of ['set', 'keyed']) {
+      for (const user of ['a', 'b', 'a']) {
+        const { body, headers } = await ask(url, `{ ${field} { name } }`, {}, { 'x-user': user });
+        expect(body).to.deep.equal({ data: { [field]: { name: user } } });
+        expect(headers.get('cache-control')).to.equal('max-age=60, private');
+      }
+    }
   });
 
   it('batches are answered in order where they are allowed', async () => {

@@ -16,8 +16,13 @@ export interface CachePolicy {
 export function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
   let maxAge = Number.POSITIVE_INFINITY;
   let scope: CachePolicy['scope'] = 'public';
+  /** What was inherited by selections that were visited: they may stand in many places. */
+  const visited = new Map<Selection, Set<number>>();
 
   function visit(fields: Selection, inherited: number): void {
+    const before = visited.get(fields) ?? new Set();
+    if (before.has(inherited)) return;
+    visited.set(fields, before.add(inherited));
     for (const field of fields) {
       if (field.name.startsWith('__')) continue;
       const hint = hintOf(field, hints);

@@ -121,12 +121,11 @@ async function mutate(plan: Plan, run: Run): Promise<ApiResult> {
   }
 }
 
-function resultOf(data: unknown, { policy, usesClient }: Plan, { errors }: Run): ApiResult {
+function resultOf(data: unknown, { policy }: Plan, { errors }: Run): ApiResult {
   if (errors.length > 0) return { data, errors };
   const control = cacheControl(policy);
   if (control === undefined) return { data };
-  const shared = policy.scope === 'public' && !usesClient;
-  return { data, cacheControl: control, ...(shared && { sharedForSeconds: policy.maxAge }) };
+  return { data, cacheControl: control, ...(policy.scope === 'public' && { sharedForSeconds: policy.maxAge }) };
 }
 
 /** A field that must have a value had none, up to the operation itself. */

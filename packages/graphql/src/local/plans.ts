@@ -7,9 +7,8 @@ import type { CacheHint } from './schema.ts';
 /** An operation ready to run. */
 export interface Plan {
   readonly selection: Selection;
+  /** Private where the result differs by client, whatever is declared. */
   readonly policy: CachePolicy;
-  /** The result differs by client. */
-  readonly usesClient: boolean;
 }
 
 /** Plans kept for one operation: one for each way its conditions turn out. */
@@ -51,15 +50,20 @@ function keyOf(conditions: readonly string[], variables: VariableValues | undefi
 
 function makePlan(operation: Operation, variables: VariableValues | undefined, options: PlansOptions): Plan {
   const selection = planOperation(operation, options.context, variables);
-  return {
-    selection,
-    policy: cachePolicy(selection, options.cacheHints),
-    usesClient: anyField(selection, ({ parentType, name }) => options.usesClient(`${parentType.name}.${name}`)),
-  };
+  const policy = cachePolicy(selection, options.cacheHints);
+  const usesClient = anyField(selection, ({ parentType, name }) => options.usesClient(`${parentType.name}.${name}`));
+  return { selection, policy: usesClient ? { ...policy, scope: 'private' } : policy };
 }
 
+/** Selections that stand in many places are looked at once. */
 function anyField(selection: Selection, test: (field: Selection[number]) => boolean): boolean {
-  return selection.some((field) => test(field) || [...field.children.values()].some((inner) => anyField(inner, test)));
+  const seen = new Set<Selection>();
+  const found = (fields: Selection): boolean => {
+    if (seen.has(fields)) return false;
+    seen.add(fields);
+    return fields.some((field) => test(field) || [...field.children.values()].some(found));
+  };
+  return found(selection);
 }
 
 function conditionsOf({ document }: Operation): readonly string[] {

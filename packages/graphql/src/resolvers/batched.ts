@@ -1,5 +1,5 @@
 import type { Resolution } from '@edge-gateway/core/schema';
-import { parseTemplate } from '../expression.ts';
+import { parseTemplate, readsClient } from '../expression.ts';
 import { FieldFailure } from '../field-failure.ts';
 import { renderValue, textOf } from '../render.ts';
 import type { Run } from '../execute/run.ts';
@@ -49,7 +49,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
   }
 
   return {
-    usesClient: template.usesClient,
+    usesClient: template.usesClient || readsClient(keyTemplate) || readOne.usesClient,
     resolve(parent, args, run) {
       const roots = rootsOf(parent, args, run);
       const key = renderValue(keyTemplate, roots);

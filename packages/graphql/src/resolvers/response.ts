@@ -1,11 +1,15 @@
 import type { Resolution } from '@edge-gateway/core/schema';
-import { parseResultPath, parseTemplate, type Roots } from '../expression.ts';
+import { parseResultPath, parseTemplate, readsClient, type Roots } from '../expression.ts';
 import { renderValue } from '../render.ts';
 
 type Response = NonNullable<Resolution['restResolver']>['response'];
 
 /** Makes the value of a field from an answer. */
-export type ReadResponse = (body: unknown, roots: Roots) => unknown;
+export interface ReadResponse {
+  (body: unknown, roots: Roots): unknown;
+  /** Some value comes from the client's headers or metadata. */
+  readonly usesClient: boolean;
+}
 
 /**
  * Reads `resultRoot` and `setters`. Setters see the part that `resultRoot` leads to as `$body`; where that is a list, each of its
@@ -22,11 +26,12 @@ export function compileResponse(response: Response): ReadResponse {
     for (const [field, template] of setters) define(made, field, renderValue(template, { ...roots, body }));
     return made;
   };
-  return (body, roots) => {
+  const read = (body: unknown, roots: Roots): unknown => {
     const found = root ? root(body) : body;
     if (setters.length === 0 || found === null || found === undefined) return found;
     return Array.isArray(found) ? found.map((element) => one(element, roots)) : one(found, roots);
   };
+  return Object.assign(read, { usesClient: setters.some(([, template]) => readsClient(template)) });
 }
 
 function define(made: object, field: string, value: unknown): void {

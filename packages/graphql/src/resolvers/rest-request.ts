@@ -1,5 +1,5 @@
 import type { Resolution } from '@edge-gateway/core/schema';
-import { isConstant, parseTemplate, type Roots, type Template } from '../expression.ts';
+import { isConstant, parseTemplate, readsClient, type Roots, type Template } from '../expression.ts';
 import { escapeComponent, renderHeader, renderPath, renderText, renderValue } from '../render.ts';
 
 type RestResolver = NonNullable<Resolution['restResolver']>;
@@ -77,8 +77,8 @@ class Templates {
     for (const part of template) {
       if (typeof part === 'string') continue;
       if (part.root === 'body') throw new Error(`{$${part.text}}: $body is only for setters`);
-      if (part.root === 'headers' || part.root === 'metadata') this.usesClient = true;
     }
+    if (readsClient(template)) this.usesClient = true;
     return template;
   }
 }

@@ -23,7 +23,7 @@ export function compileRest(rest: RestResolver, name: string, context: ResolverC
   const caller = createRestCaller(rest, name, context);
   const read = compileResponse(rest.response);
   return {
-    usesClient: template.usesClient,
+    usesClient: template.usesClient || read.usesClient,
     resolve(parent, args, run) {
       const roots = rootsOf(parent, args, run);
       return caller.ask(template.render(roots), run).then((body) => read(body, roots));
