@@ -93,9 +93,15 @@ function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
     if (!Array.isArray(value)) throw mismatch('a list');
     const out = new Array<unknown>(value.length);
     let waiting = false;
-    for (let i = 0; i < value.length; i++) {
-      out[i] = itemOf(value[i], { item, nullable }, { ...place, path: { before: place.path, key: i } });
-      waiting ||= out[i] instanceof Promise;
+    try {
+      for (let i = 0; i < value.length; i++) {
+        out[i] = itemOf(value[i], { item, nullable }, { ...place, path: { before: place.path, key: i } });
+        waiting ||= out[i] instanceof Promise;
+      }
+    } catch (error) {
+      // Those before are of no use any more; what they reject with is told to nobody.
+      for (const each of out) if (each instanceof Promise) each.catch(() => {});
+      throw error;
     }
     return waiting ? Promise.all(out) : out;
   };

@@ -77,6 +77,10 @@ class Planner {
   readonly #context: PlanContext;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #variables: VariableValues | undefined;
+  /** Numbers of the sets that were met. */
+  readonly #numbers = new Map<SelectionSetNode, number>();
+  /** Selections by type, sets and depth: types of an interface that select the same share what is below them. */
+  readonly #known = new Map<string, Selection>();
 
   constructor(
     context: PlanContext,
@@ -89,6 +93,19 @@ class Planner {
   }
 
   selection(type: GraphQLObjectType, sets: readonly SelectionSetNode[], depth: number): Selection {
+    const place = `${type.name} ${depth} ${sets.map((set) => this.#number(set)).join(' ')}`;
+    let made = this.#known.get(place);
+    if (!made) this.#known.set(place, (made = this.#select(type, sets, depth)));
+    return made;
+  }
+
+  #number(set: SelectionSetNode): number {
+    let number = this.#numbers.get(set);
+    if (number === undefined) this.#numbers.set(set, (number = this.#numbers.size));
+    return number;
+  }
+
+  #select(type: GraphQLObjectType, sets: readonly SelectionSetNode[], depth: number): Selection {
     const groups = new Map<string, FieldNode[]>();
     const visited = new Set<string>();
     for (const set of sets) this.#collect(type, set, groups, visited);

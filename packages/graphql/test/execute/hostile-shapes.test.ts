@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { graphqlApi } from '../../src/middleware.ts';
+import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
+
+const KINDS = Array.from({ length: 12 }, (_, i) => `T${i}`);
+const SCHEMA = `
+  interface Node { id: ID next: Node }
+  ${KINDS.map((kind) => `type ${kind} implements Node { id: ID next: Node }`).join('\n')}
+  type Query { node: Node @resolve(name: "node") books: [Book!] @resolve(name: "books") }
+  type Book { id: ID reviews: [Int]! @resolve(name: "reviews") }
+`;
+
+function rest(path: string) {
+  return { restResolver: { upstreamRef: { name: 'backend' }, request: { headers: { ':path': path } } } };
+}
+
+describe('shapes that cost more than they look', () => {
+  const rejected: unknown[] = [];
+  const note = (error: unknown): void => void rejected.push(error);
+  let backend: TestServer;
+  let front: TestServer;
+
+  before(async () => {
+    backend = await serveJson({ '/books': [{ id: '1' }, null, { id: '3' }] }, (_req, res) => {
+      setTimeout(() => res.writeHead(500).end(), 20);
+    });
+    const node = { __typename: 'T3', id: '1', next: { __typename: 'T7', id: '2', next: null } };
+    front = await serveHandler(
+      graphqlApi({
+        schemaDefinition: SCHEMA,
+        resolutions: {
+          node: { mockResolver: { syncResponse: node } },
+          books: rest('/books'),
+          reviews: rest('/reviews/{$parent.id}'),
+        },
+        upstreams: { backend: backend.url },
+      }),
+    );
+    process.on('unhandledRejection', note);
+  });
+  after(async () => {
+    process.off('unhandledRejection', note);
+    await front.close();
+    await backend.close();
+  });
+
+  it('a list that must not hold null fails as a whole, and what it still waits for harms nobody', async () => {
+    const { body } = await ask(front.url, '{ books { id reviews } }');
+    expect(body.data).to.deep.equal({ books: null });
+    expect(body.errors.map((each: { path: unknown }) => each.path)).to.deep.equal([['books', 1]]);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(rejected).to.deep.equal([]);
+    expect(backend.asked).to.include('GET /reviews/1');
+  });
+
+  it('an interface of many types within itself is planned at once', async () => {
+    const start = performance.now();
+    const { body } = await ask(front.url, `{ node ${'{ id next '.repeat(13)} { id } ${'}'.repeat(13)} }`);
+    expect(body).to.deep.equal({ data: { node: { id: '1', next: { id: '2', next: null } } } });
+    expect(performance.now() - start).to.be.below(2000);
+  });
+
+  it('the same, where each type selects in its own way', async () => {
+    const branch = (depth: number): string =>
+      depth === 0
+        ? '{ id }'
+        : `{ id next ${branch(depth - 1)} ... on T3 { next ${branch(depth - 1)} } ... on T7 { next ${branch(depth - 1)} } }`;
+    const start = performance.now();
+    const { body } = await ask(front.url, `{ node ${branch(3)} }`);
+    expect(body).to.deep.equal({ data: { node: { id: '1', next: { id: '2', next: null } } } });
+    expect(performance.now() - start).to.be.below(2000);
+  });
+});
