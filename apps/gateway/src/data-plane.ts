@@ -120,6 +120,7 @@ export function createDataPlane(context: Context, proxy: string, graphqlCache?: 
     },
     async close() {
       await listeners.close();
+      await graphqlExplorer.close();
       await router.close();
       cache?.close();
     },

@@ -6,6 +6,8 @@ export interface Explorer {
   apis(): readonly ResourceRef[];
   /** `undefined` for an API that is not served. */
   serve(api: ResourceRef): Handler | undefined;
+  /** Lets go of all that was made ready. */
+  close(): Promise<void>;
 }
 
 /**
@@ -17,24 +19,46 @@ export function createExplorer(
   context: Context,
   options: GraphQLActionOptions = {},
 ): Explorer {
-  const handlers = new WeakMap<SnapshotGraphQLApi, Handler>();
+  const ready = new Map<string, Ready>();
   const known = (): Map<string, SnapshotGraphQLApi> => new Map(served().map((api) => [clusterName(api.ref), api]));
 
-  function handlerOf(api: SnapshotGraphQLApi): Handler {
+  function readyOf(api: SnapshotGraphQLApi): Ready {
     const responder = serveApi(api, context, { ...options, introspection: true });
-    return function explore(req, res, next) {
-      responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
+    return {
+      api,
+      handler: function explore(req, res, next) {
+        responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
+      },
+      close: async () => responder.close?.(),
     };
+  }
+
+  /** Lets go of what was made of APIs that changed or went. */
+  async function release(apis: ReadonlyMap<string, SnapshotGraphQLApi>): Promise<void> {
+    const gone = [...ready].filter(([name, { api }]) => apis.get(name) !== api);
+    for (const [name] of gone) ready.delete(name);
+    await Promise.all(gone.map(([, { close }]) => close()));
   }
 
   return {
     apis: () => [...known().values()].map(({ ref }) => ref),
     serve(ref) {
-      const api = known().get(clusterName(ref));
+      const apis = known();
+      release(apis).catch((err: unknown) => context.log.get('graphql').warn({ err }, 'an explored API did not close'));
+      const name = clusterName(ref);
+      const api = apis.get(name);
       if (!api) return undefined;
-      let handler = handlers.get(api);
-      if (!handler) handlers.set(api, (handler = handlerOf(api)));
-      return handler;
+      let found = ready.get(name);
+      if (!found) ready.set(name, (found = readyOf(api)));
+      return found.handler;
     },
+    close: () => release(new Map()),
   };
+}
+
+/** An API made ready. */
+interface Ready {
+  readonly api: SnapshotGraphQLApi;
+  readonly handler: Handler;
+  close(): Promise<void>;
 }
