@@ -116,4 +116,4 @@ console.log(`${line('JSON handler, 31 calls', times.nestedHandler)}  ten books w
 console.log(`${line('GraphQL, the same calls', times.nestedGraphql, times.nestedHandler)} of the handler`);
 console.log(`${line('Hive gateway, the same calls', times.nestedHive, times.nestedHandler)} of the handler`);
 console.log(`${line('GraphQL to Hive gateway', times.nestedGraphql, times.nestedHive)} of Hive (at most 0.125)`);
-for (const { child } of [...Object.values(servers), backend]) child.kill();
+for (const { child } of [...Object.values(servers), backend]) child.kill('SIGKILL');
