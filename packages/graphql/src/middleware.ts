@@ -4,6 +4,7 @@ import { createAnswerer } from './answer.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './local/local-api.ts';
 import { limitsOf, type Limits } from './limits.ts';
+import type { ChangePolicy } from './remote/followed-schema.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
 import { createResponder } from './respond.ts';
@@ -21,6 +22,11 @@ export interface GraphQLApiOptions {
   readonly remote?: RemoteExecutor;
   /** Path on the server of `remote`. Default `/graphql`. */
   readonly remotePath?: string;
+  /**
+   * How a schema that the server of `remote` changed is taken: `rejectBreakingChanges` keeps the one before. Default: every change
+   * is taken, and logged.
+   */
+  readonly schemaChanges?: ChangePolicy;
   /** Joins other APIs instead, see `apis`. */
   readonly stitchedSchema?: GraphQLApiSpec['stitchedSchema'];
   /** `spec` of the APIs that `stitchedSchema` names, by name. */
@@ -73,7 +79,8 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const findApi = (wanted: ResourceRef): FoundApi | undefined =>
     Object.hasOwn(options.apis ?? {}, wanted.name) ? { spec: options.apis![wanted.name]! } : undefined;
   const remotePath = (): string => options.remotePath ?? SERVER_PATH;
-  const parts = { ref, spec: specOf(options), limits, counts, findApi, remotePath, findUpstream: caller?.find };
+  const found = { findApi, remotePath, findUpstream: caller?.find, changes: options.schemaChanges };
+  const parts = { ref, spec: specOf(options), limits, counts, ...found };
   const api = createApi(parts, context);
   const answerer = createAnswerer({
     api,

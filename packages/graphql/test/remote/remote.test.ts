@@ -1,7 +1,12 @@
+import { json } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createContext } from '@edge-gateway/core';
 import { startTodos, type Service } from '@edge-gateway/demo';
 import { expect } from 'chai';
 import { serverAudits } from 'graphql-http';
+import { buildSchema, introspectionFromSchema } from 'graphql';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
+import { SCHEMA_AGE_MS } from '../../src/remote/followed-schema.ts';
 import { ask, serve, serveHandler, type TestServer } from '../servers.ts';
 
 const SCHEMA = 'type Query { todo(id: ID!): Todo secret: String } type Todo { id: ID text: String }';
@@ -52,6 +57,39 @@ describe('a remote API', () => {
     const { url } = await front(`http://127.0.0.1:${todos.port}`);
     const answers = await Promise.all([ask(url, '{ todoList { id } }'), ask(url, '{ nothing }')]);
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 400]);
+  });
+
+  describe('whose server changes its schema', () => {
+    let now = 0;
+    const sdl = (type: string): string => `type Query { n: ${type} }`;
+
+    async function changed(schemaChanges?: GraphQLApiOptions['schemaChanges']): Promise<number> {
+      let schema = buildSchema(sdl('Int'));
+      const server = await serve(async (req, res) => {
+        const { query } = (await json(req)) as { query: string };
+        const data = query.includes('__schema') ? introspectionFromSchema(schema) : { n: null };
+        res.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
+      });
+      const parts = { remote: { upstreamRef: { name: 'todos' } }, upstreams: { todos: server.url }, schemaChanges };
+      const handler = graphqlApi(parts, createContext({ now: () => now }));
+      const { url, close } = await serveHandler(handler);
+      open.push(server, { close }, { close: async () => handler.close?.() });
+      await ask(url, '{ n }');
+      schema = buildSchema(sdl('[Int]').replace('n:', 'm:'));
+      now += SCHEMA_AGE_MS + 1;
+      await ask(url, '{ n }');
+      while (server.asked.length < 4) await wait(10);
+      await wait(100);
+      return (await ask(url, '{ n }')).status;
+    }
+
+    it('takes the new schema', async () => {
+      expect(await changed()).to.equal(400);
+    });
+
+    it('keeps the one before a breaking change where that is asked for', async () => {
+      expect(await changed({ rejectBreakingChanges: true })).to.equal(200);
+    });
   });
 
   it('passes every audit of GraphQL over HTTP', async () => {
