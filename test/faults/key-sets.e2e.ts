@@ -69,8 +69,8 @@ describe('the key sets of the identity provider under traffic', function () {
 const ALARMS = ['envoy_http_jwt_authn_jwks_fetch_failed', 'envoy_http_ext_authz_jwks_fetch_failed'];
 
 /** What an operator watches. */
-async function alarms({ admin }: { readonly admin: string }): Promise<Record<string, number>> {
-  const text = await (await fetch(`${admin}/stats/prometheus`)).text();
+async function alarms({ stats }: { readonly stats: string }): Promise<Record<string, number>> {
+  const text = await (await fetch(`${stats}/metrics`)).text();
   return Object.fromEntries(
     ALARMS.map((name) => [name, Number(new RegExp(`^${name}\\S* (\\d+)`, 'm').exec(text)?.[1] ?? 0)]),
   );

@@ -5,7 +5,7 @@ import type { Kind } from './answer-kind.ts';
 import { mixedFlows, page, pagesOf } from './flows.ts';
 import { BRIEF, BRIEF_SECONDS } from './provider.ts';
 import { suiteWorld } from './suite-world.ts';
-import { countOf, underTraffic } from './traffic.ts';
+import { underTraffic } from './traffic.ts';
 import { logIn, newcomer } from './world.ts';
 
 const CALM_MS = 2000;
@@ -21,7 +21,7 @@ describe('the renewal of tokens under traffic', function () {
     let isAsked = false;
     let heldMs = 0;
     const flows = mixedFlows(world);
-    const report = await underTraffic('F16', flows, async (phase) => {
+    await underTraffic('F16', flows, async (phase) => {
       await wait((BRIEF_SECONDS + 1) * 1000);
       world.provider.intercept = (req, _res, form) => {
         const isHeld =
@@ -52,14 +52,7 @@ describe('the renewal of tokens under traffic', function () {
     const everyone = [...world.people, person];
     const kinds = await Promise.all(everyone.flatMap((who) => world.nodes.map((node) => page(world, who, node))));
     expect(new Set(kinds), 'no session is destroyed').to.deep.equal(new Set(['served']));
-    const names = flows.map(({ name }) => name);
-    const cut = ['before', 'killed'].reduce(
-      (sum, phase) => sum + countOf(report, 'cut off', { phase, flows: names }),
-      0,
-    );
-    console.log(
-      `        cut off with the gateway: ${cut}; the 30 that came then waited ${Math.round(heldMs)} ms for the lock`,
-    );
+    console.log(`        the 30 that came then waited ${Math.round(heldMs)} ms for the lock`);
     expect(world.provider.authorizations.filter((email) => email === person.email)).to.have.length(1);
   });
 

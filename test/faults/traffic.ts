@@ -116,7 +116,9 @@ function print(title: string, { tallies, lost, seconds, usual }: Outcome): void 
   const sent = all.reduce((sum, each) => sum + each.sent, 0);
   const slowest = all.flatMap(({ tookMs }) => tookMs).reduce((most, each) => Math.max(most, each), 0);
   const rate = `${Math.round(sent / seconds)}/s, slowest ${Math.round(slowest)} ms`;
-  console.log(`      ${title}: sent ${sent}, answered ${sent - lost}, lost ${lost} (${rate})`);
+  const cut = all.reduce((sum, { kinds }) => sum + (kinds.get('cut off') ?? 0), 0);
+  const withNode = cut > 0 ? `, cut off with their gateway ${cut}` : '';
+  console.log(`      ${title}: sent ${sent}, answered ${sent - lost - cut}${withNode}, lost ${lost} (${rate})`);
   const lines = new Map<string, string[]>();
   for (const [key, { kinds }] of tallies) {
     if ([...kinds.keys()].every((kind) => usual.has(kind))) continue;
