@@ -152,7 +152,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(lines.find(({ step }) => step === 'decide')).to.include({ timeoutMs: 60 });
   });
 
-  it('takes the defaults when the first settings are bad, and never opens', async () => {
+  it('takes the rest when the first settings are bad, and never opens', async () => {
     const fresh = await protect([resources, settings('{ failureModeAllow: true, statusOnError: 599 }')].join('---\n'));
     expect(fresh.state('Settings', 'default')).to.equal('Rejected');
     expect(await fresh.ask('/', say('nothing'))).to.include({ status: 403, body: '' });

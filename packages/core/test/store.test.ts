@@ -174,14 +174,15 @@ describe('createStore', () => {
 
     it('uses the first ones without the fields that are wrong', () => {
       put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999, requestTimeout: soon}, unknown: 1}'));
-      expect(inUse()).to.deep.equal({ spec: { extauth: { userIdHeader: 'x-who' } }, stale: true, partial: true });
+      const extauth = { userIdHeader: 'x-who', failureModeAllow: false };
+      expect(inUse()).to.deep.equal({ spec: { extauth }, stale: true, partial: true });
       expect(codes(SETTINGS)).to.have.length(3);
     });
 
     it('follows what is written as long as none was good', () => {
       put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999}}'));
       put(settings('{extauth: {userIdHeader: x-whom, statusOnError: 999}}'));
-      expect(inUse().spec).to.deep.equal({ extauth: { userIdHeader: 'x-whom' } });
+      expect(inUse().spec).to.deep.equal({ extauth: { userIdHeader: 'x-whom', failureModeAllow: false } });
     });
 
     it('goes back to the last good ones, and not to a part', () => {
@@ -195,6 +196,13 @@ describe('createStore', () => {
     it('demands policies where a field of rbac is wrong', () => {
       put(settings('{rbac: {requireRbac: maybe}}'));
       expect(inUse().spec).to.deep.equal({ rbac: { requireRbac: true } });
+    });
+
+    it('lets nobody pass unjudged where a field of extauth is wrong, and does elsewhere', () => {
+      put(settings('{extauth: {failureModeAllow: true, statusOnError: 999}}'));
+      expect(inUse().spec).to.deep.equal({ extauth: { failureModeAllow: false } });
+      put(settings('{extauth: {failureModeAllow: true}, unknown: 1}'));
+      expect(inUse().spec).to.deep.equal({ extauth: { failureModeAllow: true } });
     });
 
     it('uses nothing where the whole is no object', () => {

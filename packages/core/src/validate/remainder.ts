@@ -12,8 +12,8 @@ const MAX_ROUNDS = 5;
 
 /**
  * What is left of refused Settings without the fields that are wrong. Their defaults are not the safe choice everywhere: a
- * mistake in one field must not switch off the others. Where a field of `rbac` is among them, `requireRbac` is taken to be asked
- * for. Gives `undefined` when what is wrong cannot be taken out.
+ * mistake in one field must not switch off the others. A block with a mistake opens nothing: that of `rbac` asks for policies, that
+ * of `extauth` lets nobody pass whom it cannot judge. Gives `undefined` when what is wrong cannot be taken out.
  */
 export function remainderOf(
   written: WrittenResource,
@@ -23,14 +23,14 @@ export function remainderOf(
   if (!isObject(written.value)) return undefined;
   let value: unknown = written.value;
   let found = issues;
-  let closed = false;
+  const blocks = new Set<unknown>();
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const wrong = found.filter(({ severity }) => severity === 'error').map(({ path }) => path);
-    closed ||= wrong.some(([, block]) => block === 'rbac');
+    for (const [, block] of wrong) blocks.add(block);
     const rest = wrong.reduce(without, value);
     if (isDeepStrictEqual(rest, value)) return undefined;
     const { resource, issues: left } = validateWritten({ ...written, value: rest }, checks);
-    if (resource) return closed ? closedBy(resource) : resource;
+    if (resource) return close(resource, blocks);
     value = rest;
     found = left;
   }
@@ -52,7 +52,12 @@ function withoutField(value: unknown, [step, ...rest]: FieldPath): unknown {
   return step === 'spec' ? undefined : others;
 }
 
-function closedBy(resource: Resource): Resource {
-  const spec = resource.spec as SettingsSpec;
-  return Object.freeze({ ...resource, spec: { ...spec, rbac: { ...spec.rbac, requireRbac: true } } });
+function close(resource: Resource, blocks: ReadonlySet<unknown>): Resource {
+  const { rbac, extauth, ...others } = resource.spec as SettingsSpec;
+  const spec = {
+    ...others,
+    ...(extauth && { extauth: blocks.has('extauth') ? { ...extauth, failureModeAllow: false } : extauth }),
+    ...(blocks.has('rbac') ? { rbac: { ...rbac, requireRbac: true } } : rbac && { rbac }),
+  };
+  return Object.freeze({ ...resource, spec });
 }
