@@ -1,5 +1,6 @@
 import type { Facts, RetryPolicy } from '@edge-gateway/core';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { CallBudget } from './resolvers/call-budget.ts';
 
 /**
  * One operation of a document that is valid and within the limits. The same text gives the same object for as long as
@@ -26,6 +27,8 @@ export interface OperationRequest {
   readonly signal: AbortSignal;
   /** How requests to upstreams are tried again. */
   readonly retries?: RetryPolicy | undefined;
+  /** Bound of the requests to upstreams, where the operation is a part of another one. Default: a budget of its own. */
+  readonly budget?: CallBudget | undefined;
 }
 
 /** An error as the client reads it; never with internals. */

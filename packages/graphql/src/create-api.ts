@@ -51,7 +51,7 @@ export function createApi(parts: ApiParts, context: Context): ExecutableApi {
 function apiOf(parts: ApiParts, context: Context, depth: number): ExecutableApi {
   const { executableSchema, stitchedSchema } = parts.spec;
   if (depth > MAX_DEPTH) throw new Error('stitched APIs are nested too deep');
-  if (stitchedSchema) return createStitchedApi(subschemasOf(parts, context, depth));
+  if (stitchedSchema) return createStitchedApi(subschemasOf(parts, context, depth), parts.limits);
   if (executableSchema?.executor?.local) return localApi(executableSchema, parts, context);
   if (executableSchema?.executor?.remote) return remoteApi(executableSchema, parts, context);
   throw new Error('it has no executor');

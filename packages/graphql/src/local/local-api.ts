@@ -5,6 +5,7 @@ import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
 import { completeFields, completeSerially } from '../execute/execute.ts';
 import type { ResolveField } from '../execute/plan.ts';
 import { Located, note, type Run } from '../execute/run.ts';
+import { createCallBudget } from '../resolvers/call-budget.ts';
 import { createCalls } from '../resolvers/calls.ts';
 import { compileResolutions } from '../resolvers/resolutions.ts';
 import type { ResolverContext } from '../resolvers/resolver.ts';
@@ -53,7 +54,7 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
     const run: Run = {
       request,
       variables,
-      calls: createCalls(context.limits, request.signal),
+      calls: createCalls(request.budget ?? createCallBudget(context.limits), request.signal),
       trace: traceOf(request.facts),
       errors: [],
       onFailure: (reason, path) => logFailure(context, request, { reason, path }),

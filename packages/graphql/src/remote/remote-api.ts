@@ -2,7 +2,7 @@ import type { CallUpstream, Facts, Logger, ResourceRef, SnapshotUpstream } from 
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
-import { ERROR_CODES } from '../error-codes.ts';
+import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import { FieldFailure } from '../field-failure.ts';
 import type { Limits } from '../limits.ts';
 import { followSchema, type ChangePolicy } from './followed-schema.ts';
@@ -56,11 +56,14 @@ export function createRemoteApi(
   });
 
   async function execute(request: OperationRequest): Promise<ApiResult> {
-    const { facts, signal } = request;
+    const { facts, signal, budget } = request;
     try {
       const { path, headers } = headOf(pathOf(facts), facts);
-      return await forward(request, { path, headers: [...HEADERS, ...requestId(facts), ...headers] });
+      const head = { path, headers: [...HEADERS, ...requestId(facts), ...headers] };
+      const ask = () => forward(request, head);
+      return await (budget ? budget.run(ask, signal) : ask());
     } catch (error) {
+      if (error instanceof FieldFailure && error.shown) return failed(error.code, facts, error.shown);
       log.warn({ upstream: upstream.name, requestId: facts.requestId, reason: reasonOf(error) }, 'no result');
       return failed(signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_UPSTREAM', facts);
     }
@@ -131,9 +134,9 @@ function requestId({ requestId }: Facts): string[] {
   return requestId === '' ? [] : ['x-request-id', requestId];
 }
 
-function failed(code: 'ERR_GRAPHQL_TIMEOUT' | 'ERR_GRAPHQL_UPSTREAM', { requestId }: Facts): ApiResult {
+function failed(code: GraphQLErrorCode, { requestId }: Facts, shown?: string): ApiResult {
   const extensions = { code, ...(requestId !== '' && { requestId }) };
-  return { data: null, errors: [{ message: ERROR_CODES[code].message, extensions }] };
+  return { data: null, errors: [{ message: shown ?? ERROR_CODES[code].message, extensions }] };
 }
 
 /** What the log says of a failure; never bodies. */

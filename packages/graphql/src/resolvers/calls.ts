@@ -7,7 +7,7 @@ import {
 } from '@edge-gateway/core';
 import type { Span } from '@opentelemetry/api';
 import { FieldFailure } from '../field-failure.ts';
-import type { Limits } from '../limits.ts';
+import type { CallBudget } from './call-budget.ts';
 
 /** The requests to upstreams of one operation. */
 export interface Calls {
@@ -21,34 +21,29 @@ export interface Calls {
   /** State of a resolver for this operation, made at its first use. */
   state<T>(owner: object, create: () => T): T;
   readonly signal: AbortSignal;
-  /** Made up to now. */
-  readonly count: number;
 }
 
-/** Makes the calls of one operation. */
-export function createCalls(limits: Limits, signal: AbortSignal): Calls {
-  return new OperationCalls(limits, signal);
+/** Makes the calls of one operation, within a budget. */
+export function createCalls(budget: CallBudget, signal: AbortSignal): Calls {
+  return new OperationCalls(budget, signal);
 }
 
 class OperationCalls implements Calls {
   readonly signal: AbortSignal;
-  count = 0;
-  readonly #limits: Limits;
+  readonly #budget: CallBudget;
   #known: Map<string, Promise<unknown>> | undefined;
   #states: Map<object, unknown> | undefined;
-  #underWay = 0;
-  readonly #waiting: (() => void)[] = [];
 
-  constructor(limits: Limits, signal: AbortSignal) {
-    this.#limits = limits;
+  constructor(budget: CallBudget, signal: AbortSignal) {
+    this.#budget = budget;
     this.signal = signal;
   }
 
   once<T>(key: string | undefined, make: () => Promise<T>): Promise<T> {
-    if (key === undefined) return this.#make(make);
+    if (key === undefined) return this.#budget.run(make, this.signal);
     const known = this.#known?.get(key);
     if (known) return known as Promise<T>;
-    const made = this.#make(make);
+    const made = this.#budget.run(make, this.signal);
     (this.#known ??= new Map()).set(key, made);
     return made;
   }
@@ -62,28 +57,6 @@ class OperationCalls implements Calls {
     this.#states ??= new Map();
     if (!this.#states.has(owner)) this.#states.set(owner, create());
     return this.#states.get(owner) as T;
-  }
-
-  #make<T>(make: () => Promise<T>): Promise<T> {
-    const { maxUpstreamCalls, maxConcurrentCalls } = this.#limits;
-    if (maxUpstreamCalls > 0 && this.count >= maxUpstreamCalls) {
-      const shown = `The operation needs more than ${maxUpstreamCalls} requests to upstreams.`;
-      return Promise.reject(new FieldFailure(shown, { code: 'ERR_GRAPHQL_LIMIT', shown }));
-    }
-    this.count++;
-    if (maxConcurrentCalls === 0 || this.#underWay < maxConcurrentCalls) return this.#start(make);
-    return new Promise((resolve) => this.#waiting.push(() => resolve(this.#start(make))));
-  }
-
-  async #start<T>(make: () => Promise<T>): Promise<T> {
-    this.#underWay++;
-    try {
-      if (this.signal.aborted) throw new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' });
-      return await make();
-    } finally {
-      this.#underWay--;
-      this.#waiting.shift()?.();
-    }
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { ApiResult, Operation, OperationRequest } from '../api.ts';
+import type { ApiResult, Operation, OperationRequest, ResultError } from '../api.ts';
 import { withErrors } from './result.ts';
 import type { Subschema } from './subschema.ts';
 
@@ -47,6 +47,8 @@ export interface BatchContext {
   readonly operations: LRUCache<string, Operation>;
   /** Told each result of the subschema. */
   onResult(result: ApiResult): void;
+  /** Told each error of the subschema that took no value. */
+  onElsewhere(error: ResultError): void;
 }
 
 /** Makes the batch of one subschema for one operation of a client. */
@@ -82,7 +84,7 @@ async function send(entries: readonly Entry[], context: BatchContext): Promise<v
   try {
     const result = await run(entries, context);
     context.onResult(result);
-    data = withErrors(result);
+    data = withErrors(result, context.onElsewhere);
   } catch (error) {
     context.onResult({});
     data = error as Error;

@@ -7,6 +7,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLCompositeType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   type InlineFragmentNode,
   type SelectionNode,
@@ -14,15 +15,14 @@ import {
 } from 'graphql';
 import { keysNeeded, type Joins } from './joins.ts';
 
-/** Prefix of the names under which key fields are asked for. */
-export const KEY_PREFIX = '_key_';
-
 export interface Projection {
   readonly merged: GraphQLSchema;
   /** The schema that the selection is made for. */
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode | undefined>>;
   readonly joins: Joins;
+  /** Of the names under which key fields are asked for. */
+  readonly keyPrefix: string;
 }
 
 /**
@@ -34,7 +34,7 @@ export function project(set: SelectionSetNode, type: GraphQLCompositeType, proje
   const selections: SelectionNode[] = [field('__typename')];
   for (const selection of set.selections) selections.push(...projectOne(selection, type, { projection, keys }));
   for (const [owner, names] of keys) {
-    const fields = [...names].map((name) => field(name, `${KEY_PREFIX}${name}`));
+    const fields = [...names].map((name) => field(name, `${projection.keyPrefix}${name}`));
     selections.push(...(owner === type.name ? fields : [on(owner, fields)]));
   }
   return { kind: Kind.SELECTION_SET, selections };
@@ -73,6 +73,8 @@ function projectFragment(node: InlineFragmentNode, type: GraphQLCompositeType, w
   const { projection } = work;
   const name = node.typeCondition?.name.value ?? type.name;
   const condition = projection.merged.getType(name) as GraphQLCompositeType;
+  // What is inside of an object is about this object alone, whatever type is named: else fragments in fragments multiply.
+  if (isObjectType(type)) return isOf(type, condition, projection) ? [inObject(type, node, work)] : [];
   if (projection.schema.getType(name))
     return [{ ...node, selectionSet: project(node.selectionSet, condition, projection) }];
   return objectsOf(condition, projection).map((object) => ({
@@ -82,6 +84,15 @@ function projectFragment(node: InlineFragmentNode, type: GraphQLCompositeType, w
     ),
     directives: node.directives,
   }));
+}
+
+function isOf(type: GraphQLObjectType, condition: GraphQLCompositeType, { merged }: Projection): boolean {
+  return type === condition || (isAbstractType(condition) && merged.isSubType(condition, type));
+}
+
+function inObject(type: GraphQLObjectType, node: InlineFragmentNode, { projection }: Work): InlineFragmentNode {
+  const { selections } = project(node.selectionSet, type, projection);
+  return { ...on(type.name, selections), directives: node.directives };
 }
 
 /** Names of the object types behind a type that the schema has. */

@@ -13,35 +13,50 @@ export class SubschemaError extends Error {
   }
 }
 
-/** The data with each error in the place whose value it took; without data, the error itself. */
-export function withErrors({ data, errors = [] }: ApiResult): Readonly<Record<string, unknown>> | Error {
+/**
+ * The data with each error in the place whose value it took; without data, the error itself. `onElsewhere` is told errors that
+ * took no value.
+ */
+export function withErrors(
+  { data, errors = [] }: ApiResult,
+  onElsewhere: (error: ResultError) => void,
+): Readonly<Record<string, unknown>> | Error {
   if (typeof data !== 'object' || data === null) {
     return new SubschemaError(errors[0] ?? { message: ERROR_CODES.ERR_GRAPHQL_UPSTREAM.message });
   }
-  for (const error of errors) place(data as Record<string, unknown>, error);
+  for (const error of errors) if (!place(data as Record<string, unknown>, error)) onElsewhere(error);
   return data as Record<string, unknown>;
 }
 
-function place(data: Record<string, unknown>, error: ResultError): void {
+/** False where the error has no place, or something is there. */
+function place(data: Record<string, unknown>, error: ResultError): boolean {
   let at: Record<string | number, unknown> = data;
   for (const step of error.path ?? []) {
     const inside = Object.hasOwn(at, step) ? at[step] : undefined;
     if (inside === null || inside === undefined) {
       const value = new SubschemaError(error);
       Object.defineProperty(at, step, { value, enumerable: true, writable: true, configurable: true });
-      return;
+      return true;
     }
-    if (typeof inside !== 'object') return;
+    if (inside instanceof SubschemaError) return true;
+    if (typeof inside !== 'object') return false;
     at = inside as Record<string | number, unknown>;
   }
+  return false;
 }
 
-/** The result of a joined operation; what went wrong inside is told by its code only. */
-export function resultOf({ data, errors }: ExecutionResult, { facts }: OperationRequest): ApiResult {
-  return {
-    ...(data !== undefined && { data }),
-    ...(errors && { errors: errors.map((error) => errorOf(error, facts.requestId)) }),
-  };
+/** The result of a joined operation; what went wrong inside is told by its code only. `elsewhere` are errors without a place in it. */
+export function resultOf(
+  { data, errors = [] }: ExecutionResult,
+  elsewhere: readonly ResultError[],
+  { facts }: OperationRequest,
+): ApiResult {
+  const all = [...errors.map((error) => errorOf(error, facts.requestId)), ...elsewhere.map(withoutPlace)];
+  return { ...(data !== undefined && { data }), ...(all.length > 0 && { errors: all }) };
+}
+
+function withoutPlace({ message, extensions }: ResultError): ResultError {
+  return { message, ...(extensions && { extensions }) };
 }
 
 function errorOf({ message, path, locations, originalError }: GraphQLError, requestId: string): ResultError {

@@ -1,8 +1,6 @@
 import type { Facts } from '@edge-gateway/core';
 import {
   execute,
-  getNamedType,
-  isCompositeType,
   Kind,
   type FieldNode,
   type GraphQLResolveInfo,
@@ -10,24 +8,29 @@ import {
   type SelectionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { ApiResult, ExecutableApi, Operation, OperationRequest } from '../api.ts';
+import type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError } from '../api.ts';
+import type { Limits } from '../limits.ts';
+import { createCallBudget } from '../resolvers/call-budget.ts';
 import { createBatch, type Batch } from './batch.ts';
 import { joinedCaching } from './caching.ts';
 import { compileJoins, type Join, type Joins } from './joins.ts';
 import { mergeSchemas } from './merge-schemas.ts';
-import { hasField, KEY_PREFIX, project } from './project.ts';
+import { hasField } from './project.ts';
+import { keyOf, Projections } from './projections.ts';
 import { resultOf } from './result.ts';
 import type { Subschema } from './subschema.ts';
 import { subscribeAt } from './subscribe.ts';
 
 /** Operations to subschemas remembered for one API. */
 const MAX_OPERATIONS = 1000;
+/** Errors without a place that are told of one operation. */
+const MAX_ELSEWHERE = 20;
 
 /**
  * Joins APIs into one. Root fields of all of them are offered; an object that one API gives is completed by others with
- * `typeMerge`, many objects in one request. A subscription goes to one API. Throws an `Error` that says what does not fit.
+ * `typeMerge`, many objects in one request; `limits` bound the requests to upstreams of all of them together. A subscription goes to one API. Throws an `Error` that says what does not fit.
  */
-export function createStitchedApi(subschemas: readonly Subschema[]): ExecutableApi {
+export function createStitchedApi(subschemas: readonly Subschema[], limits: Limits): ExecutableApi {
   if (subschemas.length === 0) throw new Error('stitchedSchema has no subschemas');
   const waiting = subschemas.filter(({ api }) => api.ready);
   let parts = waiting.length === 0 ? partsOf(subschemas) : undefined;
@@ -45,8 +48,9 @@ export function createStitchedApi(subschemas: readonly Subschema[]): ExecutableA
     introspection: subschemas.every(({ api }) => api.introspection),
     ...(waiting.length > 0 && { ready }),
     async execute(request) {
-      const stitching = new Stitching(parts!, request);
-      const result = resultOf(await stitching.execute(), request);
+      const budget = request.budget ?? createCallBudget(limits);
+      const stitching = new Stitching(parts!, { ...request, budget });
+      const result = resultOf(await stitching.execute(), stitching.elsewhere, request);
       return result.errors ? result : { ...result, ...joinedCaching(stitching.results) };
     },
     ...(subschemas.some(({ api }) => api.subscribe) && {
@@ -86,11 +90,14 @@ class Stitching {
   readonly #batches = new Map<string, Batch>();
   /** Those of the subschemas. */
   readonly results: ApiResult[] = [];
-  readonly #projected = new Map<string, WeakMap<FieldNode, FieldNode>>();
+  /** Errors of the subschemas that took no value. */
+  readonly elsewhere: ResultError[] = [];
+  readonly #projections: Projections;
 
   constructor(parts: Parts, request: OperationRequest) {
     this.#parts = parts;
     this.#request = request;
+    this.#projections = new Projections(parts, request.operation.text);
   }
 
   execute() {
@@ -121,7 +128,7 @@ class Stitching {
     const owner = subschemas.findIndex(({ api }) => hasField(api.schema, name, info.fieldName));
     const field = info.parentType.getFields()[info.fieldName]!;
     const nodes = info.fieldNodes[0]!.arguments ?? [];
-    const selections = this.#projection(info, owner).selectionSet?.selections ?? [];
+    const selections = this.#projections.of(info, owner).selectionSet?.selections ?? [];
     const operation = info.operation.operation === 'mutation' ? 'mutation' : 'query';
     return this.#from(owner, await this.#batch(owner, operation).ask({ field, args: { nodes }, selections }));
   }
@@ -131,9 +138,9 @@ class Stitching {
     const type = info.parentType.name;
     const join = (this.#parts.joins.get(type) ?? []).find((each) => each.gives(info.fieldName));
     if (!join) return null;
-    const selections = [this.#projection(info, join.subschema)];
-    const completed = await this.#complete(source, join, { type, selections });
-    return completed && this.#from(join.subschema, own(completed, String(info.path.key)));
+    const node = this.#projections.named(info, join.subschema);
+    const completed = await this.#complete(source, join, { type, selections: [node] });
+    return completed && this.#from(join.subschema, own(completed, keyOf(node)));
   }
 
   /** The object as another API has it; null when its key is not known or the API has no such object. */
@@ -156,7 +163,7 @@ class Stitching {
     key: string,
     { type, not }: { readonly type: string; readonly not: Join },
   ): Promise<unknown> {
-    const name = `${KEY_PREFIX}${key}`;
+    const name = `${this.#projections.keyPrefix}${key}`;
     if (Object.hasOwn(source, name)) return own(source, name);
     for (const join of this.#parts.joins.get(type) ?? []) {
       if (join === not || !join.gives(key)) continue;
@@ -165,26 +172,6 @@ class Stitching {
       return completed && own(completed, name);
     }
     return undefined;
-  }
-
-  /** A field with what of the selection under it one API can answer; for the same field always the same object. */
-  #projection(info: GraphQLResolveInfo, owner: number): FieldNode {
-    const node = info.fieldNodes[0]!;
-    const place = `${owner} ${info.parentType.name}`;
-    const known = this.#projected.get(place) ?? new WeakMap<FieldNode, FieldNode>();
-    this.#projected.set(place, known);
-    let projected = known.get(node);
-    if (!projected) known.set(node, (projected = { ...node, ...this.#innerSet(info, owner) }));
-    return projected;
-  }
-
-  #innerSet(info: GraphQLResolveInfo, owner: number): Pick<FieldNode, 'selectionSet'> {
-    const type = getNamedType(info.returnType);
-    if (!isCompositeType(type)) return {};
-    const { subschemas, schema, joins } = this.#parts;
-    const projection = { merged: schema, schema: subschemas[owner]!.api.schema, fragments: info.fragments, joins };
-    const selections = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
-    return { selectionSet: project({ kind: Kind.SELECTION_SET, selections }, type, projection) };
   }
 
   #batch(subschema: number, operation: 'query' | 'mutation'): Batch {
@@ -198,6 +185,7 @@ class Stitching {
       operation,
       operations,
       onResult: (result) => void this.results.push(result),
+      onElsewhere: (error) => void (this.elsewhere.length < MAX_ELSEWHERE && this.elsewhere.push(error)),
     });
     this.#batches.set(key, made);
     return made;

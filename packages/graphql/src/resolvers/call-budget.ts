@@ -1,0 +1,46 @@
+import { FieldFailure } from '../field-failure.ts';
+import type { Limits } from '../limits.ts';
+
+/** Bounds the requests to upstreams of one operation of a client, however many APIs have a part in it. */
+export interface CallBudget {
+  /** Makes a request. Waits while too many are under way; rejects when there were too many in all, or the operation is over. */
+  run<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+/** Makes the budget of one operation. */
+export function createCallBudget(limits: Limits): CallBudget {
+  return new OperationBudget(limits);
+}
+
+class OperationBudget implements CallBudget {
+  readonly #limits: Limits;
+  #made = 0;
+  #underWay = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  run<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { maxUpstreamCalls, maxConcurrentCalls } = this.#limits;
+    if (maxUpstreamCalls > 0 && this.#made >= maxUpstreamCalls) {
+      const shown = `The operation needs more than ${maxUpstreamCalls} requests to upstreams.`;
+      return Promise.reject(new FieldFailure(shown, { code: 'ERR_GRAPHQL_LIMIT', shown }));
+    }
+    this.#made++;
+    if (maxConcurrentCalls === 0 || this.#underWay < maxConcurrentCalls) return this.#start(make, signal);
+    return new Promise((resolve) => this.#waiting.push(() => resolve(this.#start(make, signal))));
+  }
+
+  async #start<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    this.#underWay++;
+    try {
+      if (signal.aborted) throw new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' });
+      return await make();
+    } finally {
+      this.#underWay--;
+      this.#waiting.shift()?.();
+    }
+  }
+}
