@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createLoggers } from '@edge-gateway/core';
+import { createLoggers, createMetrics, type Metrics } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { protect, type Protected } from './protection.ts';
 
@@ -60,6 +60,7 @@ describe('external auth that refuses, or cannot say', () => {
   let lines: Line[];
   let folder: string;
   let log: string;
+  let metrics: Metrics;
   /** Bodies that the auth server was told. */
   let told: string[];
 
@@ -73,6 +74,7 @@ describe('external auth that refuses, or cannot say', () => {
       if (what === 'yes') res.end();
       else if (what === 'no') res.writeHead(429, { 'x-why': 'too often', 'content-type': 'text/x-own' }).end('later');
       else if (what === 'later') setTimeout(() => res.end(), 400);
+      else if (what === 'broken') req.socket.destroy();
     });
   }
 
@@ -84,7 +86,8 @@ describe('external auth that refuses, or cannot say', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     resources = [config((server.address() as AddressInfo).port), listener(log)].join('---\n');
     const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Line) };
-    gateway = await protect(resources, '', { log: createLoggers({ level: 'info', destination }) });
+    metrics = createMetrics();
+    gateway = await protect(resources, '', { metrics, log: createLoggers({ level: 'info', destination }) });
   });
   afterEach(async () => {
     await gateway.close();
@@ -92,6 +95,9 @@ describe('external auth that refuses, or cannot say', () => {
     server.close();
     rmSync(folder, { recursive: true });
   });
+
+  const count = (what: string): number =>
+    metrics.counter({ path: `http.http.ext_authz.${what}`, metric: `envoy_http_ext_authz_${what}` }).value;
 
   /** Waits until the lines of the access log, from the first one, begin so. */
   async function logged(...expected: string[]): Promise<void> {
@@ -109,6 +115,14 @@ describe('external auth that refuses, or cannot say', () => {
     expect(gateway.reached()).to.equal(0);
     expect((await gateway.ask('/', say('yes'))).status).to.equal(200);
     await logged('429 UAEX ext_authz_denied', '200 - ');
+  });
+
+  it('tells a step that cannot judge from one that refuses, in log and counters', async () => {
+    expect((await gateway.ask('/', say('broken'))).status).to.equal(403);
+    await logged('403 UAEX ext_authz_error');
+    expect(['error', 'denied'].map(count)).to.deep.equal([1, 0]);
+    await gateway.ask('/', say('no'));
+    expect(['error', 'denied'].map(count)).to.deep.equal([1, 1]);
   });
 
   it('answers 403 with an empty body when the time is over, and the log says what to raise', async () => {

@@ -75,10 +75,11 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
     const { requestId } = facts;
     if (!decision.failed) {
       checkSendable(changesOf(decision));
-      stats.denied.value++;
-      log.info({ requestId, config: id, status: decision.status, reason: decision.reason }, 'request refused');
-      const { status, headers = [], body = '', reason } = decision;
-      return refuse({ status, headers, body, reason, details: 'ext_authz_denied', flags: 'UAEX' }, exchange);
+      const { status, headers = [], body = '', reason, unsure } = decision;
+      stats[unsure ? 'error' : 'denied'].value++;
+      log.info({ requestId, config: id, status, reason }, 'request refused');
+      const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
+      return refuse({ status, headers, body, reason, details, flags: 'UAEX' }, exchange);
     }
     stats.error.value++;
     if (settings.failureModeAllow) {
