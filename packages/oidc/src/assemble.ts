@@ -1,12 +1,11 @@
 import type { Store } from 'express-session';
-import { createHash } from 'node:crypto';
 import { parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
+import { createCheck, verifiesAccess } from './check.ts';
 import { createLogin } from './create-login.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import { codeOf, failure } from './failure.ts';
 import { azureGroups } from './groups/azure-groups.ts';
-import type { Login } from './login/login.ts';
 import { extraParameters } from './login/parameters.ts';
 import { createProviderClient } from './provider/client.ts';
 import type { Identified } from './provider/client-authentication.ts';
@@ -60,7 +59,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     openid,
     verifier,
     clientId: settings.clientId,
-    verifyAccess: Boolean(block.accessToken?.claimsToHeaders?.length),
+    verifyAccess: verifiesAccess(block),
   });
   const groups = block.azure && azureGroups(block.azure, { context });
   const issuer = block.issuerUrl ?? parts.endpoints?.auth ?? '';
@@ -121,12 +120,14 @@ export function assemble(parts: LoginParts): AuthMethod {
   });
 }
 
-/** Tokens that were found good once are good until they end, also when the keys of the provider change. */
-function remembered(check: (session: Session) => Promise<void>, { context, id }: LoginParts): typeof check {
+/** Tokens that were found good once are good until they end, also when the keys of the provider change, but for no other check. */
+function remembered(check: (session: Session) => Promise<void>, { context, id, block }: LoginParts): typeof check {
   const { now } = context;
+  const { issuerUrl, clientId, discoveryOverride } = block;
+  const checked = [issuerUrl, clientId, discoveryOverride, verifiesAccess(block)];
   const good = context.state(`oidc:good:${id}`, () => createExpiringMap<true>({ max: 10_000, ttlMs: GOOD_MS, now }));
   return async (session) => {
-    const key = digest(JSON.stringify([session.idToken, session.accessToken]));
+    const key = digest(JSON.stringify([checked, session.idToken, session.accessToken]));
     if (good.get(key)) return;
     await check(session);
     good.set(key, true);
@@ -146,53 +147,6 @@ function createMemory(now: () => number): RenewalMemory {
 function sameSubject(before: Session, renewed: Session): void {
   const subjects = [claimsOf(before.idToken)?.sub, claimsOf(renewed.idToken)?.sub];
   if (subjects[0] !== subjects[1]) throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token is of another user');
-}
-
-interface CheckParts {
-  readonly openid: boolean;
-  readonly verifier: Login['verifier'];
-  readonly clientId: string;
-  /** Claims of the access token become headers, so a browser must not have written it. */
-  readonly verifyAccess: boolean;
-}
-
-/** The id token of a login was made just now; one that is older, or of the future, is of a clock that is wrong. */
-const NEW_TOKEN_SECONDS = 120;
-
-/** Checks that tokens are the provider's, for this client, and belong together. */
-function createCheck({ openid, verifier, clientId, verifyAccess }: CheckParts): Login['check'] {
-  const refuse = (detail: string): never => {
-    throw failure('ERR_OIDC_TOKEN_INVALID', detail);
-  };
-  return async (session, { fresh, nonce }) => {
-    if (!openid) return;
-    const { idToken = '', accessToken } = session;
-    const expected = { audience: clientId, requiredClaims: ['exp', 'iat', 'sub'] };
-    // One that is only too old may be renewed.
-    const currentDate = fresh ? undefined : new Date((claimsOf(idToken)?.iat ?? 0) * 1000);
-    const claims = await verifier.verify(idToken, {
-      ...expected,
-      fresh,
-      ...(currentDate && { currentDate }),
-      ...(nonce !== undefined && { maxTokenAge: NEW_TOKEN_SECONDS }),
-    });
-    if (claims.azp !== undefined && claims.azp !== clientId) refuse('the id token is for another party');
-    if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp === undefined)
-      refuse('the id token has no azp');
-    if (nonce !== undefined && claims.nonce !== nonce) refuse('the nonce is another');
-    if (typeof claims.at_hash === 'string' && accessToken && claims.at_hash !== halfHash(accessToken, idToken))
-      refuse('the access token is not the one of the id token');
-    if (verifyAccess && !fresh && accessToken && claimsOf(accessToken))
-      await verifier.verify(accessToken, { fresh, ...(currentDate && { currentDate }) });
-  };
-}
-
-/** `at_hash` (OpenID Connect Core 3.1.3.6): the left half of the token's hash, by the algorithm of the id token. */
-function halfHash(token: string, idToken: string): string {
-  const { alg } = JSON.parse(Buffer.from(idToken.split('.', 1)[0]!, 'base64url').toString('utf8')) as { alg: string };
-  const bits = /^(?:RS|PS|ES)(256|384|512)$/.exec(alg)?.[1] ?? '512';
-  const hash = createHash(`sha${bits}`).update(token).digest();
-  return hash.subarray(0, hash.length / 2).toString('base64url');
 }
 
 function providerOf({ block, context, endpoints }: LoginParts): Provider {

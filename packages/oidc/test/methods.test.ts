@@ -290,4 +290,77 @@ describe('login as an auth method', () => {
       ),
     ).to.throw(/authEndpoint/);
   });
+
+  describe('with tokens in cookies', () => {
+    const plain = (more: object = {}): AuthMethod =>
+      oauth2Method.create(
+        {
+          clientId: 'web',
+          clientSecretRef: { name: 'web', namespace: 'gw-system' },
+          appUrl: 'https://app.example.com',
+          callbackPath: '/callback',
+          authEndpoint: `${idp.issuer}/authorize`,
+          tokenEndpoint: `${idp.issuer}/token`,
+          ...more,
+        },
+        { id: 'a/plain', context },
+      );
+    const tokens = async (idToken: object = {}, accessToken: object = {}): Promise<Record<string, string>> => {
+      const now = Math.floor(Date.now() / 1000);
+      const common = { iss: idp.issuer, sub: 'someone', iat: now, exp: now + 600 };
+      return {
+        id_token: await idp.sign({ ...common, aud: 'web', ...idToken }),
+        access_token: await idp.sign({ ...common, aud: 'api', ...accessToken }),
+      };
+    };
+    const roleHeader = { accessToken: { claimsToHeaders: [{ claim: 'role', header: 'x-role' }] } };
+    const inCookies = (more: Partial<OidcAuthorizationCode> = {}): AuthMethod => make({ session: {}, ...more });
+
+    it('plain OAuth 2 takes only those that a login gave, to this client', async () => {
+      const { cookies } = await logIn(plain());
+      expect((await enter(plain(), cookies)).allowed).to.equal(true);
+      expect((await enter(plain(), { access_token: 'opaque' })).allowed).to.equal(false);
+      expect((await enter(plain({ clientId: 'other' }), cookies)).allowed).to.equal(false);
+    });
+
+    it('encrypted ones of one AuthConfig open at no other with the same key', async () => {
+      SECRETS['gw-system.cipher'] = secret({ key: 'k'.repeat(32) });
+      const session = { cipherConfig: { keyRef: { name: 'cipher', namespace: 'gw-system' } } };
+      const { cookies } = await logIn(inCookies({ session }));
+      expect((await enter(inCookies({ session }), cookies)).allowed).to.equal(true);
+      expect((await enter(inCookies({ session, clientId: 'other' }), cookies)).allowed).to.equal(false);
+      const moved = { session, issuerUrl: 'https://other.example.com' };
+      expect((await enter(inCookies(moved), cookies)).allowed).to.equal(false);
+    });
+
+    it('those that were good are checked anew when the AuthConfig trusts another issuer or client', async () => {
+      const cookies = await tokens();
+      expect((await enter(inCookies(), cookies)).allowed).to.equal(true);
+      expect((await enter(inCookies({ clientId: 'other' }), cookies)).allowed).to.equal(false);
+      const other = await startBadProvider();
+      const moved = await enter(inCookies({ issuerUrl: other.issuer }), cookies);
+      await other.close();
+      expect(moved.allowed).to.equal(false);
+    });
+
+    it('an access token that nobody checked is checked once its claims become headers', async () => {
+      const made = [{ alg: 'none' }, { role: 'admin' }, ''].map((part) => Buffer.from(JSON.stringify(part)));
+      const cookies = { ...(await tokens()), access_token: made.map((each) => each.toString('base64url')).join('.') };
+      expect((await enter(inCookies(), cookies)).allowed).to.equal(true);
+      expect((await enter(inCookies(roleHeader), cookies)).allowed).to.equal(false);
+    });
+
+    for (const [whose, accessToken, allowed] of [
+      ['of another client', { sub: 'someone', azp: 'rogue' }, false],
+      ['of another client, by RFC 9068', { sub: 'someone', client_id: 'rogue' }, false],
+      ['of another user', { sub: 'victim' }, false],
+      ['of this client, where users have another name', { sub: 'pairwise', azp: 'web' }, true],
+      ['of this user', {}, true],
+    ] as const) {
+      it(`claims of an access token ${whose} ${allowed ? 'become headers' : 'do not'}`, async () => {
+        const cookies = await tokens({}, { role: 'admin', ...accessToken });
+        expect((await enter(inCookies(roleHeader), cookies)).allowed).to.equal(allowed);
+      });
+    }
+  });
 });

@@ -15,6 +15,8 @@ import { endOf, type Held, type Session, type SessionKeeper } from './session.ts
 export interface CookieKeeperOptions {
   readonly keyPrefix: string | undefined;
   readonly attributes: CookieAttributes;
+  /** Sessions of one client never open for another, also where both have the same key. */
+  readonly client: string;
   /** Encrypts the values. Without it the tokens are readable, and `check` decides whether they are the provider's. */
   readonly cipherKey: Uint8Array | undefined;
   /** Rejects for tokens that the provider did not sign for this client. */
@@ -34,6 +36,8 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
   const { attributes, cipherKey } = options;
   const nameOf = (part: Part): string => (options.keyPrefix ? `${options.keyPrefix}_${NAMES[part]}` : NAMES[part]);
 
+  const purposeOf = (part: Part): string => `${options.client} ${nameOf(part)}`;
+
   function write(request: AuthRequest, session: Session): readonly string[] {
     const login = randomToken().slice(0, 12);
     const written: string[] = [];
@@ -41,7 +45,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
     for (const part of PARTS) {
       const token = session[part];
       if (token === undefined || (part === 'refreshToken' && !options.allowRefreshing)) continue;
-      const value = cipherKey ? seal(cipherKey, nameOf(part), `${login}${token}`) : token;
+      const value = cipherKey ? seal(cipherKey, purposeOf(part), `${login}${token}`) : token;
       const chunks = splitValue(nameOf(part), value);
       if (!chunks) throw tooLarge();
       const maxAgeSeconds = lifetime(part, session);
@@ -73,7 +77,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
     const tokens: Partial<Record<Part, string>> = {};
     for (const part of PARTS) {
       const value = joinValue(nameOf(part), cookies);
-      const text = value && cipherKey ? open(cipherKey, nameOf(part), value) : value;
+      const text = value && cipherKey ? open(cipherKey, purposeOf(part), value) : value;
       if (!text) continue;
       if (cipherKey) logins.add(text.slice(0, 12));
       tokens[part] = cipherKey ? text.slice(12) : text;

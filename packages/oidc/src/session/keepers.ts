@@ -1,6 +1,7 @@
 import session, { type Store } from 'express-session';
 import { parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
+import { deriveKey } from '../seal.ts';
 import { cipherKeyOf, type LoginSettings } from '../settings.ts';
 import { createCookieKeeper } from './cookie-keeper.ts';
 import { holdRedis } from './hold-redis.ts';
@@ -38,11 +39,14 @@ export function renewalOf({ session: block, store }: Pick<KeeperParts, 'session'
 /** The keeper that the `session` block asks for: cookies, Redis, or the embedded store where Redis has no address. */
 export function createKeeper(parts: KeeperParts): SessionKeeper {
   const { settings, context, session: block, store } = parts;
+  const client = JSON.stringify([parts.issuer, settings.clientId]);
   if (store === undefined && block.redis === undefined) {
     return createCookieKeeper({
       keyPrefix: block.cookie?.keyPrefix,
       attributes: settings.cookie,
-      cipherKey: cipherKeyOf(block, context),
+      client,
+      // Nobody can tell a token of plain OAuth 2 from one that a browser made up.
+      cipherKey: cipherKeyOf(block, context) ?? (parts.openid ? undefined : deriveKey(settings.stateKey, 'cookies')),
       check: parts.check,
       needsIdToken: parts.openid,
       allowRefreshing: renewalOf(parts).allowRefreshing,
@@ -53,7 +57,7 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
     ...backing(parts),
     cookieName: block.redis?.cookieName || DEFAULT_COOKIE_NAME,
     attributes: settings.cookie,
-    client: JSON.stringify([parts.issuer, settings.clientId]),
+    client,
     now: context.now,
   });
 }
