@@ -1,9 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { createContext } from '@edge-gateway/core';
 import { graphqlApi } from '@edge-gateway/graphql';
 import { createUpstreamCaller, createUpstreams } from '@edge-gateway/routing';
 import { hiveGateway } from './hive-gateway.ts';
+import { serveOne } from './serve-one.ts';
 
 // One server of the GraphQL benchmark, in a process of its own: `node graphql-servers.ts NAME [BACKEND PORT]`.
 const BOOKS = Array.from({ length: 10 }, (_, i) => ({
@@ -113,10 +113,4 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener | Promi
 };
 
 const [, , name = '', port = '0'] = process.argv;
-const server = createServer(await SERVERS[name]!(Number(port)));
-server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }));
-process.on('disconnect', () => process.exit());
-process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  process.send!({ cpuMicroseconds: user + system });
-});
+serveOne(await SERVERS[name]!(Number(port)));

@@ -10,13 +10,18 @@ const INSTALL_TIMEOUT_MS = 600_000;
 /** What is compared with. The override stands for a version that `@graphql-tools/delegate` asks for and nobody published. */
 const MANIFEST = {
   private: true,
-  dependencies: { '@graphql-hive/gateway': '2.15.1', '@graphql-mesh/transport-rest': '0.12.2' },
+  dependencies: {
+    '@graphql-hive/gateway': '2.15.1',
+    '@graphql-mesh/transport-rest': '0.12.2',
+    '@theguild/federation-composition': '0.26.3',
+  },
   overrides: { '@graphql-tools/batch-execute': '10.2.0' },
 };
 
 /** Installs Hive gateway beside the workspace where it is missing. Throws where npm cannot. */
 export function installHive(): void {
-  if (existsSync(join(FOLDER, 'node_modules', '@graphql-mesh', 'transport-rest'))) return;
+  const names = Object.keys(MANIFEST.dependencies);
+  if (names.every((name) => existsSync(join(FOLDER, 'node_modules', name)))) return;
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, 'package.json'), JSON.stringify(MANIFEST));
   const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts'];
