@@ -32,9 +32,13 @@ export function toSnakeCase(name: string): string {
 /** Gives each name once: the second `pet` becomes `pet2`. */
 export function uniqueNames(reserved: Iterable<string> = []): (name: string) => string {
   const taken = new Set(reserved);
+  /** Numbers that are taken already, so that many of one name are not counted again and again. */
+  const counts = new Map<string, number>();
   return (name) => {
     let unique = name;
-    for (let count = 2; taken.has(unique); count++) unique = `${name}${count}`;
+    let count = counts.get(name) ?? 1;
+    while (taken.has(unique)) unique = `${name}${++count}`;
+    counts.set(name, count);
     taken.add(unique);
     return unique;
   };

@@ -3,8 +3,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { buildSchema, validateSchema } from 'graphql';
 import { expect } from 'chai';
+import { createContext } from '@edge-gateway/core';
+import { createApi } from '../../src/create-api.ts';
 import { discover } from '../../src/discover/discover.ts';
 import type { Discovery } from '../../src/discover/discovery.ts';
+import { DEFAULT_LIMITS } from '../../src/limits.ts';
+import { createApiCounts } from '../../src/statistics.ts';
+
+const context = createContext();
 
 const upstream = { name: 'petstore', namespace: 'gw-system' };
 const DIRECTIVE = 'directive @resolve(name: String) on FIELD_DEFINITION\n';
@@ -135,6 +141,33 @@ describe('discovery of an OpenAPI document', () => {
     });
     const schema = buildSchema(DIRECTIVE + spec.executableSchema!.schemaDefinition!);
     expect(schema.getType('Evil')).to.equal(undefined);
+  });
+
+  it('skips an operation whose request no resolver can make, and takes no headers that frame a message', () => {
+    const parameters = ['Expect', 'Trailer', 'Keep-Alive', 'X-Kept'].map((name) => ({ in: 'header', name }));
+    const { spec, skipped } = discovered({
+      '/{$headers.authorization': { get: { operationId: 'open', responses: {} } },
+      [`/${'x'.repeat(20_000)}`]: { get: { operationId: 'long', responses: {} } },
+      '/kept': { get: { operationId: 'kept', parameters, responses: {} } },
+    });
+    const { schemaDefinition = '', executor } = spec.executableSchema!;
+    expect(schemaDefinition).to.include('  kept(XKept: String): JSON');
+    expect(schemaDefinition).to.not.match(/open|long/);
+    expect(skipped.map(({ reason }) => reason)).to.deep.equal([
+      "'/{$headers.authorization': an expression does not end",
+      'a template has at most 10000 characters',
+    ]);
+    const made = { ref: upstream, spec, limits: DEFAULT_LIMITS, counts: createApiCounts(context.metrics, 'x') };
+    expect(createApi(made, context).schema.getQueryType()!.getFields()).to.have.all.keys('kept');
+    expect(Object.keys(executor!.local!.resolutions!)).to.deep.equal(['Query|kept']);
+  });
+
+  it('gives ten thousand operations of one name each its own at once', () => {
+    const paths = Array.from({ length: 10_000 }, (_, i) => [`/p${i}`, { get: { operationId: 'same', responses: {} } }]);
+    const start = performance.now();
+    const { spec } = discovered(Object.fromEntries(paths));
+    expect(spec.executableSchema!.schemaDefinition).to.include('  same10000: JSON');
+    expect(performance.now() - start).to.be.below(5000);
   });
 
   it('reads properties called __proto__ and constructor as what they are', () => {

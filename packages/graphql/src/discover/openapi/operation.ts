@@ -1,4 +1,5 @@
 import type { Resolution } from '@edge-gateway/core/schema';
+import { compileRestTemplate } from '../../resolvers/rest-request.ts';
 import type { UpstreamName } from '../discovery.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import type { FieldText } from '../schema-text.ts';
@@ -53,8 +54,10 @@ export function toField(operation: Operation, context: OperationContext): Operat
   const parameters = parametersOf(operation, { context, args, owner: name });
   const body = bodyOf(operation, { context, args, owner: name });
   const type = responseType(operation, context, name);
-  const unique = context.unique[root](name);
   const request = requestOf(operation, parameters, { basePath: context.basePath, body });
+  // One that resolvers refuse would cost the whole API.
+  compileRestTemplate({ request });
+  const unique = context.unique[root](name);
   const upstreamRef = { name: context.upstream.name, namespace: context.upstream.namespace };
   const description = textOf(operation.placed.value['summary']) ?? textOf(operation.placed.value['description']);
   return {
@@ -100,7 +103,7 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
 /** Headers that OpenAPI itself says are no parameters, and those a client must not choose. */
 function isKept(name: string): boolean {
   const kept =
-    /^(accept|content-type|authorization|host|cookie|content-length|transfer-encoding|connection|upgrade|te)$/i;
+    /^(accept|content-type|authorization|proxy-authorization|host|cookie|content-length|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|te|trailer|expect)$/i;
   return kept.test(name) || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
 }
 
