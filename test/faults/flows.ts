@@ -133,11 +133,14 @@ function upgrade(world: World, person: Person): Promise<Kind> {
 /** Messages over WebSockets that stay open, one for each gateway. They are closed when the flow is asked to. */
 function messages(world: World): Omit<Flow, 'perSecond'> {
   const sockets = new Map<object, ReturnType<typeof openSocket>>();
+  // By turns of its own: each gateway has a socket after as many messages as there are gateways.
+  let turn = 0;
   return {
     name: 'messages',
     usual: ['served'],
     async send() {
-      const node = world.next();
+      const up = world.nodes.filter((each) => world.isUp(each));
+      const node = up[turn++ % up.length]!;
       const person = world.people[world.nodes.indexOf(node)]!;
       try {
         const known = await sockets.get(node);
