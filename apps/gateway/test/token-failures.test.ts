@@ -17,7 +17,7 @@ const KEYS = [
 const b64 = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 const now = Math.floor(Date.now() / 1000);
-const CLAIMS = { iss: 'me', aud: 'shop', exp: now + 600 };
+const CLAIMS = { iss: 'me', aud: 'shop', exp: now + 86_400 };
 
 /** A token with any head and payload, signed with the RSA key of the provider. */
 function tokenOf(claims: unknown, head: unknown = { alg: 'RS256', kid: 'rsa' }, key = rsa.privateKey): string {
@@ -35,7 +35,7 @@ const withSections = (change: (sections: string[]) => void): string => {
 const FAILURES: readonly (readonly [body: string, token: string, what?: string])[] = [
   ['Jwt is missing', ''],
   ['Jwt is expired', withClaim('exp', now - 120)],
-  ['Jwt not yet valid', withClaim('nbf', now + 120)],
+  ['Jwt not yet valid', withClaim('nbf', now + 86_400)],
   ['Jwt issuer is not configured', withClaim('iss', 'else')],
   ['Jwt issuer is not configured', withClaim('iss', undefined), 'no issuer'],
   ['Audiences in Jwt are not allowed', withClaim('aud', 'else')],
