@@ -99,6 +99,36 @@ describe('tokens and policies on routes', () => {
     });
   }
 
+  for (const [name, route] of Object.entries({
+    'jwt.disable': 'jwt: { disable: true }',
+    'jwtStaged.afterExtAuth.disable': 'jwtStaged: { afterExtAuth: { disable: true } }',
+    'providers of the route': `jwtProvidersStaged:
+            afterExtAuth:
+              validationPolicy: ALLOW_MISSING
+              providers: { own: { jwks: { remote: { url: 'http://idp.test/keys', upstreamRef: { name: echo } } } } }`,
+  })) {
+    it(`takes the client's copies of claim headers out where other rules hold for a route: ${name}`, async () => {
+      await serve(`jwt:\n        providers:\n          main:${provider()}`, route);
+      const forged = { 'X-Vendor-Claim-Email': 'root', x_vendor_claim_email: 'root', 'x-other': 'stays' };
+      const { status, body } = await gateway.ask('/a', forged);
+      expect(status).to.equal(200);
+      expect(JSON.parse(body).headers)
+        .to.include({ 'x-other': 'stays' })
+        .and.not.have.any.keys('x-vendor-claim-email', 'x_vendor_claim_email');
+    });
+  }
+
+  it('keeps what a token of before external auth gave where another route holds after that', async () => {
+    await serve(
+      `jwtStaged:\n        beforeExtAuth:\n         providers:\n          main:${provider()}`,
+      `jwtProvidersStaged:
+            afterExtAuth:
+              providers: { own: { jwks: { remote: { url: 'http://idp.test/keys', upstreamRef: { name: echo } } } } }`,
+    );
+    const { body } = await gateway.ask('/a', { ...bearer('a@x'), 'x-vendor-claim-email': 'root' });
+    expect(JSON.parse(body).headers).to.include({ 'x-vendor-claim-email': 'a@x' });
+  });
+
   it('takes the token out of headers and query, unless it is to be kept', async () => {
     await serve(
       `jwt:\n        providers:\n          main:${provider().replace('keepToken: true', 'keepToken: false')}`,

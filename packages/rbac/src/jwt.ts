@@ -7,9 +7,11 @@ import {
   type Context,
   type Facts,
   type Handler,
+  type Scope,
 } from '@edge-gateway/core';
 import type { JwtProviders } from '@edge-gateway/core/schema';
 import { removeOthersCopies } from './claim-headers.ts';
+import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
 import { jwtCounter } from './jwt-counter.ts';
 import { httpStatusOf, JWT_STATUS, worstOf, type JwtFailure } from './jwt-status.ts';
 import { createProvider, type Provider } from './provider.ts';
@@ -144,13 +146,28 @@ function quotable(text: string): string {
   return text.replaceAll(/["\\]|[^\x20-\x7e]/g, (character) => encodeURIComponent(character));
 }
 
+/** Stands for levels that check nothing. */
+const UNSET: JwtProviders = Object.freeze({});
+
+/** Before anything is asked, and also where no token is, the client's copies of claim headers go. */
+function compileFirst(block: JwtProviders, context: Context, scope?: Scope): Handler | undefined {
+  const judge = compileJwt(block, context);
+  const names = scope && claimHeadersIn(scope.virtualHost);
+  if (!names?.size) return judge;
+  return function jwtBeforeExtAuth(req, res, next) {
+    removeClientCopies(names, factsOf(req));
+    if (judge) judge(req, res, next);
+    else next();
+  };
+}
+
 /** Tokens that are checked before external auth: `jwtStaged.beforeExtAuth`. */
 export const jwtBeforeExtAuthConcern: Concern<JwtProviders> = {
   name: 'jwtBeforeExtAuth',
   option: 'jwtStaged',
   stage: 'jwtBeforeExtAuth',
-  pick: (levels) => jwtBlockOf(levels, 'beforeExtAuth'),
-  compile: compileJwt,
+  pick: (levels) => jwtBlockOf(levels, 'beforeExtAuth') ?? UNSET,
+  compile: compileFirst,
 };
 
 /** Tokens that are checked after external auth: `jwt`, or `jwtStaged.afterExtAuth`. */
