@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { findHeader } from '../flat-headers.ts';
 import type { RequestRecord } from './record.ts';
-import { isSecretHeader, redactPath } from './redact.ts';
+import { isSecretHeader, isToken, redactPath } from './redact.ts';
 import { formatTime } from './time.ts';
 
 /** Gives the value of an operator; `undefined` where there is none. */
@@ -90,6 +90,9 @@ export const OPERATOR_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Obje
 /** Where a format is used: a request has no answer yet, and a log shows no secret. */
 export type FormatUse = 'request' | 'response' | 'log';
 
+/** Headers whose query may carry tokens. */
+const ADDRESSES: ReadonlySet<string> = new Set([':path', 'x-envoy-original-path', 'referer', 'location']);
+
 /** Gives an operator by name; `undefined` for one that does not exist, or that a request head cannot have. */
 export function operatorOf(name: string, argument: string | undefined, use: FormatUse): Operator | undefined {
   if (use === 'request' && RESPONSE_ONLY.has(name)) return undefined;
@@ -104,10 +107,12 @@ export function operatorOf(name: string, argument: string | undefined, use: Form
 function redacted(operator: Operator, argument: string): Operator {
   const names = argument.toLowerCase().split('?');
   if (names.some(isSecretHeader)) return (record) => (operator(record) === undefined ? undefined : '[redacted]');
-  if (!names.includes(':path') && !names.includes('x-envoy-original-path')) return operator;
+  const isAddress = names.some((name) => ADDRESSES.has(name));
   return (record) => {
     const value = operator(record);
-    return typeof value === 'string' ? redactPath(value) : value;
+    if (typeof value !== 'string') return value;
+    const shown = isAddress ? redactPath(value) : value;
+    return isToken(shown) ? '[redacted]' : shown;
   };
 }
 

@@ -10,9 +10,25 @@ import { compileFormat, fill } from '../../src/format/format.ts';
 import { formatTime } from '../../src/format/time.ts';
 import { recordOf } from '../records.ts';
 
+const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln';
 const RECORD = recordOf({
-  headers: ['x-a', '1234567890', 'cookie', 'secret', 'authorization', 'Bearer secret'],
-  responseHeaders: ['Content-Type', 'text/plain'],
+  headers: [
+    'x-a',
+    '1234567890',
+    'cookie',
+    'secret',
+    'authorization',
+    'Bearer secret',
+    'api-key',
+    'secret',
+    'jwt',
+    TOKEN,
+    'x-token',
+    `Bearer ${TOKEN}`,
+    'referer',
+    'https://a.example/?state=1&code=secret',
+  ],
+  responseHeaders: ['Content-Type', 'text/plain', 'location', `https://id.example/end?id_token_hint=${TOKEN}&x=1`],
   path: '/v1/a?code=secret&x=1',
   originalPath: '/a?code=secret&x=1',
   metadata: new Map([['ns', { user: { name: 'ann' } }]]),
@@ -37,12 +53,28 @@ const TABLE: readonly (readonly [format: string, filled: string])[] = [
   ['%DYNAMIC_METADATA(ns:user:name)% %DYNAMIC_METADATA(ns:user)% %DYNAMIC_METADATA(x)%', 'ann {"name":"ann"} -'],
   ['%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%', '/a?code=[redacted]&x=1'],
   ['%REQ(:PATH)%', '/v1/a?code=[redacted]&x=1'],
+  ['%REQ(JWT)% %REQ(X-TOKEN)% %REQ(API-KEY)%', '[redacted] [redacted] [redacted]'],
+  ['%REQ(REFERER)%', 'https://a.example/?state=1&code=[redacted]'],
+  ['%RESP(LOCATION)%', 'https://id.example/end?id_token_hint=[redacted]&x=1'],
   ['%REQ(Cookie)% %REQ(X-B?AUTHORIZATION)% %REQ(PROXY-AUTHORIZATION)%', '[redacted] [redacted] -'],
 ];
 
 describe('format', () => {
   for (const [format, filled] of TABLE) {
     it(`fills ${format}`, () => expect(fill(compileFormat(format, 'log'), RECORD, '-')).to.equal(filled));
+  }
+
+  for (const [path, shown] of [
+    [`/a?x=1&jwt=${TOKEN}`, '/a?x=1&jwt=[redacted]'],
+    [`/a?jwt=%65${TOKEN.slice(1)}`, '/a?jwt=[redacted]'],
+    [`/a?${TOKEN}`, '/a?[redacted]'],
+    ['/a?%61ccess_token=opaque&y', '/a?%61ccess_token=[redacted]&y'],
+    ['/a?ACCESS_TOKEN=opaque&&=&%=%&q=a.b.c?code=1', '/a?ACCESS_TOKEN=[redacted]&&=&%=%&q=a.b.c?code=1'],
+    ['/eyes.of.the?key=eye.s.open', '/eyes.of.the?key=eye.s.open'],
+  ] as const) {
+    it(`shows ${path.slice(0, 24)} without tokens`, () => {
+      expect(fill(compileFormat('%REQ(:PATH)%', 'log'), recordOf({ path }), '-')).to.equal(shown);
+    });
   }
 
   for (const bad of ['%NOPE%', '%REQ%', '%RESPONSE_CODE(x)%', '50%', '%REQ(a%', '%toString(a)%', '%constructor%']) {
