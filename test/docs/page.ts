@@ -15,7 +15,7 @@ const OUTPUT = new Set(['text', 'json', 'console']);
 /**
  * Reads the blocks of a Markdown page. A comment `<!-- docs: background -->` before a block directs it:
  * `background` runs it until the page ends, `until` repeats it until the output fits, `exit N` expects that exit code,
- * `replace FILE` applies a diff to a file of an earlier block, `not run: REASON` only shows it.
+ * `replace FILE` applies a diff to a file of an earlier block, `refused` shows a resource with a mistake, `not run: REASON` only shows it.
  */
 export function readPage(file: string): Block[] {
   const lines = readFileSync(file, 'utf8').split('\n');
