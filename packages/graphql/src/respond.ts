@@ -46,7 +46,8 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
     const means = { answerer, limits, places, signal: over.signal, unlimited: () => clearTimeout(timer) };
     respond(exchange, means).catch((error: unknown) => {
       if (res.headersSent) res.destroy();
-      else if (!res.destroyed && !req.destroyed) next(error);
+      // A request that was read to its end is destroyed, too; only one that was not has lost its client.
+      else if (!res.destroyed && (req.complete || !req.destroyed)) next(error);
     });
   };
   responder.upgrade = sockets.upgrade;

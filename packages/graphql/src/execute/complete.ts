@@ -148,12 +148,30 @@ const SCALARS = new Map<GraphQLNamedOutputType, (value: unknown) => boolean>([
 function leafOf(type: GraphQLNamedOutputType): Complete {
   if (type.name === GraphQLID.name) return idOf;
   const fits = isEnumType(type) ? fitsEnum(type) : SCALARS.get(type);
-  if (!fits) return (value) => value ?? null;
+  if (!fits) return anyOf(type.name);
   return (value) => {
     if (value === null || value === undefined) return null;
     if (!fits(value)) throw mismatch(type.name);
     return value;
   };
+}
+
+/** Deepest nesting of a value of a scalar that is not GraphQL's own: what is much deeper cannot be written as JSON. */
+const MAX_DEPTH = 1000;
+
+function anyOf(name: string): Complete {
+  return (value) => {
+    if (typeof value === 'object' && value !== null && isDeeper(value, MAX_DEPTH)) throw mismatch(name);
+    return value ?? null;
+  };
+}
+
+function isDeeper(value: object, limit: number): boolean {
+  if (limit === 0) return true;
+  for (const inner of Object.values(value)) {
+    if (typeof inner === 'object' && inner !== null && isDeeper(inner as object, limit - 1)) return true;
+  }
+  return false;
 }
 
 function fitsEnum(type: GraphQLEnumType): (value: unknown) => boolean {

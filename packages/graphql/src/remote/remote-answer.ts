@@ -1,6 +1,7 @@
 import type { UpstreamAnswer } from '@edge-gateway/core';
 import type { ApiResult, ResultError } from '../api.ts';
 import { FieldFailure } from '../field-failure.ts';
+import { isDeeperThan } from '../http.ts';
 
 /**
  * Reads the answer of a GraphQL server. A result with `data` or `errors` is one whatever its status. Throws a `FieldFailure` for
@@ -15,13 +16,14 @@ export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAns
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    const text = body.toString('utf8');
+    return isDeeperThan(text, MAX_RESULT_DEPTH) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-/** Deepest nesting of one result of a stream: what is deeper cannot be written again. */
+/** Deepest nesting of one result: what is deeper cannot be written again. */
 export const MAX_RESULT_DEPTH = 1000;
 
 /** One result of a stream. Throws a `FieldFailure` for what is none. */
