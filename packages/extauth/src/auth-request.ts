@@ -9,7 +9,7 @@ export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortS
     method: facts.method.toUpperCase(),
     scheme: schemeOf(req, facts),
     host: facts.header('host') ?? '',
-    path: facts.path,
+    path: facts.headers ? facts.path : mountPathOf(req) + facts.path,
     header: (name) => facts.header(name),
     headers: () => (flat ??= applyHeaderChanges(facts.headers ?? lowerCase(req.rawHeaders), facts.requestChanges)),
     clientAddress: req.socket.remoteAddress ?? '',
@@ -18,6 +18,12 @@ export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortS
     metadata: facts.metadata,
     signal,
   };
+}
+
+/** What Express and Connect took off the path: a login answers, and comes back to, addresses as the client knows them. */
+function mountPathOf(req: IncomingMessage & { readonly baseUrl?: string; readonly originalUrl?: string }): string {
+  const { baseUrl, originalUrl = '', url = '' } = req;
+  return baseUrl ?? (originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : '');
 }
 
 /** In the gateway `x-forwarded-proto` is its own word; in a user's own server only the connection counts. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
-import { createContext, type Handler } from '@edge-gateway/core';
+import { createContext, type AuthMethodKind, type Handler } from '@edge-gateway/core';
 import { expect } from 'chai';
 import express from 'express';
 import { extauth } from '../src/index.ts';
@@ -133,4 +133,26 @@ describe('the middleware', () => {
         .with.property('code', code);
     }
   });
+});
+
+describe('the middleware behind a mount path', () => {
+  afterEach(stopAll);
+  const tell: AuthMethodKind = {
+    type: 'jwt',
+    create: () => ({ authorize: ({ path }) => ({ allowed: false, status: 403, body: path, reason: '' }) }),
+  };
+  const guard = extauth({ config: { configs: [{ jwt: {} }] }, methods: [tell] });
+  const strip: Listener = (req, res) => {
+    Object.assign(req, { originalUrl: req.url, url: req.url?.replace('/api', '') });
+    guard(req, res, () => res.end());
+  };
+  for (const [name, listener] of Object.entries({
+    'Express 5': withExpress(express)(guard),
+    'Express 4': withExpress(express4)(guard),
+    Connect: strip,
+  })) {
+    it(`asks its steps with the path that the client knows: ${name}`, async () => {
+      expect((await call(`${await start(listener)}/api/pets?a=1`)).body).to.equal('/api/pets?a=1');
+    });
+  }
 });
