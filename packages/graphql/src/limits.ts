@@ -1,3 +1,5 @@
+import { MAX_DELAY_MS } from './subscriptions/timer.ts';
+
 /** Bounds of what a client may ask of an API. Each is a positive integer; 0 is no limit, save where it says otherwise. */
 export interface Limits {
   /** Tokens of a document. */
@@ -16,15 +18,15 @@ export interface Limits {
   readonly maxFieldRepeats: number;
   /** Operations in one HTTP request; 0 allows no batch at all. */
   readonly maxBatchSize: number;
-  /** Bytes of a body, or of the query string of a GET. */
+  /** Bytes of a body, or of the query string of a GET; at least 1. */
   readonly maxBodyBytes: number;
-  /** Milliseconds for one operation. */
+  /** Milliseconds for one operation; at least 1. */
   readonly operationTimeoutMs: number;
   /** Requests to upstreams for one operation. */
   readonly maxUpstreamCalls: number;
   /** Requests to upstreams for one operation at the same time. */
   readonly maxConcurrentCalls: number;
-  /** Bytes of one answer of an upstream. */
+  /** Bytes of one answer of an upstream; at least 1. */
   readonly maxResponseBytes: number;
   /** WebSockets and event streams at the same time. */
   readonly maxConnections: number;
@@ -63,8 +65,10 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxConnectionMs: 3_600_000,
 });
 
-/** The defaults with those replaced that are given. */
+/** The defaults with those replaced that are given; no time is longer than a timer takes, 24 days. */
 export function limitsOf(given: Partial<Limits> = {}): Limits {
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(given)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, name.endsWith('Ms') ? Math.min(value, MAX_DELAY_MS) : value]);
   return { ...DEFAULT_LIMITS, ...(Object.fromEntries(entries) as Partial<Limits>) };
 }

@@ -46,5 +46,18 @@ export function createResultCache(now: () => number): ResultCache {
 
 /** What a result depends on within one API. */
 export function keyOf({ operation, variables }: OperationRequest): string {
-  return `${operation.name ?? ''}\n${JSON.stringify(variables)}\n${operation.text}`;
+  const written = JSON.stringify(variables);
+  const beyond = written.includes('null') ? numbersBeyond(variables) : '';
+  return `${operation.name ?? ''}\n${written}${beyond}\n${operation.text}`;
+}
+
+/** JSON has null for numbers like `1e999`, which are read as infinite; this tells one from the other, place by place. */
+function numbersBeyond(variables: OperationRequest['variables']): string {
+  let places = '';
+  JSON.stringify(variables, (_key, value: unknown) => {
+    if (value === null) places += '0';
+    else if (typeof value === 'number' && !Number.isFinite(value)) places += value > 0 ? '+' : '-';
+    return value;
+  });
+  return /[+-]/.test(places) ? places : '';
 }

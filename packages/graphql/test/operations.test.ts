@@ -262,6 +262,26 @@ describe('operations', () => {
     expect((await ask(url, '{ book { name } mock { a } }')).headers.get('cache-control')).to.equal(null);
   });
 
+  it('a number that JSON has no text for is not taken for null', async () => {
+    const schemaDefinition =
+      'scalar Any type Query { echo(x: Any): Any @resolve(name: "echo") @cacheControl(maxAge: 60) }';
+    const echo = rest('/book', { request: { headers: { ':path': '/book' }, queryParams: { x: '{$args.x}' } } });
+    const url = await start({ schemaDefinition, resolutions: { echo } });
+    const answers = [];
+    for (const x of ['1e999', '-1e999', 'null', '[1e999,null]', '[null,1e999]', '1e999']) {
+      const query = 'query ($x: Any) { echo(x: $x) }';
+      const { body } = await post(url, `{"query":${JSON.stringify(query)},"variables":{"x":${x}}}`);
+      answers.push(decodeURIComponent((body.data.echo.name as string).slice('/book?x='.length)));
+    }
+    expect(answers).to.deep.equal(['Infinity', '-Infinity', '', '[null,null]', '[null,null]', 'Infinity']);
+    expect(backend.asked).to.have.length(5);
+  });
+
+  it('a time that no timer takes is the longest one', async () => {
+    const url = await start({ limits: { operationTimeoutMs: 3_000_000_000, pingIntervalMs: 3_000_000_000 } });
+    expect((await ask(url, '{ book { name } }')).body).to.deep.equal({ data: { book: { name: 'Book' } } });
+  });
+
   it('a header that only a setter or the key of a batch reads makes a result private, too', async () => {
     const schemaDefinition = `
       type Query { set: Book @resolve(name: "set") @cacheControl(maxAge: 60) keyed: Book @resolve(name: "keyed") @cacheControl(maxAge: 60) }
