@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JWTPayload } from 'jose';
+import { decodeProtectedHeader, type JWTPayload } from 'jose';
 import { failure } from './failure.ts';
 import type { Login } from './login/login.ts';
 import { claimsOf } from './session/session.ts';
@@ -33,6 +33,8 @@ export function createCheck({ openid, verifier, clientId, verifyAccess }: CheckP
       ...(currentDate && { currentDate }),
       ...(nonce !== undefined && { maxTokenAge: NEW_TOKEN_SECONDS }),
     });
+    // A token of another kind, which another client may hold, is no login, whatever its audience.
+    if (!fresh && isOtherKind(idToken, claims, clientId)) refuse('the id token is none');
     if (claims.azp !== undefined && claims.azp !== clientId) refuse('the id token is for another party');
     if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp === undefined)
       refuse('the id token has no azp');
@@ -44,6 +46,12 @@ export function createCheck({ openid, verifier, clientId, verifyAccess }: CheckP
     if (typeof claims.at_hash !== 'string' && !belongs(access, { clientId, sub: claims.sub }))
       refuse('the access token is of another client or user');
   };
+}
+
+/** Whether a token says by its type (RFC 8725, 3.11) that it is no id token, or is an access token of another client. */
+function isOtherKind(token: string, { client_id: client }: JWTPayload, clientId: string): boolean {
+  const { typ } = decodeProtectedHeader(token);
+  return /\+jwt$/i.test(typ ?? '') || (typeof client === 'string' && client !== clientId);
 }
 
 /** Claims in which providers name the client that an access token was given to; the second is of RFC 9068. */

@@ -343,6 +343,20 @@ describe('login as an auth method', () => {
       expect(moved.allowed).to.equal(false);
     });
 
+    it('tokens of another kind are no login, whatever their audience', async () => {
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { iss: idp.issuer, sub: 'victim', aud: 'web', iat: now, exp: now + 600 };
+      const { access_token } = await tokens();
+      const entered = async (more: object, header?: Record<string, string>): Promise<boolean> => {
+        const id_token = await idp.sign({ ...claims, ...more }, header);
+        return (await enter(inCookies(), { access_token: access_token!, id_token })).allowed;
+      };
+      expect(await entered({}, { typ: 'JWT' })).to.equal(true);
+      expect(await entered({}, { typ: 'at+jwt' })).to.equal(false);
+      expect(await entered({}, { typ: 'application/logout+JWT' })).to.equal(false);
+      expect(await entered({ client_id: 'rogue' })).to.equal(false);
+    });
+
     it('an access token that nobody checked is checked once its claims become headers', async () => {
       const made = [{ alg: 'none' }, { role: 'admin' }, ''].map((part) => Buffer.from(JSON.stringify(part)));
       const cookies = { ...(await tokens()), access_token: made.map((each) => each.toString('base64url')).join('.') };
