@@ -52,7 +52,8 @@ interface Found {
 
 /**
  * Takes a request head in: removes what belongs to the connection (RFC 9110 §7.6.1), the `x-envoy-*` headers of
- * clients, and forged spellings; sets `x-request-id` and `x-forwarded-*` as the settings say.
+ * clients, and forged spellings; sets `x-request-id` and `x-forwarded-*` as the settings say. `Proxy-Authorization` stays for those who
+ * judge the request; what goes upstream is without it.
  */
 export function takeIn(raw: readonly string[], connection: ConnectionFacts, settings: ManagerSettings): TakenHead {
   const found: Found = {
@@ -80,7 +81,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
     if (name === 'host') {
       if (found.authority !== undefined) found.refuse = 'ERR_ROUTING_BAD_HOST';
       found.authority = value;
-    } else if (isHopByHop(name)) {
+    } else if (isHopByHop(name) && name !== 'proxy-authorization') {
       if (name === 'connection')
         found.connection = found.connection === undefined ? value : `${found.connection},${value}`;
     } else if (name === 'content-length' || name === 'expect' || name === 'http2-settings') {

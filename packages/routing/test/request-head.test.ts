@@ -40,7 +40,6 @@ describe('request head', () => {
       Trailer: 'x',
       'Transfer-Encoding': 'chunked',
       'Content-Length': '1',
-      'Proxy-Authorization': 'secret',
       'Proxy-Connection': 'close',
       Expect: '100-continue',
     };
@@ -51,6 +50,11 @@ describe('request head', () => {
       'x-forwarded-for',
       'x-forwarded-proto',
     ]);
+  });
+
+  it('keeps Proxy-Authorization for those who judge the request, in its own spelling alone', () => {
+    expect(value(take(['Proxy-Authorization', 'Basic eA==']), 'proxy-authorization')).to.equal('Basic eA==');
+    expect(value(take(['Proxy_Authorization', 'Basic eA==']), 'proxy_authorization')).to.equal(undefined);
   });
 
   it('does not let Connection take away what the gateway says itself', () => {

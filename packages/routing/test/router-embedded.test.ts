@@ -109,7 +109,9 @@ describe('router in a user’s own server', () => {
   it('passes WebSocket upgrades, and refuses those that a route or nobody allows', async () => {
     const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(sockets, 'listening');
-    sockets.on('connection', (socket, req) => socket.send(`${req.url} ${req.headers['x-added']}`));
+    sockets.on('connection', (socket, req) =>
+      socket.send(`${req.url} ${req.headers['x-added']} ${req.headers['proxy-authorization']}`),
+    );
     const { port: target } = sockets.address() as AddressInfo;
     const headerManipulation = { requestHeadersToAdd: [{ header: { key: 'x-added', value: 'yes' } }] };
     const routes = [
@@ -124,9 +126,10 @@ describe('router in a user’s own server', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
 
-    const client = new WebSocket(`ws://127.0.0.1:${port}/ws?x=1`);
+    const headers = { 'proxy-authorization': 'Basic eA==' };
+    const client = new WebSocket(`ws://127.0.0.1:${port}/ws?x=1`, { headers });
     const [message] = await once(client, 'message');
-    expect(String(message)).to.equal('/chat?x=1 yes');
+    expect(String(message)).to.equal('/chat?x=1 yes undefined');
     client.close();
     await once(client, 'close');
 

@@ -5,6 +5,7 @@ import { Cluster } from '../upstream/cluster.ts';
 import type { ForwardUpgrade, UpgradeTarget } from '../upstream/upstream.ts';
 import { explain, failureOf } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
+import { isHopByHop } from './hop-by-hop.ts';
 import { linger } from '../lingering-close.ts';
 import { sendUpgrade, type Upgrade } from './upgrade-proxy.ts';
 
@@ -96,6 +97,7 @@ function collect(flat: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!.toLowerCase();
+    if (isHopByHop(name)) continue;
     const known = headers[name];
     headers[name] = known === undefined ? flat[i + 1]! : [...[known].flat(), flat[i + 1]!];
   }
