@@ -18,6 +18,12 @@ export function isTrusted(url: string): boolean {
   return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && LOOPBACK.test(parsed.hostname));
 }
 
+/** The same for an address that a provider names: only one on this machine may send the gateway to this machine. */
+export function isTrustedFrom(issuerUrl: string, url: string): boolean {
+  if (!isTrusted(url)) return false;
+  return !LOOPBACK.test(new URL(url).hostname) || LOOPBACK.test(URL.parse(issuerUrl)?.hostname ?? '');
+}
+
 /**
  * Asks an identity provider, within the limits above and without following redirects. Throws
  * `ERR_OIDC_PROVIDER_TIMEOUT`, `ERR_OIDC_PROVIDER_UNAVAILABLE`, or `ERR_OIDC_PROVIDER_ANSWER` for one that is too large.

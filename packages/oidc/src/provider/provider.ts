@@ -5,7 +5,7 @@ import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
 import { createCached } from './cached.ts';
 import { createKeySource, type Keys, type KeySource } from './key-source.ts';
-import { fetchObject, isTrusted } from './limited-fetch.ts';
+import { fetchObject, isTrusted, isTrustedFrom } from './limited-fetch.ts';
 
 /** What is known of an identity provider. It outlives reloads. */
 export interface Provider {
@@ -83,20 +83,24 @@ async function discover({ issuerUrl, override }: ProviderOptions): Promise<Serve
   });
   if (typeof discovered.issuer !== 'string' || discovered.issuer.replace(/\/$/, '') !== base)
     throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the discovered issuer is not the configured one');
-  return checked({ ...discovered, ...overridden } as ServerMetadata);
+  return { ...checked(discovered, { issuerUrl, overridden }), ...overridden } as ServerMetadata;
 }
 
-function checked(metadata: ServerMetadata): ServerMetadata {
+interface Known {
+  readonly issuerUrl: string;
+  /** Written by who runs the gateway, so it is not for the provider to name. */
+  readonly overridden: Partial<ServerMetadata>;
+}
+
+function checked(discovered: Record<string, unknown>, { issuerUrl, overridden }: Known): Record<string, unknown> {
+  const isUsable = (url: unknown): boolean => typeof url === 'string' && isTrustedFrom(issuerUrl, url);
   for (const endpoint of ENDPOINTS) {
-    const url = metadata[endpoint];
-    if (typeof url !== 'string' || !isTrusted(url))
-      throw failure('ERR_OIDC_PROVIDER_ANSWER', `${endpoint} of the provider is missing or not https`);
+    const usable =
+      overridden[endpoint] === undefined ? isUsable(discovered[endpoint]) : isTrusted(overridden[endpoint]);
+    if (!usable) throw failure('ERR_OIDC_PROVIDER_ANSWER', `${endpoint} of the provider is missing or not https`);
   }
-  const usable = { ...metadata };
-  for (const endpoint of OPTIONAL_ENDPOINTS) {
-    if (typeof usable[endpoint] !== 'string' || !isTrusted(usable[endpoint])) delete usable[endpoint];
-  }
-  return usable;
+  const unusable = OPTIONAL_ENDPOINTS.filter((endpoint) => !isUsable(discovered[endpoint]));
+  return Object.fromEntries(Object.entries(discovered).filter(([name]) => !unusable.includes(name as never)));
 }
 
 function fromOverride(override: ProviderOptions['override'] = {}): Partial<ServerMetadata> {
