@@ -1,18 +1,6 @@
-import {
-  Kind,
-  parseType,
-  print,
-  visit,
-  type ArgumentNode,
-  type FieldNode,
-  type GraphQLField,
-  type OperationDefinitionNode,
-  type SelectionNode,
-  type TypeNode,
-  type VariableDefinitionNode,
-} from 'graphql';
-import { LRUCache } from 'lru-cache';
-import type { ApiResult, Operation, OperationRequest, ResultError } from '../api.ts';
+import type { ArgumentNode, GraphQLField, SelectionNode } from 'graphql';
+import type { ApiResult, OperationRequest, ResultError } from '../api.ts';
+import { variablesOf, type BatchPlans } from './batch-plan.ts';
 import { withErrors } from './result.ts';
 import type { Subschema } from './subschema.ts';
 
@@ -43,8 +31,11 @@ export interface BatchContext {
   readonly subschema: Subschema;
   readonly request: OperationRequest;
   readonly operation: 'query' | 'mutation';
-  /** Operations by their text, kept between requests. */
-  readonly operations: LRUCache<string, Operation>;
+  readonly plans: BatchPlans;
+  /** Of the names of variables for keys. */
+  readonly keyPrefix: string;
+  /** Whether later requests ask with the same nodes. */
+  readonly lasting: boolean;
   /** Told each result of the subschema. */
   onResult(result: ApiResult): void;
   /** Told each error of the subschema that took no value. */
@@ -96,83 +87,9 @@ async function send(entries: readonly Entry[], context: BatchContext): Promise<v
 }
 
 function run(entries: readonly Entry[], context: BatchContext): ApiResult | Promise<ApiResult> {
-  const { subschema, request, operation, operations } = context;
-  const variables: Record<string, unknown> = { ...request.variables };
-  const definitions = [...(request.operation.definition.variableDefinitions ?? [])];
-  const selections = entries.map((entry, index): FieldNode => ({
-    kind: Kind.FIELD,
-    alias: name(`_${index}`),
-    name: name(entry.asked.field.name),
-    arguments: argumentsOf(entry.asked, `_stitch_${index}_`, { variables, definitions }),
-    ...(entry.selections.size > 0 && {
-      selectionSet: { kind: Kind.SELECTION_SET, selections: [...entry.selections] } as const,
-    }),
-  }));
-  const used = variablesIn(selections);
-  const kept = definitions.filter((each) => used.has(each.variable.name.value));
-  const sent = Object.fromEntries(Object.entries(variables).filter(([each]) => used.has(each)));
-  return subschema.api.execute({
-    ...request,
-    operation: operationOf({ operation, selections, definitions: kept }, operations),
-    variables: sent,
-    extensions: {},
-  });
-}
-
-interface Given {
-  readonly variables: Record<string, unknown>;
-  readonly definitions: VariableDefinitionNode[];
-}
-
-/** Key values travel as variables, so that the text stays the same. */
-function argumentsOf(
-  { field, args }: Asked,
-  prefix: string,
-  { variables, definitions }: Given,
-): readonly ArgumentNode[] {
-  if ('nodes' in args) return args.nodes;
-  return Object.entries(args.values).map(([argument, value]) => {
-    const variable = `${prefix}${argument}`;
-    const { type } = field.args.find((each) => each.name === argument)!;
-    definitions.push(variableDefinition(variable, parseType(String(type))));
-    variables[variable] = value;
-    return { kind: Kind.ARGUMENT, name: name(argument), value: { kind: Kind.VARIABLE, name: name(variable) } };
-  });
-}
-
-interface Parts {
-  readonly operation: 'query' | 'mutation';
-  readonly selections: readonly SelectionNode[];
-  readonly definitions: readonly VariableDefinitionNode[];
-}
-
-/** The same text gives the same object, so that the subschema plans it once. */
-function operationOf({ operation, selections, definitions }: Parts, known: LRUCache<string, Operation>): Operation {
-  const definition = {
-    kind: Kind.OPERATION_DEFINITION,
-    operation,
-    variableDefinitions: definitions,
-    selectionSet: { kind: Kind.SELECTION_SET, selections },
-  } as OperationDefinitionNode;
-  const text = print(definition);
-  let found = known.get(text);
-  if (!found) {
-    found = { document: { kind: Kind.DOCUMENT, definitions: [definition] }, definition, text, name: undefined };
-    known.set(text, found);
-  }
-  return found;
-}
-
-function variablesIn(selections: readonly SelectionNode[]): Set<string> {
-  const used = new Set<string>();
-  for (const selection of selections) visit(selection, { Variable: (node) => void used.add(node.name.value) });
-  return used;
-}
-
-function variableDefinition(variable: string, type: TypeNode): VariableDefinitionNode {
-  return { kind: Kind.VARIABLE_DEFINITION, variable: { kind: Kind.VARIABLE, name: name(variable) }, type };
-}
-
-function name(value: string): FieldNode['name'] {
-  return { kind: Kind.NAME, value };
+  const { subschema, request, operation, plans, keyPrefix: prefix, lasting } = context;
+  const { definition } = request.operation;
+  const plan = plans.of({ operation, definition, prefix, lasting }, entries);
+  const variables = variablesOf(plan, entries, request.variables);
+  return subschema.api.execute({ ...request, operation: plan.operation, variables, extensions: {} });
 }

@@ -7,6 +7,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
+import type { Operation } from '../api.ts';
 import type { Joins } from './joins.ts';
 import { project } from './project.ts';
 import type { Subschema } from './subschema.ts';
@@ -15,6 +16,18 @@ export interface ProjectionParts {
   readonly subschemas: readonly Subschema[];
   readonly schema: GraphQLSchema;
   readonly joins: Joins;
+}
+
+/** Gives the projections of an operation, kept for as long as the operation is. */
+export function createProjections(parts: ProjectionParts): (operation: Operation) => Projections {
+  const kept = new WeakMap<Operation, Projections>();
+  return (operation) => {
+    const known = kept.get(operation);
+    if (known) return known;
+    const made = new Projections(parts, operation.text);
+    if (made.lasting) kept.set(operation, made);
+    return made;
+  };
 }
 
 /** A field of the client, and what one API is asked for it. */
@@ -31,9 +44,12 @@ interface Named {
 
 /** What the fields of one operation ask each API for. */
 export class Projections {
+  /** Whether they are the same for every request: without directives the same fields are selected every time. */
+  readonly lasting: boolean;
   /** Of the names under which key fields are asked for: the client cannot have written one. */
   readonly keyPrefix: string;
   readonly #parts: ProjectionParts;
+  readonly #keys = new Map<string, FieldNode>();
   /** By API and type, then by the first node of the field. */
   readonly #known = new Map<string, WeakMap<FieldNode, Projected[]>>();
   /** By API and key of the result. */
@@ -41,7 +57,18 @@ export class Projections {
 
   constructor(parts: ProjectionParts, text: string) {
     this.#parts = parts;
+    this.lasting = !text.includes('@');
     this.keyPrefix = unusedPrefix(text);
+  }
+
+  /** A key field under a name of its own; for the same field always the same object. */
+  key(field: string): FieldNode {
+    const known = this.#keys.get(field);
+    if (known) return known;
+    const alias = { kind: Kind.NAME, value: `${this.keyPrefix}${field}` } as const;
+    const node: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: field }, alias };
+    this.#keys.set(field, node);
+    return node;
   }
 
   /** A field with what of the selection under it one API can answer; for the same field always the same object. */

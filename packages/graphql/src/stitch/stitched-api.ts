@@ -1,28 +1,21 @@
 import type { Facts } from '@edge-gateway/core';
-import {
-  execute,
-  Kind,
-  type FieldNode,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  type SelectionNode,
-} from 'graphql';
-import { LRUCache } from 'lru-cache';
+import { execute, type GraphQLResolveInfo, type GraphQLSchema, type SelectionNode } from 'graphql';
 import type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError } from '../api.ts';
 import type { Limits } from '../limits.ts';
 import { createCallBudget } from '../resolvers/call-budget.ts';
+import { BatchPlans } from './batch-plan.ts';
 import { createBatch, type Batch } from './batch.ts';
 import { joinedCaching } from './caching.ts';
 import { compileJoins, type Join, type Joins } from './joins.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { hasField } from './project.ts';
-import { keyOf, Projections } from './projections.ts';
+import { createProjections, keyOf, type Projections } from './projections.ts';
 import { resultOf } from './result.ts';
 import type { Subschema } from './subschema.ts';
 import { subscribeAt } from './subscribe.ts';
 
-/** Operations to subschemas remembered for one API. */
-const MAX_OPERATIONS = 1000;
+/** Arguments or selections of a field without any. */
+const NONE: readonly never[] = [];
 /** Errors without a place that are told of one operation. */
 const MAX_ELSEWHERE = 20;
 
@@ -63,12 +56,12 @@ export function createStitchedApi(subschemas: readonly Subschema[], limits: Limi
 }
 
 function partsOf(subschemas: readonly Subschema[]): Parts {
+  const merged = { subschemas, schema: mergeSchemas(subschemas), joins: compileJoins(subschemas) };
   return {
-    subschemas,
+    ...merged,
     schemas: subschemas.map(({ api }) => api.schema),
-    schema: mergeSchemas(subschemas),
-    joins: compileJoins(subschemas),
-    operations: new LRUCache<string, Operation>({ max: MAX_OPERATIONS }),
+    plans: new BatchPlans(),
+    projectionsOf: createProjections(merged),
   };
 }
 
@@ -78,7 +71,8 @@ interface Parts {
   readonly schemas: readonly GraphQLSchema[];
   readonly schema: GraphQLSchema;
   readonly joins: Joins;
-  readonly operations: LRUCache<string, Operation>;
+  readonly plans: BatchPlans;
+  readonly projectionsOf: (operation: Operation) => Projections;
 }
 
 /** One operation over several APIs. */
@@ -97,7 +91,7 @@ class Stitching {
   constructor(parts: Parts, request: OperationRequest) {
     this.#parts = parts;
     this.#request = request;
-    this.#projections = new Projections(parts, request.operation.text);
+    this.#projections = parts.projectionsOf(request.operation);
   }
 
   execute() {
@@ -127,8 +121,8 @@ class Stitching {
     const { name } = info.parentType;
     const owner = subschemas.findIndex(({ api }) => hasField(api.schema, name, info.fieldName));
     const field = info.parentType.getFields()[info.fieldName]!;
-    const nodes = info.fieldNodes[0]!.arguments ?? [];
-    const selections = this.#projections.of(info, owner).selectionSet?.selections ?? [];
+    const nodes = info.fieldNodes[0]!.arguments ?? NONE;
+    const selections = this.#projections.of(info, owner).selectionSet?.selections ?? NONE;
     const operation = info.operation.operation === 'mutation' ? 'mutation' : 'query';
     return this.#from(owner, await this.#batch(owner, operation).ask({ field, args: { nodes }, selections }));
   }
@@ -167,7 +161,7 @@ class Stitching {
     if (Object.hasOwn(source, name)) return own(source, name);
     for (const join of this.#parts.joins.get(type) ?? []) {
       if (join === not || !join.gives(key)) continue;
-      const selections = [keyNode(key, name)];
+      const selections = [this.#projections.key(key)];
       const completed = await this.#complete(source, join, { type, selections });
       return completed && own(completed, name);
     }
@@ -178,12 +172,15 @@ class Stitching {
     const key = `${subschema} ${operation}`;
     const known = this.#batches.get(key);
     if (known) return known;
-    const { subschemas, operations } = this.#parts;
+    const { subschemas, plans } = this.#parts;
+    const { keyPrefix, lasting } = this.#projections;
     const made = createBatch({
       subschema: subschemas[subschema]!,
       request: this.#request,
       operation,
-      operations,
+      plans,
+      keyPrefix,
+      lasting,
       onResult: (result) => void this.results.push(result),
       onElsewhere: (error) => void (this.elsewhere.length < MAX_ELSEWHERE && this.elsewhere.push(error)),
     });
@@ -207,8 +204,4 @@ interface JoinedPart {
 
 function own(source: object, key: string): unknown {
   return Object.hasOwn(source, key) ? (source as Readonly<Record<string, unknown>>)[key] : undefined;
-}
-
-function keyNode(field: string, alias: string): FieldNode {
-  return { kind: Kind.FIELD, name: { kind: Kind.NAME, value: field }, alias: { kind: Kind.NAME, value: alias } };
 }
