@@ -2,6 +2,8 @@ import { MAX_DELAY_MS } from './subscriptions/timer.ts';
 
 /** Bounds of what a client may ask of an API. Each is a positive integer; 0 is no limit, save where it says otherwise. */
 export interface Limits {
+  /** Characters of a document: what reading it may cost before a token is counted. */
+  readonly maxDocumentLength: number;
   /** Tokens of a document. */
   readonly maxTokens: number;
   /** Depth of fields: those of the operation itself are at 1. Questions about the schema do not count. */
@@ -44,6 +46,7 @@ export interface Limits {
 
 /** What holds unless it is said otherwise. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
+  maxDocumentLength: 65_536,
   maxTokens: 1000,
   maxQueryDepth: 15,
   maxAliases: 15,

@@ -183,6 +183,15 @@ describe('operations', () => {
     expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_TIMEOUT');
   });
 
+  it('a document that is too long is refused unread, and taken where the limit is higher', async () => {
+    const long = `{ mock { a } } #${'x'.repeat(65_536)}`;
+    const { status, body } = await ask(await start(), long);
+    expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'ERR_GRAPHQL_LIMIT']);
+    expect(body.errors[0].message).to.equal('The document has more than 65536 characters.');
+    const higher = await ask(await start({ limits: { maxDocumentLength: 70_000 } }), long);
+    expect(higher.body.data).to.deep.equal({ mock: { a: 1 } });
+  });
+
   it('introspection answers where it is allowed', async () => {
     const url = await start({ enableIntrospection: true, limits: { maxTokens: 2000 } });
     const { body } = await ask(

@@ -129,6 +129,7 @@ const stitched = block({
 
 const limit = (description: string, value: number, minimum = 0) => int(description, { minimum, default: value });
 const limits = block({
+  maxDocumentLength: limit('Characters of a document; 0 is no limit.', 65_536),
   maxTokens: limit('Tokens of a document; 0 is no limit.', 1000),
   maxQueryDepth: limit('Levels of fields; 0 is no limit.', 15),
   maxAliases: limit('Aliases in a document; 0 is no limit.', 15),

@@ -55,7 +55,7 @@ export function createDocuments(api: { schema: GraphQLSchema; introspection: boo
   if (!api.introspection) rules.push(NoSchemaIntrospectionCustomRule);
 
   function read(text: string): Read | RefusedDocument {
-    const document = parsed(text, limits.maxTokens);
+    const document = parsed(text, limits);
     if ('problem' in document) return document;
     const problem = sizeProblem(document, limits);
     if (problem !== undefined) return { ...refusal('ERR_GRAPHQL_LIMIT', problem), problem: 'invalid' };
@@ -84,7 +84,11 @@ export function createDocuments(api: { schema: GraphQLSchema; introspection: boo
   };
 }
 
-function parsed(text: string, maxTokens: number): DocumentNode | RefusedDocument {
+function parsed(text: string, { maxTokens, maxDocumentLength }: Limits): DocumentNode | RefusedDocument {
+  if (maxDocumentLength > 0 && text.length > maxDocumentLength) {
+    const message = `The document has more than ${maxDocumentLength} characters.`;
+    return { ...refusal('ERR_GRAPHQL_LIMIT', message), problem: 'parse' };
+  }
   try {
     return parse(text, maxTokens > 0 ? { maxTokens } : {});
   } catch (error) {
