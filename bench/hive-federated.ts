@@ -22,7 +22,7 @@ export async function hiveFederated(ports: readonly number[]): Promise<RequestLi
     throw new Error(`the subgraphs do not compose: ${errors?.map(({ message }) => message).join(', ')}`);
   return (createGatewayRuntime as (options: object) => RequestListener)({
     supergraph: supergraphSdl,
-    jit: process.env['HIVE_JIT'] !== '0',
+    jit: true,
     logging: 'warn',
     graphiql: false,
     landingPage: false,
