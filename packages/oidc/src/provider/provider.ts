@@ -99,8 +99,8 @@ function checked(discovered: Record<string, unknown>, { issuerUrl, overridden }:
       overridden[endpoint] === undefined ? isUsable(discovered[endpoint]) : isTrusted(overridden[endpoint]);
     if (!usable) throw failure('ERR_OIDC_PROVIDER_ANSWER', `${endpoint} of the provider is missing or not https`);
   }
-  const unusable = OPTIONAL_ENDPOINTS.filter((endpoint) => !isUsable(discovered[endpoint]));
-  return Object.fromEntries(Object.entries(discovered).filter(([name]) => !unusable.includes(name as never)));
+  const unusable = new Set<string>(OPTIONAL_ENDPOINTS.filter((endpoint) => !isUsable(discovered[endpoint])));
+  return Object.fromEntries(Object.entries(discovered).filter(([name]) => !unusable.has(name)));
 }
 
 function fromOverride(override: ProviderOptions['override'] = {}): Partial<ServerMetadata> {
