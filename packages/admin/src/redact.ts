@@ -1,3 +1,5 @@
+import { withoutAddressSecrets } from '@edge-gateway/core';
+
 /** What stands in the place of a secret value in resources. */
 export const REDACTED_VALUE = '<redacted>';
 
@@ -16,23 +18,13 @@ export function isSensitiveName(name: string): boolean {
   return SENSITIVE_HEADERS.has(name.toLowerCase()) || SENSITIVE_KEY.test(name);
 }
 
-const USER_INFO = /^(rediss?:\/\/(?=.*@)).*@|^([a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@/i;
-
-/** An address without the user and password in it; any other text as it is. */
-function withoutUserInfo(text: string): string {
-  return text.replace(
-    USER_INFO,
-    (_all, database: string = '', scheme: string = '') => `${database}${scheme}${REDACTED_VALUE}@`,
-  );
-}
-
 /**
  * A copy in which texts under a sensitive key, and the `value` beside a sensitive `key` or `name`, are redacted:
- * credentials that people write into resources instead of a Secret. So are user and password in an address.
+ * credentials that people write into resources instead of a Secret. So are user, password and query in an address.
  */
 export function redact(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redact);
-  if (typeof value === 'string') return withoutUserInfo(value);
+  if (typeof value === 'string') return withoutAddressSecrets(value, REDACTED_VALUE);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
   const named = entries.some(([key, text]) => isNameKey(key) && typeof text === 'string' && isSensitiveName(text));

@@ -1,3 +1,5 @@
+import { withoutAddressSecrets } from '@edge-gateway/core';
+
 /** What stands in the place of a secret value. */
 export const REDACTED = '<redacted>';
 
@@ -18,6 +20,7 @@ function isSecret(value: unknown): boolean {
 
 function walk(value: unknown, inSecret: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => walk(item, inSecret || isSecret(item)));
+  if (typeof value === 'string') return withoutAddressSecrets(value, REDACTED);
   if (typeof value !== 'object' || value === null) return value;
   const { key: headerKey, name: headerName } = value as { key?: unknown; name?: unknown };
   const isHeader = [headerKey, headerName].some((name) => typeof name === 'string' && isSensitive(name));

@@ -22,6 +22,14 @@ describe('compareServed', () => {
     expect(changes({ ...api, subschemas: [{ ...api, serverSchema }] })).to.have.length(1);
   });
 
+  it('compares addresses without the secrets in them, which only one side may have hidden', () => {
+    const withAddress = (address: string) => ({ ...api, spec: { ...spec, address } });
+    const [open, hidden] = ['redis://:pass@redis:6379', 'redis://<redacted>@redis:6379'].map(withAddress);
+    expect(partsOf(compareServed([served(open!)], [served(hidden!)]))).to.deep.equal([]);
+    const moved = compareServed([served(open!)], [served(withAddress('redis://:pass@other:6379'))]);
+    expect(JSON.stringify(moved)).to.include('other:6379').and.not.include('pass@');
+  });
+
   it('finds what was written', () => {
     expect(changes({ ...api, spec: { ...spec, statPrefix: 'other' } })).to.deep.equal(['listener/gw-system.shop']);
     expect(changes({ ...api, spec: { ...spec, serverSchema: 'written' } })).to.deep.equal(['listener/gw-system.shop']);

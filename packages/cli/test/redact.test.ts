@@ -23,4 +23,15 @@ describe('redact', () => {
       spec: { users: { ann: { salt: '<redacted>', hashedPassword: '<redacted>' } }, clientSecretRef: { name: 'x' } },
     });
   });
+
+  it('hides what an address carries beside the place it names', () => {
+    const config = {
+      kind: 'AuthConfig',
+      spec: { host: 'rediss://u:p@redis:6379', url: 'https://auth.example.com/?key=k' },
+    };
+    expect(redact(config).spec).to.deep.equal({
+      host: 'rediss://<redacted>@redis:6379',
+      url: 'https://auth.example.com/?key=<redacted>',
+    });
+  });
 });

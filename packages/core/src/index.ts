@@ -106,3 +106,4 @@ export { toByteString, toValue, type Value } from './template/value.ts';
 export { extractorProblem } from './transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './transformation/stages.ts';
 export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';
+export { withoutAddressSecrets } from './address-secrets.ts';
