@@ -83,9 +83,9 @@ export class GatewayProcess {
   }
 }
 
-/** Waits until `check` gives something true; fails with the last thing it gave after ten seconds. */
+/** Waits until `check` gives something true; fails after half a minute. */
 export async function until<T>(check: () => Promise<T> | T, what: string): Promise<T> {
-  const giveUp = Date.now() + 10_000;
+  const giveUp = Date.now() + 30_000;
   for (;;) {
     const value = await check();
     if (value) return value;
