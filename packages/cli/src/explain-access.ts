@@ -39,9 +39,10 @@ export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string
       return next && levels;
     };
     const asked = { facts, now: Date.now(), ...(claims && { claims }), reroute: again };
-    const access = explainAccess({ levels, requireRbac }, asked);
+    const access = explainAccess({ levels, requireRbac, virtualHost: host }, asked);
     const extauth = extAuthOf(host, levels[1]);
-    if (extauth || access.jwt.length > 0 || access.rbac) answer = { ...(extauth && { extauth }), ...access };
+    if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
+      answer = { ...(extauth && { extauth }), ...access };
     return access.refusal && { ...access.refusal, reason: 'access is refused' };
   };
   return {
@@ -76,9 +77,10 @@ function stepsOf({ spec }: SnapshotAuthConfig): string[] {
 
 /** The lines of an access explanation, without indentation. */
 export function accessLines(access: AccessExplanation, colors: Colors): string[] {
-  const { extauth, jwt, rerouted, rbac } = printableDeep(access);
+  const { extauth, removedHeaders, jwt, rerouted, rbac } = printableDeep(access);
   const mark = (good: boolean) => (good ? colors.green('✓') : colors.red('✗'));
-  const lines = extauth ? [extAuthLine(extauth)] : [];
+  const lines = removedHeaders ? [`taken out, for only a token may fill them: ${removedHeaders.join(', ')}`] : [];
+  if (extauth) lines.push(extAuthLine(extauth));
   for (const { stage, passes, reason, providers } of jwt) {
     lines.push(`${mark(passes)} JWT ${stage}: ${reason}`);
     for (const each of providers) lines.push(`    provider ${each.provider}: ${each.reason}`);

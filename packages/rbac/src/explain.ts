@@ -1,8 +1,9 @@
-import type { Facts } from '@edge-gateway/core';
+import type { Facts, VirtualHost } from '@edge-gateway/core';
 import type { JwtProvider, JwtProviders, Rbac } from '@edge-gateway/core/schema';
 import { claimCopiesOf, claimHeadersOf, copyClaims, removeOthersCopies } from './claim-headers.ts';
 import type { Claims } from './claims.ts';
 import { compilePolicies, type Decision } from './decide.ts';
+import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
 import { jwtBlockOf } from './jwt-levels.ts';
 import { httpStatusOf, JWT_STATUS, worstOf, type JwtFailure } from './jwt-status.ts';
 import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
@@ -41,6 +42,11 @@ export interface ExplainedJwt {
 
 /** Who would be let in. */
 export interface ExplainedAccess {
+  /**
+   * Headers of the client that are taken out before anything is asked, in lower case: a provider somewhere in the virtual
+   * host copies claims to them. Missing where there are none.
+   */
+  readonly removedHeaders?: readonly string[];
   readonly jwt: readonly ExplainedJwt[];
   /** Missing where no policies hold. */
   readonly rbac?: Decision;
@@ -50,10 +56,13 @@ export interface ExplainedAccess {
   readonly refusal?: { readonly status: 401 | 403; readonly body: string };
 }
 
-/** The options of virtual host and route, and whether the Settings want policies everywhere. */
+/** What holds for a request. */
 export interface AccessRules {
   readonly levels: AccessLevels;
+  /** Whether the Settings want policies everywhere. */
   readonly requireRbac: boolean;
+  /** Whose claim headers no client may send, on any of its routes. Default: those of the levels alone. */
+  readonly virtualHost?: VirtualHost;
 }
 
 const STAGES = [
@@ -65,7 +74,9 @@ const STAGES = [
  * Says what JWT and RBAC would do with a request, without verifying a signature or asking anybody: which provider judges
  * its token, which policy lets it in, or came closest and what it lacked. Records on the facts what would change.
  */
-export function explainAccess({ levels, requireRbac }: AccessRules, request: AccessToExplain): ExplainedAccess {
+export function explainAccess(rules: AccessRules, request: AccessToExplain): ExplainedAccess {
+  const { levels, requireRbac, virtualHost } = rules;
+  const removedHeaders = virtualHost ? clientCopiesRemoved(virtualHost, request.facts) : [];
   const jwt: ExplainedJwt[] = [];
   const met = new Set<JwtProviders>();
   let refusal: ExplainedAccess['refusal'];
@@ -74,11 +85,12 @@ export function explainAccess({ levels, requireRbac }: AccessRules, request: Acc
   for (let i = 0; i < STAGES.length && holding; i++) {
     const [stage, title] = STAGES[i]!;
     const block = jwtBlockOf(holding, stage);
-    if (!block || met.has(block)) continue;
-    met.add(block);
-    const { answer, ...explained } = explainProviders(block, request);
-    jwt.push({ stage: title, ...explained });
-    refusal ??= answer;
+    if (block && !met.has(block)) {
+      met.add(block);
+      const { answer, ...explained } = explainProviders(block, request);
+      jwt.push({ stage: title, ...explained });
+      refusal ??= answer;
+    }
     if (refusal || !request.facts.reroute || !request.reroute) continue;
     request.facts.reroute = false;
     const next = request.reroute();
@@ -91,7 +103,14 @@ export function explainAccess({ levels, requireRbac }: AccessRules, request: Acc
   }
   const rbac = holding && explainPolicies({ levels: holding, requireRbac }, request.facts);
   if (rbac && !rbac.allowed) refusal ??= { status: 403, body: 'RBAC: access denied' };
-  return { jwt, ...(rerouted && { rerouted }), ...(rbac && { rbac }), ...(refusal && { refusal }) };
+  const removed = removedHeaders.length > 0 && { removedHeaders };
+  return { ...removed, jwt, ...(rerouted && { rerouted }), ...(rbac && { rbac }), ...(refusal && { refusal }) };
+}
+
+function clientCopiesRemoved(host: VirtualHost, facts: Facts): string[] {
+  const before = facts.requestChanges.length;
+  removeClientCopies(claimHeadersIn(host), facts);
+  return facts.requestChanges.slice(before).map(({ name }) => name);
 }
 
 function explainPolicies({ levels, requireRbac }: AccessRules, facts: Facts): Decision | undefined {

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { factsOf, type Facts } from '@edge-gateway/core';
+import { factsOf, type Facts, type VirtualHost } from '@edge-gateway/core';
 import type { JwtProviders, Rbac } from '@edge-gateway/core/schema';
 import { explainAccess, JWT_STATUS, type AccessLevels } from '../src/index.ts';
 import { createIssuer, ISSUER, NOW, seconds, type Issuer } from './issuer.ts';
@@ -118,6 +118,41 @@ describe('an explanation of access', () => {
     ]);
     expect(explained.rbac).to.deep.equal({ allowed: true, policy: 'gold' });
     expect(explained.refusal).to.include({ status: 401 });
+  });
+
+  describe('on a route without jwt of its own', () => {
+    const claimsToHeaders = [{ claim: 'tier', header: 'X-Tier' }];
+    const guarded = {
+      jwtProvidersStaged: { afterExtAuth: block({ providers: { main: { ...main, claimsToHeaders } } }) },
+    };
+    const virtualHost = { options: {}, routes: [{ options: {} }, { options: guarded }] } as unknown as VirtualHost;
+
+    it('takes out what the client sent under the claim headers of the virtual host, and says so', () => {
+      const facts = factsWith('/', ['x_tier', 'gold', 'x-tier', 'gold', 'x-other', '1']);
+      const explained = explainAccess({ levels: [{}, {}], requireRbac: false, virtualHost }, { facts, now: NOW });
+      expect(explained).to.deep.equal({ removedHeaders: ['x_tier', 'x-tier'], jwt: [] });
+      expect([facts.header('x_tier'), facts.header('x-tier'), facts.header('x-other')]).to.deep.equal([
+        undefined,
+        undefined,
+        '1',
+      ]);
+    });
+
+    it('goes on with the route that is left without them', () => {
+      const facts = factsWith('/', ['x-tier', 'gold']);
+      const closed = [{}, { rbac: {} }] as unknown as AccessLevels;
+      const explained = explainAccess(
+        { levels: [{}, {}], requireRbac: false, virtualHost },
+        { facts, now: NOW, reroute: () => closed },
+      );
+      expect(explained).to.include({ rerouted: true }).and.have.nested.property('refusal.status', 403);
+    });
+
+    it('says nothing where the client sent none', () => {
+      const facts = factsWith('/', ['x-other', '1']);
+      const explained = explainAccess({ levels: [{}, {}], requireRbac: false, virtualHost }, { facts, now: NOW });
+      expect(explained).to.deep.equal({ jwt: [] });
+    });
   });
 
   it('shows both stages, each with what its providers say', async () => {

@@ -213,6 +213,34 @@ describe('explain', () => {
       expect(stdout).to.not.contain('forged').and.not.contain(token);
     });
 
+    it('shows that claim headers of a neighbouring route go, on a route that no provider guards', async () => {
+      const claimsToHeaders = [{ claim: 'tier', header: 'x-tier' }];
+      const main = { issuer: 'https://id.example', claimsToHeaders };
+      const options = {
+        jwtStaged: { afterExtAuth: { providers: { main }, validationPolicy: 'ALLOW_MISSING' } },
+        rbac: { disable: true },
+      };
+      const { snapshots } = await loadDirectory(cwd);
+      const plain = snapshots.get('gateway-proxy')!;
+      const listeners = plain.listeners.map((listener) => ({
+        ...listener,
+        virtualHosts: listener.virtualHosts.map((host) => ({
+          ...host,
+          routes: [{ ...host.routes[0]!, name: 'guarded', matchers: [{ exact: '/guarded' }], options }, ...host.routes],
+        })),
+      }));
+      const server = await answer({
+        '/snapshots/xds': { data: { 'gw-system~gateway-proxy': { ...plain, listeners } } },
+      });
+      try {
+        const url = 'http://shop.example/cart/1';
+        const { stdout } = await explain('GET', url, '-H', 'X-Tier: forged', '--server', server.url);
+        expect(stdout).to.contain('taken out, for only a token may fill them: x-tier').and.not.contain('forged');
+      } finally {
+        await server.close();
+      }
+    });
+
     it('answers what access refuses', async () => {
       const { stdout } = await ask({ jwtStaged: jwt(), rbac }, '--claims', '{"email":"user@example.com"}');
       expect(stdout).to.match(/Result\n  answer 403 \(access is refused\): "RBAC: access denied"\n$/);
