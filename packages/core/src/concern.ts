@@ -5,6 +5,7 @@ import type { AzureAddresses } from './group-lookup.ts';
 import { silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Route, Secrets, SnapshotSettings, VirtualHost } from './snapshot.ts';
+import { createStates, type StateHold } from './states.ts';
 import type { CallUpstream } from './upstream-call.ts';
 
 /** Calls the next handler, or with an error the error handler. */
@@ -54,8 +55,16 @@ export interface Context {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where Microsoft Entra and Graph are. Default: the public cloud. */
   readonly azure?: AzureAddresses;
-  /** State that survives reloads: made at the first call of a key, given back at each later one. */
+  /**
+   * State that survives reloads: made at the first call of a key, given back at each later one. In the gateway it goes ten
+   * minutes after the last virtual host that asked for it while it was compiled.
+   */
   state<T>(key: string, create: () => T): T;
+  /**
+   * Lets a part of a configuration hold what it keeps by `state`, so that it goes some time after the last part that needs it.
+   * Missing: all of it stays for as long as the context.
+   */
+  readonly holdStates?: () => StateHold;
 }
 
 /** Where a block is compiled for, in the gateway. */
@@ -85,21 +94,20 @@ export interface Concern<Options = unknown> {
 }
 
 /** Makes a context: silent, without secrets, on the system's clock, unless told otherwise. */
-export function createContext(parts: Partial<Omit<Context, 'state'>> = {}): Context {
-  const states = new Map<string, unknown>();
+export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates'>> = {}): Context {
+  const now = parts.now ?? Date.now;
+  const { state, hold } = createStates(now);
   return {
     log: parts.log ?? silentLoggers,
     metrics: parts.metrics ?? createMetrics(),
     secrets: parts.secrets ?? { get: () => undefined },
-    now: parts.now ?? Date.now,
+    now,
     ...(parts.env && { env: parts.env }),
     ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
     ...(parts.azure && { azure: parts.azure }),
     ...(parts.holdListeners && { holdListeners: parts.holdListeners }),
-    state<T>(key: string, create: () => T): T {
-      if (!states.has(key)) states.set(key, create());
-      return states.get(key) as T;
-    },
+    state,
+    holdStates: hold,
   };
 }
 

@@ -26,6 +26,7 @@ export {
   type Scope,
   type Stage,
 } from './concern.ts';
+export type { StateHold } from './states.ts';
 export { parseDuration } from './duration.ts';
 export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './facts.ts';

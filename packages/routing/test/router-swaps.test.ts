@@ -108,3 +108,34 @@ describe('1,000 swaps under load', () => {
     expect(open).to.equal(0);
   });
 });
+
+describe('200 reloads', () => {
+  afterEach(stopAll);
+
+  it('let go of what only replaced virtual hosts keep, and of nothing else', async () => {
+    let now = 0;
+    const made: string[] = [];
+    const concern: Concern<{ readonly key: string }> = {
+      name: 'rbac',
+      option: 'rbac',
+      stage: 'rbac',
+      compile: ({ key }, context) => {
+        context.state(key, () => made.push(key));
+        return (_req, _res, next) => next();
+      },
+    };
+    const router = createRouter({ context: createContext({ now: () => now }), concerns: [concern as Concern] });
+    const guarded = (key: string) => routeOf({ options: { rbac: { key } as never } });
+    const hostFor = (key: string) => ({ ...hostOf([guarded('unchanged'), guarded(key)]), name: key });
+    for (let i = 0; i < 200; i++) {
+      router.apply(snapshotOf([hostFor(`changing ${i}`)]));
+      now += 60_000;
+    }
+    expect(made).to.have.length(201);
+    router.apply(snapshotOf([hostFor('changing 195')]));
+    expect(made).to.have.length(201);
+    router.apply(snapshotOf([hostFor('changing 1')]));
+    expect(made.slice(201)).to.deep.equal(['changing 1']);
+    await router.close();
+  });
+});

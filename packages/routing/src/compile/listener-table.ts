@@ -20,11 +20,12 @@ export function createListenerTable(environment: ListenerEnvironment): ListenerT
   const closing = new Set<Promise<void>>();
   let listeners: Listeners = new Map();
 
-  function hostIdle({ handlers }: CompiledHost): void {
-    for (const handler of handlers) {
+  function hostIdle(host: CompiledHost): void {
+    for (const handler of host.handlers) {
       const done: Promise<void> = closeHandler(handler, environment.context).then(() => void closing.delete(done));
       closing.add(done);
     }
+    host.release();
   }
 
   function swap(next: Listeners): void {

@@ -32,6 +32,8 @@ export interface CompiledHost {
   readonly secrets: SecretUse;
   /** What is closed when the host is gone and its last request is over. */
   readonly handlers: ReadonlySet<Handler | Responder>;
+  /** Lets go of what it keeps across reloads. */
+  readonly release: () => void;
   inFlight: number;
   retired: boolean;
 }
@@ -49,7 +51,9 @@ export interface HostEnvironment {
 
 /** Compiles a virtual host. Never throws: a route that cannot be compiled answers 500 and is logged; the others serve. */
 export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment): CompiledHost {
-  const secrets = noteSecrets(environment.context);
+  const { context } = environment;
+  const hold = context.holdStates?.();
+  const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context);
   const shared = { context: secrets.context, scope: { virtualHost: source, settings: environment.shared } };
   const chains = createChainCompiler({ concerns: environment.concerns, ...shared });
   const actions = createResponderCompiler({ actions: environment.actions, ...shared });
@@ -70,12 +74,13 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
       headers: orderLevels(levels.map(headersOf), environment.mostSpecificWins),
     }),
   };
-  const entries = entriesOf(source, routeEnvironment, environment.context);
+  const entries = entriesOf(source, routeEnvironment, context);
   return {
     source,
     index: createRouteIndex(entries),
     secrets,
     handlers: new Set([...chains.handlers, ...actions.responders]),
+    release: () => hold?.release(),
     inFlight: 0,
     retired: false,
   };

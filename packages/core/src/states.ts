@@ -1,0 +1,90 @@
+/** How long a state that nobody holds any more stays, in milliseconds, for a configuration that comes back. */
+const KEPT_MS = 600_000;
+
+/** Most states that nobody holds any more. */
+const MAX_KEPT = 256;
+
+/** Values by key, each made once for as long as it is known. */
+export interface States {
+  /** Gives the value of a key, made at the first call. Nothing lets go of it. */
+  state<T>(key: string, create: () => T): T;
+  hold(): StateHold;
+  /** How many there are. */
+  readonly size: number;
+}
+
+/** A holder of states: one compiled part of a configuration. */
+export interface StateHold {
+  /** Gives the value of a key, made at the first call, and holds it. */
+  state<T>(key: string, create: () => T): T;
+  /** Lets go of all. What nobody holds then stays for ten minutes, and is given to whoever asks for it until then. */
+  release(): void;
+}
+
+interface Entry {
+  readonly value: unknown;
+  holders: number;
+}
+
+/** Makes an empty set of states on a clock. */
+export function createStates(now: () => number): States {
+  const entries = new Map<string, Entry>();
+  /** Keys without a holder, and since when; the oldest first. */
+  const left = new Map<string, number>();
+
+  function take<T>(key: string, create: () => T): T {
+    const known = entries.get(key);
+    if (known) {
+      known.holders++;
+      left.delete(key);
+      return known.value as T;
+    }
+    const value = create();
+    entries.set(key, { value, holders: 1 });
+    return value;
+  }
+
+  function leave(key: string): void {
+    const entry = entries.get(key)!;
+    entry.holders--;
+    if (entry.holders === 0) left.set(key, now());
+  }
+
+  function sweep(): void {
+    const oldest = now() - KEPT_MS;
+    for (const [key, since] of left) {
+      if (since > oldest && left.size <= MAX_KEPT) break;
+      left.delete(key);
+      entries.delete(key);
+    }
+  }
+
+  function hold(): StateHold {
+    const held = new Set<string>();
+    let released = false;
+    return {
+      state(key, create) {
+        if (held.has(key)) return entries.get(key)!.value as ReturnType<typeof create>;
+        const value = take(key, create);
+        if (released) leave(key);
+        else held.add(key);
+        return value;
+      },
+      release() {
+        released = true;
+        for (const key of held) leave(key);
+        held.clear();
+        sweep();
+      },
+    };
+  }
+
+  const forever = hold();
+  return {
+    state: (key, create) => forever.state(key, create),
+    hold,
+    get size() {
+      return entries.size;
+    },
+  };
+}
