@@ -27,6 +27,8 @@ export interface Responder {
   (exchange: ActionExchange, next: Next): void;
   /** Gives the status of its answer where it refuses. */
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined;
+  /** The process ends soon: ends what has no end of its own (subscriptions), so that clients go on elsewhere. */
+  drain?(): void;
   close?(): void | Promise<void>;
 }
 

@@ -13,11 +13,13 @@ export type Next = (error?: unknown) => void;
 
 /**
  * A middleware on `node:http` types. It is a *named* function, reads no body before the destination, and passes errors
- * by `next(error)`. `upgrade` takes over protocol upgrades; `close` lets go of what it holds.
+ * by `next(error)`. `upgrade` takes over protocol upgrades; `drain` ends what has no end of its own (subscriptions), because
+ * the process ends soon; `close` lets go of what it holds.
  */
 export interface Handler {
   (req: IncomingMessage, res: ServerResponse, next: Next): void;
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  drain?(): void;
   close?(): void | Promise<void>;
 }
 
@@ -139,6 +141,7 @@ export function asMiddleware<Options>(concern: Concern<Options>): (options: Opti
     };
     Object.defineProperty(applied, 'name', { value: concern.name });
     if (handler.upgrade) applied.upgrade = handler.upgrade.bind(handler);
+    if (handler.drain) applied.drain = handler.drain.bind(handler);
     if (handler.close) applied.close = handler.close.bind(handler);
     return applied;
   };

@@ -52,6 +52,8 @@ export interface Router extends Handler {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Asks an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context brings its own. */
   readonly call: CallUpstream;
+  /** Has GraphQL subscriptions end, so that their clients go on elsewhere; all other requests are served as before. */
+  drain(): void;
   /** Lets go of upstreams, concerns and access logs. Requests under way are finished first. */
   close(): Promise<void>;
 }
@@ -101,6 +103,7 @@ export function createRouter(options: RouterOptions = {}): Router {
     },
     listener: handlersByName(serving),
     call,
+    drain: table.drain,
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => serving.upgrade(own, req, { socket, head }),
     async close(): Promise<void> {
       await Promise.all([table.close(), upstreams.close()]);

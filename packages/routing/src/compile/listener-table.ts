@@ -9,6 +9,8 @@ export interface ListenerTable {
   apply(snapshot: Pick<Snapshot, 'listeners' | 'settings'>): void;
   /** Told when the last request of a replaced virtual host is over. */
   hostIdle(host: CompiledHost): void;
+  /** Ends what has no end of its own, also of replaced virtual hosts. */
+  drain(): void;
   /** Forgets every listener and resolves when all handlers are closed. */
   close(): Promise<void>;
 }
@@ -18,9 +20,12 @@ type Listeners = ReadonlyMap<string, CompiledListener>;
 /** Makes an empty table. */
 export function createListenerTable(environment: ListenerEnvironment): ListenerTable {
   const closing = new Set<Promise<void>>();
+  /** Replaced, with requests under way. */
+  const replaced = new Set<CompiledHost>();
   let listeners: Listeners = new Map();
 
   function hostIdle(host: CompiledHost): void {
+    replaced.delete(host);
     for (const handler of host.handlers) {
       const done: Promise<void> = closeHandler(handler, environment.context).then(() => void closing.delete(done));
       closing.add(done);
@@ -34,6 +39,7 @@ export function createListenerTable(environment: ListenerEnvironment): ListenerT
     for (const host of removedHosts(before, next)) {
       host.retired = true;
       if (host.inFlight === 0) hostIdle(host);
+      else replaced.add(host);
     }
   }
 
@@ -49,6 +55,10 @@ export function createListenerTable(environment: ListenerEnvironment): ListenerT
         ),
       ),
     hostIdle,
+    drain() {
+      const hosts = [...listeners.values()].flatMap((listener) => [...listener.hosts.values()]);
+      for (const { handlers } of [...hosts, ...replaced]) for (const handler of handlers) handler.drain?.();
+    },
     async close() {
       swap(new Map());
       await Promise.all(closing);

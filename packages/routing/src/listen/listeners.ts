@@ -30,8 +30,8 @@ export interface Listeners {
   apply(snapshot: Snapshot): Promise<ListenResult[]>;
   addresses(): ListenAddress[];
   /**
-   * Accepts no more and lets requests finish: each connection closes with its next response, idle ones soon. What is
-   * left after `limitMs` is ended, WebSockets too.
+   * Accepts no more and lets requests finish: each connection closes with its next response, idle ones soon, GraphQL
+   * subscriptions end at once. What is left after `limitMs` is ended, WebSockets too.
    */
   drain(limitMs: number): Promise<void>;
   /** Ends everything at once. */
@@ -39,7 +39,7 @@ export interface Listeners {
 }
 
 export interface ListenersOptions {
-  readonly router: Pick<Router, 'listener'>;
+  readonly router: Pick<Router, 'listener'> & Partial<Pick<Router, 'drain'>>;
   readonly context: Context;
   /** Listens here instead of at the addresses of the snapshot. */
   readonly host?: string;
@@ -152,7 +152,9 @@ export function createListeners(options: ListenersOptions): Listeners {
         acceptor ? [{ name, address: acceptor.address, port: acceptor.port }] : [],
       ),
     async drain(limitMs) {
-      await Promise.all((await end()).map((port) => port.drain(limitMs)));
+      const drained = (await end()).map((port) => port.drain(limitMs));
+      router.drain?.();
+      await Promise.all(drained);
     },
     async close() {
       for (const port of await end()) port.close();
