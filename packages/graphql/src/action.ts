@@ -69,6 +69,7 @@ function release(shared: Shared, forget: () => void): Responder {
   const { responder } = shared;
   const used: Responder = (exchange, next) => responder(exchange, next);
   if (responder.upgrade) used.upgrade = responder.upgrade.bind(responder);
+  if (responder.drain) used.drain = responder.drain.bind(responder);
   used.close = async () => {
     if (--shared.users > 0) return;
     forget();

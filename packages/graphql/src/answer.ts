@@ -42,6 +42,12 @@ export interface Answer {
   readonly headers: readonly string[];
 }
 
+/** Results as they come. */
+export interface Results extends AsyncIterable<ApiResult> {
+  /** True for those of a subscription, which may have no end. */
+  readonly lasting: boolean;
+}
+
 /** Answers single requests. */
 export interface Answerer {
   answer(asked: Asked): Promise<Answer>;
@@ -50,7 +56,7 @@ export interface Answerer {
   /** Answers what is no request of an operation. */
   refuse(refused: Refusal, wanted: Wanted): Answer;
   /** Results as they come: of a subscription many, of another operation one. */
-  subscribe(asked: Asked): Promise<AsyncIterable<ApiResult> | Refusal>;
+  subscribe(asked: Asked): Promise<Results | Refusal>;
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -144,7 +150,8 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       }
       if (!api.subscribe) return refusal('ERR_GRAPHQL_OPERATION', NO_SUBSCRIPTIONS);
       const results = await api.subscribe(operationRequest);
-      return Symbol.asyncIterator in results ? results : once(results);
+      if (!(Symbol.asyncIterator in results)) return once(results);
+      return { lasting: true, [Symbol.asyncIterator]: () => results[Symbol.asyncIterator]() };
     },
   };
 }
@@ -152,8 +159,13 @@ export function createAnswerer(options: AnswerOptions): Answerer {
 const NO_SUBSCRIPTIONS = 'This API offers no subscriptions: only remote servers give them.';
 const STREAMS_ONLY = 'Subscriptions come over WebSocket, or as events with accept: text/event-stream.';
 
-async function* once(result: ApiResult | Promise<ApiResult>): AsyncIterable<ApiResult> {
-  yield await result;
+function once(result: ApiResult | Promise<ApiResult>): Results {
+  return {
+    lasting: false,
+    async *[Symbol.asyncIterator]() {
+      yield await result;
+    },
+  };
 }
 
 function cacheHeaders(value: string | undefined): readonly string[] {

@@ -57,8 +57,8 @@ export interface GraphQLApiOptions {
 
 /**
  * Serves a GraphQL API as a middleware: it answers every request it gets, and gives `next` only errors that are none of the
- * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. `upgrade` takes over WebSockets; `close`
- * ends its connections.
+ * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. `upgrade` takes over WebSockets; `drain`
+ * ends subscriptions so that their clients connect again, elsewhere; `close` ends its connections.
  *
  * @example
  * app.use('/graphql', graphqlApi({
@@ -97,6 +97,7 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
     responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
   };
   if (responder.upgrade) handler.upgrade = responder.upgrade.bind(responder);
+  if (responder.drain) handler.drain = responder.drain.bind(responder);
   handler.close = async () => {
     await responder.close?.();
     await api.close?.();

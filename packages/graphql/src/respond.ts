@@ -15,6 +15,7 @@ import {
 import type { Limits } from './limits.ts';
 import { readBody } from './read-body.ts';
 import { isRefusal, refusal, type Refusal } from './refusal.ts';
+import { createDeparture, type Departure } from './subscriptions/departure.ts';
 import { sendEvents, wantsEvents } from './subscriptions/send-events.ts';
 import { createPlaces, type Places } from './subscriptions/places.ts';
 import { createSocketServer } from './subscriptions/socket-server.ts';
@@ -33,7 +34,8 @@ export interface ResponderParts {
 /** Makes what ends the requests of one API: HTTP in, HTTP out. */
 export function createResponder({ answerer, limits, allowedOrigins = [] }: ResponderParts): Responder {
   const places = createPlaces(limits.maxConnections);
-  const sockets = createSocketServer({ answerer, limits, allowedOrigins, places });
+  const departure = createDeparture();
+  const sockets = createSocketServer({ answerer, limits, allowedOrigins, places, departure });
   const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
     const { req, res } = exchange;
     const over = new AbortController();
@@ -43,7 +45,7 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
       // Aborting costs more than the rest of this, and after the answer there is nothing to abort.
       if (!res.writableFinished) over.abort();
     });
-    const means = { answerer, limits, places, signal: over.signal, unlimited: () => clearTimeout(timer) };
+    const means = { answerer, limits, places, departure, signal: over.signal, unlimited: () => clearTimeout(timer) };
     respond(exchange, means).catch((error: unknown) => {
       if (res.headersSent) res.destroy();
       // A request that was read to its end is destroyed, too; only one that was not has lost its client.
@@ -51,6 +53,7 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
     });
   };
   responder.upgrade = sockets.upgrade;
+  responder.drain = departure.begin;
   responder.close = sockets.close;
   return responder;
 }
@@ -59,6 +62,7 @@ interface Means {
   readonly answerer: Answerer;
   readonly limits: Limits;
   readonly places: Places;
+  readonly departure: Departure;
   readonly signal: AbortSignal;
   /** Lifts the time limit of single answers. */
   unlimited(): void;
@@ -88,13 +92,13 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
 
 /** Sends results as they come. */
 async function stream(exchange: ActionExchange, means: Means, asked: Asked): Promise<Refusal | undefined> {
-  const { answerer, limits, places } = means;
+  const { answerer, limits, places, departure } = means;
   if (!places.take()) return refusal('ERR_GRAPHQL_CONNECTIONS');
   try {
     const results = await answerer.subscribe(asked);
     if (isRefusal(results)) return results;
     means.unlimited();
-    await sendEvents(exchange, results, limits.maxConnectionMs);
+    await sendEvents(exchange, results, { maxMs: limits.maxConnectionMs, departure });
     return undefined;
   } finally {
     places.leave();

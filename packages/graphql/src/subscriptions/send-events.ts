@@ -1,7 +1,9 @@
 import type { ActionExchange } from '@edge-gateway/core';
+import type { Results } from '../answer.ts';
 import type { ApiResult } from '../api.ts';
 import { serialize } from '../http.ts';
 import { refusal } from '../refusal.ts';
+import type { Departure } from './departure.ts';
 import { timerOf } from './timer.ts';
 
 /** True when a client asks for results as they come. */
@@ -14,24 +16,36 @@ const KEEP_ALIVE_MS = 15_000;
 /** How long a client may take no bytes, in milliseconds. */
 const STUCK_MS = 60_000;
 
+/** When a stream ends that has no end of its own. */
+export interface EventEnds {
+  readonly maxMs: number;
+  readonly departure: Departure;
+}
+
 /**
  * Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client leaves or
- * takes nothing, and with an error after `maxMs`.
+ * takes nothing, with an error after `maxMs`, and at the departure without `complete`: then clients ask again, elsewhere.
  */
 export async function sendEvents(
   { res, writeHead }: ActionExchange,
-  results: AsyncIterable<ApiResult>,
-  maxMs: number,
+  results: Results,
+  { maxMs, departure }: EventEnds,
 ): Promise<void> {
   writeHead(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store']);
   res.write(':\n\n');
   const iterator = results[Symbol.asyncIterator]();
   const leave = (): void => void iterator.return?.();
   let isOld = false;
+  let isLeft = false;
   const old = timerOf(maxMs, () => {
     isOld = true;
     leave();
   });
+  const depart = (): void => {
+    isLeft = true;
+    leave();
+  };
+  const forget = results.lasting ? departure.onBegin(depart) : undefined;
   const timer = setInterval(() => void (res.writableNeedDrain || res.write(':\n\n')), KEEP_ALIVE_MS);
   res.once('close', leave);
   try {
@@ -39,10 +53,11 @@ export async function sendEvents(
       if (!res.write(eventOf(next.value))) await drained(res);
     }
     if (isOld) res.write(eventOf(refusal('ERR_GRAPHQL_TIMEOUT', 'The subscription lasted longer than allowed.')));
-    if (!res.destroyed) res.end('event: complete\ndata:\n\n');
+    if (!res.destroyed) res.end(isLeft ? undefined : 'event: complete\ndata:\n\n');
   } finally {
     clearInterval(timer);
     clearTimeout(old);
+    forget?.();
     res.removeListener('close', leave);
   }
 }

@@ -8,20 +8,29 @@ import type { Answerer, Asked } from '../answer.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../http.ts';
 import type { Limits } from '../limits.ts';
 import { isRefusal, refusal } from '../refusal.ts';
+import type { Departure } from './departure.ts';
 import { keepAlive } from './keep-alive.ts';
 import { timerOf } from './timer.ts';
 
 export interface SocketParts {
   readonly answerer: Answerer;
   readonly limits: Limits;
+  readonly departure: Departure;
 }
 
 /** Has the library take the results of every operation as a stream; it reads no more of a document than its kind. */
 const ANY = parse('subscription { any }');
 
 /** Speaks `graphql-transport-ws` with one client, until it leaves or has been there as long as it may. */
-export function serveSocket(webSocket: WebSocket, req: IncomingMessage, { answerer, limits }: SocketParts): void {
+export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: SocketParts): void {
+  const { answerer, limits, departure } = parts;
   const running = new Set<AbortController>();
+  const lasting = new Set<AbortController>();
+  let departing = false;
+  /** What has an end of its own comes to it first: a mutation that is cut off would be sent again. */
+  const leave = (): void => {
+    if (departing && running.size === lasting.size) webSocket.close(1001, 'Going away');
+  };
   const server = makeServer({
     connectionInitWaitTimeout: limits.connectionInitTimeoutMs,
     // What runs is decided here alone: the library only speaks the protocol.
@@ -33,9 +42,16 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, { answer
       const end = (): void => {
         over.abort();
         running.delete(over);
+        lasting.delete(over);
+        // Behind the message that says so to the client.
+        if (departing) setImmediate(leave);
       };
       const results = await answerer.subscribe(askedBy(payload, req, over.signal));
-      if (!isRefusal(results)) return { document: ANY, results: untilError(results, end) } as never;
+      if (!isRefusal(results)) {
+        if (results.lasting) lasting.add(over);
+        leave();
+        return { document: ANY, results: untilError(results, end) } as never;
+      }
       end();
       return toldErrors(results.errors);
     },
@@ -43,7 +59,12 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, { answer
     onNext: (...[, , , , result]) => payloadOf(result as ApiResult) as never,
     onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
   });
-  speak(webSocket, server, limits);
+  speak(webSocket, server, { limits, isDeaf: () => departing });
+  const depart = (): void => {
+    departing = true;
+    leave();
+  };
+  webSocket.once('close', departure.onBegin(depart));
 }
 
 function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortSignal): Asked {
@@ -62,7 +83,13 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
   };
 }
 
-function speak(webSocket: WebSocket, server: Server<unknown>, limits: Limits): void {
+interface SpeakOptions {
+  readonly limits: Limits;
+  /** True when messages of the client are not heard any more. */
+  isDeaf(): boolean;
+}
+
+function speak(webSocket: WebSocket, server: Server<unknown>, { limits, isDeaf }: SpeakOptions): void {
   const closed = server.opened(
     {
       protocol: webSocket.protocol,
@@ -70,6 +97,7 @@ function speak(webSocket: WebSocket, server: Server<unknown>, limits: Limits): v
       close: (code, reason) => webSocket.close(code, reason),
       onMessage: (listener) =>
         webSocket.on('message', (data, isBinary) => {
+          if (isDeaf()) return;
           const text = String(data);
           if (isBinary || isDeeperThan(text, MAX_JSON_DEPTH)) return webSocket.close(CloseCode.BadRequest);
           listener(text).catch(() => webSocket.close(1011));

@@ -5,6 +5,7 @@ import { WebSocketServer } from 'ws';
 import type { Answerer } from '../answer.ts';
 import type { Limits } from '../limits.ts';
 import { refusal, type Refusal } from '../refusal.ts';
+import type { Departure } from './departure.ts';
 import { isForeign } from './origin.ts';
 import type { Places } from './places.ts';
 import { serveSocket } from './serve-socket.ts';
@@ -22,13 +23,15 @@ export interface SocketServerOptions {
   /** Origins whose pages may open WebSockets, beside the own one. */
   readonly allowedOrigins: readonly string[];
   readonly places: Places;
+  readonly departure: Departure;
 }
 
 /** How long a client may take to answer that the connection ends, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Serves operations over WebSocket by the protocol `graphql-transport-ws`; what is not allowed to is refused before the upgrade. */
-export function createSocketServer({ answerer, limits, allowedOrigins, places }: SocketServerOptions): SocketServer {
+export function createSocketServer(given: SocketServerOptions): SocketServer {
+  const { answerer, limits, allowedOrigins, places, departure } = given;
   const options = {
     noServer: true,
     maxPayload: limits.maxBodyBytes,
@@ -58,7 +61,9 @@ export function createSocketServer({ answerer, limits, allowedOrigins, places }:
       if (!offersProtocol(req)) return refuse(socket, refusal('ERR_GRAPHQL_PROTOCOL'));
       if (!places.take()) return refuse(socket, refusal('ERR_GRAPHQL_CONNECTIONS'));
       socket.once('close', places.leave);
-      sockets.handleUpgrade(req, socket, head, (webSocket) => serveSocket(webSocket, req, { answerer, limits }));
+      sockets.handleUpgrade(req, socket, head, (webSocket) =>
+        serveSocket(webSocket, req, { answerer, limits, departure }),
+      );
       return undefined;
     },
     close() {

@@ -12,9 +12,9 @@ export const SCHEMA_TEXT = `
   type Subscription { count(to: Int!): Int ticks: Int forbidden: Int }
 `;
 
-/** Waits until something is true; fails after five seconds. */
+/** Waits until something is true; fails after half a minute. */
 export async function until(holds: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
-  const giveUp = Date.now() + 5000;
+  const giveUp = Date.now() + 30_000;
   while (!(await holds())) {
     if (Date.now() > giveUp) throw new Error(`${what} does not come true`);
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -97,6 +97,7 @@ export function acknowledge(webSocket: WebSocket, then: (id: string, payload: an
 export interface Front extends TestServer {
   /** Client connections that are open. */
   readonly open: Set<Socket>;
+  drain(): void;
 }
 
 /** Serves an API with its upgrades. */
@@ -112,6 +113,7 @@ export async function frontOf(options: GraphQLApiOptions): Promise<Front> {
   return {
     ...front,
     open,
+    drain: () => handler.drain!(),
     async close() {
       await handler.close?.();
       for (const socket of open) socket.destroy();
