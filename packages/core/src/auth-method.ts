@@ -29,11 +29,18 @@ export interface AuthRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A change to the query of the path. Names are compared as they are, without escapes. */
+export type QueryChange =
+  | { readonly op: 'set'; readonly name: string; readonly value: string }
+  | { readonly op: 'remove'; readonly name: string };
+
 /** Let in. What is granted goes to the upstream request, to the client's response, and along the chain. */
 export interface AuthAllowed {
   readonly allowed: true;
   readonly requestChanges?: readonly HeaderChange[];
   readonly responseChanges?: readonly HeaderChange[];
+  /** Made in order. Everything behind sees the path that results. */
+  readonly queryChanges?: readonly QueryChange[];
   /** Who it is, for `userIdHeader`. */
   readonly userId?: string;
   /** Added to the state; what it names anew wins. */

@@ -96,7 +96,15 @@ export { reasonLines, type ReasonLine } from './translate/statuses.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallRetry, CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
 export { createUpstreamTls, readTlsMaterial, type TlsMaterial, type UpstreamTls } from './upstream-tls.ts';
-export type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthMethodKind, AuthRequest } from './auth-method.ts';
+export type {
+  AuthAllowed,
+  AuthDecision,
+  AuthDenied,
+  AuthMethod,
+  AuthMethodKind,
+  AuthRequest,
+  QueryChange,
+} from './auth-method.ts';
 export type { Finding } from './validate/finding.ts';
 export type { ResourceCheck } from './validate/resource-check.ts';
 export { validateWritten, type Validated } from './validate/schema.ts';

@@ -12,6 +12,7 @@ import {
 } from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { methodOf } from './method-of.ts';
+import { changeQuery } from './query-changes.ts';
 import { runStep, type StepOutcome } from './step.ts';
 
 /** What the whole chain says. `failed` marks a refusal because something went wrong, and nobody was judged. */
@@ -121,13 +122,20 @@ function unauthorized({ reason }: AuthDenied): AuthDenied {
 function grant({ request, granted }: Progress, name: string, decision: Extract<StepOutcome, AuthAllowed>): Progress {
   const state = { ...(decision.newState ?? request.state), ...decision.state };
   const changes = decision.requestChanges ?? [];
+  const queryChanges = decision.queryChanges ?? [];
   const userId = decision.userId ?? granted.userId;
   return {
-    request: { ...request, ...(changes.length > 0 && headersThrough(request, decision)), state },
+    request: {
+      ...request,
+      ...(changes.length > 0 && headersThrough(request, decision)),
+      path: changeQuery(request.path, queryChanges),
+      state,
+    },
     granted: {
       allowed: true,
       requestChanges: [...(granted.requestChanges ?? []), ...changes],
       responseChanges: [...(granted.responseChanges ?? []), ...(decision.responseChanges ?? [])],
+      queryChanges: [...(granted.queryChanges ?? []), ...queryChanges],
       ...(userId !== undefined && { userId }),
       state,
       metadata: { ...granted.metadata, ...(decision.metadata && { [name]: decision.metadata }) },

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
 import { GatewayError, type AuthAllowed, type Facts, type HeaderChange } from '@edge-gateway/core';
+import { changeQuery } from './query-changes.ts';
 import type { AuthSettings } from './settings.ts';
 
 /** Namespace of the dynamic metadata that steps leave, each under its name. */
@@ -18,16 +19,17 @@ export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: 
 
 /** Records what a chain granted. Throws `ERR_EXTAUTH_CONFIG`, and records nothing, where a header cannot be sent. */
 export function record(granted: AuthAllowed, facts: Facts, settings: AuthSettings): void {
-  const { requestChanges = [], responseChanges = [], userId, metadata = {} } = granted;
+  const { requestChanges = [], responseChanges = [], queryChanges = [], userId, metadata = {} } = granted;
   const user: HeaderChange[] =
     userId === undefined ? [] : [{ op: 'set', name: settings.userIdHeader, value: asBytes(userId) }];
   checkSendable([...requestChanges, ...responseChanges, ...user]);
   facts.requestChanges.push(...requestChanges, ...user);
   facts.responseChanges.push(...responseChanges);
+  facts.path = changeQuery(facts.path, queryChanges);
   if (Object.keys(metadata).length > 0) {
     facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
   }
-  if (settings.clearRouteCache && requestChanges.length + user.length > 0) facts.reroute = true;
+  if (settings.clearRouteCache && requestChanges.length + queryChanges.length + user.length > 0) facts.reroute = true;
 }
 
 /** A name in UTF-8 as the bytes that a header carries. */

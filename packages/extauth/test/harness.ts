@@ -85,7 +85,7 @@ export async function guarded(config: AuthConfigSpec, parts: GuardedParts = {}):
     guard(req, res, (error) => {
       if (error) res.writeHead(500).end('error');
       else if (req.method === 'POST') void echoBody(req, res);
-      else res.end(JSON.stringify(req.headers));
+      else res.setHeader('x-target', req.url ?? '').end(JSON.stringify(req.headers));
     });
   });
   const ask: Guarded['ask'] = (path = '/', more = {}) => call(url + path, more);

@@ -1,5 +1,5 @@
-import type { AuthDecision, AuthRequest, HeaderChange } from '@edge-gateway/core';
-import type { CheckResponse, HeaderOption } from './protocol.ts';
+import type { AuthDecision, AuthRequest, HeaderChange, QueryChange } from '@edge-gateway/core';
+import type { CheckResponse, HeaderOption, OkResponse } from './protocol.ts';
 import { isFraming } from '../framing.ts';
 import { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
 
@@ -74,9 +74,19 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
       ...headers.flatMap((option) => changeOf(option, request)),
     ],
     responseChanges: responseHeadersToAdd.flatMap((option) => changeOf(option, undefined)),
+    queryChanges: queryChangesOf(answer.okResponse),
     ...(typeof state === 'object' && state !== null && { state: state as Readonly<Record<string, unknown>> }),
     ...(Object.keys(others).length > 0 && { metadata: others }),
   };
+}
+
+/** What is set first and removed as well is gone: that is the order of the protocol's filter. */
+function queryChangesOf(answer: OkResponse | null | undefined): QueryChange[] {
+  const { queryParametersToSet = [], queryParametersToRemove = [] } = answer ?? {};
+  return [
+    ...queryParametersToSet.map(({ key, value }): QueryChange => ({ op: 'set', name: key, value })),
+    ...queryParametersToRemove.map((name): QueryChange => ({ op: 'remove', name })),
+  ];
 }
 
 /** A refusal with a status of success would be taken for one. */

@@ -63,6 +63,7 @@ const AUTH_V3 = {
   HttpStatus: message({ code: ['int32', 1] }),
   HeaderValue: message({ key: ['string', 1], value: ['string', 2], rawValue: ['bytes', 3] }),
   HeaderValueOption: message({ header: ['HeaderValue', 1], append: ['BoolValue', 2], appendAction: ['int32', 3] }),
+  QueryParameter: message({ key: ['string', 1], value: ['string', 2] }),
   DeniedHttpResponse: message({
     status: ['HttpStatus', 1],
     headers: ['HeaderValueOption', 2, 'repeated'],
@@ -73,6 +74,8 @@ const AUTH_V3 = {
     dynamicMetadata: ['Struct', 3],
     headersToRemove: ['string', 5, 'repeated'],
     responseHeadersToAdd: ['HeaderValueOption', 6, 'repeated'],
+    queryParametersToSet: ['QueryParameter', 7, 'repeated'],
+    queryParametersToRemove: ['string', 8, 'repeated'],
   }),
   CheckResponse: message(
     {
@@ -115,6 +118,17 @@ export interface HeaderOption {
   readonly appendAction?: number;
 }
 
+/** What a server that lets in says of the request. */
+export interface OkResponse {
+  readonly headers: readonly HeaderOption[];
+  readonly headersToRemove: readonly string[];
+  readonly responseHeadersToAdd: readonly HeaderOption[];
+  readonly queryParametersToSet: readonly { readonly key: string; readonly value: string }[];
+  readonly queryParametersToRemove: readonly string[];
+  /** Deprecated; wins over that of the answer. */
+  readonly dynamicMetadata?: object | null;
+}
+
 /** What a server answers. */
 export interface CheckResponse {
   readonly status: { readonly code: number; readonly message: string } | null;
@@ -124,12 +138,6 @@ export interface CheckResponse {
     readonly headers: readonly HeaderOption[];
     readonly body: string;
   } | null;
-  readonly okResponse?: {
-    readonly headers: readonly HeaderOption[];
-    readonly headersToRemove: readonly string[];
-    readonly responseHeadersToAdd: readonly HeaderOption[];
-    /** Deprecated; wins over that of the answer. */
-    readonly dynamicMetadata?: object | null;
-  } | null;
+  readonly okResponse?: OkResponse | null;
   readonly dynamicMetadata?: object | null;
 }

@@ -154,6 +154,26 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     expect(answer.headers).to.deep.include({ 'x-seen': '1', 'set-cookie': ['a=1', 'b=2'] });
   });
 
+  it('sets and removes query parameters, for later steps too', async () => {
+    const first = await peer({
+      ...OK,
+      okResponse: {
+        queryParametersToSet: [
+          { key: 'tenant', value: 'a b&admin=1' },
+          { key: 'twice', value: '1' },
+        ],
+        queryParametersToRemove: ['debug', 'twice'],
+      },
+    });
+    const second = await peer(OK);
+    const { ask } = await guarded({ configs: [{ ...first.step, name: 'first' }, second.step] }, { settings });
+    const expected = '/p?tenant=a%20b%26admin=1&x=%7e';
+    const answer = await ask('/p?tenant=other&d%65bug=1&x=%7e&twice');
+    expect(answer).to.have.nested.property('headers.x-target', expected);
+    expect(second.asked[0]!.attributes.request.http).to.include({ path: expected });
+    expect((await ask('/p')).headers['x-target']).to.equal('/p?tenant=a%20b%26admin=1');
+  });
+
   it('relays status, headers and body of a refusal', async () => {
     const { ask } = await asking({
       status: { code: 7, message: 'no' },
