@@ -51,9 +51,9 @@ describe('a backend that answers', () => {
       schemaDefinition: SCHEMA,
       resolutions: {
         thing: {
-          restResolver: { upstreamRef, timeout: '0.15s', request: { headers: { ':path': '/thing/{$args.kind}' } } },
+          restResolver: { upstreamRef, timeout: '2s', request: { headers: { ':path': '/thing/{$args.kind}' } } },
         },
-        good: { restResolver: { upstreamRef, request: { headers: { ':path': '/good' } } } },
+        good: { restResolver: { upstreamRef, timeout: '10s', request: { headers: { ':path': '/good' } } } },
       },
       upstreams: { backend: backend.url },
       limits: { maxResponseBytes: 4096 },

@@ -110,7 +110,7 @@ describe('the discovery loop', () => {
     expect(spec('users').executableSchema.schemaDefinition).to.include('GetUser(user_search: UserSearchInput): User');
     expect(spec('pets').executableSchema.executor.local.resolutions).to.have.property('Query|a');
     expect(status('todos')!.state).to.equal('Accepted');
-  }).timeout(20_000);
+  });
 
   for (const [name, discovery, labels, found] of [
     ['asks only labelled upstreams with WHITELIST', { fdsMode: 'WHITELIST' }, { b: 'enabled' }, ['b']],

@@ -9,6 +9,7 @@ import { discover } from '../../src/discover/discover.ts';
 import type { Discovery } from '../../src/discover/discovery.ts';
 import { DEFAULT_LIMITS } from '../../src/limits.ts';
 import { createApiCounts } from '../../src/statistics.ts';
+import { cpuTime } from '../cpu-time.ts';
 
 const context = createContext();
 
@@ -162,12 +163,19 @@ describe('discovery of an OpenAPI document', () => {
     expect(Object.keys(executor!.local!.resolutions!)).to.deep.equal(['Query|kept']);
   });
 
-  it('gives ten thousand operations of one name each its own at once', () => {
-    const paths = Array.from({ length: 10_000 }, (_, i) => [`/p${i}`, { get: { operationId: 'same', responses: {} } }]);
-    const start = performance.now();
-    const { spec } = discovered(Object.fromEntries(paths));
-    expect(spec.executableSchema!.schemaDefinition).to.include('  same10000: JSON');
-    expect(performance.now() - start).to.be.below(5000);
+  it('gives ten thousand operations of one name each its own, as fast as they had one', async () => {
+    const last = (nameOf: (i: number) => string, expected: string): Promise<number> => {
+      const paths = Array.from({ length: 10_000 }, (_, i) => [
+        `/p${i}`,
+        { get: { operationId: nameOf(i + 1), responses: {} } },
+      ]);
+      return cpuTime(() => {
+        const { spec } = discovered(Object.fromEntries(paths));
+        expect(spec.executableSchema!.schemaDefinition).to.include(`  ${expected}: JSON`);
+      });
+    };
+    const own = await last((i) => `own${i}`, 'own10000');
+    expect(await last(() => 'same', 'same10000')).to.be.below(own * 3);
   });
 
   it('reads properties called __proto__ and constructor as what they are', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { graphqlApi } from '../../src/middleware.ts';
+import { cpuTime } from '../cpu-time.ts';
 import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
 
 const KINDS = Array.from({ length: 12 }, (_, i) => `T${i}`);
@@ -17,11 +18,13 @@ function rest(path: string) {
 describe('shapes that cost more than they look', () => {
   const rejected: unknown[] = [];
   const note = (error: unknown): void => void rejected.push(error);
+  let over = 0;
   let backend: TestServer;
   let front: TestServer;
 
   before(async () => {
     backend = await serveJson({ '/books': [{ id: '1' }, null, { id: '3' }] }, (_req, res) => {
+      res.once('close', () => over++);
       setTimeout(() => res.writeHead(500).end(), 20);
     });
     const node = { __typename: 'T3', id: '1', next: { __typename: 'T7', id: '2', next: null } };
@@ -48,16 +51,20 @@ describe('shapes that cost more than they look', () => {
     const { body } = await ask(front.url, '{ books { id reviews } }');
     expect(body.data).to.deep.equal({ books: null });
     expect(body.errors.map((each: { path: unknown }) => each.path)).to.deep.equal([['books', 1]]);
+    const isAsked = (): boolean => backend.asked.includes('GET /reviews/1');
+    while (!isAsked() || over < backend.asked.length - 1) await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(rejected).to.deep.equal([]);
-    expect(backend.asked).to.include('GET /reviews/1');
   });
 
-  it('an interface of many types within itself is planned at once', async () => {
-    const start = performance.now();
-    const { body } = await ask(front.url, `{ node ${'{ id next '.repeat(13)} { id } ${'}'.repeat(13)} }`);
+  async function isAnswered(query: string): Promise<void> {
+    const { body } = await ask(front.url, query);
     expect(body).to.deep.equal({ data: { node: { id: '1', next: { id: '2', next: null } } } });
-    expect(performance.now() - start).to.be.below(2000);
+  }
+
+  it('an interface of many types within itself is planned at once', async () => {
+    const query = `{ node ${'{ id next '.repeat(13)} { id } ${'}'.repeat(13)} }`;
+    expect(await cpuTime(() => isAnswered(query))).to.be.below(2000);
   });
 
   it('the same, where each type selects in its own way', async () => {
@@ -65,9 +72,6 @@ describe('shapes that cost more than they look', () => {
       depth === 0
         ? '{ id }'
         : `{ id next ${branch(depth - 1)} ... on T3 { next ${branch(depth - 1)} } ... on T7 { next ${branch(depth - 1)} } }`;
-    const start = performance.now();
-    const { body } = await ask(front.url, `{ node ${branch(3)} }`);
-    expect(body).to.deep.equal({ data: { node: { id: '1', next: { id: '2', next: null } } } });
-    expect(performance.now() - start).to.be.below(2000);
+    expect(await cpuTime(() => isAnswered(`{ node ${branch(3)} }`))).to.be.below(2000);
   });
 });

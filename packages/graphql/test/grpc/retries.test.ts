@@ -84,7 +84,7 @@ describe('the retries of a route, for gRPC resolvers', () => {
       if (calls++ > 0) callback(null, call.request);
     });
     open.push(server.close);
-    const api = await apiAt([server.port], { retryOn: 'deadline-exceeded', perTryTimeout: '0.2s' });
+    const api = await apiAt([server.port], { retryOn: 'deadline-exceeded', perTryTimeout: '2s' });
     expect((await ask(api.url, QUERY)).body).to.deep.equal({ data: { user: { username: 'sam' } } });
     expect(calls).to.equal(2);
   });

@@ -153,7 +153,7 @@ describe('a gRPC upstream with TLS', () => {
     const api = await grpcApi({ upstream: () => upstream, context: contextWith(secrets) });
     open.push(api.close);
     const becomes = async (data: unknown): Promise<void> => {
-      for (const end = Date.now() + 10_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+      for (const end = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
         const { body } = await ask(api.url, QUERY);
         if (JSON.stringify(body.data) === JSON.stringify(data)) return;
         if (Date.now() > end) expect(body.data).to.deep.equal(data);

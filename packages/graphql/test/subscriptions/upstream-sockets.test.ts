@@ -2,6 +2,7 @@ import { connect, createServer as createNetServer, type AddressInfo, type Socket
 import { expect } from 'chai';
 import { createClient } from 'graphql-ws';
 import { WebSocket, type WebSocketServer } from 'ws';
+import type { Limits } from '../../src/index.ts';
 import { serve, type TestServer } from '../servers.ts';
 import {
   acknowledge,
@@ -17,7 +18,8 @@ import {
 } from './parts.ts';
 
 const COUNT = 'subscription ($to: Int!) { count(to: $to) }';
-const LIMITS = { operationTimeoutMs: 300 };
+/** Longer than a test may last: what ends did not end for want of time. */
+const PATIENT = { operationTimeoutMs: 600_000, pingIntervalMs: 600_000 };
 
 describe('subscriptions at a server that only has WebSocket', () => {
   let upstream: SocketUpstream;
@@ -30,7 +32,7 @@ describe('subscriptions at a server that only has WebSocket', () => {
 
   beforeEach(async () => {
     upstream = await socketUpstream();
-    front = await remoteFront(`${upstream.url}/base/`, { remote });
+    front = await remoteFront(`${upstream.url}/base/`, { remote, limits: PATIENT });
   });
   afterEach(async () => {
     await front.close();
@@ -82,7 +84,7 @@ describe('subscriptions at a server that only has WebSocket', () => {
     await until(() => upstream.sockets.clients.size === 0, 'no connection');
   });
 
-  it('end at the server within a second after the client has left', async () => {
+  it('end at the server because the client has left', async () => {
     const over = new AbortController();
     const response = await fetch(front.url, {
       method: 'POST',
@@ -92,10 +94,8 @@ describe('subscriptions at a server that only has WebSocket', () => {
     });
     await response.body!.getReader().read();
     await until(() => upstream.sockets.clients.size === 1, 'a connection');
-    const leftAt = Date.now();
     over.abort();
     await until(() => upstream.sockets.clients.size === 0, 'no connection');
-    expect(Date.now() - leftAt).to.be.below(1000);
   });
 
   it('that the server refuses are a message `error`, or one event', async () => {
@@ -149,16 +149,19 @@ describe('a server that refuses or breaks a WebSocket', () => {
     fronts = [];
   });
 
-  async function before(upstream: TestServer): Promise<Front> {
-    const front = await remoteFront(upstream.url, { schemaDefinition: SCHEMA_TEXT, limits: LIMITS });
+  async function before(upstream: TestServer, limits: Partial<Limits> = PATIENT): Promise<Front> {
+    const front = await remoteFront(upstream.url, { schemaDefinition: SCHEMA_TEXT, limits });
     servers.push(upstream);
     fronts.push(front);
     return front;
   }
 
   /** What both kinds of clients are told. */
-  async function outcome(upstream: TestServer & { sockets?: WebSocketServer }): Promise<any[]> {
-    const front = await before(upstream);
+  async function outcome(
+    upstream: TestServer & { sockets?: WebSocketServer },
+    limits?: Partial<Limits>,
+  ): Promise<any[]> {
+    const front = await before(upstream, limits);
     const query = 'subscription { ticks }';
     const { results, complete, text } = await events(front.url, query);
     expect(complete, text).to.equal(true);
@@ -265,7 +268,7 @@ describe('a server that refuses or breaks a WebSocket', () => {
   });
 
   it('gives one error when it never acknowledges', async () => {
-    expectFailure(await outcome(await rawSocketUpstream(() => {})));
+    expectFailure(await outcome(await rawSocketUpstream(() => {}), { operationTimeoutMs: 300 }));
   });
 
   it('gives one error when it never answers the upgrade', async () => {
@@ -276,7 +279,7 @@ describe('a server that refuses or breaks a WebSocket', () => {
         .on('end', () => socket.destroy())
         .resume(),
     );
-    expectFailure(await outcome(upstream));
+    expectFailure(await outcome(upstream, { operationTimeoutMs: 300 }));
   });
 
   it('is left when the client leaves before the upgrade is answered, or acknowledged', async () => {
@@ -296,15 +299,13 @@ describe('a server that refuses or breaks a WebSocket', () => {
     });
     for (const upstream of [silent, unacknowledged]) {
       servers.push(upstream);
-      const front = await remoteFront(upstream.url);
+      const front = await remoteFront(upstream.url, { limits: PATIENT });
       fronts.push(front);
       const client = await readyClient(front.url);
       client.send({ type: 'subscribe', id: 'a', payload: { query: 'subscription { ticks }' } });
       await until(() => open.size === 1, 'a connection');
-      const leftAt = Date.now();
       client.webSocket.terminate();
       await until(() => open.size === 0, 'no connection');
-      expect(Date.now() - leftAt).to.be.below(1000);
     }
   });
 
@@ -344,20 +345,20 @@ describe('a server that refuses or breaks a WebSocket', () => {
     expectFailure(results);
   });
 
-  it('is left when results come faster than the client takes them', async function () {
-    this.timeout(20_000);
+  it('is left when results come faster than the client takes them', async () => {
+    let connections = 0;
     const upstream = await rawSocketUpstream((webSocket) =>
       acknowledge(webSocket, (id) => {
         const payload = { data: { ticks: 'x'.repeat(500_000) } };
         for (let i = 0; i < 200; i++) webSocket.send(JSON.stringify({ type: 'next', id, payload }));
       }),
     );
+    upstream.sockets.on('connection', () => connections++);
     const front = await before(upstream);
     const client = await readyClient(front.url);
     client.webSocket.pause();
     client.send({ type: 'subscribe', id: 'a', payload: { query: 'subscription { ticks }' } });
-    await until(() => upstream.sockets.clients.size === 1, 'a connection');
-    await until(() => upstream.sockets.clients.size === 0, 'no connection');
+    await until(() => connections === 1 && upstream.sockets.clients.size === 0, 'one connection, which is over');
     client.webSocket.resume();
     expect((await client.message('error', 'a')).payload[0].extensions.code).to.equal('ERR_GRAPHQL_SLOW_CLIENT');
     client.webSocket.terminate();
