@@ -1,4 +1,5 @@
 import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
+import { createListenerCount } from '../statistics.ts';
 
 /** Counts of connections, kept for a listener and for the HTTP manager (reference: security-graphql 7.4). */
 export interface ConnectionStats {
@@ -24,6 +25,8 @@ export interface ListenStats {
   readonly noCertificate: Counter;
   readonly failVerify: Counter;
   readonly failVerifySan: Counter;
+  /** Counts an answer. */
+  countStatus(status: number): void;
 }
 
 /** `0.0.0.0_8080`, `[__]_8080`: colons are not allowed in the paths of statistics. */
@@ -62,5 +65,6 @@ export function createListenStats(metrics: Metrics, address: string, port: numbe
     noCertificate: metrics.counter(listener('ssl.fail_verify_no_cert')),
     failVerify: metrics.counter(listener('ssl.fail_verify_error')),
     failVerifySan: metrics.counter(listener('ssl.fail_verify_san')),
+    countStatus: createListenerCount(metrics, label),
   };
 }

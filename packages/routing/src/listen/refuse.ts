@@ -19,8 +19,17 @@ export interface Refuse {
   socket(socket: Duplex, refused: Refusal): void;
 }
 
+/** What refusals of a listener are told to. */
+export interface RefuseParts {
+  readonly context: Context;
+  /** Its name. */
+  readonly listener: string;
+  /** Counts an answer of the listener. */
+  readonly countStatus: (status: number) => void;
+}
+
 /** Makes the {@link Refuse} of a listener. */
-export function createRefuse(context: Context, listener: string): Refuse {
+export function createRefuse({ context, listener, countStatus }: RefuseParts): Refuse {
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
@@ -32,6 +41,7 @@ export function createRefuse(context: Context, listener: string): Refuse {
     stats.total.value++;
     stats.completed.value++;
     stats.classes[Math.floor(status / 100) - 1]!.value++;
+    countStatus(status);
     const body = refusalBody(refused, requestId);
     const length = String(Buffer.byteLength(body));
     const headers = ['content-type', 'application/json', 'content-length', length, ...(refused.headers ?? [])];

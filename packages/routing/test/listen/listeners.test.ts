@@ -126,7 +126,10 @@ describe('createListeners', () => {
       expect(value(`${prefix}.downstream_cx_length_ms`)).to.equal(2);
     }
     expect(value('http.http.downstream_cx_rx_bytes_total')).to.equal(GET.length + 18);
-    expect(value('http.http.downstream_rq_4xx')).to.equal(1);
+    for (const prefix of ['http.http', 'listener.[__]_8088.http.http']) {
+      expect(value(`${prefix}.downstream_rq_4xx`), prefix).to.equal(1);
+      expect(value(`${prefix}.downstream_rq_completed`), prefix).to.equal(1);
+    }
     expect(await context.metrics.registry.metrics()).to.include(
       'envoy_listener_downstream_cx_total{envoy_listener_address="[__]_8088"} 2',
     );
