@@ -6,7 +6,7 @@ import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
 import { ConnectionRecord } from './connection-record.ts';
 import { findHeader } from './flat-headers.ts';
 import type { ForwardHead, ForwardOutcome } from './forward/forward.ts';
-import type { RequestRecord } from './format/record.ts';
+import { VIA_UPSTREAM, type RequestRecord } from './format/record.ts';
 import type { RouteEntry } from './match/route-index.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
 import {
@@ -156,7 +156,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
 
   onDone(outcome: ForwardOutcome): void {
     this.flags = outcome.flags;
-    this.details = outcome.details ?? '';
+    this.details = outcome.details ?? (outcome.failure || outcome.flags !== '' ? '' : VIA_UPSTREAM);
     this.upstreamHost = outcome.endpoint ?? '';
     this.upstreamMs = outcome.upstreamMs;
     this.bytesReceived = outcome.bytesReceived;

@@ -220,6 +220,7 @@ function redirect(request: RoutedRequest, action: Extract<CompiledAction, { read
   const location = locationOf(action.redirect, { scheme, authority, path, pathname, matched });
   if (location === undefined) return request.refuse('ERR_ROUTING_DOT_SEGMENT');
   request.environment.stats.redirect.value++;
+  request.details = 'direct_response';
   request.reply(redirectReply(action.redirect.status, location));
 }
 

@@ -191,6 +191,34 @@ describe('options of routes and listeners', () => {
     await rm(directory, { recursive: true });
   });
 
+  it('access log: says where an answer comes from in the words that tools look for', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'router-log-'));
+    const path = join(directory, 'log');
+    const stringFormat = '%REQ(:PATH)% %RESPONSE_CODE_DETAILS%\n';
+    const options = { accessLoggingService: { accessLog: [{ fileSink: { path, stringFormat } }] } };
+    const gone = upstreamOf([endpointOf(1)], 'gone');
+    const routes = [
+      directOf('hello', { matchers: [{ exact: '/direct' }] }),
+      routeOf({ matchers: [{ exact: '/redirect' }], action: { type: 'redirect', redirect: {} } }),
+      routeOf({ matchers: [{ exact: '/nowhere' }], to: 'none_gw-system' }),
+      routeOf({ matchers: [{ exact: '/gone' }], to: 'gone_gw-system' }),
+      routeOf({ matchers: [{ exact: '/up' }] }),
+    ];
+    const port = await serve(snapshotOf([hostOf(routes)], [up, gone], { options }));
+    for (const target of ['/up', '/direct', '/redirect', '/nowhere', '/none', '/gone']) await get(port, target);
+    await router.close();
+    const lines = (await readFile(path, 'utf8')).split('\n');
+    expect(lines.slice(0, 5)).to.deep.equal([
+      '/up via_upstream',
+      '/direct direct_response',
+      '/redirect direct_response',
+      '/nowhere cluster_not_found',
+      '/none route_not_found',
+    ]);
+    expect(lines[5]).to.match(/^\/gone (?!via_upstream)./);
+    await rm(directory, { recursive: true });
+  });
+
   it('statistics: counts requests by class of status, redirects and misses', async () => {
     const value = (name: string): number => {
       const found = context.metrics.list().find((stat) => stat.name.path === `http.http.${name}`);

@@ -1,6 +1,6 @@
 import { findHeader } from '../flat-headers.ts';
 import { compileFormat, type Format } from '../format/format.ts';
-import type { RequestRecord } from '../format/record.ts';
+import { VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
 import { redactPath } from '../format/redact.ts';
 
 /** The line of a text log that names no format (reference: security-graphql 7.5). */
@@ -21,7 +21,8 @@ export function defaultJsonLine(record: RequestRecord): string {
     path: redactPath(record.originalPath),
     status: record.status,
     flags: record.flags || undefined,
-    details: record.details || undefined,
+    // Of an upstream's answer the line names the host.
+    details: record.details === VIA_UPSTREAM ? undefined : record.details || undefined,
     route: record.routeName || undefined,
     virtualHost: record.virtualHost || undefined,
     upstream: record.upstream || undefined,

@@ -1,5 +1,8 @@
 import type { RequestView } from '../match/request-view.ts';
 
+/** Details of an answer that came from an upstream. */
+export const VIA_UPSTREAM = 'via_upstream';
+
 /** All that formats and filters may ask of one request and its answer. */
 export interface RequestRecord extends RequestView {
   /** `HTTP/1.1`. */
@@ -28,6 +31,7 @@ export interface RequestRecord extends RequestView {
   /** 0 before it is known. */
   readonly status: number;
   readonly responseHeaders: readonly string[];
+  /** Why the answer is as it is, in Envoy's words where there are some; empty when nothing is known. */
   readonly details: string;
   /** Response flags; empty when all went well. */
   readonly flags: string;

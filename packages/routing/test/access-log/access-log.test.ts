@@ -86,6 +86,17 @@ describe('access log', () => {
     });
   });
 
+  it('says by default why an answer is what it is, but not that an upstream gave it', async () => {
+    const log = createDefaultLog(sinks.get(path));
+    for (const details of ['via_upstream', 'route_not_found']) log.write(recordOf({ details }));
+    await sinks.close();
+    const lines = (await readFile(path, 'utf8')).trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { details?: string }).details)).to.deep.equal([
+      undefined,
+      'route_not_found',
+    ]);
+  });
+
   it('appends to a file that is there', async () => {
     await writeFile(path, 'before\n');
     expect(await logged(sinkTo({ stringFormat: 'x\n' }))).to.equal('before\nx\n');
