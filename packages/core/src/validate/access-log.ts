@@ -1,15 +1,33 @@
 import type { FieldPath } from '../parse/issue.ts';
 import type { AccessLog, AccessLogFilter } from '../schema/access-log.ts';
 import { within, type Finding } from './finding.ts';
+import { formatProblem } from './header-format.ts';
 import { checkMatcherCondition } from './matcher.ts';
 
-/** Problems of one access log: where it writes to, and filters that lack what they compare. */
+/** Problems of one access log: where it writes to, formats with unknown operators, filters that lack what they compare. */
 export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): Finding[] {
   const missing: Finding[] =
     fileSink && !fileSink.path
       ? [{ code: 'INVALID_ACCESS_LOG', path: [...at, 'fileSink'], message: 'the file sink has no path', hint: 'path' }]
       : [];
-  return [...missing, ...within(filter, [...at, 'filter'], checkFilter)];
+  const sink = [...at, 'fileSink'];
+  return [
+    ...missing,
+    ...checkFormat(fileSink?.stringFormat, [...sink, 'stringFormat']),
+    ...checkFormat(fileSink?.jsonFormat, [...sink, 'jsonFormat']),
+    ...within(filter, [...at, 'filter'], checkFilter),
+  ];
+}
+
+/** A log that nobody can write as it is asked for is written as by default, so that this refuses nothing. */
+function checkFormat(written: unknown, at: FieldPath): Finding[] {
+  if (Array.isArray(written)) return written.flatMap((item, i) => checkFormat(item, [...at, i]));
+  if (typeof written === 'object' && written !== null)
+    return Object.entries(written).flatMap(([key, value]) => checkFormat(value, [...at, key]));
+  const problem = typeof written === 'string' ? formatProblem(written, 'access log') : undefined;
+  if (!problem) return [];
+  const message = `${problem.message}; the default line is written instead`;
+  return [{ code: 'INVALID_ACCESS_LOG', severity: 'warning', path: at, ...problem, message }];
 }
 
 function checkFilter(filter: AccessLogFilter, at: FieldPath): Finding[] {

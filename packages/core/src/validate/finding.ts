@@ -19,7 +19,7 @@ export interface Finding {
 /** Codes of findings, with what each is about. */
 export const SEMANTIC_CODES = {
   EMPTY_DOMAIN: 'An empty domain among others.',
-  INVALID_ACCESS_LOG: 'An access log filter that lacks what it needs.',
+  INVALID_ACCESS_LOG: 'An access log filter that lacks what it needs; a format with an unknown operator is a warning.',
   INVALID_AUTH_CONFIG: 'An auth config whose steps or expression cannot work.',
   INVALID_ACTION: 'A route action that cannot work: no destination, or weights that add up to nothing.',
   INVALID_CORS: 'A `cors` block without any origin.',

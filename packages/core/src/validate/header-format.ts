@@ -1,3 +1,5 @@
+import { nearest } from './did-you-mean.ts';
+
 /** Operators that stand alone in the value of an added header. */
 export const PLAIN_OPERATORS = [
   'DOWNSTREAM_DIRECT_REMOTE_ADDRESS',
@@ -31,18 +33,52 @@ export const RESPONSE_OPERATORS = [
   'RESPONSE_CODE_DETAILS',
   'RESPONSE_DURATION',
   'RESPONSE_FLAGS',
+  'RESPONSE_FLAGS_LONG',
   'RESPONSE_TX_DURATION',
 ] as const;
 export const RESPONSE_ARGUMENT_OPERATORS = ['RESP'] as const;
 
+/** Further ones for access logs, alone or with an argument; nothing here has a value for them. */
+export const LOG_OPERATORS = [
+  'CLUSTER_METADATA',
+  'COMMON_DURATION',
+  'CONNECTION_ID',
+  'CONNECTION_TERMINATION_DETAILS',
+  'DOWNSTREAM_PEER_CERT',
+  'DOWNSTREAM_PEER_SUBJECT',
+  'DOWNSTREAM_PEER_URI_SAN',
+  'DOWNSTREAM_TLS_CIPHER',
+  'ENVIRONMENT',
+  'FILTER_STATE',
+  'GRPC_STATUS',
+  'LOCAL_REPLY_BODY',
+  'REQUEST_DURATION',
+  'TRACE_ID',
+  'TRAILER',
+  'UPSTREAM_LOCAL_ADDRESS',
+  'UPSTREAM_REQUEST_ATTEMPT_COUNT',
+  'UPSTREAM_TRANSPORT_FAILURE_REASON',
+  'VIRTUAL_CLUSTER_NAME',
+] as const;
+
+/** Where a format is used. */
+export type FormatUse = 'request header' | 'response header' | 'access log';
+
 const PLAIN: ReadonlySet<string> = new Set(PLAIN_OPERATORS);
 const WITH_ARGUMENT: ReadonlySet<string> = new Set(ARGUMENT_OPERATORS);
 const RESPONSE: ReadonlySet<string> = new Set(RESPONSE_OPERATORS);
+const ARGUMENTS: ReadonlySet<string> = new Set([...ARGUMENT_OPERATORS, ...RESPONSE_ARGUMENT_OPERATORS]);
+const LOG: ReadonlySet<string> = new Set(LOG_OPERATORS);
 const RESPONSE_WITH_ARGUMENT: ReadonlySet<string> = new Set(RESPONSE_ARGUMENT_OPERATORS);
 const OPERATOR = /%([A-Z_0-9]+)(\((?:[^)%]|%[^)]?)*\))?(?::\d+)?%/y;
 
-/** Why the value of an added header cannot be used: an operator nobody knows, or a percent sign that is not doubled. */
-export function headerFormatProblem(value: string, use: 'request' | 'response'): string | undefined {
+interface FormatProblem {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Why a format cannot be used: an operator nobody knows, or a percent sign that is not doubled. */
+export function formatProblem(value: string, use: FormatUse): FormatProblem | undefined {
   for (let at = value.indexOf('%'); at >= 0; at = value.indexOf('%', at)) {
     if (value[at + 1] === '%') {
       at += 2;
@@ -50,14 +86,23 @@ export function headerFormatProblem(value: string, use: 'request' | 'response'):
     }
     OPERATOR.lastIndex = at;
     const [written, name, argument] = OPERATOR.exec(value) ?? [];
-    if (written === undefined) return `'${value.slice(at, at + 20)}' begins no operator; a percent sign is written %%`;
-    if (!isKnown(name!, argument !== undefined, use)) return `${written} is no operator of a ${use} header`;
+    if (written === undefined)
+      return { message: `'${value.slice(at, at + 20)}' begins no operator; a percent sign is written %%` };
+    if (!isKnown(name!, argument !== undefined, use)) return unknown(written, name!, use);
     at += written.length;
   }
   return undefined;
 }
 
-function isKnown(name: string, hasArgument: boolean, use: 'request' | 'response'): boolean {
+function unknown(written: string, name: string, use: FormatUse): FormatProblem {
+  const message = `${written} is no operator of ${use === 'access log' ? 'an' : 'a'} ${use}`;
+  if (ARGUMENTS.has(name)) return { message, hint: `%${name}(…)%` };
+  const near = nearest(name, [...PLAIN, ...(use === 'request header' ? [] : RESPONSE)]);
+  return near === undefined || near === name ? { message } : { message, hint: `did you mean %${near}%?` };
+}
+
+function isKnown(name: string, hasArgument: boolean, use: FormatUse): boolean {
   if ((hasArgument ? WITH_ARGUMENT : PLAIN).has(name)) return true;
-  return use === 'response' && (hasArgument ? RESPONSE_WITH_ARGUMENT : RESPONSE).has(name);
+  if (use === 'request header') return false;
+  return (hasArgument ? RESPONSE_WITH_ARGUMENT : RESPONSE).has(name) || (use === 'access log' && LOG.has(name));
 }

@@ -1,7 +1,7 @@
 import type { FieldPath } from '../parse/issue.ts';
 import type { HeaderManipulation } from '../schema/header-manipulation.ts';
 import { each, type Finding } from './finding.ts';
-import { headerFormatProblem } from './header-format.ts';
+import { formatProblem } from './header-format.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -67,7 +67,7 @@ export function addedValueProblem(
   use: 'request' | 'response',
 ): string | undefined {
   if (UNSAFE_VALUE.test(value)) return `the value of header '${key}' has control characters`;
-  return headerFormatProblem(value, use);
+  return formatProblem(value, `${use} header`)?.message;
 }
 
 function checkName(name: string, at: FieldPath): Finding[] {

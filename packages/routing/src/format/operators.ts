@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { findHeader } from '../flat-headers.ts';
 import type { RequestRecord } from './record.ts';
+import { longFlags } from './long-flags.ts';
 import { isSecretHeader, isToken, redactPath } from './redact.ts';
 import { formatTime } from './time.ts';
 
@@ -17,6 +18,7 @@ const PLAIN: Readonly<Record<string, Operator>> = {
   RESPONSE_CODE: (r) => r.status,
   RESPONSE_CODE_DETAILS: (r) => text(r.details),
   RESPONSE_FLAGS: (r) => text(r.flags),
+  RESPONSE_FLAGS_LONG: (r) => text(longFlags(r.flags)),
   BYTES_RECEIVED: (r) => r.bytesReceived,
   BYTES_SENT: (r) => r.bytesSent,
   DURATION: (r) => Math.round(r.durationMs),
@@ -48,7 +50,7 @@ const WITH_ARGUMENT: Readonly<Record<string, (argument: string) => Operator>> = 
 };
 
 /** Operators of a log that nothing here has a value for. */
-const NEVER_KNOWN: ReadonlySet<string> = new Set([
+export const NEVER_KNOWN: ReadonlySet<string> = new Set([
   'CLUSTER_METADATA',
   'COMMON_DURATION',
   'CONNECTION_ID',
@@ -77,6 +79,7 @@ const RESPONSE_ONLY: ReadonlySet<string> = new Set([
   'RESPONSE_CODE',
   'RESPONSE_CODE_DETAILS',
   'RESPONSE_FLAGS',
+  'RESPONSE_FLAGS_LONG',
   'BYTES_RECEIVED',
   'BYTES_SENT',
   'DURATION',

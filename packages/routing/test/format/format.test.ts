@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import {
   ARGUMENT_OPERATORS,
+  LOG_OPERATORS,
   PLAIN_OPERATORS,
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
 } from '../../../core/src/validate/header-format.ts';
-import { OPERATOR_NAMES } from '../../src/format/operators.ts';
+import { NEVER_KNOWN, OPERATOR_NAMES } from '../../src/format/operators.ts';
 import { compileFormat, fill } from '../../src/format/format.ts';
 import { formatTime } from '../../src/format/time.ts';
 import { recordOf } from '../records.ts';
@@ -44,6 +45,7 @@ const TABLE: readonly (readonly [format: string, filled: string])[] = [
   ['%REQ(:METHOD)% %REQ(:AUTHORITY)%', 'GET a.example'],
   ['%RESP(content-type)%', 'text/plain'],
   ['%RESPONSE_CODE% %RESPONSE_FLAGS% %DURATION%', '200 UF 12'],
+  ['%RESPONSE_FLAGS_LONG%', 'UpstreamConnectionFailure'],
   ['%RESPONSE_CODE_DETAILS%', '-'],
   ['%PROTOCOL% %UPSTREAM_HOST% %UPSTREAM_CLUSTER% %ROUTE_NAME%', 'HTTP/1.1 10.0.0.4:80 up_gw-system r'],
   ['%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT% %DOWNSTREAM_DIRECT_REMOTE_ADDRESS%', '10.0.0.1 10.0.0.2:1234'],
@@ -93,6 +95,14 @@ describe('format', () => {
     for (const operator of [...requests, ...responses]) compileFormat(`%${operator}%`, 'response');
     const names = [...requests, ...responses].map((operator) => operator.replace('(a:b)', ''));
     expect([...new Set(names)].sort()).to.deep.equal(OPERATOR_NAMES);
+  });
+
+  it('knows the operators that validation lets into logs beside those, and no others', () => {
+    expect([...NEVER_KNOWN]).to.deep.equal(LOG_OPERATORS);
+  });
+
+  it('has no long flags where there are none', () => {
+    expect(fill(compileFormat('%RESPONSE_FLAGS_LONG%', 'log'), recordOf({ flags: '' }), '-')).to.equal('-');
   });
 
   it('shows a path to the upstream as it is', () => {
