@@ -73,7 +73,7 @@ describe('external auth that refuses, or cannot say', () => {
       const what = req.headers['x-say'];
       if (what === 'yes') res.end();
       else if (what === 'no') res.writeHead(429, { 'x-why': 'too often', 'content-type': 'text/x-own' }).end('later');
-      else if (what === 'later') setTimeout(() => res.end(), 400);
+      else if (what === 'later') setTimeout(() => res.end(), 1000);
       else if (what === 'broken') req.socket.destroy();
     });
   }
@@ -88,6 +88,7 @@ describe('external auth that refuses, or cannot say', () => {
     const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Line) };
     metrics = createMetrics();
     gateway = await protect(resources, '', { metrics, log: createLoggers({ level: 'info', destination }) });
+    gateway.source.set('settings', settings('{ requestTimeout: 30s }'));
   });
   afterEach(async () => {
     await gateway.close();
@@ -102,7 +103,7 @@ describe('external auth that refuses, or cannot say', () => {
   /** Waits until the lines of the access log, from the first one, begin so. */
   async function logged(...expected: string[]): Promise<void> {
     const read = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
-    const until = Date.now() + 5000;
+    const until = Date.now() + 30_000;
     while (read().split('\n').length <= expected.length && Date.now() < until) await wait(10);
     const lines = read().trimEnd().split('\n');
     expect(lines.map((line, i) => line.slice(0, expected[i]?.length))).to.deep.equal(expected);
@@ -126,6 +127,7 @@ describe('external auth that refuses, or cannot say', () => {
   });
 
   it('answers 403 with an empty body when the time is over, and the log says what to raise', async () => {
+    gateway.source.delete('settings');
     const answer = await gateway.ask('/?token=secret', { ...say('later'), cookie: 'session=secret' });
     expect(answer).to.include({ status: 403, body: '' });
     expect(gateway.reached()).to.equal(0);
@@ -134,7 +136,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(warning).to.include({ config: 'gw-system.own', step: 'decide', timeoutMs: 200 });
     expect(warning?.['requestId']).to.be.a('string').and.not.equal('');
     expect(JSON.stringify(lines)).not.to.contain('secret');
-    gateway.source.set('settings', settings('{ requestTimeout: 5s }'));
+    gateway.source.set('settings', settings('{ requestTimeout: 30s }'));
     expect((await gateway.ask('/', say('later'))).status).to.equal(200);
   });
 
@@ -144,6 +146,7 @@ describe('external auth that refuses, or cannot say', () => {
     await logged('503 UAEX ext_authz_error');
     gateway.source.set('settings', settings('{ failureModeAllow: true, requestTimeout: 50ms }'));
     expect((await gateway.ask('/', say('nothing'))).status).to.equal(200);
+    gateway.source.set('settings', settings('{ failureModeAllow: true, requestTimeout: 30s }'));
     expect((await gateway.ask('/', say('no'))).status).to.equal(429);
     expect(gateway.reached()).to.equal(1);
   });
@@ -175,7 +178,7 @@ describe('external auth that refuses, or cannot say', () => {
   });
 
   it('tells the auth server the body, and answers 413 to a longer one before it is asked', async () => {
-    gateway.source.set('settings', settings('{ requestBody: { maxRequestBytes: 10 } }'));
+    gateway.source.set('settings', settings('{ requestTimeout: 30s, requestBody: { maxRequestBytes: 10 } }'));
     expect(JSON.parse((await gateway.ask('/', say('yes'), 'hello')).body)).to.include({ size: 5 });
     expect(told).to.deep.equal(['hello']);
     expect(await gateway.ask('/', say('yes'), 'hello hello')).to.include({ status: 413, body: 'Payload Too Large' });
@@ -184,7 +187,10 @@ describe('external auth that refuses, or cannot say', () => {
   });
 
   it('tells the beginning of a longer body with allowPartialMessage, and the upstream gets all of it', async () => {
-    gateway.source.set('settings', settings('{ requestBody: { maxRequestBytes: 10, allowPartialMessage: true } }'));
+    gateway.source.set(
+      'settings',
+      settings('{ requestTimeout: 30s, requestBody: { maxRequestBytes: 10, allowPartialMessage: true } }'),
+    );
     const { body } = await gateway.ask('/', say('yes'), `${'x'.repeat(10)}${'y'.repeat(100_000)}`);
     expect(JSON.parse(body)).to.include({ size: 100_010 });
     expect(told).to.deep.equal(['x'.repeat(10)]);
@@ -194,7 +200,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect((await gateway.ask('/', say('yes'), 'hello')).status).to.equal(200);
     expect(told).to.deep.equal(['']);
     for (const requestBody of ['{}', '{ maxRequestBytes: 0 }']) {
-      gateway.source.set('settings', settings(`{ requestBody: ${requestBody} }`));
+      gateway.source.set('settings', settings(`{ requestTimeout: 30s, requestBody: ${requestBody} }`));
       expect((await gateway.ask('/', say('yes'), 'x'.repeat(4096))).status, requestBody).to.equal(200);
       expect((await gateway.ask('/', say('yes'), 'x'.repeat(4097))).status, requestBody).to.equal(413);
     }

@@ -25,7 +25,7 @@ const clock = () => {
   const context: Context = createContext({ now: () => now });
   return { context, wait: (ms: number) => void (now += ms) };
 };
-const settings = { requestTimeout: '5s' };
+const settings = { requestTimeout: '30s' };
 const answering = (body: unknown) => start((_req, res) => void res.end(JSON.stringify(body)));
 
 const requestWith = (token: string): AuthRequest => ({

@@ -56,7 +56,7 @@ async function peer(answer: object) {
   return { asked, step };
 }
 
-const settings = { requestTimeout: '5s' };
+const settings = { requestTimeout: '30s' };
 const asking = async (answer: object, parts: GuardedParts = {}) => {
   const { asked, step } = await peer(answer);
   return { asked, ...(await guarded(only(step), { settings, ...parts })) };

@@ -8,7 +8,7 @@ import { guarded, only, start, stopAll, type GuardedParts } from '../harness.ts'
 
 type Http = NonNullable<PassThroughAuth['http']>;
 
-const settings = { requestTimeout: '5s' };
+const settings = { requestTimeout: '30s' };
 const own = (http: Http, more: Partial<PassThroughAuth> = {}, parts: GuardedParts = {}) =>
   guarded(only({ passThroughAuth: { http, ...more } }), { settings, ...parts });
 
@@ -22,11 +22,10 @@ describe('passThroughAuth.http, field by field', () => {
   afterEach(stopAll);
 
   it('responseHeaderTimeout: an answer whose head is late is none', async () => {
-    const url = await start((_req, res) => void setTimeout(() => res.end(), 3_000));
-    const { ask } = await own({ url, responseHeaderTimeout: '100ms', connectionTimeout: '4s' });
-    const started = Date.now();
+    const url = await start(() => {});
+    const times = { responseHeaderTimeout: '100ms', connectionTimeout: '600s' };
+    const { ask } = await own({ url, ...times }, {}, { settings: { requestTimeout: '600s' } });
     expect(await ask()).to.include({ status: 403, body: '' });
-    expect(Date.now() - started).to.be.lessThan(2_900);
   });
 
   it('connectionTimeout: the whole answer has to be there in time, however long that is', async () => {
@@ -35,7 +34,7 @@ describe('passThroughAuth.http, field by field', () => {
       setTimeout(() => res.end(), 300);
     });
     expect((await (await own({ url, connectionTimeout: '100ms' })).ask()).status).to.equal(403);
-    for (const connectionTimeout of ['4s', '0.5h', '2000h', '1000.5ms']) {
+    for (const connectionTimeout of ['30s', '0.5h', '2000h', '30000.5ms']) {
       expect((await (await own({ url, connectionTimeout })).ask()).status, connectionTimeout).to.equal(200);
     }
   });
@@ -45,13 +44,12 @@ describe('passThroughAuth.http, field by field', () => {
       [1, 1],
       [3, 3],
     ] as const) {
-      let [now, most] = [0, 0];
+      const open: ServerResponse[] = [];
+      let most = 0;
       const url = await start((_req, res) => {
-        most = Math.max(most, ++now);
-        setTimeout(() => {
-          now--;
-          res.end();
-        }, 30);
+        most = Math.max(most, open.push(res));
+        // Answered a moment after as many are there as may be, so that one too many would be seen.
+        if (open.length === expected) setTimeout(() => open.splice(0).forEach((each) => each.end()), 100);
       });
       const { ask } = await own({ url, connectionPool: { maxConns } });
       const answers = await Promise.all(Array.from({ length: 6 }, () => ask()));
@@ -71,7 +69,7 @@ describe('passThroughAuth.http, field by field', () => {
     expect((await kept.ask()).status).to.equal(200);
     const brief = await own({ url, connectionPool: { idleTimeout: '50ms' } });
     expect((await brief.ask()).status).to.equal(200);
-    const until = Date.now() + 4_000;
+    const until = Date.now() + 30_000;
     while (closed.length === 0 && Date.now() < until) await wait(20);
     expect(closed).to.have.lengthOf(1);
   });

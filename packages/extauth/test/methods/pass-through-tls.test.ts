@@ -73,19 +73,19 @@ const MODES = {
   http: {
     peer: httpPeer,
     step: (host: string, tlsConfig?: Tls): PassThroughAuth => ({
-      http: { url: `https://${host}/check`, connectionTimeout: '2s', ...(tlsConfig && { tlsConfig }) },
+      http: { url: `https://${host}/check`, connectionTimeout: '20s', ...(tlsConfig && { tlsConfig }) },
     }),
   },
   grpc: {
     peer: grpcPeer,
     step: (address: string, tlsConfig: Tls = {}): PassThroughAuth => ({
-      grpc: { address, connectionTimeout: '2s', tlsConfig },
+      grpc: { address, connectionTimeout: '20s', tlsConfig },
     }),
   },
 } as const;
 
 async function statusOf(passThroughAuth: PassThroughAuth): Promise<number> {
-  const { ask } = await guarded(only({ passThroughAuth }), { secrets: SECRETS, settings: { requestTimeout: '5s' } });
+  const { ask } = await guarded(only({ passThroughAuth }), { secrets: SECRETS, settings: { requestTimeout: '30s' } });
   const answer = await ask();
   if (answer.status !== 200) expect(answer.body).to.equal('');
   return answer.status;
