@@ -94,6 +94,7 @@ describe('the field of sessions', () => {
       world.idp.token = (answer) => ({ body: { ...answer, refresh_token: 'again' } });
       const browser = await logIn({ session: { ...plain, ...session } });
       const calls = world.idp.tokenCalls;
+      world.stopClock();
       world.shift = shift;
       expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
       expect(world.idp.tokenCalls - calls).to.equal(renewed);

@@ -3,9 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { createBrowser } from '../parts/browser.ts';
 import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
 
-const SLOW_MS = 10_000;
-/** Generous: the limit for a call to the provider is 5 s. */
-const LIMIT_MS = 9000;
+/** Longer than a test may last: who gets an answer did not wait for that of the provider. */
+const SLOW_MS = 600_000;
 
 /** One byte a second, without an end. */
 function drip(res: ServerResponse): void {
@@ -30,9 +29,8 @@ describe('F10: a login at a provider that is slow', function () {
   };
   after(() => Promise.all(worlds.map((world) => world.close())));
 
-  const isTimeoutPage = async (answer: Response, begun: number): Promise<void> => {
+  const isTimeoutPage = async (answer: Response): Promise<void> => {
     expect(answer.status).to.equal(504);
-    expect(Date.now() - begun).to.be.below(LIMIT_MS);
     expect(answer.headers.get('retry-after')).to.equal('1');
     expect(answer.headers.getSetCookie(), 'the state is kept').to.deep.equal([]);
     expect(await answer.text()).to.contain('<a href="">Try again</a>');
@@ -40,11 +38,11 @@ describe('F10: a login at a provider that is slow', function () {
 
   // Each waits for five seconds, so they do so together.
   const ways: Record<string, (res: ServerResponse) => void> = {
-    'answers after ten seconds': (res) => slow(res, () => res.end('{}')),
+    'answers after ten minutes': (res) => slow(res, () => res.end('{}')),
     'drips a byte a second': drip,
     'never answers': () => {},
   };
-  it('answers the callback with a 504 page in time, and the link of it ends the login', async () => {
+  it('answers the callback with a 504 page, and the link of it ends the login', async () => {
     const run = async (name: string, way: (res: ServerResponse) => void): Promise<void> => {
       const world = await make();
       const { browser, url } = await world.atCallback('/deep?x=1');
@@ -53,7 +51,7 @@ describe('F10: a login at a provider that is slow', function () {
         way(res);
         return true;
       };
-      await isTimeoutPage(await browser.send(url), Date.now());
+      await isTimeoutPage(await browser.send(url));
       world.idp.reset();
       const again = await browser.visit(url);
       expect(again.status, name).to.equal(200);
@@ -72,7 +70,7 @@ describe('F10: a login at a provider that is slow', function () {
       res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
       return true;
     };
-    await isTimeoutPage(await browser.send(url), Date.now());
+    await isTimeoutPage(await browser.send(url));
     const retried = await browser.send(url);
     expect(retried.status).to.equal(302);
     expect(retried.headers.get('location')).to.equal(`${world.site.url}/deep?x=1`);
@@ -87,9 +85,8 @@ describe('F10: a login at a provider that is slow', function () {
       drip(res);
       return true;
     };
-    const begun = Date.now();
     const answer = await createBrowser().send(`${world.site.url}/a`);
-    await isTimeoutPage(answer, begun);
+    await isTimeoutPage(answer);
     world.idp.reset();
     world.shift = 2000;
     expect((await world.visit()).status).to.equal(200);
@@ -103,10 +100,8 @@ describe('F10: a login at a provider that is slow', function () {
       drip(res);
       return true;
     };
-    const begun = Date.now();
     const answer = await browser.send(url);
     expect(answer.status).to.equal(504);
-    expect(Date.now() - begun).to.be.below(LIMIT_MS);
     expect(await answer.text()).to.contain(`<a href="${world.site.url}/deep?x=1">Try again</a>`);
     world.idp.reset();
     world.shift = 2000;
@@ -124,11 +119,10 @@ describe('F10: a login at a provider that is slow', function () {
       return true;
     };
     const ask = (): Promise<Response> => browser.send(`${world.site.url}/a`);
+    world.stopClock();
     world.shift = 598_500;
-    const begun = Date.now();
     const due = await Promise.all(Array.from({ length: 5 }, ask));
     expect(due.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
-    expect(Date.now() - begun).to.be.below(LIMIT_MS);
     world.shift = 610_000;
     const ended = await ask();
     expect(ended.status).to.equal(503);

@@ -7,8 +7,7 @@ import { oidc } from '../../src/index.ts';
 import { startSite, type Site } from '../parts/site.ts';
 import { BLOCK, startCloud, type Cloud } from './harness.ts';
 
-describe('groups that processes share in Redis', function () {
-  this.timeout(30_000);
+describe('groups that processes share in Redis', () => {
   let cloud: Cloud;
   let redis: RedisServer;
   let site: Site;

@@ -10,6 +10,8 @@ export interface BadWorld {
   readonly idp: BadProvider;
   /** Added to the clock of the site. */
   shift: number;
+  /** Lets the clock of the site stand still, save for `shift`, until the next `protect`. */
+  stopClock(): void;
   /** Lines that were logged since the last `protect`. */
   readonly log: Record<string, unknown>[];
   /** Puts a login, with nothing remembered, before the site. */
@@ -24,14 +26,17 @@ export async function startBadWorld(): Promise<BadWorld> {
   const site = await startSite();
   const idp = await startBadProvider();
   const log: Record<string, unknown>[] = [];
+  let stoppedAt: number | undefined;
   const destination = { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) };
   const world: BadWorld = {
     site,
     idp,
     shift: 0,
     log,
+    stopClock: () => void (stoppedAt = Date.now()),
     protect(more = {}, context = {}) {
       log.length = 0;
+      stoppedAt = undefined;
       const options: OidcOptions = {
         issuerUrl: idp.issuer,
         clientId: 'web',
@@ -42,7 +47,7 @@ export async function startBadWorld(): Promise<BadWorld> {
         session: { redis: {}, cookieOptions: { notSecure: true } },
         ...more,
       };
-      const now = (): number => Date.now() + world.shift;
+      const now = (): number => (stoppedAt ?? Date.now()) + world.shift;
       site.use(oidc(options, createContext({ now, log: createLoggers({ destination }), ...context })));
     },
     visit: (browser = createBrowser()) => browser.visit(`${site.url}/a`),

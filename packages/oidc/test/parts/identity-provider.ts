@@ -15,6 +15,7 @@ export interface IdentityProvider {
 export const CLIENT_ID = 'web';
 export const CLIENT_SECRET = 'a-secret-of-more-than-thirty-two-characters';
 
+/** Read whenever a token is made. */
 export interface ProviderTimes {
   readonly accessTokenSeconds?: number;
   readonly idTokenSeconds?: number;
@@ -30,7 +31,6 @@ export async function startIdentityProvider(options: {
   const server: Server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { accessTokenSeconds = 3600, idTokenSeconds = 3600 } = options.times ?? {};
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -56,8 +56,8 @@ export async function startIdentityProvider(options: {
     rotateRefreshToken: true,
     issueRefreshToken: () => true,
     ttl: {
-      AccessToken: accessTokenSeconds,
-      IdToken: idTokenSeconds,
+      AccessToken: () => options.times?.accessTokenSeconds ?? 3600,
+      IdToken: () => options.times?.idTokenSeconds ?? 3600,
       RefreshToken: 86_400,
       Session: 3600,
       Grant: 86_400,

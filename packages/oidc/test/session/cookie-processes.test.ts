@@ -23,7 +23,6 @@ describe('tokens in cookies at two servers, with a refresh token that works once
   before(async () => {
     world = await startWorld({ times: { accessTokenSeconds: 600, idTokenSeconds: 600 } });
     other = await startSite();
-    Date.now = () => realNow() + shift;
   });
   after(async () => {
     Date.now = realNow;
@@ -32,6 +31,9 @@ describe('tokens in cookies at two servers, with a refresh token that works once
   });
   beforeEach(() => {
     shift = 0;
+    // It stands still but for the shifts.
+    const start = realNow();
+    Date.now = () => start + shift;
     world.idp.intercept = undefined;
     for (const site of [world.site, other]) site.use(oidc(options(), createContext({ now: () => Date.now() })));
   });
@@ -98,8 +100,8 @@ describe('tokens in cookies at two servers, with a refresh token that works once
     expect((await browser.visit(`${world.site.url}/a`)).status).to.equal(200);
   });
 
-  it('never gets a 500 either at two real processes', async function () {
-    this.timeout(60_000);
+  it('never gets a 500 either at two real processes', async () => {
+    Date.now = realNow;
     const short = await startWorld({ times: { accessTokenSeconds: 300, idTokenSeconds: 300 } });
     const own = short.options({ session, signingKey: SIGNING_KEY });
     const nodes = await Promise.all([startNode(own), startNode(own)]);

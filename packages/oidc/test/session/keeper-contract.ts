@@ -103,7 +103,7 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
         inside--;
       };
       const keepers = [pair.keeper, pair.other, pair.keeper, pair.other];
-      await Promise.all(keepers.map((each) => each.exclusively(held, work, 5000)));
+      await Promise.all(keepers.map((each) => each.exclusively(held, work, 30_000)));
       expect(most).to.equal(1);
       const nested = await pair.keeper.exclusively(
         held,

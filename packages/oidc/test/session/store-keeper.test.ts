@@ -60,14 +60,14 @@ describe('Redis', () => {
 
   it('holds a lock as long as its holder works, and no longer', async () => {
     const redis = createRedis({ host: server.host }, silentLoggers.get('redis'));
-    const [lock, other] = [createRedisLock(redis, 'l:', 300), createRedisLock(redis, 'l:', 300)];
+    const [lock, other] = [createRedisLock(redis, 'l:', 1500), createRedisLock(redis, 'l:', 1500)];
     const release = (await lock.acquire('a', 0))!;
-    await wait(1000);
+    await wait(3000);
     expect(await other.acquire('a', 0)).to.equal(undefined);
     await release();
     const next = await other.acquire('a', 0);
     expect(next).to.be.a('function');
-    await wait(500);
+    await wait(2000);
     await next!();
     expect(await redis.run((client) => client.keys('l:*'))).to.deep.equal([]);
     redis.disconnect();
