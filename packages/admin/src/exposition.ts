@@ -1,4 +1,4 @@
-import { HISTOGRAM_BUCKETS, type Metrics, type Stat } from '@edge-gateway/core';
+import type { Metrics, Stat } from '@edge-gateway/core';
 import type { Answer } from './answer.ts';
 
 /** Which metrics are wanted. */
@@ -32,7 +32,7 @@ function samples({ name: { metric, labels = {} }, type, stat }: Stat): string {
   if (type !== 'histogram') return sample(metric, labels, stat.value);
   const bucket = (le: string, count: number): string => sample(`${metric}_bucket`, { ...labels, le }, count);
   return [
-    ...HISTOGRAM_BUCKETS.map((bound, i) => bucket(String(bound), stat.buckets[i]!)),
+    ...stat.bounds.map((bound, i) => bucket(String(bound), stat.buckets[i]!)),
     bucket('+Inf', stat.count),
     sample(`${metric}_sum`, labels, stat.sum),
     sample(`${metric}_count`, labels, stat.count),

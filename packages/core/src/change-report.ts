@@ -1,6 +1,6 @@
 import type { ControlPlaneState } from './control-plane.ts';
 import type { Logger } from './logger.ts';
-import type { Metrics, StatName } from './metrics.ts';
+import { SECONDS_BUCKETS, type Metrics, type StatName } from './metrics.ts';
 import { formatIssue } from './parse/issue.ts';
 import type { ResourceKey, ResourceStatus, StatusReport } from './resource.ts';
 import type { StoreState } from './store.ts';
@@ -42,7 +42,7 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
   const resources = metrics.gauge(STATS.resources);
   const accepted = metrics.counter(STATS.accepted);
   const rejected = metrics.counter(STATS.rejected);
-  const seconds = metrics.histogram(STATS.seconds);
+  const seconds = metrics.histogram(STATS.seconds, SECONDS_BUCKETS);
   const translation = createStatusProblems();
   let problems: ReadonlyMap<string, Severity> = new Map();
 

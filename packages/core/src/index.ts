@@ -43,6 +43,7 @@ export {
 } from './logger.ts';
 export {
   HISTOGRAM_BUCKETS,
+  SECONDS_BUCKETS,
   createMetrics,
   type Counter,
   type Gauge,

@@ -10,17 +10,22 @@ export interface Gauge {
   value: number;
 }
 
-/** A distribution in milliseconds. */
+/** A distribution, in milliseconds unless its bounds are of another unit. */
 export interface Histogram {
-  observe(milliseconds: number): void;
+  observe(amount: number): void;
+  /** Upper bounds of the buckets, rising. */
+  readonly bounds: readonly number[];
   readonly count: number;
   readonly sum: number;
-  /** Samples at or below each of {@link HISTOGRAM_BUCKETS}, cumulative, without the last (`+Inf`). */
+  /** Samples at or below each of the bounds, cumulative, without the last (`+Inf`). */
   readonly buckets: readonly number[];
 }
 
 /** Upper bounds in milliseconds. */
 export const HISTOGRAM_BUCKETS = [0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000] as const;
+
+/** The same in seconds. */
+export const SECONDS_BUCKETS: readonly number[] = HISTOGRAM_BUCKETS.map((milliseconds) => milliseconds / 1000);
 
 /**
  * A statistic by both its names: `path` as in `/stats` (`cluster.a_gw-system.upstream_rq_total`), `metric` and `labels`
@@ -42,7 +47,8 @@ export type Stat = { readonly name: StatName } & (
 export interface Metrics {
   counter(name: StatName): Counter;
   gauge(name: StatName): Gauge;
-  histogram(name: StatName): Histogram;
+  /** `bounds` hold from the first call on. Default: {@link HISTOGRAM_BUCKETS}. */
+  histogram(name: StatName, bounds?: readonly number[]): Histogram;
   /** Forgets every statistic whose path starts with this, e.g. those of a removed upstream. */
   remove(pathPrefix: string): void;
   /** All of them, sorted by path. */
@@ -53,16 +59,17 @@ export interface Metrics {
   readonly registry: Registry;
 }
 
-function createHistogram(): Histogram {
-  const buckets = new Array<number>(HISTOGRAM_BUCKETS.length).fill(0);
+function createHistogram(bounds: readonly number[] = HISTOGRAM_BUCKETS): Histogram {
+  const buckets = new Array<number>(bounds.length).fill(0);
   const histogram = {
     count: 0,
     sum: 0,
+    bounds,
     buckets,
-    observe(milliseconds: number): void {
+    observe(amount: number): void {
       histogram.count++;
-      histogram.sum += milliseconds;
-      for (let i = HISTOGRAM_BUCKETS.length - 1; i >= 0 && milliseconds <= HISTOGRAM_BUCKETS[i]!; i--) buckets[i]!++;
+      histogram.sum += amount;
+      for (let i = bounds.length - 1; i >= 0 && amount <= bounds[i]!; i--) buckets[i]!++;
     },
   };
   return histogram;
@@ -83,7 +90,7 @@ function samplesOf({ name, type, stat }: Stat): Sample[] {
     metricName: `${name.metric}_bucket`,
   });
   return [
-    ...HISTOGRAM_BUCKETS.map((bound, i) => bucket(String(bound), stat.buckets[i]!)),
+    ...stat.bounds.map((bound, i) => bucket(String(bound), stat.buckets[i]!)),
     bucket('+Inf', stat.count),
     { value: stat.sum, labels, metricName: `${name.metric}_sum` },
     { value: stat.count, labels, metricName: `${name.metric}_count` },
@@ -131,7 +138,7 @@ export function createMetrics(): Metrics {
   return {
     counter: (name) => ask('counter', name, () => ({ value: 0 })),
     gauge: (name) => ask('gauge', name, () => ({ value: 0 })),
-    histogram: (name) => ask('histogram', name, createHistogram),
+    histogram: (name, bounds) => ask('histogram', name, () => createHistogram(bounds)),
     remove(pathPrefix) {
       for (const [path, stat] of stats) {
         if (!path.startsWith(pathPrefix)) continue;

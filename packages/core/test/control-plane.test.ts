@@ -202,7 +202,15 @@ describe('createControlPlane', () => {
     expect(text).to.match(/^validation_gateway_vendor_io_resources_rejected 1$/m);
     expect(text).to.match(/^validation_gateway_vendor_io_valid_config 0$/m);
     expect(text).to.match(/^api_gw_vendor_io_translator_resources 2$/m);
-    expect(text).to.match(/^gw_edge_translation_time_sec_count\{translator_name="gateway"\} 2$/m);
+    const translation = (name: string): string =>
+      new RegExp(`^gw_edge_translation_time_sec_${name} (\\S+)$`, 'm').exec(text)?.[1] ?? '';
+    expect(translation('count{translator_name="gateway"}')).to.equal('2');
+    expect(Number(translation('sum{translator_name="gateway"}')))
+      .to.be.greaterThan(0)
+      .and.lessThan(60);
+    expect(text).to.contain('translation_time_sec_bucket{translator_name="gateway",le="0.0005"}');
+    expect(text).to.match(/translation_time_sec_bucket\{translator_name="gateway",le="60"\} 2$/m);
+    expect(text).not.to.contain('translation_time_sec_bucket{translator_name="gateway",le="60000"}');
   });
 
   it('gives the same state whatever the order of the units', async () => {

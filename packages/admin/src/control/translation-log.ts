@@ -1,4 +1,4 @@
-import type { ControlPlane, Metrics } from '@edge-gateway/core';
+import { SECONDS_BUCKETS, type ControlPlane, type Metrics } from '@edge-gateway/core';
 import type { TranslationRecord } from './options.ts';
 
 /** How many records are kept. */
@@ -30,7 +30,7 @@ export function followTranslations(
   metrics: Metrics,
   now: () => number = Date.now,
 ): TranslationLog {
-  const histogram = metrics.histogram(DURATION);
+  const histogram = metrics.histogram(DURATION, SECONDS_BUCKETS);
   const records: TranslationRecord[] = [];
   let measured = 0;
   const close = controlPlane.subscribe(({ revision, resources, issues }) => {

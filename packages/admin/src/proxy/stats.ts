@@ -1,6 +1,6 @@
 import { renderPrometheus } from '../exposition.ts';
 import { json, type Answer } from '../answer.ts';
-import { HISTOGRAM_BUCKETS, type Histogram, type Stat } from '@edge-gateway/core';
+import type { Histogram, Stat } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
 import type { EndpointFactory } from './endpoint.ts';
 import { QUANTILES, disjoint, quantile } from './quantiles.ts';
@@ -59,15 +59,15 @@ function summary(histogram: Histogram): string {
 }
 
 function cumulativeBuckets(histogram: Histogram): string {
-  return [...histogram.buckets, histogram.count].map(bucket).join(' ');
+  return printed(histogram, [...histogram.buckets, histogram.count]);
 }
 
 function disjointBuckets(histogram: Histogram): string {
-  return disjoint(histogram).map(bucket).join(' ');
+  return printed(histogram, disjoint(histogram));
 }
 
-function bucket(count: number, i: number): string {
-  return `B${HISTOGRAM_BUCKETS[i] ?? 'inf'}(nan,${count})`;
+function printed({ bounds }: Histogram, counts: readonly number[]): string {
+  return counts.map((count, i) => `B${bounds[i] ?? 'inf'}(nan,${count})`).join(' ');
 }
 
 function asJson(plain: PlainStat[], histograms: HistogramStat[]): Answer {
