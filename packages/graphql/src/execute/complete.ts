@@ -18,20 +18,15 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { shownFailure } from '../field-failure.ts';
-import { completeFields } from './execute.ts';
+import { completeFields, type Place } from './execute.ts';
 import type { FieldPlan, Selection } from './plan.ts';
-import { Located, note, nothing, type Path, type Run } from './run.ts';
+import { Located, note, nothing } from './run.ts';
 
-/** Where a value stands that is being completed. */
-export interface Place {
-  readonly field: FieldPlan;
-  /** Of the value; leaves get that of their parent and do without. */
-  readonly path: Path | undefined;
-  readonly run: Run;
-}
-
-/** Makes of what a resolver gave what the result has. Throws, or rejects, where it does not fit the type. */
-export type Complete = (value: unknown, place: Place) => unknown;
+/**
+ * Makes of what a resolver gave what the result has. Throws, or rejects, where it does not fit the type. The place is that of the
+ * value; leaves get that of their parent and do without.
+ */
+export type Complete = (value: unknown, field: FieldPlan, place: Place) => unknown;
 
 export interface Completion {
   readonly complete: Complete;
@@ -55,25 +50,26 @@ export function compileCompletion(type: GraphQLOutputType, context: CompletionCo
 /** Gives null for null; whether that may be is asked where the value is put. */
 function completionOf(type: GraphQLOutputType, context: CompletionContext): Complete {
   if (isListType(type)) return listOf(type.ofType as GraphQLOutputType, context);
-  if (isObjectType(type)) return (value, place) => objectOf(value, type, { context, place });
+  const { children } = context;
+  if (isObjectType(type)) return (value, _field, place) => objectOf(value, type, children, place);
   if ('getFields' in type || 'getTypes' in type) {
-    return (value, place) => {
+    return (value, _field, place) => {
       if (value === null || value === undefined) return null;
-      return objectOf(value, typeOf(value, type as GraphQLAbstractType, context.schema), { context, place });
+      return objectOf(value, typeOf(value, type as GraphQLAbstractType, context.schema), children, place);
     };
   }
   return leafOf(type as GraphQLNamedOutputType);
 }
 
-interface ObjectContext {
-  readonly context: CompletionContext;
-  readonly place: Place;
-}
-
-function objectOf(value: unknown, type: GraphQLObjectType, { context, place }: ObjectContext): unknown {
+function objectOf(
+  value: unknown,
+  type: GraphQLObjectType,
+  children: CompletionContext['children'],
+  place: Place,
+): unknown {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'object' || Array.isArray(value)) throw mismatch(type.name);
-  return completeFields(context.children.get(type)!, value, { path: place.path, run: place.run });
+  return completeFields(children.get(type)!, value, place);
 }
 
 /** The type of a value behind an interface or union: as `__typename` says, or the only possible one. */
@@ -86,16 +82,16 @@ function typeOf(value: unknown, type: GraphQLAbstractType, schema: GraphQLSchema
 }
 
 function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
-  const nullable = !isNonNullType(type);
-  const item = completionOf(getNullableType(type) as GraphQLOutputType, context);
-  return (value, place) => {
+  const inner = getNullableType(type) as GraphQLOutputType;
+  const item: ItemType = { complete: completionOf(inner, context), nullable: !isNonNullType(type) };
+  return (value, field, { path, run }) => {
     if (value === null || value === undefined) return null;
     if (!Array.isArray(value)) throw mismatch('a list');
     const out = new Array<unknown>(value.length);
     let waiting = false;
     try {
       for (let i = 0; i < value.length; i++) {
-        out[i] = itemOf(value[i], { item, nullable }, { ...place, path: { before: place.path, key: i } });
+        out[i] = itemOf(value[i], item, field, { path: { before: path, key: i }, run });
         waiting ||= out[i] instanceof Promise;
       }
     } catch (error) {
@@ -108,27 +104,33 @@ function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
 }
 
 interface ItemType {
-  readonly item: Complete;
+  readonly complete: Complete;
   readonly nullable: boolean;
 }
 
-function itemOf(value: unknown, { item, nullable }: ItemType, place: Place): unknown {
-  const settle = (done: unknown): unknown => {
-    if (done === null && !nullable) throw new Located(nothing(place.field), place.path!, place.field);
-    return done;
-  };
-  const failed = (error: unknown): null => {
-    const located = error instanceof Located ? error : new Located(error, place.path!, place.field);
-    if (!nullable) throw located;
-    note(place.run, located);
-    return null;
-  };
+function itemOf(value: unknown, item: ItemType, field: FieldPlan, place: Place): unknown {
   try {
-    const done = item(value, place);
-    return done instanceof Promise ? done.then(settle).catch(failed) : settle(done);
+    const done = item.complete(value, field, place);
+    if (!(done instanceof Promise)) return presentItem(done, item, field, place);
+    return done.then(
+      (settled: unknown) => presentItem(settled, item, field, place),
+      (error: unknown) => failedItem(error, item, field, place),
+    );
   } catch (error) {
-    return failed(error);
+    return failedItem(error, item, field, place);
   }
+}
+
+function presentItem(value: unknown, { nullable }: ItemType, field: FieldPlan, { path }: Place): unknown {
+  if (value === null && !nullable) throw new Located(nothing(field), path!, field);
+  return value;
+}
+
+function failedItem(error: unknown, { nullable }: ItemType, field: FieldPlan, { path, run }: Place): null {
+  const located = error instanceof Located ? error : new Located(error, path!, field);
+  if (!nullable) throw located;
+  note(run, located);
+  return null;
 }
 
 function mismatch(expected: string): Error {

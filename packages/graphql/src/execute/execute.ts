@@ -2,8 +2,8 @@ import { getArgumentValues } from 'graphql';
 import type { FieldPlan, Selection } from './plan.ts';
 import { Located, note, nothing, type Path, type Run } from './run.ts';
 
-/** Where an object stands whose fields are completed. */
-interface ObjectPlace {
+/** Where an object stands whose fields are completed, or a value that is being completed. */
+export interface Place {
   readonly path: Path | undefined;
   readonly run: Run;
 }
@@ -12,35 +12,99 @@ interface ObjectPlace {
  * The fields of one object, all at once. Gives the object, or a promise of it where a field has to wait. Throws or rejects with
  * `Located` where a field that must have a value has none.
  */
-export function completeFields(selection: Selection, source: object, { path, run }: ObjectPlace): unknown {
+export function completeFields(selection: Selection, source: object, place: Place): unknown {
   const out: Record<string, unknown> = {};
-  let waiting: Promise<void>[] | undefined;
+  let unfinished: Unfinished | undefined;
   try {
     for (const field of selection) {
-      const value = fieldValue(field, source, { path, run });
+      let value = begin(field, source, place);
       if (value instanceof Promise) {
-        put(out, field, undefined);
-        (waiting ??= []).push(value.then((done) => put(out, field, done)));
-      } else {
-        put(out, field, value);
+        (unfinished ??= new Unfinished(out, place)).wait(field, value);
+        continue;
       }
+      value = finish(value, field, place);
+      if (value instanceof Promise) (unfinished ??= new Unfinished(out, place)).waitFinished(field, value);
+      else put(out, field, value);
     }
   } catch (error) {
     // The others are of no use any more; what they reject with is told to nobody.
-    for (const each of waiting ?? []) each.catch(() => {});
+    unfinished?.promise.catch(() => {});
     throw error;
   }
-  return waiting ? Promise.all(waiting).then(() => out) : out;
+  return unfinished ? unfinished.promise : out;
 }
 
 /** The same, one field after the other, as the fields of a mutation are run. */
-export async function completeSerially(selection: Selection, source: object, { run }: ObjectPlace): Promise<unknown> {
+export async function completeSerially(selection: Selection, source: object, place: Place): Promise<unknown> {
   const out: Record<string, unknown> = {};
   for (const field of selection) {
-    put(out, field, await fieldValue(field, source, { path: undefined, run }));
-    run.calls.forget();
+    const begun = begin(field, source, place);
+    const value =
+      begun instanceof Promise
+        ? begun.then(
+            (given: unknown) => finish(given, field, place),
+            (error: unknown) => failed(error, field, place),
+          )
+        : finish(begun, field, place);
+    put(out, field, await value);
+    place.run.calls.forget();
   }
   return out;
+}
+
+/** An object of which some fields have to wait: one promise for all of them, or each would cost several. */
+class Unfinished {
+  readonly promise: Promise<unknown>;
+  readonly #out: Record<string, unknown>;
+  readonly #place: Place;
+  #left = 0;
+  #resolve!: (out: unknown) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(out: Record<string, unknown>, place: Place) {
+    this.#out = out;
+    this.#place = place;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Waits for what a resolver gives. */
+  wait(field: FieldPlan, given: Promise<unknown>): void {
+    this.#hold(field);
+    given.then(
+      (value) => this.#take(finish, value, field),
+      (error: unknown) => this.#take(failed, error, field),
+    );
+  }
+
+  /** Waits for what is complete then. */
+  waitFinished(field: FieldPlan, value: Promise<unknown>): void {
+    this.#hold(field);
+    value.then((done) => this.#put(field, done), this.#reject);
+  }
+
+  /** Keeps the place of a field among the others. */
+  #hold(field: FieldPlan): void {
+    this.#left++;
+    put(this.#out, field, undefined);
+  }
+
+  #take(end: typeof finish, given: unknown, field: FieldPlan): void {
+    try {
+      const value = end(given, field, this.#place);
+      if (value instanceof Promise) value.then((done) => this.#put(field, done), this.#reject);
+      else this.#put(field, value);
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  #put(field: FieldPlan, value: unknown): void {
+    put(this.#out, field, value);
+    if (--this.#left === 0) this.#resolve(this.#out);
+  }
 }
 
 function put(out: Record<string, unknown>, { key, odd }: FieldPlan, value: unknown): void {
@@ -48,19 +112,14 @@ function put(out: Record<string, unknown>, { key, odd }: FieldPlan, value: unkno
   else out[key] = value;
 }
 
-function fieldValue(field: FieldPlan, source: object, place: ObjectPlace): unknown {
-  let value: unknown;
+/** What the resolver of a field gives, or the key of its parent. */
+function begin(field: FieldPlan, source: object, place: Place): unknown {
+  if (!field.resolve) return read(field, source);
   try {
-    if (!field.resolve) value = read(field, source);
-    else value = field.resolve(source, field.args ?? argsOf(field, place.run), place.run);
+    return field.resolve(source, field.args ?? argsOf(field, place.run), place.run);
   } catch (error) {
     return failed(error, field, place);
   }
-  if (!(value instanceof Promise)) return finish(value, field, place);
-  return value.then(
-    (done: unknown) => finish(done, field, place),
-    (error: unknown) => failed(error, field, place),
-  );
 }
 
 function read({ name, odd }: FieldPlan, source: object): unknown {
@@ -72,11 +131,11 @@ function argsOf({ definition, node }: FieldPlan, run: Run): Readonly<Record<stri
   return getArgumentValues(definition, node, run.variables, undefined, true);
 }
 
-function finish(value: unknown, field: FieldPlan, place: ObjectPlace): unknown {
+/** Completes what was given for a field. */
+function finish(given: unknown, field: FieldPlan, place: Place): unknown {
   try {
-    const { run } = place;
-    const path = field.leaf ? undefined : { before: place.path, key: field.key };
-    const done = field.complete(value, { field, path: path ?? place.path, run });
+    const inner = field.leaf ? place : { path: { before: place.path, key: field.key }, run: place.run };
+    const done = field.complete(given, field, inner);
     if (!(done instanceof Promise)) return present(done, field, place);
     return done.then(
       (settled: unknown) => present(settled, field, place),
@@ -87,13 +146,13 @@ function finish(value: unknown, field: FieldPlan, place: ObjectPlace): unknown {
   }
 }
 
-function present(value: unknown, field: FieldPlan, { path }: ObjectPlace): unknown {
+function present(value: unknown, field: FieldPlan, { path }: Place): unknown {
   if (value === null && !field.nullable) throw new Located(nothing(field), { before: path, key: field.key }, field);
   return value;
 }
 
 /** Where the field may be null the error stops here; else it goes on to its parent. */
-function failed(error: unknown, field: FieldPlan, { path, run }: ObjectPlace): null {
+function failed(error: unknown, field: FieldPlan, { path, run }: Place): null {
   const located = error instanceof Located ? error : new Located(error, { before: path, key: field.key }, field);
   if (!field.nullable) throw located;
   note(run, located);
