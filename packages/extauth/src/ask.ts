@@ -11,34 +11,43 @@ export interface Question {
 }
 
 /**
- * Asks a server for a JSON object. Rejects with `ERR_EXTAUTH_ANSWER` for an answer that is none, has another status than
- * 200 or is too long, and with the platform's errors when nobody answers. Redirects are refused.
+ * Asks a server for a JSON object. Rejects with `ERR_EXTAUTH_ANSWER`, naming the server, for an answer that is none, has
+ * another status than 200 or is too long, and when nobody answers; with the reason of the signal when that aborts.
+ * Redirects are refused.
  */
 export async function askJson(url: string, question: Question): Promise<Readonly<Record<string, unknown>>> {
   const { signal, ...init } = question;
-  const answer = await fetch(url, { ...init, redirect: 'error', ...(signal && { signal }) });
-  const text = await bodyOf(answer);
-  if (answer.status !== 200) throw unusable(`status ${answer.status}`);
+  const host = URL.parse(url)?.host ?? 'the address';
+  const unusable = (what: string, cause?: unknown): GatewayError =>
+    new GatewayError(`${host} ${what}`, { code: 'ERR_EXTAUTH_ANSWER', status: 502, cause });
+  let answer: Response;
+  let text: string | undefined;
+  try {
+    answer = await fetch(url, { ...init, redirect: 'error', ...(signal && { signal }) });
+    text = await bodyOf(answer);
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw unusable('cannot be reached', cause);
+  }
+  if (text === undefined) throw unusable('gave an answer that is too long');
+  if (answer.status !== 200) throw unusable(`answered with status ${answer.status}`);
   try {
     const value = JSON.parse(text) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch (cause) {
-    throw unusable('no JSON', cause);
+    throw unusable('gave an answer that is no JSON', cause);
   }
-  throw unusable('no JSON object');
+  throw unusable('gave an answer that is no JSON object');
 }
 
-async function bodyOf(answer: Response): Promise<string> {
+/** `undefined` when it is too long. */
+async function bodyOf(answer: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw unusable('too long');
+    if (size > MAX_ANSWER_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function unusable(what: string, cause?: unknown): GatewayError {
-  return new GatewayError(`the answer cannot be used: ${what}`, { code: 'ERR_EXTAUTH_ANSWER', status: 502, cause });
 }

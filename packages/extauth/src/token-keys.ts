@@ -20,7 +20,7 @@ export function localTokenKeys(text: string): TokenKeys {
 }
 
 /** Keys behind a URL: read when needed, then every `refreshInterval`, and early, once in 30 s, for an unknown id. */
-export function remoteTokenKeys(url: string, refreshInterval: string | undefined, { now }: Context): TokenKeys {
+export function remoteTokenKeys(url: string, refreshInterval: string | undefined, { now, log }: Context): TokenKeys {
   const refreshMs = refreshInterval === undefined ? DEFAULT_REFRESH_MS : parseDuration(refreshInterval);
   let keys: ReadonlyMap<string, JWK> = new Map();
   let readAt = -Infinity;
@@ -36,6 +36,9 @@ export function remoteTokenKeys(url: string, refreshInterval: string | undefined
       .then((set) => {
         keys = usable(set as unknown as JSONWebKeySet);
         readAt = now();
+        if (keys.size > 0) return;
+        const { host } = new URL(url);
+        log.get('ext_authz').warn({ host }, "no key in the key set has an id and the use 'sig': no token will do");
       })
       .finally(() => {
         reading = undefined;
@@ -48,6 +51,7 @@ export function remoteTokenKeys(url: string, refreshInterval: string | undefined
         // Old keys do while the server is away; without any there is no judgement.
         await read().catch((error: unknown) => {
           if (readAt === -Infinity) throw error;
+          log.get('ext_authz').warn({ err: error }, 'key set cannot be fetched, the keys known so far are kept');
         });
       } else if (!keys.has(kid) && age > COOL_DOWN_MS) await read();
       return keys.get(kid);

@@ -161,7 +161,9 @@ function introspectorOf(
   if (clientSecretRef) {
     const secret = secretOf(clientSecretRef as ResourceRef);
     if (secret === undefined)
-      throw new GatewayError(`${id}: there is no client secret`, { code: 'ERR_EXTAUTH_CONFIG' });
+      throw new GatewayError(`${id}: secret ${clientSecretRef.name} is missing, or has no client-secret`, {
+        code: 'ERR_EXTAUTH_CONFIG',
+      });
     const pair = `${formEncoded(clientId ?? '')}:${formEncoded(secret)}`;
     headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
   }

@@ -41,7 +41,9 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
       const stored = secretText(secret, 'api-key');
       if (!secret || !stored) {
         // A key that was taken away lets nobody in; the others go on.
-        context.log.get('ext_authz').warn({ config: id, secret: `${ref.namespace}.${ref.name}` }, 'API key is missing');
+        const secretRef = `${ref.namespace}.${ref.name}`;
+        const what = secret ? 'has no api-key' : 'is missing';
+        context.log.get('ext_authz').warn({ config: id, secretRef }, `the secret of an API key ${what}`);
         continue;
       }
       const isDigest = spec.hmac ?? spec.digest;
@@ -93,8 +95,9 @@ function denied(reason: string): AuthDenied {
 /** How a key is turned into what keys are looked up by: the digest that is stored, or one of our own. */
 function digestOf(spec: ApiKeyAuth, id: string, context: Context): (key: string) => string {
   if (spec.hmac) {
-    const shared = secretText(context.secrets.get(spec.hmac.sharedSecretRef as ResourceRef), 'password');
-    if (shared === undefined) throw unusable(id, 'there is no shared secret');
+    const ref = spec.hmac.sharedSecretRef as ResourceRef;
+    const shared = secretText(context.secrets.get(ref), 'password');
+    if (shared === undefined) throw unusable(id, `there is no secret ${ref.namespace}.${ref.name} with a password`);
     const secret = createSecretKey(shared, 'utf8');
     return (key) => createHmac('sha256', secret).update(key).digest('hex');
   }

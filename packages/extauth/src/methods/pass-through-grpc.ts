@@ -76,7 +76,8 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
           return decisionOf(await ask(request), request);
         } catch (error) {
           if (request.signal?.aborted) throw error;
-          log.warn({ requestId: request.requestId, config: id, err: error }, 'no answer of the auth server');
+          const details = { requestId: request.requestId, config: id, server: address, err: error };
+          log.warn(details, 'no answer of the auth server');
           if (failureModeAllow) {
             bypassed.value++;
             return { allowed: true };

@@ -35,6 +35,7 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
   create(spec, { id, context }) {
     const { http = {}, failureModeAllow = false } = spec;
     const url = urlOf(http, id);
+    const { host } = new URL(url);
     const timeoutMs = delayMs(http.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
     const tls = { config: http.tlsConfig, id, context };
     const isTls = url.startsWith('https:');
@@ -69,7 +70,8 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
           answer = await ask(request);
         } catch (error) {
           if (request.signal?.aborted) throw error;
-          context.log.get('ext_authz').warn({ requestId: request.requestId, config: id, err: error }, 'no answer');
+          const details = { requestId: request.requestId, config: id, server: host, err: error };
+          context.log.get('ext_authz').warn(details, 'no answer of the auth server');
         }
         if (answer?.status === 200) return allow(http, answer);
         if (answer && answer.status < 500) return deny(http, answer);
@@ -178,7 +180,7 @@ function deny({ response = {} }: HttpSpec, answer: Answer): AuthDenied {
   const headers = copies(answer, response.allowedClientHeadersOnDenied, 'append').flatMap((change) =>
     change.op === 'remove' ? [] : [change.name, change.value],
   );
-  return { ...refused(status, 'the auth server refuses'), headers, body: answer.body };
+  return { ...refused(status, `the auth server answered ${answer.status}`), headers, body: answer.body };
 }
 
 function refused(status: number, reason: string) {
