@@ -30,17 +30,30 @@ class OperationBudget implements CallBudget {
     }
     this.#made++;
     if (maxConcurrentCalls === 0 || this.#underWay < maxConcurrentCalls) return this.#start(make, signal);
-    return new Promise((resolve) => this.#waiting.push(() => resolve(this.#start(make, signal))));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(() => void this.#start(make, signal).then(resolve, reject));
+    });
   }
 
-  async #start<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  #start<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
     this.#underWay++;
-    try {
-      if (signal.aborted) throw new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' });
-      return await make();
-    } finally {
-      this.#underWay--;
-      this.#waiting.shift()?.();
-    }
+    const made = begin(make, signal);
+    made.then(this.#leave, this.#leave);
+    return made;
+  }
+
+  readonly #leave = (): void => {
+    this.#underWay--;
+    this.#waiting.shift()?.();
+  };
+}
+
+/** Never throws. */
+function begin<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    if (signal.aborted) throw new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' });
+    return make();
+  } catch (error) {
+    return Promise.reject(error as Error);
   }
 }

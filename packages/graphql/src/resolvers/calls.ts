@@ -1,11 +1,4 @@
-import {
-  GatewayError,
-  type CallUpstream,
-  type ResourceRef,
-  type UpstreamAnswer,
-  type UpstreamCall,
-} from '@edge-gateway/core';
-import type { Span } from '@opentelemetry/api';
+import { GatewayError, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
 import { FieldFailure } from '../field-failure.ts';
 import type { CallBudget } from './call-budget.ts';
 
@@ -60,44 +53,23 @@ class OperationCalls implements Calls {
   }
 }
 
-/** Asks an upstream for JSON, as resolvers need it. */
-export interface JsonCall {
-  readonly upstream: ResourceRef;
-  readonly call: Omit<UpstreamCall, 'maxBodyBytes' | 'signal'>;
-}
-
-/** What holds for one request. */
-export interface JsonCallOptions {
-  readonly signal: AbortSignal;
-  readonly maxBodyBytes: number;
-  /** Is told of the status. */
-  readonly span: Span | undefined;
-}
-
-/** Makes a request and reads its answer. Rejects with a `FieldFailure` for everything but 2xx with JSON, or with nothing. */
-export async function askJson(
-  { upstream, call }: JsonCall,
-  callUpstream: CallUpstream,
-  { signal, maxBodyBytes, span }: JsonCallOptions,
-): Promise<unknown> {
-  let answer: UpstreamAnswer;
-  try {
-    answer = await callUpstream(upstream, { ...call, maxBodyBytes, signal });
-  } catch (error) {
-    const code = signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_RESOLVER';
-    const type = error instanceof GatewayError ? error.code : code;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new FieldFailure(`${upstream.name}: ${reason}`, { code, type });
-  }
-  const { status, body } = answer;
-  span?.setAttribute('http.response.status_code', status);
+/** Reads the answer of an upstream. Throws a `FieldFailure` for everything but 2xx with JSON, or with nothing. */
+export function jsonOf({ status, body }: UpstreamAnswer, { name }: ResourceRef): unknown {
   if (status < 200 || status > 299) {
-    throw new FieldFailure(`${upstream.name} answered with status ${status}`, { type: String(status) });
+    throw new FieldFailure(`${name} answered with status ${status}`, { type: String(status) });
   }
   if (body.length === 0) return null;
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    throw new FieldFailure(`${upstream.name} answered with something that is not JSON`);
+    throw new FieldFailure(`${name} answered with something that is not JSON`);
   }
+}
+
+/** Why an upstream gave no answer. */
+export function callFailure(error: unknown, { name }: ResourceRef, signal: AbortSignal): FieldFailure {
+  const code = signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_RESOLVER';
+  const type = error instanceof GatewayError ? error.code : code;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new FieldFailure(`${name}: ${reason}`, { code, type });
 }

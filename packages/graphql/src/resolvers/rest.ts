@@ -1,9 +1,9 @@
-import { parseDuration, type ResourceRef } from '@edge-gateway/core';
+import { parseDuration, type ResourceRef, type UpstreamAnswer, type UpstreamCall } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import type { Run } from '../execute/run.ts';
 import { carrying, noteRequest } from '../trace/http-call.ts';
 import { callKind, traced, type TracedCall } from '../trace/span.ts';
-import { askJson, type JsonCall } from './calls.ts';
+import { callFailure, jsonOf } from './calls.ts';
 import { DEFAULT_TIMEOUT_MS, rootsOf, type Resolver, type ResolverContext } from './resolver.ts';
 import { compileResponse } from './response.ts';
 import { compileRestTemplate, type RestRequest } from './rest-request.ts';
@@ -21,12 +21,13 @@ export interface RestCaller {
 export function compileRest(rest: RestResolver, name: string, context: ResolverContext): Resolver {
   const template = compileRestTemplate(rest);
   const caller = createRestCaller(rest, name, context);
-  const read = compileResponse(rest.response);
+  const read = rest.response ? compileResponse(rest.response) : undefined;
   return {
-    usesClient: template.usesClient || read.usesClient,
+    usesClient: template.usesClient || read?.usesClient === true,
     resolve(parent, args, run) {
       const roots = rootsOf(parent, args, run);
-      return caller.ask(template.render(roots), run).then((body) => read(body, roots));
+      const body = caller.ask(template.render(roots), run);
+      return read ? body.then((value) => read(value, roots)) : body;
     },
   };
 }
@@ -41,20 +42,40 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   const place = { upstream, find: context.findUpstream };
   const kind = callKind(rest.spanName || name);
 
-  async function make({ method, path, headers, body }: RestRequest, run: Run, trace: TracedCall | undefined) {
-    if (trace) noteRequest(trace, { method, path }, place);
+  function callOf({ method, path, headers, body }: RestRequest, run: Run): UpstreamCall {
     const { retries } = run.request;
-    const call: JsonCall['call'] = {
+    return {
       method,
       path,
-      headers: trace ? carrying(headers, trace) : headers,
+      headers,
       timeoutMs: timeoutMs(),
+      maxBodyBytes: limits.maxResponseBytes,
+      signal: run.calls.signal,
       ...(body !== undefined && { body }),
       ...(retries && { retry: { policy: retries, repeatable: isRepeatable(method, run) } }),
     };
-    const options = { signal: run.calls.signal, maxBodyBytes: limits.maxResponseBytes, span: trace?.span };
+  }
+
+  /** One promise beside that of the call: there are many calls. */
+  function make(request: RestRequest, run: Run, trace: TracedCall | undefined): Promise<unknown> {
+    let sent = request;
+    if (trace) {
+      noteRequest(trace, request, place);
+      sent = { ...request, headers: carrying(request.headers, trace) };
+    }
+    return callUpstream(upstream, callOf(sent, run)).then(
+      (answer) => taken(answer, trace),
+      (error: unknown) => {
+        counts.failed.value++;
+        throw callFailure(error, upstream, run.calls.signal);
+      },
+    );
+  }
+
+  function taken(answer: UpstreamAnswer, trace: TracedCall | undefined): unknown {
+    trace?.span.setAttribute('http.response.status_code', answer.status);
     try {
-      return await askJson({ upstream, call }, callUpstream, options);
+      return jsonOf(answer, upstream);
     } catch (error) {
       counts.failed.value++;
       throw error;
