@@ -2,6 +2,7 @@ import type { Store } from 'express-session';
 import { parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
 import { createCheck, verifiesAccess } from './check.ts';
+import { configLog } from './config-log.ts';
 import { createLogin } from './create-login.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import { codeOf, failure } from './failure.ts';
@@ -74,7 +75,7 @@ export function assemble(parts: LoginParts): AuthMethod {
       openid,
       check: remembered((each) => check(each, { fresh: false }), parts),
     });
-  const log = context.log.get('ext_authz');
+  const log = configLog(context.log.get('ext_authz'), id);
   const sessionHeader = session.redis?.headerName || block.sessionIdHeaderName || undefined;
   const renew = createRenewal({
     keeper,
@@ -166,14 +167,14 @@ function providerOf({ block, context, endpoints }: LoginParts): Provider {
     throw failure('ERR_OIDC_CONFIG', 'issuerUrl has to be an https address (http only to this machine)');
   const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULT_POLL);
   const options = { issuerUrl, override: block.discoveryOverride, pollIntervalMs, now: context.now };
-  const keysFailed = keyAlarm(context);
+  const keysFailed = keyAlarm(context, issuerUrl);
   return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () =>
     createProvider({ ...options, keysFailed }),
   );
 }
 
 /** Logins go on with the keys that are known, so that somebody has to be told. */
-function keyAlarm({ metrics, log }: Context): (error: unknown) => void {
+function keyAlarm({ metrics, log }: Context, issuer: string): (error: unknown) => void {
   const failed = metrics.counter({
     path: 'http.http.ext_authz.jwks_fetch_failed',
     metric: 'envoy_http_ext_authz_jwks_fetch_failed',
@@ -181,6 +182,7 @@ function keyAlarm({ metrics, log }: Context): (error: unknown) => void {
   });
   return (err) => {
     failed.value++;
-    log.get('ext_authz').warn({ err }, 'the key set of the provider cannot be used, the keys known so far are kept');
+    const text = 'the key set of the provider cannot be used, the keys known so far are kept';
+    log.get('ext_authz').warn({ issuer, err }, text);
   };
 }

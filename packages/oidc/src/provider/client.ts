@@ -115,7 +115,8 @@ function asFailure(error: unknown): GatewayError {
 }
 
 function ofTokenError(error: client.ResponseBodyError): GatewayError {
-  const said = `the provider answered ${error.status} ${readable(error.error)}`;
+  const hint = error.error === 'invalid_client' ? ': look at clientId and the secret of the client' : '';
+  const said = `the provider answered ${error.status} ${readable(error.error)}${hint}`;
   if (error.status >= 500) return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', said, error);
   return failure(error.error === 'invalid_grant' ? 'ERR_OIDC_GRANT_REFUSED' : 'ERR_OIDC_PROVIDER_ANSWER', said, error);
 }

@@ -82,8 +82,16 @@ async function discover({ issuerUrl, override }: ProviderOptions): Promise<Serve
     throw error;
   });
   if (typeof discovered.issuer !== 'string' || discovered.issuer.replace(/\/$/, '') !== base)
-    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the discovered issuer is not the configured one');
+    throw failure(
+      'ERR_OIDC_PROVIDER_ANSWER',
+      `issuerUrl is ${issuerUrl}, but the provider there names itself ${printable(discovered.issuer)}`,
+    );
   return { ...checked(discovered, { issuerUrl, overridden }), ...overridden } as ServerMetadata;
+}
+
+/** What a provider said, for the log. */
+function printable(said: unknown): string {
+  return typeof said === 'string' ? said.replaceAll(/[^\x21-\x7e]/g, '_').slice(0, 200) : 'nothing';
 }
 
 interface Known {
