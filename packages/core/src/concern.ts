@@ -159,8 +159,9 @@ function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
   facts.requestChanges.length = 0;
   for (const change of facts.responseChanges) {
     if (change.op === 'remove') res.removeHeader(change.name);
-    else if (change.op === 'set') res.setHeader(change.name, change.value);
-    else res.appendHeader(change.name, change.value);
+    else if (change.op === 'append') res.appendHeader(change.name, change.value);
+    else if (!change.where || res.hasHeader(change.name) === (change.where === 'present'))
+      res.setHeader(change.name, change.value);
   }
   facts.responseChanges.length = 0;
 }

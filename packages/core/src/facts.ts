@@ -2,7 +2,13 @@ import type { IncomingMessage } from 'node:http';
 
 /** A change to a message head, recorded by a concern and applied when the head is written. Names are lower case. */
 export type HeaderChange =
-  | { readonly op: 'set'; readonly name: string; readonly value: string }
+  | {
+      readonly op: 'set';
+      readonly name: string;
+      readonly value: string;
+      /** Of a response: only where the header is not there, or is there. Default: always. */
+      readonly where?: 'absent' | 'present';
+    }
   | { readonly op: 'append'; readonly name: string; readonly value: string }
   | { readonly op: 'remove'; readonly name: string };
 

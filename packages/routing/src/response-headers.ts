@@ -1,3 +1,4 @@
+import type { HeaderChange } from '@edge-gateway/core';
 import { hasHeader, removeHeader, setHeader } from './flat-headers.ts';
 import { isHopByHop } from './forward/hop-by-hop.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
@@ -18,15 +19,14 @@ export function finishResponse(flat: string[], settings: ManagerSettings): void 
 }
 
 /** Applies changes that concerns recorded; framing is not theirs to change. */
-export function applyRecorded(
-  flat: string[],
-  changes: readonly { readonly op: 'set' | 'append' | 'remove'; readonly name: string; readonly value?: string }[],
-): void {
-  for (const { op, name, value } of changes) {
+export function applyRecorded(flat: string[], changes: readonly HeaderChange[]): void {
+  for (const change of changes) {
+    const { op, name } = change;
     if (isHopByHop(name) || name === 'content-length') continue;
     if (op === 'remove') removeHeader(flat, name);
-    else if (op === 'set') setHeader(flat, name, value!);
-    else flat.push(name, value!);
+    else if (op === 'append') flat.push(name, change.value);
+    else if (!change.where || hasHeader(flat, name) === (change.where === 'present'))
+      setHeader(flat, name, change.value);
   }
 }
 

@@ -6,6 +6,7 @@ import { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
 const CONFIG_KEY = 'vendor.auth.passthrough.config';
 const STATE_KEY = 'vendor.auth.passthrough';
 /** `HeaderAppendAction` on the wire. */
+const APPEND = 0;
 const ADD_IF_ABSENT = 1;
 const OVERWRITE = 2;
 const OVERWRITE_IF_EXISTS = 3;
@@ -73,7 +74,7 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
         .map((name): HeaderChange => ({ op: 'remove', name })),
       ...headers.flatMap((option) => changeOf(option, request)),
     ],
-    responseChanges: responseHeadersToAdd.flatMap((option) => changeOf(option, undefined)),
+    responseChanges: responseHeadersToAdd.flatMap(responseChangeOf),
     queryChanges: queryChangesOf(answer.okResponse),
     ...(typeof state === 'object' && state !== null && { state: state as Readonly<Record<string, unknown>> }),
     ...(Object.keys(others).length > 0 && { metadata: others }),
@@ -95,18 +96,23 @@ function validStatus(code: number | undefined): number {
 }
 
 /** Without `append` or an action the header replaces: that is the default of the protocol's filter. */
-function changeOf(
-  { header, append, appendAction = 0 }: HeaderOption,
-  request: AuthRequest | undefined,
-): HeaderChange[] {
+function changeOf({ header, append, appendAction = APPEND }: HeaderOption, request: AuthRequest): HeaderChange[] {
+  const name = header?.key.toLowerCase() ?? '';
+  if (!header || isFraming(name)) return [];
+  const isThere = request.header(name) !== undefined;
+  if (appendAction === ADD_IF_ABSENT && isThere) return [];
+  if (appendAction === OVERWRITE_IF_EXISTS && !isThere) return [];
+  return [{ op: append?.value ? 'append' : 'set', name, value: textOf(header) }];
+}
+
+/** What the upstream answers is not known yet. Without `append` or an action the header is added. */
+function responseChangeOf({ header, append, appendAction = APPEND }: HeaderOption): HeaderChange[] {
   const name = header?.key.toLowerCase() ?? '';
   if (!header || isFraming(name)) return [];
   const value = textOf(header);
-  const isThere = request?.header(name) !== undefined;
-  if (appendAction === ADD_IF_ABSENT && isThere) return [];
-  if (appendAction === OVERWRITE_IF_EXISTS && !isThere) return [];
-  const adds = append ? append.value : request === undefined && appendAction < OVERWRITE;
-  return [{ op: adds ? 'append' : 'set', name, value }];
+  if (append ? append.value : appendAction === APPEND) return [{ op: 'append', name, value }];
+  if (append || appendAction === OVERWRITE) return [{ op: 'set', name, value }];
+  return [{ op: 'set', name, value, where: appendAction === ADD_IF_ABSENT ? 'absent' : 'present' }];
 }
 
 function textOf({ value, rawValue }: NonNullable<HeaderOption['header']>): string {

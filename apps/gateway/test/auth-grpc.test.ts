@@ -30,14 +30,14 @@ spec:
         routeAction: { single: { upstream: { name: echo } } }
 `;
 
-describe('query parameters that an auth server sets', () => {
+describe('what a gRPC auth server changes', () => {
   let server: Server;
   let gateway: Protected;
-  const open = async (clearRouteCache: boolean): Promise<void> => {
+  const open = async (clearRouteCache: boolean, more: object = {}): Promise<void> => {
     server = new Server();
     const Check = (_call: unknown, reply: (error: null, answer: object) => void): void =>
       reply(null, {
-        okResponse: { queryParametersToSet: [{ key: 'plan', value: 'gold' }], queryParametersToRemove: ['t'] },
+        okResponse: { queryParametersToSet: [{ key: 'plan', value: 'gold' }], queryParametersToRemove: ['t'], ...more },
       });
     server.addService(Authorization.service, { Check });
     const port = await new Promise<number>((resolve, reject) => {
@@ -52,15 +52,36 @@ describe('query parameters that an auth server sets', () => {
     server.forceShutdown();
   });
 
-  it('reach the upstream, and the route stays', async () => {
+  it('query parameters: they reach the upstream, and the route stays', async () => {
     await open(false);
     const { status, body } = await gateway.ask('/a?t=secret&plan=free');
     expect(status).to.equal(200);
     expect(JSON.parse(body)).to.include({ path: '/a?plan=gold' });
   });
 
-  it('choose the route again where the settings say so, so that its policies hold', async () => {
+  it('query parameters: they choose the route again where the settings say so, so that its policies hold', async () => {
     await open(true);
     expect(await gateway.ask('/a?plan=free')).to.include({ status: 403, body: 'RBAC: access denied' });
+  });
+
+  it('headers of the response, as each says, by what the upstream answers', async () => {
+    const header = (key: string, appendAction?: number) => ({ header: { key, value: 'new' }, appendAction });
+    const [addIfAbsent, overwrite, overwriteIfExists] = [1, 2, 3];
+    await open(false, {
+      responseHeadersToAdd: [
+        header('x-absent', addIfAbsent),
+        header('date', addIfAbsent),
+        header('transfer-encoding', overwrite),
+        header('x-over', overwrite),
+        header('x-never', overwriteIfExists),
+        header('x-absent', overwriteIfExists),
+        header('x-added'),
+        header('x-added'),
+      ],
+    });
+    const { headers } = await gateway.ask('/a');
+    expect(headers).to.include({ 'x-absent': 'new', 'x-over': 'new', 'x-added': 'new, new' });
+    expect(headers).not.to.have.property('x-never');
+    expect(headers.date).not.to.equal('new');
   });
 });
