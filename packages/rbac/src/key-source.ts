@@ -48,6 +48,8 @@ export interface RemoteKeysOptions {
   readonly cacheMs: number;
   readonly now: () => number;
   readonly log: Logger;
+  /** What log lines name. */
+  readonly from: { readonly provider: string; readonly server: string };
   readonly stats: { readonly success: Counter; readonly failed: Counter };
 }
 
@@ -109,7 +111,7 @@ interface Document {
 }
 
 /** The document at its newest. The same text again is the same set, so that tokens stay verified. */
-function createDocument({ fetchText, now, log, stats }: RemoteKeysOptions): Document {
+function createDocument({ fetchText, now, log, from, stats }: RemoteKeysOptions): Document {
   let text = '';
   const document = {
     keys: undefined as KeySet | undefined,
@@ -122,10 +124,13 @@ function createDocument({ fetchText, now, log, stats }: RemoteKeysOptions): Docu
         take(await fetchText());
       } catch (error) {
         fail('keysUnreachable');
-        log.warn({ err: error }, 'key set cannot be fetched, the keys known so far are kept');
+        log.warn({ ...from, err: error }, `key set cannot be fetched, ${consequence()}`);
       }
     },
   };
+
+  const consequence = (): string =>
+    document.keys ? 'the keys known so far are kept' : 'its tokens are refused until there is one';
 
   function fail(reason: JwtFailure): void {
     stats.failed.value++;
@@ -137,7 +142,7 @@ function createDocument({ fetchText, now, log, stats }: RemoteKeysOptions): Docu
     const read = document.keys && fetched === text ? document.keys : parseKeys(fetched);
     if (typeof read === 'string') {
       fail(read);
-      log.warn({ reason: JWT_STATUS[read].text }, 'key set refused, the keys known so far are kept');
+      log.warn({ ...from, reason: JWT_STATUS[read].text }, `key set refused, ${consequence()}`);
       return;
     }
     stats.success.value++;

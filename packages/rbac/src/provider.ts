@@ -78,6 +78,7 @@ function keySourceOf(name: string, { jwks }: JwtProvider, context: Context): Key
       cacheMs: cacheDuration === undefined ? DEFAULT_CACHE_MS : parseDuration(cacheDuration),
       now: context.now,
       log: context.log.get('jwt'),
+      from: { provider: name, server: URL.parse(jwks.remote.url ?? '')?.host ?? '' },
       stats: { success: jwtCounter(context, 'jwks_fetch_success'), failed: jwtCounter(context, 'jwks_fetch_failed') },
     });
     if (asyncFetch) {

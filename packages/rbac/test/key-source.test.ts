@@ -10,6 +10,7 @@ describe('remote keys', () => {
   let now: number;
   let answers: (string | Error)[];
   let calls: number;
+  let told: [object, string][];
   before(async () => {
     issuer = await createIssuer();
   });
@@ -17,6 +18,7 @@ describe('remote keys', () => {
     now = NOW;
     answers = [];
     calls = 0;
+    told = [];
   });
 
   const counter = (path: string) => createMetrics().counter({ path, metric: path, labels: {} });
@@ -30,7 +32,8 @@ describe('remote keys', () => {
       },
       cacheMs,
       now: () => now,
-      log: silentLoggers.get('jwt'),
+      log: { ...silentLoggers.get('jwt'), warn: (details, message) => void told.push([details, message]) },
+      from: { provider: 'main', server: 'id.example' },
       stats: { success: counter('success'), failed: counter('failed') },
     });
 
@@ -39,6 +42,28 @@ describe('remote keys', () => {
     expect(calls).to.equal(0);
     await Promise.all(Array.from({ length: 100 }, () => keys.get()));
     expect(calls).to.equal(1);
+  });
+
+  it('say in the log where they cannot be had, and what that means', async () => {
+    const error = new Error('down');
+    answers = [error, '{}'];
+    const keys = source();
+    await keys.get();
+    now += 2_000;
+    await keys.get();
+    const from = { provider: 'main', server: 'id.example' };
+    expect(told[0]).to.deep.equal([
+      { ...from, err: error },
+      'key set cannot be fetched, its tokens are refused until there is one',
+    ]);
+    expect(told[1]![0]).to.include(from);
+    expect(told[1]![1]).to.equal('key set refused, its tokens are refused until there is one');
+    now += 2_000;
+    await keys.get();
+    now += 400_000;
+    answers = [error];
+    await keys.get();
+    expect(told[2]![1]).to.equal('key set cannot be fetched, the keys known so far are kept');
   });
 
   it('are fetched again after the cache time', async () => {
