@@ -1,3 +1,5 @@
+import type { Facts } from '@edge-gateway/core';
+
 /** What expressions read. */
 export interface Roots {
   readonly args?: unknown;
@@ -6,8 +8,8 @@ export interface Roots {
   readonly batch?: { readonly keys: readonly unknown[] };
   /** Response, in setters. */
   readonly body?: unknown;
-  header?(name: string): string | undefined;
-  metadata?(namespace: string, key: string): unknown;
+  /** The request of the client. */
+  readonly client?: Pick<Facts, 'header' | 'metadata'>;
 }
 
 /** A step into a value: a key, an index, every element, or one half of every pair of an object. */
@@ -74,7 +76,7 @@ function parseExpression(text: string): Expression {
 function headerExpression(text: string, rest: string): Expression {
   const name = rest.slice(1).toLowerCase();
   if (!/^\.[!#$%&'*+^_`|~0-9a-z-]+$/i.test(rest)) throw new Error(`{$${text}}: $headers needs one header name`);
-  return { root: 'headers', text, evaluate: (roots) => roots.header?.(name) ?? '' };
+  return { root: 'headers', text, evaluate: (roots) => roots.client?.header(name) ?? '' };
 }
 
 function metadataExpression(text: string, rest: string): Expression {
@@ -83,7 +85,7 @@ function metadataExpression(text: string, rest: string): Expression {
     throw new Error(`{$${text}}: $metadata needs <namespace>:<key>`);
   }
   const [namespace, key] = [rest.slice(1, cut), rest.slice(cut + 1)];
-  return { root: 'metadata', text, evaluate: (roots) => roots.metadata?.(namespace, key) };
+  return { root: 'metadata', text, evaluate: (roots) => roots.client?.metadata.get(namespace)?.[key] };
 }
 
 /** A path such as `details.items[0].name`, read. Throws an `Error` that names it. */

@@ -41,8 +41,10 @@ describe('templates', () => {
   const roots: Roots = {
     parent,
     args: { a: { b: 'c' } },
-    header: (name) => (name === 'x-a' ? 'A' : undefined),
-    metadata: (namespace, key) => (namespace === 'io.vendor.jwt' && key === 'sub' ? 'me' : undefined),
+    client: {
+      header: (name) => (name === 'x-a' ? 'A' : undefined),
+      metadata: new Map([['io.vendor.jwt', { sub: 'me' }]]),
+    },
   };
   for (const [template, expected] of values) {
     it(`${template} gives ${JSON.stringify(expected)}`, () => {

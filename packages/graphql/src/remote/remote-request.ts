@@ -1,6 +1,6 @@
 import type { Facts } from '@edge-gateway/core';
 import type { OperationRequest } from '../api.ts';
-import { isConstant, parseTemplate, type Roots, type Template } from '../expression.ts';
+import { isConstant, parseTemplate, type Template } from '../expression.ts';
 import { escapeComponent, renderHeader, renderText } from '../render.ts';
 
 /** What is added to each request to the server. */
@@ -35,7 +35,7 @@ export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Fac
     ([name, text]) => [encodeURIComponent(name), clientTemplate(text)] as const,
   );
   return (path, facts) => {
-    const roots = rootsOf(facts);
+    const roots = { client: facts };
     const sent = headers.flatMap(([name, template]) => {
       const value = renderHeader(template, roots);
       return value === '' && !isConstant(template) ? [] : [name, value];
@@ -58,13 +58,6 @@ function clientTemplate(text: string): Template {
     throw new Error(`{$${part.text}}: only $headers and $metadata are known here`);
   }
   return template;
-}
-
-function rootsOf(facts: Facts): Roots {
-  return {
-    header: (name) => facts.header(name),
-    metadata: (namespace, key) => facts.metadata.get(namespace)?.[key],
-  };
 }
 
 /** The request as JSON. */

@@ -4,11 +4,13 @@ import type { CallBudget } from './call-budget.ts';
 
 /** The requests to upstreams of one operation. */
 export interface Calls {
+  /** Makes a request. Waits while too many are under way; rejects when there were too many in all. */
+  make<T>(make: () => Promise<T>): Promise<T>;
   /**
-   * Makes a request, or gives the result of the same one made before: equal requests (`key`) of one operation are made once.
-   * Without a key it is always made. Waits while too many are under way; rejects when there were too many in all.
+   * The same, or gives the result of the same request made before: equal ones of one operation are made once. `where` is what
+   * many of them have in common, `what` the rest.
    */
-  once<T>(key: string | undefined, make: () => Promise<T>): Promise<T>;
+  once<T>(where: string, what: string, make: () => Promise<T>): Promise<T>;
   /** Forgets the results, so that what follows a change is asked for anew. */
   forget(): void;
   /** State of a resolver for this operation, made at its first use. */
@@ -24,7 +26,7 @@ export function createCalls(budget: CallBudget, signal: AbortSignal): Calls {
 class OperationCalls implements Calls {
   readonly signal: AbortSignal;
   readonly #budget: CallBudget;
-  #known: Map<string, Promise<unknown>> | undefined;
+  #known: Map<string, Map<string, Promise<unknown>>> | undefined;
   #states: Map<object, unknown> | undefined;
 
   constructor(budget: CallBudget, signal: AbortSignal) {
@@ -32,13 +34,17 @@ class OperationCalls implements Calls {
     this.signal = signal;
   }
 
-  once<T>(key: string | undefined, make: () => Promise<T>): Promise<T> {
-    if (key === undefined) return this.#budget.run(make, this.signal);
-    const known = this.#known?.get(key);
-    if (known) return known as Promise<T>;
-    const made = this.#budget.run(make, this.signal);
-    (this.#known ??= new Map()).set(key, made);
-    return made;
+  make<T>(make: () => Promise<T>): Promise<T> {
+    return this.#budget.run(make, this.signal);
+  }
+
+  once<T>(where: string, what: string, make: () => Promise<T>): Promise<T> {
+    this.#known ??= new Map();
+    let there = this.#known.get(where);
+    if (!there) this.#known.set(where, (there = new Map()));
+    let made = there.get(what);
+    if (!made) there.set(what, (made = this.make(make)));
+    return made as Promise<T>;
   }
 
   forget(): void {

@@ -75,8 +75,9 @@ export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcPa
   return {
     ask(request, run) {
       counts.total.value++;
-      const key = isQuery(run) ? `${where} ${JSON.stringify([request.metadata, request.json])}` : undefined;
-      return run.calls.once(key, () => traced(kind, run.trace, (trace) => call(request, run, trace)));
+      const make = (): Promise<unknown> => traced(kind, run.trace, (trace) => call(request, run, trace));
+      if (!isQuery(run)) return run.calls.make(make);
+      return run.calls.once(where, JSON.stringify([request.metadata, request.json]), make);
     },
   };
 }

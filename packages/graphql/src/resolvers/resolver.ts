@@ -29,13 +29,7 @@ export interface Resolver {
 
 /** What the expressions of a field read. */
 export function rootsOf(parent: unknown, args: unknown, { request }: Run): Roots {
-  const { facts } = request;
-  return {
-    parent,
-    args,
-    header: (name) => facts.header(name),
-    metadata: (namespace, key) => facts.metadata.get(namespace)?.[key],
-  };
+  return { parent, args, client: request.facts };
 }
 
 /** Longest time of a request when neither resolver nor upstream says one, in milliseconds. */

@@ -38,22 +38,24 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   const counts = context.countsOf(name);
   const timeoutMs = timeoutFinder(rest.timeout, upstream, context);
   const { limits, callUpstream } = context;
-  const where = `${upstream.namespace} ${upstream.name}`;
+  const headOf = createHeads(`${upstream.namespace} ${upstream.name}`);
   const place = { upstream, find: context.findUpstream };
   const kind = callKind(rest.spanName || name);
 
   function callOf({ method, path, headers, body }: RestRequest, run: Run): UpstreamCall {
     const { retries } = run.request;
-    return {
+    const maxBodyBytes = limits.maxResponseBytes;
+    const call: UpstreamCall = {
       method,
       path,
       headers,
       timeoutMs: timeoutMs(),
-      maxBodyBytes: limits.maxResponseBytes,
+      maxBodyBytes,
       signal: run.calls.signal,
-      ...(body !== undefined && { body }),
-      ...(retries && { retry: { policy: retries, repeatable: isRepeatable(method, run) } }),
     };
+    if (body === undefined && !retries) return call;
+    const retry = retries && { policy: retries, repeatable: isRepeatable(method, run) };
+    return { ...call, ...(body !== undefined && { body }), ...(retry && { retry }) };
   }
 
   /** One promise beside that of the call: there are many calls. */
@@ -86,8 +88,10 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
     upstream,
     ask(request, run) {
       counts.total.value++;
-      const key = isRepeatable(request.method, run) ? keyOf(where, request) : undefined;
-      return run.calls.once(key, () => traced(kind, run.trace, (trace) => make(request, run, trace)));
+      const ask = (): Promise<unknown> => traced(kind, run.trace, (trace) => make(request, run, trace));
+      if (!isRepeatable(request.method, run)) return run.calls.make(ask);
+      const { path, body } = request;
+      return run.calls.once(headOf(request), body === undefined ? path : `${path}\n${body}`, ask);
     },
   };
 }
@@ -97,8 +101,16 @@ function isRepeatable(method: string, { request }: Run): boolean {
   return method === 'GET' || method === 'HEAD' || request.operation.definition.operation === 'query';
 }
 
-function keyOf(where: string, { method, path, headers, body }: RestRequest): string {
-  return `${where} ${method} ${path}\n${headers.join('\n')}\n\n${body ?? ''}`;
+/** Gives all of a request of one template but path and body, as text; for headers that stay the same it is made once. */
+function createHeads(where: string): (request: RestRequest) => string {
+  let known: RestRequest['headers'] | undefined;
+  let head = '';
+  return ({ method, headers }) => {
+    if (known === headers) return head;
+    known = headers;
+    head = `${where} ${method}\n${headers.join('\n')}`;
+    return head;
+  };
 }
 
 /** The upstream a resolver names. Throws when it names none. */
