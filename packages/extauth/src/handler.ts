@@ -77,7 +77,8 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
       checkSendable(changesOf(decision));
       const { status, headers = [], body = '', reason, unsure } = decision;
       stats[unsure ? 'error' : 'denied'].value++;
-      log.info({ requestId, config: id, status, reason }, 'request refused');
+      // A login sends people about: that is no refusal to look into.
+      log.info({ requestId, config: id, status, reason }, status < 400 ? 'request answered' : 'request refused');
       const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
       return refuse({ status, headers, body, reason, details, flags: 'UAEX' }, exchange);
     }

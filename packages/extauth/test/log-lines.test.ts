@@ -58,6 +58,15 @@ describe('log lines of external auth tell where to look', () => {
     expect(lines().join('')).to.contain('the auth server answered 402');
   });
 
+  it('call no redirect to a login a refusal', async () => {
+    const url = await start((_req, res) => void res.writeHead(302, { location: 'https://id.example/' }).end());
+    const { context, lines } = noted();
+    const http = { url, response: { allowedClientHeadersOnDenied: ['location'] } };
+    const { ask } = await guarded(only({ passThroughAuth: { http } }), { context, settings });
+    expect((await ask()).status).to.equal(302);
+    expect(lines().join('')).to.contain('request answered').and.not.contain('request refused');
+  });
+
   it('name the secret of an API key that is not there, or holds none', async () => {
     const { context, lines } = noted();
     const apiKeySecretRefs = ['gone', 'empty'].map((name) => ({ name, namespace: 'n' }));
