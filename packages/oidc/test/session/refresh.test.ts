@@ -178,12 +178,19 @@ describe('refreshing tokens', () => {
       return response.status;
     };
 
+    /** Has each node connect to Redis and the provider. */
+    const warmUp = async (): Promise<void> => {
+      const handle = await login();
+      for (const node of nodes) await until(async () => (await ask(node, handle)) === 200);
+    };
+
     it('F15: 200 parallel requests at expiry on three nodes make one call', async () => {
+      await warmUp();
       const handle = await login();
       await until(() => expired(handle));
       const calls = short.idp.tokenCalls.length;
       const statuses = await Promise.all(Array.from({ length: 200 }, (_, i) => ask(nodes[i % 3]!, handle)));
-      expect(statuses.filter((status) => status === 200).length).to.equal(200);
+      expect(new Set(statuses)).to.deep.equal(new Set([200]));
       expect(short.idp.tokenCalls.length - calls).to.equal(1);
       console.log(
         `      sent 200, answered ${statuses.length}, lost ${statuses.filter((each) => each !== 200).length}`,
