@@ -30,8 +30,7 @@ function get(port: number, agent: Agent): Promise<{ status: number; body: string
 describe('1,000 swaps under load', () => {
   afterEach(stopAll);
 
-  it('lose nothing, mix nothing and leak nothing', async function () {
-    this.timeout(60_000);
+  it('lose nothing, mix nothing and leak nothing', async () => {
     const backend = await versionBackend();
     const context = createContext();
     let open = 0;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
 import { exchange, open, parseAnswer, serve } from '../listen/serving.ts';
 
-const LIMITS = { headTimeoutMs: 300, checkIntervalMs: 50, closeDelayMs: 50 };
+const LIMITS = { headTimeoutMs: 1500, checkIntervalMs: 50, closeDelayMs: 50 };
 
 describe('slow clients', () => {
   describe('in the head', () => {
@@ -49,7 +49,7 @@ describe('slow clients', () => {
   });
 
   it('55 answers 408 when the body is slower than the limit, and aborts the upstream request', async () => {
-    const gateway = await attackedGateway({ limits: { ...LIMITS, requestTimeoutMs: 300 } });
+    const gateway = await attackedGateway({ limits: { ...LIMITS, requestTimeoutMs: 1500 } });
     const { answer, upstream } = await gateway.passes('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     expect(answer.statuses).to.deep.equal([408]);
     expect(upstream).not.to.include('\r\n\r\nabcd');
@@ -103,8 +103,8 @@ describe('slow clients', () => {
   });
 
   it('closes a connection at the end of its life, with the response under way', async () => {
-    const limits = { ...LIMITS, maxConnectionDurationMs: 100 };
-    const serving = await serve((_req, res) => void setTimeout(() => res.end('late'), 90), { limits });
+    const limits = { ...LIMITS, maxConnectionDurationMs: 1000 };
+    const serving = await serve((_req, res) => void setTimeout(() => res.end('late'), 900), { limits });
     const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
     const { statuses } = await exchange(serving.port, get + get);
     expect(statuses[0]).to.equal(200);

@@ -219,7 +219,7 @@ describe('drain', () => {
     });
     const isLoaded = (): boolean => answered >= 500;
     while (!isLoaded()) await new Promise((resolve) => setTimeout(resolve, 5));
-    await serving.listeners.drain(5_000);
+    await serving.listeners.drain(60_000);
     await Promise.all(load);
     expect(failed).to.equal(0);
     expect(serving.listeners.addresses()).to.deep.equal([]);
