@@ -186,9 +186,10 @@ describe('attacks on the form of tokens', () => {
     it(`a token of ${what}, well signed, from whatever lets such headers in`, async () => {
       const token = signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, groups: 'x'.repeat(size) });
       for (const text of [token, 'a.'.repeat(size / 2), `${'.'.repeat(2)}${'['.repeat(size)}`]) {
-        const before = performance.now();
+        const before = process.cpuUsage();
         expect(await arena.judge('authorization', `Bearer ${text}`)).to.equal(JWT_STATUS.badForm.text);
-        expect(performance.now() - before).to.be.lessThan(1000);
+        const { user, system } = process.cpuUsage(before);
+        expect(user + system, 'microseconds of processor time').to.be.lessThan(2_000_000);
       }
     });
   }

@@ -1,5 +1,5 @@
 /** Waits for a condition; fails when it does not come true within the limit. */
-export async function until(condition: () => boolean, limitMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, limitMs = 30_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`still not so after ${limitMs} ms: ${condition}`);
