@@ -23,7 +23,7 @@ function failure(block: Block, done: Outcome): string | undefined {
 
 async function runCommands(workspace: Workspace, block: Block): Promise<void> {
   if (block.directives.has('background')) return workspace.start(block.text.trim());
-  const giveUp = Date.now() + 10_000;
+  const giveUp = Date.now() + 60_000;
   for (;;) {
     const failed = failure(block, await workspace.run(block.text));
     if (failed === undefined) return;
@@ -48,7 +48,7 @@ describe('the documentation', () => {
     if (!blocks.some((block) => ['sh', 'ts', 'js', 'diff'].includes(block.language))) continue;
 
     it(`${page} works as printed`, async function () {
-      this.timeout(180_000);
+      this.timeout(900_000);
       const workspace = new Workspace();
       try {
         for (const block of blocks) {
