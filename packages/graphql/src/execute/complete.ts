@@ -4,7 +4,6 @@ import {
   GraphQLID,
   GraphQLInt,
   GraphQLString,
-  getNamedType,
   getNullableType,
   isEnumType,
   isListType,
@@ -19,7 +18,7 @@ import {
 } from 'graphql';
 import { shownFailure } from '../field-failure.ts';
 import { completeFields, type Place } from './execute.ts';
-import type { FieldPlan, Selection } from './plan.ts';
+import type { Children, FieldPlan } from './plan.ts';
 import { Located, note, nothing } from './run.ts';
 
 /**
@@ -30,21 +29,19 @@ export type Complete = (value: unknown, field: FieldPlan, place: Place) => unkno
 
 export interface Completion {
   readonly complete: Complete;
-  readonly named: GraphQLNamedOutputType;
   readonly nullable: boolean;
 }
 
 interface CompletionContext {
   readonly schema: GraphQLSchema;
-  /** Filled after this. */
-  readonly children: ReadonlyMap<GraphQLObjectType, Selection>;
+  readonly children: Children;
 }
 
 /** Compiles how values of a type are completed. */
 export function compileCompletion(type: GraphQLOutputType, context: CompletionContext): Completion {
   const nullable = !isNonNullType(type);
   const inner = completionOf(getNullableType(type) as GraphQLOutputType, context);
-  return { complete: inner, named: getNamedType(type), nullable };
+  return { complete: inner, nullable };
 }
 
 /** Gives null for null; whether that may be is asked where the value is put. */
@@ -61,23 +58,18 @@ function completionOf(type: GraphQLOutputType, context: CompletionContext): Comp
   return leafOf(type as GraphQLNamedOutputType);
 }
 
-function objectOf(
-  value: unknown,
-  type: GraphQLObjectType,
-  children: CompletionContext['children'],
-  place: Place,
-): unknown {
+function objectOf(value: unknown, type: GraphQLObjectType, children: Children, place: Place): unknown {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'object' || Array.isArray(value)) throw mismatch(type.name);
-  return completeFields(children.get(type)!, value, place);
+  return completeFields(children.of(type), value, place);
 }
 
 /** The type of a value behind an interface or union: as `__typename` says, or the only possible one. */
 function typeOf(value: unknown, type: GraphQLAbstractType, schema: GraphQLSchema): GraphQLObjectType {
-  const possible = schema.getPossibleTypes(type);
   const name = typeof value === 'object' ? (value as { readonly __typename?: unknown }).__typename : undefined;
-  const found = name === undefined && possible.length === 1 ? possible[0] : possible.find((one) => one.name === name);
-  if (!found) throw mismatch(type.name);
+  const possible = name === undefined ? schema.getPossibleTypes(type) : [];
+  const found = typeof name === 'string' ? schema.getType(name) : possible.length === 1 ? possible[0] : undefined;
+  if (!isObjectType(found) || !schema.isSubType(type, found)) throw mismatch(type.name);
   return found;
 }
 

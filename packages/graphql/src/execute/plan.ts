@@ -4,6 +4,7 @@ import {
   Kind,
   getArgumentValues,
   getDirectiveValues,
+  getNamedType,
   getNullableType,
   isAbstractType,
   isListType,
@@ -12,6 +13,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedOutputType,
   type GraphQLObjectType,
   type GraphQLSchema,
   type SelectionSetNode,
@@ -43,11 +45,20 @@ export interface FieldPlan {
   readonly nullable: boolean;
   /** The key or the name means something on every object. */
   readonly odd: boolean;
-  /** Selections by the type of the value; empty for leaves. */
-  readonly children: ReadonlyMap<GraphQLObjectType, Selection>;
+  readonly children: Children;
 }
 
 export type Selection = readonly FieldPlan[];
+
+/** What is selected of the objects below a field, by their type. Fields that select the same of the same type share it. */
+export interface Children {
+  /** Planned when the first object of the type comes. */
+  of(type: GraphQLObjectType): Selection;
+  /** Those of all types that may come; none for leaves. */
+  all(): readonly Selection[];
+}
+
+const NO_CHILDREN: Children = { of: () => [], all: () => [] };
 
 /** What plans are made from. */
 export interface PlanContext {
@@ -58,7 +69,7 @@ export interface PlanContext {
   readonly maxDepth: number;
 }
 
-/** Plans an operation. `variables` decide what `@skip` and `@include` leave. */
+/** Plans an operation. `variables` decide what `@skip` and `@include` leave; the plan keeps them. */
 export function planOperation(
   operation: Operation,
   context: PlanContext,
@@ -79,8 +90,10 @@ class Planner {
   readonly #variables: VariableValues | undefined;
   /** Numbers of the sets that were met. */
   readonly #numbers = new Map<SelectionSetNode, number>();
-  /** Selections by type, sets and depth: types of an interface that select the same share what is below them. */
+  /** Selections by type, depth and sets: those of an interface are made once for all its types. */
   readonly #known = new Map<string, Selection>();
+  /** Of named types, by the same. */
+  readonly #children = new Map<string, Children>();
 
   constructor(
     context: PlanContext,
@@ -93,10 +106,43 @@ class Planner {
   }
 
   selection(type: GraphQLObjectType, sets: readonly SelectionSetNode[], depth: number): Selection {
-    const place = `${type.name} ${depth} ${sets.map((set) => this.#number(set)).join(' ')}`;
-    let made = this.#known.get(place);
-    if (!made) this.#known.set(place, (made = this.#select(type, sets, depth)));
+    return this.#selection(type, sets, { depth, place: this.#placeOf(sets, depth) });
+  }
+
+  #selection(
+    type: GraphQLObjectType,
+    sets: readonly SelectionSetNode[],
+    { depth, place }: { readonly depth: number; readonly place: string },
+  ): Selection {
+    const key = `${type.name} ${place}`;
+    let made = this.#known.get(key);
+    if (!made) this.#known.set(key, (made = this.#select(type, sets, depth)));
     return made;
+  }
+
+  #childrenOf(named: GraphQLNamedOutputType, sets: readonly SelectionSetNode[], depth: number): Children {
+    const place = this.#placeOf(sets, depth);
+    const key = `${named.name} ${place}`;
+    const known = this.#children.get(key);
+    if (known) return known;
+    const selections = new Map<GraphQLObjectType, Selection>();
+    const of = (type: GraphQLObjectType): Selection => {
+      let selection = selections.get(type);
+      if (!selection) selections.set(type, (selection = this.#selection(type, sets, { depth, place })));
+      return selection;
+    };
+    const made: Children = { of, all: () => this.#objectTypes(named).map(of) };
+    this.#children.set(key, made);
+    return made;
+  }
+
+  #objectTypes(named: GraphQLNamedOutputType): readonly GraphQLObjectType[] {
+    if (isObjectType(named)) return [named];
+    return isAbstractType(named) ? this.#context.schema.getPossibleTypes(named) : [];
+  }
+
+  #placeOf(sets: readonly SelectionSetNode[], depth: number): string {
+    return `${depth} ${sets.map((set) => this.#number(set)).join(' ')}`;
   }
 
   #number(set: SelectionSetNode): number {
@@ -153,20 +199,12 @@ class Planner {
     const definition = this.#context.schema.getField(parentType, name)!;
     const { maxDepth } = this.#context;
     const tooDeep = maxDepth > 0 && depth > maxDepth && !name.startsWith('__');
-    const children = new Map<GraphQLObjectType, Selection>();
-    const { complete, named, nullable } = compileCompletion(definition.type, {
-      schema: this.#context.schema,
-      children,
-    });
     const sets = nodes.flatMap((one) => one.selectionSet ?? []);
-    if (sets.length > 0 && !tooDeep) {
-      const types = isObjectType(named)
-        ? [named]
-        : isAbstractType(named)
-          ? this.#context.schema.getPossibleTypes(named)
-          : [];
-      for (const type of types) children.set(type, this.selection(type, sets, depth + 1));
-    }
+    const hasChildren = sets.length > 0 && !tooDeep;
+    const named = getNamedType(definition.type);
+    const children = hasChildren ? this.#childrenOf(named, sets, depth + 1) : NO_CHILDREN;
+    const { schema } = this.#context;
+    const { complete, nullable } = compileCompletion(definition.type, { schema, children });
     return {
       key,
       name,

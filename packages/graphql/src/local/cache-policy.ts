@@ -1,5 +1,5 @@
 import { getNamedType, isLeafType } from 'graphql';
-import type { FieldPlan, Selection } from '../execute/plan.ts';
+import type { Children, FieldPlan, Selection } from '../execute/plan.ts';
 import type { CacheHint } from './schema.ts';
 
 /** How long the result of an operation may be kept, and by whom. */
@@ -11,25 +11,33 @@ export interface CachePolicy {
 
 /**
  * The policy of a whole operation: the shortest time and the narrowest scope of all its fields. Fields of the operation itself and
- * fields that give objects have 0 unless it is said otherwise; others inherit that of their parent.
+ * fields that give objects have 0 unless it is said otherwise; others inherit that of their parent. Where the time is 0 the scope
+ * says nothing.
  */
 export function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
   let maxAge = Number.POSITIVE_INFINITY;
   let scope: CachePolicy['scope'] = 'public';
-  /** What was inherited by selections that were visited: they may stand in many places. */
-  const visited = new Map<Selection, Set<number>>();
+  /** What was inherited by what was visited: it may stand in many places. */
+  const visited = new Map<Selection | Children, Set<number>>();
+
+  function isKnown(place: Selection | Children, inherited: number): boolean {
+    const before = visited.get(place) ?? new Set();
+    if (before.has(inherited)) return true;
+    visited.set(place, before.add(inherited));
+    return false;
+  }
 
   function visit(fields: Selection, inherited: number): void {
-    const before = visited.get(fields) ?? new Set();
-    if (before.has(inherited)) return;
-    visited.set(fields, before.add(inherited));
+    if (isKnown(fields, inherited)) return;
     for (const field of fields) {
       if (field.name.startsWith('__')) continue;
       const hint = hintOf(field, hints);
       const own = hint.maxAge ?? (hint.inheritMaxAge || isLeafBelow(field, inherited) ? inherited : 0);
       maxAge = Math.min(maxAge, own);
       if (hint.scope === 'private') scope = 'private';
-      for (const inner of field.children.values()) visit(inner, own);
+      // Nothing makes it longer again.
+      if (maxAge <= 0) return;
+      if (!isKnown(field.children, own)) for (const inner of field.children.all()) visit(inner, own);
     }
   }
 

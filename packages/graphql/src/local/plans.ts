@@ -1,6 +1,6 @@
 import { Kind, visit, type VariableValues } from 'graphql';
 import type { Operation } from '../api.ts';
-import { planOperation, type PlanContext, type Selection } from '../execute/plan.ts';
+import { planOperation, type Children, type PlanContext, type Selection } from '../execute/plan.ts';
 import { cachePolicy, type CachePolicy } from './cache-policy.ts';
 import type { CacheHint } from './schema.ts';
 
@@ -38,7 +38,7 @@ export function createPlans(options: PlansOptions): (operation: Operation, varia
     const plan = known.variants.get(key);
     if (plan) return plan;
     if (known.variants.size >= MAX_VARIANTS) known.variants.clear();
-    const made = makePlan(operation, variables, options);
+    const made = makePlan(operation, variables && onlyOf(variables, known.conditions), options);
     known.variants.set(key, made);
     return made;
   };
@@ -48,21 +48,31 @@ function keyOf(conditions: readonly string[], variables: VariableValues | undefi
   return conditions.map((name) => (variables?.coerced[name] === true ? '1' : '0')).join('');
 }
 
+/** The others may be large, and a plan keeps what it gets. */
+function onlyOf({ coerced, sources }: VariableValues, names: readonly string[]): VariableValues {
+  const only = <T>(all: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.assign(
+      Object.create(null) as Record<string, T>,
+      Object.fromEntries(names.flatMap((name) => (name in all ? [[name, all[name]!]] : []))),
+    );
+  return { coerced: only(coerced), sources: only(sources) };
+}
+
 function makePlan(operation: Operation, variables: VariableValues | undefined, options: PlansOptions): Plan {
   const selection = planOperation(operation, options.context, variables);
   const policy = cachePolicy(selection, options.cacheHints);
+  if (policy.maxAge === 0) return { selection, policy };
   const usesClient = anyField(selection, ({ parentType, name }) => options.usesClient(`${parentType.name}.${name}`));
   return { selection, policy: usesClient ? { ...policy, scope: 'private' } : policy };
 }
 
 /** Selections that stand in many places are looked at once. */
 function anyField(selection: Selection, test: (field: Selection[number]) => boolean): boolean {
-  const seen = new Set<Selection>();
-  const found = (fields: Selection): boolean => {
-    if (seen.has(fields)) return false;
-    seen.add(fields);
-    return fields.some((field) => test(field) || [...field.children.values()].some(found));
-  };
+  const seen = new Set<Selection | Children>();
+  const isNew = (place: Selection | Children): boolean => !seen.has(place) && seen.add(place).size > 0;
+  const found = (fields: Selection): boolean =>
+    isNew(fields) && fields.some((field) => test(field) || (isNew(field.children) && below(field.children)));
+  const below = (children: Children): boolean => children.all().some(found);
   return found(selection);
 }
 
