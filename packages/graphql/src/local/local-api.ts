@@ -5,6 +5,7 @@ import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
 import { completeFields, completeSerially } from '../execute/execute.ts';
 import type { ResolveField } from '../execute/plan.ts';
 import { Located, note, type Run } from '../execute/run.ts';
+import { isRefusal, refusedResult } from '../refusal.ts';
 import { createCallBudget } from '../resolvers/call-budget.ts';
 import { createCalls } from '../resolvers/calls.ts';
 import { compileResolutions } from '../resolvers/resolutions.ts';
@@ -51,6 +52,7 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
     const variables = coerce(request);
     if (variables && !('coerced' in variables)) return variables;
     const plan = planOf(request.operation, variables);
+    if (isRefusal(plan)) return refusedResult(plan);
     const run: Run = {
       request,
       variables,

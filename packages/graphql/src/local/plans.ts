@@ -1,6 +1,7 @@
 import { Kind, visit, type VariableValues } from 'graphql';
 import type { Operation } from '../api.ts';
 import { planOperation, type Children, type PlanContext, type Selection } from '../execute/plan.ts';
+import { refusal, type Refusal } from '../refusal.ts';
 import { cachePolicy, type CachePolicy } from './cache-policy.ts';
 import type { CacheHint } from './schema.ts';
 
@@ -28,12 +29,19 @@ export interface PlansOptions {
   usesClient(place: string): boolean;
 }
 
-/** Gives the plan of an operation: made once, and again where conditions turn out differently. */
-export function createPlans(options: PlansOptions): (operation: Operation, variables?: VariableValues) => Plan {
+/**
+ * Gives the plan of an operation: made once, and again where conditions turn out differently. A condition that is null, as one
+ * with a default may be, decides nothing: then it gives the refusal.
+ */
+export function createPlans(
+  options: PlansOptions,
+): (operation: Operation, variables?: VariableValues) => Plan | Refusal {
   const planned = new WeakMap<Operation, Planned>();
   return (operation, variables) => {
     let known = planned.get(operation);
     if (!known) planned.set(operation, (known = { conditions: conditionsOf(operation), variants: new Map() }));
+    const open = known.conditions.find((name) => variables?.coerced[name] === null);
+    if (open !== undefined) return refusal('ERR_GRAPHQL_VARIABLES', `Variable "$${open}" of a condition is null.`);
     const key = known.conditions.length === 0 ? '' : keyOf(known.conditions, variables);
     const plan = known.variants.get(key);
     if (plan) return plan;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { buildSchema, getVariableValues, Kind, parse, type OperationDefinitionNode } from 'graphql';
 import type { Operation } from '../../src/api.ts';
 import { planOperation, type Selection } from '../../src/execute/plan.ts';
+import { isRefusal } from '../../src/refusal.ts';
 import { createPlans } from '../../src/local/plans.ts';
 
 const KINDS = Array.from({ length: 100 }, (_, i) => `T${i}`);
@@ -63,12 +64,27 @@ describe('the plan of an operation', () => {
     });
     const plan = (a: boolean, b: boolean) => {
       const { variableValues } = getVariableValues(schema, definitions, { a, b, id: 'x' });
-      return planOf(operation, variableValues);
+      const made = planOf(operation, variableValues);
+      if (isRefusal(made)) throw new Error(made.code);
+      return made;
     };
     const keys = ({ selection }: { selection: Selection }): string[] =>
       selection[0]!.children.of(typeOf('T1')).map(({ key }) => key);
     const plans = [plan(true, true), plan(false, false), plan(true, false), plan(false, true)];
     expect(plans.map(keys)).to.deep.equal([['id'], ['nodes'], ['id', 'nodes'], []]);
     expect(plan(true, true)).to.equal(plans[0]);
+  });
+
+  it('refuses a condition that is null in place of its default', () => {
+    const context = { schema, maxDepth: 0, resolverOf: () => undefined };
+    const planOf = createPlans({ context, cacheHints: new Map(), usesClient: () => false });
+    const operation = operationOf('query ($a: Boolean = true) { nodes { id @skip(if: $a) } }');
+    const plan = (given: object) =>
+      planOf(
+        operation,
+        getVariableValues(schema, operation.definition.variableDefinitions!, { ...given }).variableValues,
+      );
+    expect(plan({ a: null })).to.have.property('code', 'ERR_GRAPHQL_VARIABLES');
+    expect(plan({})).to.have.property('selection');
   });
 });
