@@ -5,15 +5,14 @@ import { kindOf, type Kind } from './answer-kind.ts';
 import { login, mixedFlows } from './flows.ts';
 import type { Person } from './person.ts';
 import { suiteWorld } from './suite-world.ts';
-import { countOf, slowestOf, underTraffic } from './traffic.ts';
+import { allAnswered, countOf, slowestOf, underTraffic } from './traffic.ts';
 import { logIn, newcomer } from './world.ts';
 
 const CALM_MS = 1500;
 const FAULT_MS = 4000;
-const SLOW_MS = 10_000;
 const DRIP_MS = 400;
-/** A call to the provider may take 5 s; a busy machine adds to it. */
-const WITHIN_MS = 5000 + 2000;
+/** A call to the provider may take 5 s; on a machine that is ten times slower, this. */
+const WITHIN_MS = 50_000;
 /** Within the 60 s that clocks may differ, and beyond. */
 const INSIDE_SECONDS = [-55, 55];
 const OUTSIDE_SECONDS = [-300, 300];
@@ -21,7 +20,7 @@ const OUTSIDE_SECONDS = [-300, 300];
 const ID_SECONDS = 120;
 
 describe('an identity provider that is slow, or has another time, under traffic', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const suite = suiteWorld();
   afterEach(() => {
     const { world } = suite;
@@ -30,10 +29,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
   });
 
   const SLOW: Readonly<Record<string, (res: ServerResponse) => Promise<void>>> = {
-    'answers after 10 s': async (res) => {
-      await wait(SLOW_MS);
-      res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    },
+    'does not answer': async () => {},
     drips: async (res) => {
       res.writeHead(200, { 'content-type': 'application/json' });
       while (!res.destroyed) {
@@ -49,7 +45,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
       const callback = await person.toCallback('/private/page', () => world.next().url);
       const ask = async (): Promise<Kind> => kindOf(await person.ask(world.nodes[0]!.url + callback), () => false);
       let tookMs = 0;
-      const report = await underTraffic(`F10 ${how}`, mixedFlows(world), async (phase) => {
+      const report = await underTraffic(`F10 ${how}`, mixedFlows(world), async (phase, soFar) => {
         await wait(CALM_MS);
         phase('slow', { logins: ['served', 'provider slow'] });
         world.provider.intercept = (req, res) => {
@@ -62,7 +58,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
         await wait(CALM_MS);
         phase('mended', { logins: ['served', 'provider slow'] });
         world.provider.intercept = undefined;
-        await wait(WITHIN_MS);
+        await allAnswered(soFar, { phase: 'slow', flows: ['logins'] });
         phase('after');
         await wait(CALM_MS);
       });

@@ -6,7 +6,7 @@ import type { Kind } from './answer-kind.ts';
 import { anyUse, login, mixedFlows, page, pageEverywhere, pagesOf, SESSION_FLOWS, withoutSession } from './flows.ts';
 import { BRIEF, BRIEF_SECONDS } from './provider.ts';
 import { suiteWorld } from './suite-world.ts';
-import { countOf, underTraffic } from './traffic.ts';
+import { moreThan, underTraffic } from './traffic.ts';
 import { logIn, newcomer } from './world.ts';
 
 const CALM_MS = 1000;
@@ -14,12 +14,14 @@ const FAULT_MS = 2000;
 const PARALLEL = 200;
 /** Each gateway has a key set for logins, and one for each of two JWT providers. */
 const KEY_SETS = 3;
-/** For what a busy machine adds. */
-const MARGIN_MS = 800;
+/** Of the tokens that hold for a while after the provider is gone, and what a busy machine may take of that. */
+const HOLD_SECONDS = 12;
+const MARGIN_MS = 4000;
 
 describe('the identity provider under traffic', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   const suite = suiteWorld({ providerIsAway: true });
+  afterEach(() => void (suite.world.provider.briefSeconds = BRIEF_SECONDS));
 
   it('F8: away at the start: what needs no login is served, a login is 503, and works alone when it is there', async () => {
     const { world } = suite;
@@ -37,9 +39,11 @@ describe('the identity provider under traffic', function () {
       tokens: ['no keys', 'served', 'forbidden'],
       messages: ['told to log in', 'served'],
     };
-    const report = await underTraffic('F8', mixedFlows(world), async (phase) => {
+    await underTraffic('F8', mixedFlows(world), async (phase, soFar) => {
       phase('away', AWAY);
       await wait(FAULT_MS);
+      await moreThan(20, soFar, 'provider away', { phase: 'away', flows: ['logins', 'pages'] });
+      await moreThan(10, soFar, 'served', { phase: 'away', flows: ['public'] });
       phase('returning', RETURNING);
       await world.provider.start();
       await until(async () => (await login(world)) === 'served', 'a login');
@@ -51,13 +55,11 @@ describe('the identity provider under traffic', function () {
       phase('after');
       await wait(CALM_MS);
     });
-    const away = (kind: string, flows: readonly string[]): number => countOf(report, kind, { phase: 'away', flows });
-    expect(away('provider away', ['logins', 'pages'])).to.be.greaterThan(20);
-    expect(away('served', ['public'])).to.be.greaterThan(10);
   });
 
   it('F9: away during the run: sessions go on, ended tokens are 503, nobody is logged out', async () => {
     const { world } = suite;
+    world.provider.briefSeconds = HOLD_SECONDS;
     const people = [newcomer(BRIEF), newcomer(BRIEF), newcomer(BRIEF)];
     const from = performance.now();
     await Promise.all(people.map((person) => logIn(world, person)));
@@ -70,23 +72,22 @@ describe('the identity provider under traffic', function () {
     const name = 'pages of one';
     const flows = [...mixedFlows(world), pagesOf(world, () => people[turn++ % people.length]!, 15)];
     const gone = { logins: ['served', 'no page of the provider', 'provider away'] };
-    const report = await underTraffic('F9', flows, async (phase) => {
+    await underTraffic('F9', flows, async (phase, soFar) => {
       phase('away, tokens hold', gone);
       await world.provider.stop();
-      await sinceLogin(BRIEF_SECONDS * 1000 - MARGIN_MS);
+      await moreThan(10, soFar, 'served', { phase: 'away, tokens hold', flows: [name] });
+      await sinceLogin(HOLD_SECONDS * 1000 - MARGIN_MS);
       phase('tokens end', { ...gone, [name]: ['served', 'provider away'] });
       await until(() => all('provider away'), 'the end of all tokens');
       phase('away, tokens ended', { logins: ['no page of the provider'], [name]: ['provider away'] });
-      await wait(FAULT_MS);
+      await moreThan(10, soFar, 'provider away', { phase: 'away, tokens ended', flows: [name] });
+      await moreThan(50, soFar, 'served', { phase: 'away, tokens ended', flows: SESSION_FLOWS });
       phase('returning', { ...gone, [name]: ['provider away', 'served'] });
       await world.provider.start();
       await until(() => all('served'), 'every session works again');
       phase('after');
       await wait(CALM_MS);
     });
-    expect(countOf(report, 'served', { phase: 'away, tokens hold', flows: [name] })).to.be.greaterThan(10);
-    expect(countOf(report, 'provider away', { phase: 'away, tokens ended', flows: [name] })).to.be.greaterThan(10);
-    expect(countOf(report, 'served', { phase: 'away, tokens ended', flows: SESSION_FLOWS })).to.be.greaterThan(50);
     for (const { email } of people) {
       expect(world.provider.authorizations.filter((each) => each === email)).to.have.length(1);
     }
@@ -122,6 +123,8 @@ describe('the identity provider under traffic', function () {
   it('F15: 200 parallel requests at expiry at three gateways make one token call, and get 200 correct answers', async () => {
     const { world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
+    // Those of the renewal outlive the test.
+    world.provider.briefSeconds = 3600;
     await underTraffic('F15', mixedFlows(world), async (phase) => {
       await wait(BRIEF_SECONDS * 1000);
       phase('ended');
@@ -142,17 +145,18 @@ describe('the identity provider under traffic', function () {
     const { world } = suite;
     // Id tokens of before are signed with a key that is gone: a route that judges them again refuses them.
     const expected = { accounts: ['served', 'bad token'] };
-    const report = await underTraffic('F11', mixedFlows(world), async (phase) => {
+    await underTraffic('F11', mixedFlows(world), async (phase, soFar) => {
       await wait(CALM_MS);
       phase('rotated', expected);
       const before = world.provider.keyReads;
       world.provider.rotate();
       await wait(FAULT_MS);
+      await moreThan(10, soFar, 'served', { phase: 'rotated', flows: ['tokens'] });
+      await moreThan(3, soFar, 'served', { phase: 'rotated', flows: ['logins'] });
+      await until(() => world.provider.keyReads - before >= world.nodes.length, 'a read by every gateway');
       const reads = world.provider.keyReads - before;
       console.log(`        ${reads} reads of the keys by ${world.nodes.length} gateways`);
       expect(reads).to.be.within(world.nodes.length, world.nodes.length * KEY_SETS);
     });
-    expect(countOf(report, 'served', { phase: 'rotated', flows: ['tokens'] })).to.be.greaterThan(10);
-    expect(countOf(report, 'served', { phase: 'rotated', flows: ['logins'] })).to.be.greaterThan(3);
   });
 });

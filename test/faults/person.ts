@@ -35,7 +35,7 @@ export const NOBODY_ANSWERED = 0;
 const MAX_HOPS = 12;
 
 /** Connections of all people. Idle ones are closed before a gateway that was replaced could be taken for the one before. */
-const agent = new Agent({ headersTimeout: 20_000, bodyTimeout: 20_000, keepAliveTimeout: 1000 });
+const agent = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000, keepAliveTimeout: 1000 });
 
 export function createPerson(email: string): Person {
   const jar = new Map<string, string>();

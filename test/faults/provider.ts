@@ -19,6 +19,8 @@ export interface Provider {
   readonly issuer: string;
   /** Added to every time that it writes. */
   clockSeconds: number;
+  /** How long access tokens of people with `BRIEF` hold; `BRIEF_SECONDS`. */
+  briefSeconds: number;
   /** How long id tokens hold; an hour. */
   idSeconds: number;
   /** Answers in place of the provider; true when it did. */
@@ -76,6 +78,7 @@ export async function startProvider(): Promise<Provider> {
     keyReads: 0,
     refreshes: [],
     authorizations: [],
+    briefSeconds: BRIEF_SECONDS,
     idSeconds: HOUR_SECONDS,
     rotate() {
       key = createKey(++serial);
@@ -162,7 +165,7 @@ export async function startProvider(): Promise<Provider> {
     return {
       access_token: randomBytes(16).toString('hex'),
       token_type: 'Bearer',
-      expires_in: email.startsWith(BRIEF) ? BRIEF_SECONDS : HOUR_SECONDS,
+      expires_in: email.startsWith(BRIEF) ? provider.briefSeconds : HOUR_SECONDS,
       refresh_token: refreshToken,
       id_token: provider.sign({
         sub: email,

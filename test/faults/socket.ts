@@ -4,13 +4,13 @@ import { APP } from './resources.ts';
 
 /** A WebSocket through a gateway. */
 export interface Socket {
-  /** Sends a text and gives the next message; rejects when the connection ends or 5 s pass without one. */
+  /** Sends a text and gives the next message; rejects when the connection ends or half a minute passes without one. */
   say(text: string): Promise<string>;
   readonly isOpen: boolean;
   close(): void;
 }
 
-const ANSWER_MS = 5000;
+const ANSWER_MS = 30_000;
 
 /** Opens a WebSocket, or gives the answer that refused it. */
 export async function openSocket(url: string, headers: Readonly<Record<string, string>>): Promise<Socket | Answered> {

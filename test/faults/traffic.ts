@@ -1,11 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
+import { until } from '../../apps/gateway/test/gateway-process.ts';
 import type { Kind } from './answer-kind.ts';
 
-/** One kind of request that is sent again and again, whether or not the ones before were answered. */
+/** One kind of request that is sent again and again. */
 export interface Flow {
   readonly name: string;
+  /** At most: no more are under way than a fifth of it, so that machines may be slow. */
   readonly perSecond: number;
   /** What its answers are while nothing is wrong. */
   readonly usual: readonly Kind[];
@@ -32,8 +34,10 @@ export interface Report {
 export type Expected = Readonly<Record<string, readonly Kind[]>>;
 export type SetPhase = (name: string, expected?: Expected) => void;
 
-/** Below this many requests a second nothing is proved; machines may be slow. */
-const LEAST_PER_SECOND = 60;
+/** Below this many requests nothing is proved: traffic goes on until then. */
+const LEAST_SENT = 300;
+/** Of one flow, at any speed. */
+const LEAST_UNDER_WAY = 4;
 const SHOWN_LOSSES = 5;
 const SEPARATOR = '/';
 
@@ -43,13 +47,13 @@ interface Phase {
 }
 
 /**
- * Sends all flows while `fault` runs, which says in which phase the world is. Prints how they fared, and fails for any
- * answer that was not to be expected in the phases it lived through, for none, and for too little traffic.
+ * Sends all flows while `fault` runs, which says in which phase the world is, and may look at how they fare so far. Prints
+ * how they fared, and fails for any answer that was not to be expected in the phases it lived through, and for none.
  */
 export async function underTraffic(
   title: string,
   flows: readonly Flow[],
-  fault: (phase: SetPhase) => Promise<void>,
+  fault: (phase: SetPhase, soFar: Report) => Promise<void>,
 ): Promise<Report> {
   const phases: Phase[] = [{ name: 'before', expected: {} }];
   const tallies = new Map<string, Tally>();
@@ -80,15 +84,30 @@ export async function underTraffic(
   }
 
   const loops = flows.map(async (flow) => {
+    const most = Math.max(LEAST_UNDER_WAY, flow.perSecond / 5);
+    let underWay = 0;
     while (state.running) {
-      const sent = one(flow).finally(() => open.delete(sent));
-      open.add(sent);
+      if (underWay < most) {
+        underWay++;
+        const sent = one(flow).finally(() => {
+          underWay--;
+          open.delete(sent);
+        });
+        open.add(sent);
+      }
       await wait(1000 / flow.perSecond);
     }
   });
+  const report: Report = {
+    tally: tallyOf,
+    get ownLagMs() {
+      return delay.max / 1e6;
+    },
+  };
   let seconds = 0;
   try {
-    await fault((name, expected = {}) => phases.push({ name, expected }));
+    await fault((name, expected = {}) => phases.push({ name, expected }), report);
+    await until(() => sentOf(tallies.values()) >= LEAST_SENT, 'enough traffic');
   } finally {
     state.running = false;
     await Promise.all(loops);
@@ -99,9 +118,11 @@ export async function underTraffic(
     print(title, { tallies, lost: lost.length, seconds, usual: new Set(flows.flatMap(({ usual }) => usual)) });
   }
   expect(lost.slice(0, SHOWN_LOSSES), `${lost.length} lost`).to.deep.equal([]);
-  const sent = [...tallies.values()].reduce((sum, each) => sum + each.sent, 0);
-  expect(sent / seconds, 'requests a second; fewer prove nothing').to.be.at.least(LEAST_PER_SECOND);
-  return { tally: tallyOf, ownLagMs: delay.max / 1e6 };
+  return report;
+}
+
+function sentOf(tallies: Iterable<Tally>): number {
+  return [...tallies].reduce((sum, { sent }) => sum + sent, 0);
 }
 
 interface Outcome {
@@ -113,7 +134,7 @@ interface Outcome {
 
 function print(title: string, { tallies, lost, seconds, usual }: Outcome): void {
   const all = [...tallies.values()];
-  const sent = all.reduce((sum, each) => sum + each.sent, 0);
+  const sent = sentOf(all);
   const slowest = all.flatMap(({ tookMs }) => tookMs).reduce((most, each) => Math.max(most, each), 0);
   const rate = `${Math.round(sent / seconds)}/s, slowest ${Math.round(slowest)} ms`;
   const cut = all.reduce((sum, { kinds }) => sum + (kinds.get('cut off') ?? 0), 0);
@@ -138,6 +159,20 @@ export interface Part {
 /** How many answers of a kind came. */
 export function countOf(report: Report, kind: Kind, { phase, flows }: Part): number {
   return flows.reduce((sum, flow) => sum + (report.tally(phase, flow).kinds.get(kind) ?? 0), 0);
+}
+
+/** Waits until more than so many answers of a kind came. */
+export async function moreThan(count: number, report: Report, kind: Kind, part: Part): Promise<void> {
+  await until(() => countOf(report, kind, part) > count, `${count} × ${kind} while ${part.phase}`);
+}
+
+/** Waits until all that was sent in a phase is answered. */
+export async function allAnswered(report: Report, { phase, flows }: Part): Promise<void> {
+  const isAnswered = (flow: string): boolean => {
+    const { sent, tookMs } = report.tally(phase, flow);
+    return sent === tookMs.length;
+  };
+  await until(() => flows.every(isAnswered), `every answer to what was sent while ${phase}`);
 }
 
 /** What the slowest answer took, in milliseconds. */
