@@ -9,8 +9,7 @@ const PAGES = globSync(['README.md', 'docs/*.md', 'packages/*/README.md', 'apps/
 /** Inside the repository, so that imports are found. */
 const FOLDER = join(ROOT, '.artifacts', 'programs');
 
-describe('programs in the documentation', function () {
-  this.timeout(120_000);
+describe('programs in the documentation', () => {
   before(() => rmSync(FOLDER, { recursive: true, force: true }));
 
   it('fit the types of the packages', () => {

@@ -22,8 +22,7 @@ const PUBLISHED = [
 ];
 const PNPM = ['-y', 'pnpm@12.21.0'];
 
-describe('the published packages', function () {
-  this.timeout(120_000);
+describe('the published packages', () => {
   let out: string;
   before(() => {
     out = mkdtempSync(join(tmpdir(), 'packages-'));

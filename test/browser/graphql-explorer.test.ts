@@ -44,8 +44,7 @@ spec:
           hello: { mockResolver: { syncResponse: '<img src=http://evil.example/c.png onerror="window.pwned = 4">' } }
 `;
 
-describe('the GraphQL explorer, in a browser', function () {
-  this.timeout(120_000);
+describe('the GraphQL explorer, in a browser', () => {
   let browser: Browser;
   const gateway = new GatewayProcess();
   before(async function () {

@@ -9,8 +9,7 @@ const VARIANTS = [
 ];
 const TABS = 10;
 
-describe('the protected pages, in a browser', function () {
-  this.timeout(120_000);
+describe('the protected pages, in a browser', () => {
   let browser: Browser;
   let demo: ProtectedDemo;
   before(async function () {

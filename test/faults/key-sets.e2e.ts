@@ -8,8 +8,7 @@ import { countOf, underTraffic } from './traffic.ts';
 const CALM_MS = 1000;
 const LIMIT_BYTES = 512 * 1024;
 
-describe('the key sets of the identity provider under traffic', function () {
-  this.timeout(60_000);
+describe('the key sets of the identity provider under traffic', () => {
   const suite = suiteWorld();
 
   const other = (): string => {

@@ -10,8 +10,7 @@ import { logIn, newcomer } from './world.ts';
 
 const CALM_MS = 2000;
 
-describe('the renewal of tokens under traffic', function () {
-  this.timeout(120_000);
+describe('the renewal of tokens under traffic', () => {
   const suite = suiteWorld();
 
   it('F16: a gateway is killed while it renews tokens: the lock ends, the next gateway renews, no session is destroyed', async () => {

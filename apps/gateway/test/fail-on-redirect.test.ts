@@ -3,8 +3,7 @@ import { startBadProvider, type BadProvider } from '../../../packages/oidc/test/
 import { createBrowser } from '../../../packages/oidc/test/parts/browser.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
-describe('a login where failOnRedirect is set', function () {
-  this.timeout(60_000);
+describe('a login where failOnRedirect is set', () => {
   let gateway: GatewayProcess;
   let idp: BadProvider;
   const resources = (failOnRedirect: boolean): string => `apiVersion: enterprise.gw.vendor.io/v1

@@ -23,8 +23,7 @@ spec:
     executor: { local: { resolutions: { title: { mockResolver: { syncResponse: One } } } } }
 `;
 
-describe('--graphql-cache', function () {
-  this.timeout(60_000);
+describe('--graphql-cache', () => {
   let redis: RedisServer;
   const gateway = new GatewayProcess();
 

@@ -57,8 +57,7 @@ spec:
         graphqlApiRef: { name: pets, namespace: gw-system }
 ---`;
 
-describe('discovery in the gateway', function () {
-  this.timeout(60_000);
+describe('discovery in the gateway', () => {
   const gateway = new GatewayProcess();
   let certificates: Certificates;
   let users: Service;

@@ -45,7 +45,7 @@ spec:
       local:
         resolutions:
           Query|GetProduct:
-            restResolver: { upstreamRef: { name: products, namespace: gw-system }, request: { headers: { ':path': /product } } }
+            restResolver: { upstreamRef: { name: products, namespace: gw-system }, timeout: 10s, request: { headers: { ':path': /product } } }
 ---
 apiVersion: graphql.gw.vendor.io/v1beta1
 kind: GraphQLApi
@@ -60,8 +60,7 @@ spec:
           User: { selectionSet: '{ username }', queryName: GetUser, args: { user_search.username: username } }
 ---`;
 
-describe('remote, discovered and joined APIs in the gateway', function () {
-  this.timeout(60_000);
+describe('remote, discovered and joined APIs in the gateway', () => {
   const gateway = new GatewayProcess();
   let services: Service[];
   let products: Server;

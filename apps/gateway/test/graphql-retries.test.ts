@@ -48,8 +48,7 @@ spec:
         graphqlApiRef: { name: books, namespace: gw-system }
 `;
 
-describe('the retries of a route to a GraphQLApi', function () {
-  this.timeout(30_000);
+describe('the retries of a route to a GraphQLApi', () => {
   const gateway = new GatewayProcess();
   const methods: string[] = [];
   let fails = 0;

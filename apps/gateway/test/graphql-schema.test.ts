@@ -44,8 +44,7 @@ spec:
         options: { prefixRewrite: /query }
 `;
 
-describe('the schema of a GraphQL server behind the gateway', function () {
-  this.timeout(60_000);
+describe('the schema of a GraphQL server behind the gateway', () => {
   const gateway = new GatewayProcess();
   let schema = buildSchema(BEFORE);
   let server: Server;

@@ -60,8 +60,8 @@ spec:
     executor:
       local:
         resolutions:
-          one: { restResolver: { upstreamRef: { name: products, namespace: gw-system }, request: { headers: { ':path': /product } } } }
-          all: { restResolver: { upstreamRef: { name: products, namespace: gw-system }, request: { headers: { ':path': /products } } } }
+          one: { restResolver: { upstreamRef: { name: products, namespace: gw-system }, timeout: 10s, request: { headers: { ':path': /product } } } }
+          all: { restResolver: { upstreamRef: { name: products, namespace: gw-system }, timeout: 10s, request: { headers: { ':path': /products } } } }
 ---
 apiVersion: graphql.gw.vendor.io/v1beta1
 kind: GraphQLApi
@@ -106,8 +106,7 @@ spec:
           Stock: { selectionSet: '{ name }', queryName: stock, args: { name: name } }
 ---`;
 
-describe('stitched APIs in the gateway', function () {
-  this.timeout(60_000);
+describe('stitched APIs in the gateway', () => {
   const gateway = new GatewayProcess();
   const schema: GraphQLSchema = buildSchema(SUBGRAPH);
   const asked = { products: 0, stock: [] as string[] };

@@ -109,8 +109,7 @@ async function startEvents(upgrades: IncomingMessage[]): Promise<{ server: Serve
   return { server, sockets };
 }
 
-describe('subscriptions through the gateway to servers over WebSocket and TLS', function () {
-  this.timeout(60_000);
+describe('subscriptions through the gateway to servers over WebSocket and TLS', () => {
   let gateway: GatewayProcess;
   let servers: Awaited<ReturnType<typeof startEvents>>[];
   let upgrades: IncomingMessage[];

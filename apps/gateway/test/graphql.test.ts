@@ -28,8 +28,7 @@ function post(url: string, body: string): Promise<{ status: number; headers: obj
   });
 }
 
-describe('a GraphQLApi in the gateway', function () {
-  this.timeout(30_000);
+describe('a GraphQLApi in the gateway', () => {
   const gateway = new GatewayProcess();
   let backend: Awaited<ReturnType<typeof startBookinfo>>;
 

@@ -34,8 +34,7 @@ spec:
         routeAction: { single: { upstream: { name: echo } } }
 `;
 
-describe('edge-gateway', function () {
-  this.timeout(60_000);
+describe('edge-gateway', () => {
   let gateway: GatewayProcess;
   let echo: Service;
   beforeEach(async () => {
@@ -87,7 +86,7 @@ describe('edge-gateway', function () {
     gateway.write('echo.yaml', toEcho(echo.port));
     await gateway.start();
     expect(await (await fetch(`${gateway.admin}/ready`)).text()).to.match(/^LIVE/);
-    const slow = fetch(`${gateway.url}/slow?delay=400`);
+    const slow = fetch(`${gateway.url}/slow?delay=3000`);
     await until(
       async () =>
         (await (await fetch(`${gateway.admin}/stats?filter=downstream_rq_active`)).text()).match(

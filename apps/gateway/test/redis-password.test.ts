@@ -12,8 +12,7 @@ const PORTS = {
 } as const;
 const PASSWORD = 'hunter2';
 
-describe('the password of a Redis that keeps logins', function () {
-  this.timeout(60_000);
+describe('the password of a Redis that keeps logins', () => {
   let gateway: GatewayProcess;
   let redis: RedisServer;
   let idp: BadProvider;

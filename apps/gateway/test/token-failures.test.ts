@@ -120,8 +120,7 @@ ${KEY_FAILURES.map(
         directResponseAction: { status: 200 }
 `;
 
-describe('each way in which a token fails', function () {
-  this.timeout(30_000);
+describe('each way in which a token fails', () => {
   const gateway = new GatewayProcess();
   let keyServer: Server;
   before(async () => {

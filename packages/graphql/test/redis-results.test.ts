@@ -19,8 +19,7 @@ const rest = (path: string) => ({
 });
 const BOOK = '{ book { name } }';
 
-describe('results kept in Redis', function () {
-  this.timeout(60_000);
+describe('results kept in Redis', () => {
   let redis: RedisServer;
   let backend: TestServer;
   const stores: RedisResults[] = [];

@@ -88,8 +88,7 @@ async function isAccepted(jws: string, key: object): Promise<boolean> {
   return false;
 }
 
-describe('the Wycheproof vectors', function () {
-  this.timeout(120_000);
+describe('the Wycheproof vectors', () => {
   it('are accepted when they are valid and refused when not, but for those that are named with their reason', async () => {
     const counts: Record<string, { judged: number; accepted: number }> = {};
     const otherwise: string[] = [];

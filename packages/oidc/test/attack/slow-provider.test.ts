@@ -18,8 +18,7 @@ function slow(res: ServerResponse, answer: () => void): void {
   res.on('close', () => clearTimeout(timer));
 }
 
-describe('F10: a login at a provider that is slow', function () {
-  this.timeout(60_000);
+describe('F10: a login at a provider that is slow', () => {
   const worlds: BadWorld[] = [];
   const make = async (): Promise<BadWorld> => {
     const world = await startBadWorld();

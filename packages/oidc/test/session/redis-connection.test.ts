@@ -66,8 +66,7 @@ describe('the address of Redis', () => {
   }
 });
 
-describe('a connection to Redis', function () {
-  this.timeout(60_000);
+describe('a connection to Redis', () => {
   let server: RedisServer;
   let good: Certificates;
   let other: Certificates;

@@ -5,8 +5,7 @@ import { createBrowser } from '../parts/browser.ts';
 import { until } from '../parts/until.ts';
 import { startWorld, type World } from '../parts/world.ts';
 
-describe('sessions in a Redis that fails', function () {
-  this.timeout(60_000);
+describe('sessions in a Redis that fails', () => {
   let world: World;
   let redis: RedisServer;
   before(async function () {
