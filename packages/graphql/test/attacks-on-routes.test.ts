@@ -6,7 +6,9 @@ import { ask, post, serveHandler, serveJson, type GraphQLAnswer, type TestServer
 
 const QUERY = '{ node { id } }';
 const upstreamRef = { name: 'backend' };
-const rest = (path: string) => ({ restResolver: { upstreamRef, request: { headers: { ':path': path } } } });
+const rest = (path: string) => ({
+  restResolver: { upstreamRef, timeout: '30s', request: { headers: { ':path': path } } },
+});
 const RESOLUTIONS = { node: rest('/node'), list: rest('/list') };
 const PLAIN = SCHEMA.replaceAll(/@resolve\(name: "\w+"\)/g, '');
 

@@ -11,7 +11,9 @@ describe('a GraphQL attack', () => {
   before(async () => {
     backend = await serveJson({ '/node': { id: '1', name: 'n' }, '/list': [{ id: '1' }] });
     const upstreamRef = { name: 'backend' };
-    const rest = (path: string) => ({ restResolver: { upstreamRef, request: { headers: { ':path': path } } } });
+    const rest = (path: string) => ({
+      restResolver: { upstreamRef, timeout: '30s', request: { headers: { ':path': path } } },
+    });
     front = await serveHandler(
       graphqlApi({
         schemaDefinition: SCHEMA,

@@ -30,7 +30,7 @@ describe('an answer that is nested deeper than JSON can be written', () => {
   const resolutions = Object.fromEntries(
     ['any', 'few', 'good'].map((name) => {
       const request = { headers: { ':path': `/${name}` } };
-      return [name, { restResolver: { upstreamRef: { name: 'backend' }, request } }];
+      return [name, { restResolver: { upstreamRef: { name: 'backend' }, timeout: '30s', request } }];
     }),
   );
 

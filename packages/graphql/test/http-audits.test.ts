@@ -18,6 +18,7 @@ describe('GraphQL over HTTP', () => {
           hello: {
             restResolver: {
               upstreamRef: { name: 'hello' },
+              timeout: '30s',
               request: { headers: { ':path': '/hello' } },
               response: { resultRoot: 'hello' },
             },

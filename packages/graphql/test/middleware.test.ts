@@ -31,12 +31,19 @@ describe('graphqlApi', () => {
       schemaDefinition: SCHEMA,
       resolutions: {
         book: {
-          restResolver: { upstreamRef: { name: 'books' }, request: { headers: { ':path': '/books/{$args.id}' } } },
+          restResolver: {
+            upstreamRef: { name: 'books' },
+            timeout: '30s',
+            request: { headers: { ':path': '/books/{$args.id}' } },
+          },
         },
-        books: { restResolver: { upstreamRef: { name: 'books' }, request: { headers: { ':path': '/books' } } } },
+        books: {
+          restResolver: { upstreamRef: { name: 'books' }, timeout: '30s', request: { headers: { ':path': '/books' } } },
+        },
         reviews: {
           restResolver: {
             upstreamRef: { name: 'books' },
+            timeout: '30s',
             request: { headers: { ':path': '/reviews/{$parent.id}' } },
             response: { resultRoot: 'reviews' },
           },

@@ -26,7 +26,7 @@ const SCHEMA = `
 `;
 const upstreamRef = { name: 'backend' };
 const rest = (path: string, more: object = {}) => ({
-  restResolver: { upstreamRef, request: { headers: { ':path': path } }, ...more },
+  restResolver: { upstreamRef, timeout: '30s', request: { headers: { ':path': path } }, ...more },
 });
 const resolutions: GraphQLApiOptions['resolutions'] = {
   products: rest('/products'),
@@ -39,6 +39,7 @@ const resolutions: GraphQLApiOptions['resolutions'] = {
   add: {
     restResolver: {
       upstreamRef,
+      timeout: '30s',
       request: { headers: { ':method': 'POST', ':path': '/add' }, body: { n: '{$args.n}' } },
     },
   },
@@ -351,7 +352,13 @@ describe('operations', () => {
       {
         schemaDefinition: 'type Query { a: Int @resolve(name: "a") }',
         resolutions: {
-          a: { restResolver: { upstreamRef, request: { headers: { ':path': '/', 'Transfer-Encoding': 'x' } } } },
+          a: {
+            restResolver: {
+              upstreamRef,
+              timeout: '30s',
+              request: { headers: { ':path': '/', 'Transfer-Encoding': 'x' } },
+            },
+          },
         },
       },
     ],

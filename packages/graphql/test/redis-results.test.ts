@@ -15,7 +15,7 @@ const SCHEMA = `
   type Book { name: String }
 `;
 const rest = (path: string) => ({
-  restResolver: { upstreamRef: { name: 'books' }, request: { headers: { ':path': path } } },
+  restResolver: { upstreamRef: { name: 'books' }, timeout: '30s', request: { headers: { ':path': path } } },
 });
 const BOOK = '{ book { name } }';
 

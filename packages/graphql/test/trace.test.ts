@@ -54,10 +54,12 @@ describe('spans of resolver calls', () => {
       schemaDefinition: SCHEMA,
       grpcDescriptorRegistry: { protoDescriptorBin: DESCRIPTORS },
       resolutions: {
-        book: { restResolver: { upstreamRef, request: { headers, queryParams: { key: 's3cret' } } } },
+        book: { restResolver: { upstreamRef, timeout: '30s', request: { headers, queryParams: { key: 's3cret' } } } },
         named: { restResolver: { upstreamRef, spanName: 'my books', request: { headers: { ':path': '/n' } } } },
-        gone: { restResolver: { upstreamRef, request: { headers: { ':path': '/gone' } } } },
-        author: { restResolver: { upstreamRef, request: { headers: { ':path': '/authors/{$parent.id}' } } } },
+        gone: { restResolver: { upstreamRef, timeout: '30s', request: { headers: { ':path': '/gone' } } } },
+        author: {
+          restResolver: { upstreamRef, timeout: '30s', request: { headers: { ':path': '/authors/{$parent.id}' } } },
+        },
         user: {
           grpcResolver: {
             upstreamRef: { name: 'users' },
@@ -152,7 +154,9 @@ describe('spans of resolver calls', () => {
     const handler = graphqlApi({
       schemaDefinition: 'type Query { book: Book @resolve(name: "book") } type Book { id: ID }',
       resolutions: {
-        book: { restResolver: { upstreamRef: { name: 'books' }, request: { headers: { ':path': '/1' } } } },
+        book: {
+          restResolver: { upstreamRef: { name: 'books' }, timeout: '30s', request: { headers: { ':path': '/1' } } },
+        },
       },
       upstreams: { books: backend.url },
     });
@@ -182,7 +186,9 @@ describe('spans of resolver calls', () => {
       {
         schemaDefinition: 'type Query { book: Book @resolve(name: "book") } type Book { id: ID }',
         resolutions: {
-          book: { restResolver: { upstreamRef: { name: 'books' }, request: { headers: { ':path': '/1' } } } },
+          book: {
+            restResolver: { upstreamRef: { name: 'books' }, timeout: '30s', request: { headers: { ':path': '/1' } } },
+          },
         },
       },
       createContext({ callUpstream: call }),

@@ -12,7 +12,9 @@ const SCHEMA = `
 `;
 
 function rest(path: string) {
-  return { restResolver: { upstreamRef: { name: 'backend' }, request: { headers: { ':path': path } } } };
+  return {
+    restResolver: { upstreamRef: { name: 'backend' }, timeout: '30s', request: { headers: { ':path': path } } },
+  };
 }
 
 describe('shapes that cost more than they look', () => {

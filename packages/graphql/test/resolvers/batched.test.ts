@@ -26,10 +26,11 @@ describe('a resolver with a batch form', () => {
       graphqlApi({
         schemaDefinition: SCHEMA,
         resolutions: {
-          products: { restResolver: { upstreamRef, request: { headers: { ':path': '/products' } } } },
+          products: { restResolver: { upstreamRef, timeout: '30s', request: { headers: { ':path': '/products' } } } },
           price: {
             restResolver: {
               upstreamRef,
+              timeout: '30s',
               batch: { key: '{$parent.id}' },
               request: { headers: { ':path': '/prices?ids={$batch.keys}' } },
             },
@@ -37,6 +38,7 @@ describe('a resolver with a batch form', () => {
           stock: {
             restResolver: {
               upstreamRef,
+              timeout: '30s',
               batch: { key: '{$parent.id}', keyField: 'product', maxKeys: 60 },
               request: { headers: { ':path': '/stock' }, queryParams: { ids: '{$batch.keys}' } },
               response: { resultRoot: 'items' },

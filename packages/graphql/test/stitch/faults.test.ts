@@ -14,7 +14,13 @@ const PRODUCTS: Apis[string] = {
     executor: {
       local: {
         resolutions: {
-          all: { restResolver: { upstreamRef: { name: 'backend' }, request: { headers: { ':path': '/products' } } } },
+          all: {
+            restResolver: {
+              upstreamRef: { name: 'backend' },
+              timeout: '30s',
+              request: { headers: { ':path': '/products' } },
+            },
+          },
         },
       },
     },

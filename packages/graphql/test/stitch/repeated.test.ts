@@ -5,7 +5,9 @@ import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
 type Apis = NonNullable<GraphQLApiOptions['apis']>;
 
 function rest(path: string) {
-  return { restResolver: { upstreamRef: { name: 'backend' }, request: { headers: { ':path': path } } } };
+  return {
+    restResolver: { upstreamRef: { name: 'backend' }, timeout: '30s', request: { headers: { ':path': path } } },
+  };
 }
 
 const PRODUCTS: Apis[string] = {

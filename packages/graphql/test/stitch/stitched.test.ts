@@ -51,7 +51,9 @@ const RATINGS: Apis[string] = {
 };
 
 function rest(path: string) {
-  return { restResolver: { upstreamRef: { name: 'backend' }, request: { headers: { ':path': path } } } };
+  return {
+    restResolver: { upstreamRef: { name: 'backend' }, timeout: '30s', request: { headers: { ':path': path } } },
+  };
 }
 
 const USER_MERGE = {

@@ -41,7 +41,7 @@ describe('at a drain', () => {
     const front = await frontOf({
       schemaDefinition:
         'type Query { slow: String @resolve(name: "slow") } type Mutation { slow: String @resolve(name: "slow") }',
-      resolutions: { slow: { restResolver: { upstreamRef: { name: 'slow' } } } },
+      resolutions: { slow: { restResolver: { upstreamRef: { name: 'slow' }, timeout: '30s' } } },
       upstreams: { slow: slow.url },
     });
     fronts.push(front);
