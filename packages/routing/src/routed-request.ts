@@ -21,7 +21,7 @@ import {
 } from './reply.ts';
 import type { RoutingErrorCode } from './error-codes.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
-import type { HttpStats } from './statistics.ts';
+import { countAnswer, type HttpStats } from './statistics.ts';
 
 /** What requests need of their router. */
 export interface RequestEnvironment {
@@ -221,11 +221,9 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
   #count(): void {
     const { stats } = this.environment;
     stats.active.value--;
-    stats.completed.value++;
+    countAnswer(stats, this.status);
+    countAnswer(this.listener.answers, this.status);
     stats.time.observe(this.durationMs);
-    const counted = stats.classes[Math.floor(this.status / 100) - 1];
-    if (counted) counted.value++;
-    this.listener.countStatus(this.status);
     if (this.flags === 'DC') stats.resetBeforeEnd.value++;
     if (this.host) this.#leave(this.host);
   }

@@ -1,12 +1,16 @@
 import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
 
-/** What the router counts of all requests (reference: security-graphql 7.4). */
-export interface HttpStats {
-  readonly total: Counter;
-  readonly active: Gauge;
+/** Counts of answers. */
+export interface AnswerStats {
   readonly completed: Counter;
   /** By first digit of the status, from 1. */
   readonly classes: readonly Counter[];
+}
+
+/** What the router counts of all requests (reference: security-graphql 7.4). */
+export interface HttpStats extends AnswerStats {
+  readonly total: Counter;
+  readonly active: Gauge;
   readonly time: Histogram;
   readonly routed: Counter;
   readonly noRoute: Counter;
@@ -40,8 +44,8 @@ export function createHttpStats(metrics: Metrics): HttpStats {
   };
 }
 
-/** Counts answers of one listener by class of status; asking again for the same address gives the same numbers. */
-export function createListenerCount(metrics: Metrics, label: string): (status: number) => void {
+/** What a listener counts of its answers; asking again for the same address gives the same numbers. */
+export function createAnswerStats(metrics: Metrics, label: string): AnswerStats {
   const labels = { envoy_listener_address: label, envoy_http_conn_manager_prefix: 'http' };
   const path = `listener.${label}.http.http.downstream_rq_`;
   const metric = 'envoy_listener_http_downstream_rq_';
@@ -53,9 +57,17 @@ export function createListenerCount(metrics: Metrics, label: string): (status: n
       labels: { ...labels, envoy_response_code_class: String(digit) },
     }),
   );
-  return (status) => {
-    completed.value++;
-    const counted = classes[Math.floor(status / 100) - 1];
-    if (counted) counted.value++;
-  };
+  return { completed, classes };
+}
+
+/** Counts a request that is over; a status of 0 was never sent. */
+export function countAnswer(stats: AnswerStats, status: number): void {
+  stats.completed.value++;
+  countStatus(stats, status);
+}
+
+/** Counts the status alone. */
+export function countStatus({ classes }: AnswerStats, status: number): void {
+  const counted = classes[Math.floor(status / 100) - 1];
+  if (counted) counted.value++;
 }

@@ -4,7 +4,7 @@ import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../match/domain.ts';
 import { listenerLabel } from '../listen/listen-stats.ts';
 import { compileManagerSettings, type ManagerSettings } from '../options/manager-settings.ts';
-import { createListenerCount } from '../statistics.ts';
+import { createAnswerStats, type AnswerStats } from '../statistics.ts';
 import { isStale } from './secret-use.ts';
 import { compileVirtualHost, type CompiledHost } from './virtual-host.ts';
 
@@ -19,8 +19,7 @@ export interface CompiledListener {
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
   findHost(authority: string): DomainEntry<CompiledHost> | undefined;
   readonly logs: readonly AccessLog[];
-  /** Counts an answer. */
-  countStatus(status: number): void;
+  readonly answers: AnswerStats;
   /** Set when the settings cannot be used: then every request is answered with 500. */
   readonly failed: string | undefined;
 }
@@ -77,7 +76,7 @@ export function compileListener(
     hosts,
     findHost: createDomainIndex(domainsOf(hosts)),
     logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
-    countStatus: createListenerCount(environment.context.metrics, listenerLabel(source.bindAddress, source.bindPort)),
+    answers: createAnswerStats(environment.context.metrics, listenerLabel(source.bindAddress, source.bindPort)),
     failed,
   };
 }

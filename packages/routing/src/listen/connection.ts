@@ -14,6 +14,8 @@ export interface Connection {
   /** The newest request, until its response is over. */
   req?: IncomingMessage;
   res?: ServerResponse;
+  /** True when the handler has that request, and counts it. */
+  handled: boolean;
   /** Nothing more is served on it: a request was refused, or it is about to close. */
   refused: boolean;
   /** No further request after those under way. */
@@ -35,6 +37,7 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
     limits,
     requests: 0,
     inflight: 0,
+    handled: false,
     refused: false,
     closing: false,
     upgraded: false,
@@ -61,6 +64,7 @@ export function beginRequest(connection: Connection, req: IncomingMessage, res: 
   if (connection.requests === connection.limits.maxRequestsPerConnection) connection.closing = true;
   connection.req = req;
   connection.res = res;
+  connection.handled = false;
   if (connection.closing) res.shouldKeepAlive = false;
   res.on('close', endRequest);
 }

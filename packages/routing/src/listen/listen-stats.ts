@@ -1,5 +1,5 @@
 import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
-import { createListenerCount } from '../statistics.ts';
+import { createAnswerStats, type AnswerStats } from '../statistics.ts';
 
 /** Counts of connections, kept for a listener and for the HTTP manager (reference: security-graphql 7.4). */
 export interface ConnectionStats {
@@ -25,8 +25,7 @@ export interface ListenStats {
   readonly noCertificate: Counter;
   readonly failVerify: Counter;
   readonly failVerifySan: Counter;
-  /** Counts an answer. */
-  countStatus(status: number): void;
+  readonly answers: AnswerStats;
 }
 
 /** `0.0.0.0_8080`, `[__]_8080`: colons are not allowed in the paths of statistics. */
@@ -65,6 +64,6 @@ export function createListenStats(metrics: Metrics, address: string, port: numbe
     noCertificate: metrics.counter(listener('ssl.fail_verify_no_cert')),
     failVerify: metrics.counter(listener('ssl.fail_verify_error')),
     failVerifySan: metrics.counter(listener('ssl.fail_verify_san')),
-    countStatus: createListenerCount(metrics, label),
+    answers: createAnswerStats(metrics, label),
   };
 }

@@ -39,8 +39,7 @@ const IDLE_GRACE_MS = 500;
 /** Makes a listener that does not listen yet. */
 export function createListenerPort(name: string, parts: ListenerPortParts): ListenerPort {
   const { context, handler } = parts;
-  const countStatus = (status: number): void => stats?.countStatus(status);
-  const refuse = createRefuse({ context, listener: name, countStatus });
+  const refuse = createRefuse({ context, listener: name, answers: () => stats?.answers });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
   let current: Front | undefined;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Context } from '@edge-gateway/core';
 import { linger } from '../lingering-close.ts';
 import { closeGracefully, type Connection } from './connection.ts';
-import { createHttpStats } from '../statistics.ts';
+import { countAnswer, countStatus, createHttpStats, type AnswerStats } from '../statistics.ts';
 import { refusalBody, type Refusal } from './refusal.ts';
 
 /** Answers clients that did something wrong, and logs and counts each once. */
@@ -24,32 +24,42 @@ export interface RefuseParts {
   readonly context: Context;
   /** Its name. */
   readonly listener: string;
-  /** Counts an answer of the listener. */
-  readonly countStatus: (status: number) => void;
+  /** What the listener counts; `undefined` before it knows its address. */
+  readonly answers: () => AnswerStats | undefined;
 }
 
 /** Makes the {@link Refuse} of a listener. */
-export function createRefuse({ context, listener, countStatus }: RefuseParts): Refuse {
+export function createRefuse({ context, listener, answers }: RefuseParts): Refuse {
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
+  /** A request that a handler has is counted by that; only how it was answered is not known there. */
+  function count(status: number, connection: Connection | undefined): void {
+    const own = answers();
+    const all = own ? [stats, own] : [stats];
+    if (connection?.res && connection.handled) {
+      if (!connection.res.headersSent) for (const each of all) countStatus(each, status);
+      return;
+    }
+    stats.total.value++;
+    for (const each of all) countAnswer(each, status);
+  }
+
   /** Gives the head and the body of the answer. */
-  function answer(refused: Refusal, client: string | undefined): { headers: string[]; body: string } {
+  function answer(refused: Refusal, connection: Connection | undefined): { headers: string[]; body: string } {
     const requestId = randomUUID();
     const { code, status, detail } = refused;
+    const client = connection?.socket.remoteAddress;
     log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request refused');
-    stats.total.value++;
-    stats.completed.value++;
-    stats.classes[Math.floor(status / 100) - 1]!.value++;
-    countStatus(status);
+    count(status, connection);
     const body = refusalBody(refused, requestId);
     const length = String(Buffer.byteLength(body));
     const headers = ['content-type', 'application/json', 'content-length', length, ...(refused.headers ?? [])];
     return { headers: [...headers, 'x-request-id', requestId, 'connection', 'close'], body };
   }
 
-  function bytesOf(refused: Refusal, client: string | undefined): string {
-    const { headers, body } = answer(refused, client);
+  function bytesOf(refused: Refusal, connection: Connection | undefined): string {
+    const { headers, body } = answer(refused, connection);
     let head = `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? 'Error'}\r\n`;
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
     return `${head}\r\n${body}`;
@@ -58,7 +68,7 @@ export function createRefuse({ context, listener, countStatus }: RefuseParts): R
   return {
     request(connection, res, refused) {
       connection.refused = connection.closing = true;
-      const { headers, body } = answer(refused, connection.socket.remoteAddress);
+      const { headers, body } = answer(refused, connection);
       res.shouldKeepAlive = false;
       res.writeHead(refused.status, headers);
       res.end(body);
@@ -66,7 +76,7 @@ export function createRefuse({ context, listener, countStatus }: RefuseParts): R
     bytes(connection, refused) {
       const { socket, res } = connection;
       connection.refused = connection.closing = true;
-      const text = bytesOf(refused, socket.remoteAddress);
+      const text = bytesOf(refused, connection);
       if (res?.headersSent || !socket.writable) {
         socket.destroy();
         return;

@@ -69,6 +69,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
       return;
     }
     canonicalHead(req, connection);
+    connection.handled = true;
     run(req, res);
   }
 
