@@ -27,7 +27,7 @@ describe('the protected pages, in a browser', () => {
   });
   async function newContext(): Promise<BrowserContext> {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(60_000);
     contexts.push(context);
     return context;
   }
