@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import {
   keyOf,
   type CallUpstream,
   type Learned,
+  type LearnedProblem,
   type Logger,
   type MemorySource,
   type Resource,
@@ -13,9 +15,9 @@ import {
 import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { LRUCache } from 'lru-cache';
 import { readSchema } from '../local/schema.ts';
-import { changePolicyOf, judgeSchemas, tellChanges, type Judgement } from '../remote/judge-schema.ts';
+import { changePolicyOf, judgeSchemas, SCHEMA_PATH, tellChanges, type Judgement } from '../remote/judge-schema.ts';
 import { discover } from './discover.ts';
-import type { Discovery, Probe } from './discovery.ts';
+import type { Discovery, Probe, Skipped } from './discovery.ts';
 import { isEligible } from './eligible.ts';
 import { probeUpstream } from './probe.ts';
 
@@ -49,6 +51,8 @@ const QUIET_ROUNDS = 4;
 const AT_ONCE = 8;
 
 interface Found {
+  /** What it was made of, as a hash. */
+  readonly digest: string;
   readonly type: Probe['type'];
   readonly text: string;
   readonly schema: string;
@@ -108,10 +112,14 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   }
 
   async function take(unit: string, { metadata }: Resource<UpstreamSpec>, probe: Probe): Promise<void> {
+    const digest = digestOf(probe);
+    const known = found.get(unit);
+    // Making it again would give the same; one that was refused may be taken when the Settings have changed.
+    if (known?.digest === digest && !known.refused) return;
     const discovery = discover({ name: metadata.name, namespace: metadata.namespace }, probe);
     const schema = discovery.spec.executableSchema?.schemaDefinition ?? '';
     const text = JSON.stringify(discovery.spec);
-    const before = found.get(unit);
+    const before = known;
     if (before?.text === text && !before.refused) return;
     const judgement = await judge(before?.schema, schema, settings);
     const { refused } = judgement;
@@ -119,7 +127,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     // Servers may tell the same schema in another order.
     if (probe.type === 'graphql' && before && !before.refused && judgement.changes.length === 0) return;
     const kept = refused ? JSON.parse(before!.text) : discovery.spec;
-    found.set(unit, refused ? { ...before!, refused } : { type: probe.type, text, schema, refused });
+    found.set(unit, refused ? { ...before!, refused } : { type: probe.type, digest, text, schema, refused });
     const { name, namespace } = metadata;
     const resource = {
       apiVersion: 'graphql.gw.vendor.io/v1beta1',
@@ -128,7 +136,10 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
       spec: kept,
     };
     source.set(unit, resource);
-    const problems = tellChanges(judgement, 'the schema of the upstream has changed');
+    const problems = [
+      ...discovery.skipped.filter(({ isCut }) => isCut).map(cutProblem),
+      ...tellChanges(judgement, 'the schema of the upstream has changed'),
+    ];
     options.learn(keyOf('GraphQLApi', metadata), { problems, notes: [] });
     report(name, discovery, { log, judgement });
   }
@@ -192,13 +203,27 @@ async function judge(before: string | undefined, after: string, settings: Settin
   return judgeSchemas(readSchema(before).schema, readSchema(after).schema, changePolicyOf(settings));
 }
 
+function digestOf(probe: Probe): string {
+  const text = probe.type === 'grpc' ? [...probe.services, ''].join('\n') : JSON.stringify(probe);
+  const hash = createHash('sha256').update(probe.type).update(text);
+  return (probe.type === 'grpc' ? hash.update(probe.descriptorSet) : hash).digest('base64');
+}
+
+function cutProblem({ where, reason }: Skipped): LearnedProblem {
+  return { severity: 'warning', path: SCHEMA_PATH, message: `${where}: ${reason}` };
+}
+
 function report(
   upstream: string,
   { skipped }: Discovery,
   { log, judgement }: { readonly log: Logger; readonly judgement: Judgement },
 ): void {
   log.info({ upstream, skipped: skipped.length }, 'a GraphQLApi is made of an upstream');
-  for (const { where, reason } of skipped.slice(0, 100)) log.info({ upstream, where, reason }, 'skipped');
+  for (const { where, reason } of skipped.filter(({ isCut }) => isCut))
+    log.warn({ upstream, where, reason }, 'too much');
+  for (const { where, reason } of skipped.filter(({ isCut }) => !isCut).slice(0, 100)) {
+    log.info({ upstream, where, reason }, 'skipped');
+  }
   for (const { level, path, message } of judgement.changes.slice(0, 100)) {
     log[level === 'breaking' ? 'warn' : 'info']({ upstream, level, path, change: message }, 'a schema has changed');
   }

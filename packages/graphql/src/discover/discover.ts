@@ -1,4 +1,5 @@
 import { graphqlError } from '../refusal.ts';
+import { DISCOVERY_BOUNDS } from './bounds.ts';
 import type { Discovery, Probe, UpstreamName } from './discovery.ts';
 import { discoverGrpc } from './grpc.ts';
 import { discoverServer } from './introspection.ts';
@@ -6,16 +7,16 @@ import { discoverOpenApi } from './openapi/openapi.ts';
 
 /**
  * Makes the GraphQLApi of an upstream from what it said of itself. Pure. Parts that cannot be offered are left out and
- * listed in `skipped`. Throws `ERR_GRAPHQL_DISCOVERY` where nothing of it can be used.
+ * listed in `skipped`, as what is above the bounds. Throws `ERR_GRAPHQL_DISCOVERY` where nothing of it can be used.
  *
  * @example
  * const { spec, skipped } = discover({ name: 'petstore', namespace: 'gw-system' }, { type: 'openapi', document });
  */
-export function discover(upstream: UpstreamName, probe: Probe): Discovery {
+export function discover(upstream: UpstreamName, probe: Probe, bounds = DISCOVERY_BOUNDS): Discovery {
   try {
     if (probe.type === 'graphql') return discoverServer(upstream, probe.introspection);
-    if (probe.type === 'openapi') return discoverOpenApi(upstream, probe.document);
-    return discoverGrpc(upstream, probe);
+    if (probe.type === 'openapi') return discoverOpenApi(upstream, probe.document, bounds);
+    return discoverGrpc(upstream, probe, bounds);
   } catch (error) {
     throw graphqlError('ERR_GRAPHQL_DISCOVERY', (error as Error).message, error);
   }

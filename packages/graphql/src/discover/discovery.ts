@@ -15,6 +15,8 @@ export interface Skipped {
   /** E.g. `GET /pets/{id}`, `#/components/schemas/Pet/properties/x-id`, `user.UserService/Watch`. */
   readonly where: string;
   readonly reason: string;
+  /** Left out only because there is too much. */
+  readonly isCut?: true;
 }
 
 /** A GraphQL API made of a probe. */

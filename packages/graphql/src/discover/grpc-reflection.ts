@@ -21,6 +21,9 @@ export interface ReflectOptions {
 const PROTOCOLS = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'] as const;
 const OWN = /^grpc\.(reflection|health|channelz)\./;
 const MAX_FILES = 1000;
+const MAX_SERVICES = 1000;
+/** Of all files together. */
+const MAX_BYTES = 10 * 1024 * 1024;
 const UNIMPLEMENTED = 12;
 
 const MESSAGES = protobuf.Root.fromJSON({
@@ -57,9 +60,13 @@ interface Response {
   readonly failure?: { readonly errorMessage: string };
 }
 
+/** A server that tells more than is read. */
+export class TooMuchReflected extends Error {}
+
 /**
  * Asks a gRPC server at `host:port` what it offers, by reflection of version `v1`, else `v1alpha`. Rejects with gRPC's
- * error when there is no such server, with an `Error` when its answers make no sense.
+ * error when there is no such server, with an `Error` when its answers make no sense, with `TooMuchReflected` above 1,000
+ * services, 1,000 files or 10 MiB.
  */
 export async function reflect(address: string, options: ReflectOptions): Promise<Reflected> {
   const override = options.serverName && { 'grpc.ssl_target_name_override': options.serverName };
@@ -89,8 +96,9 @@ async function readAll(client: Client, protocol: string, deadline: number): Prom
   const ask = asker(stream);
   const { services: listed } = await ask({ listServices: '*' });
   const services = (listed?.service ?? []).map(({ name }) => name).filter((name) => !OWN.test(name));
-  const files = new Map<string, FileDescriptor>();
-  for (const name of services) await addFiles(files, await ask({ fileContainingSymbol: name }), ask);
+  if (services.length > MAX_SERVICES)
+    throw new TooMuchReflected(`${services.length} services, at most ${MAX_SERVICES} are read`);
+  const files = await readFiles(services, ask);
   stream.end();
   const set = descriptor.FileDescriptorSet.create({ file: inOrder(files) });
   return { descriptorSet: descriptor.FileDescriptorSet.encode(set).finish(), services };
@@ -125,19 +133,28 @@ interface FileDescriptor {
   readonly dependency: readonly string[];
 }
 
-/** Adds the files of an answer, and asks for those they import. */
-async function addFiles(files: Map<string, FileDescriptor>, response: Response, ask: Ask): Promise<void> {
-  for (const bytes of response.files?.fileDescriptorProto ?? []) {
-    const file = descriptor.FileDescriptorProto.decode(bytes) as unknown as FileDescriptor;
-    files.set(file.name, file);
-    if (files.size > MAX_FILES) throw new Error(`more than ${MAX_FILES} files`);
-  }
-  for (const { dependency } of files.values()) {
-    for (const name of dependency) {
-      if (!files.has(name)) await addFiles(files, await ask({ fileByFilename: name }), ask);
-      if (!files.has(name)) throw new Error(`the import ${name} is missing`);
+/** The files of services, and those they import. */
+async function readFiles(services: readonly string[], ask: Ask): Promise<Map<string, FileDescriptor>> {
+  const files = new Map<string, FileDescriptor>();
+  const wanted: string[] = [];
+  let size = 0;
+  const take = ({ files: given }: Response): void => {
+    for (const bytes of given?.fileDescriptorProto ?? []) {
+      size += bytes.length;
+      if (size > MAX_BYTES) throw new TooMuchReflected(`more than ${MAX_BYTES} bytes of descriptors`);
+      const file = descriptor.FileDescriptorProto.decode(bytes) as unknown as FileDescriptor;
+      if (!files.has(file.name)) wanted.push(...file.dependency);
+      files.set(file.name, file);
+      if (files.size > MAX_FILES) throw new TooMuchReflected(`more than ${MAX_FILES} files of descriptors`);
     }
+  };
+  for (const name of services) take(await ask({ fileContainingSymbol: name }));
+  for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+    if (files.has(name)) continue;
+    take(await ask({ fileByFilename: name }));
+    if (!files.has(name)) throw new Error(`the import ${name} is missing`);
   }
+  return files;
 }
 
 function inOrder(files: ReadonlyMap<string, FileDescriptor>): FileDescriptor[] {

@@ -1,5 +1,6 @@
 import protobuf from 'protobufjs';
 import type { Resolution } from '@edge-gateway/core/schema';
+import { firstOf, roomForFields, type DiscoveryBounds } from './bounds.ts';
 import type { Discovery, Probe, Skipped, UpstreamName } from './discovery.ts';
 import { rootOfDescriptorSet } from './descriptor-set.ts';
 import { createMessageTypes } from './message-types.ts';
@@ -14,15 +15,20 @@ const READS = /^(get|list|find|search|read|fetch|query|lookup|look|count|describ
  * Makes an API with a field per method of the services: named as the method, with one argument named as the message it
  * takes (`GetUser(user_search: …)`). Streaming methods are skipped.
  */
-export function discoverGrpc(upstream: UpstreamName, probe: Extract<Probe, { type: 'grpc' }>): Discovery {
+export function discoverGrpc(
+  upstream: UpstreamName,
+  probe: Extract<Probe, { type: 'grpc' }>,
+  bounds: DiscoveryBounds,
+): Discovery {
   const root = rootOfDescriptorSet(probe.descriptorSet);
   const skipped: Skipped[] = [];
   const text = createSchemaText();
-  const types = createMessageTypes(text, skipped);
+  const types = createMessageTypes(text, { skipped, takeFields: roomForFields(bounds.fields, skipped) });
   const unique = { Query: uniqueNames(), Mutation: uniqueNames() };
   const fields: Record<'Query' | 'Mutation', FieldText[]> = { Query: [], Mutation: [] };
   const resolutions: Record<string, Resolution> = {};
-  for (const { service, method } of methodsOf(root, probe.services, skipped)) {
+  const methods = methodsOf(root, probe.services, skipped);
+  for (const { service, method } of firstOf(methods, bounds.operations, { skipped, where: 'services' })) {
     const kind = READS.test(method.name) ? 'Query' : 'Mutation';
     const name = unique[kind](toGraphQLName(method.name));
     const input = method.resolvedRequestType!;

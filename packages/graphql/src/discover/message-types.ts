@@ -1,4 +1,5 @@
 import protobuf from 'protobufjs';
+import type { TakeFields } from './bounds.ts';
 import type { Skipped } from './discovery.ts';
 import { isGraphQLName, toTypeName, uniqueNames } from './names.ts';
 import type { FieldText, SchemaText } from './schema-text.ts';
@@ -33,8 +34,13 @@ export interface MessageTypes {
   readonly usesJson: boolean;
 }
 
+export interface MessageTypesOptions {
+  readonly skipped: Skipped[];
+  readonly takeFields: TakeFields;
+}
+
 /** Makes types into the text. Fields are named as in the JSON of protocol buffers: `full_name` is `fullName`. */
-export function createMessageTypes(text: SchemaText, skipped: Skipped[]): MessageTypes {
+export function createMessageTypes(text: SchemaText, { skipped, takeFields }: MessageTypesOptions): MessageTypes {
   const names = { output: new Map<protobuf.Type, string>(), input: new Map<protobuf.Type, string>() };
   const enums = new Map<protobuf.Enum, string>();
   const unique = uniqueNames(RESERVED);
@@ -50,7 +56,7 @@ export function createMessageTypes(text: SchemaText, skipped: Skipped[]): Messag
     if (known !== undefined) return known;
     if (WELL_KNOWN.test(message.fullName)) return json();
     const usable = message.fieldsArray.filter((field) => isUsable(field));
-    if (usable.length === 0) return json();
+    if (usable.length === 0 || !takeFields(usable.length, message.fullName)) return json();
     const name = unique(`${toTypeName(message.name) || 'Message'}${side === 'input' ? 'Input' : ''}`);
     names[side].set(message, name);
     const fields = usable.map((field): FieldText => ({ name: jsonName(field), type: fieldType(field, side) }));
@@ -80,7 +86,7 @@ export function createMessageTypes(text: SchemaText, skipped: Skipped[]): Messag
     const known = enums.get(value);
     if (known !== undefined) return known;
     const usable = Object.keys(value.values).filter((each) => isGraphQLName(each) && !/^(true|false|null)$/.test(each));
-    if (usable.length === 0) return 'String';
+    if (usable.length === 0 || !takeFields(usable.length, value.fullName)) return 'String';
     const name = unique(toTypeName(value.name) || 'Enum');
     enums.set(value, name);
     text.enumeration(name, usable);

@@ -1,10 +1,17 @@
-import type { CallUpstream, Resource, ResourceRef, Secrets, SnapshotUpstream } from '@edge-gateway/core';
+import {
+  GatewayError,
+  type CallUpstream,
+  type Resource,
+  type ResourceRef,
+  type Secrets,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 import type { UpstreamSpec } from '@edge-gateway/core/schema';
 import { createGrpcChannel } from '../grpc/channel.ts';
 import { introspect, MAX_SCHEMA_BYTES } from '../remote/introspect.ts';
 import { namedPath, SERVER_PATH } from '../remote/server-path.ts';
 import type { Probe } from './discovery.ts';
-import { reflect } from './grpc-reflection.ts';
+import { reflect, TooMuchReflected } from './grpc-reflection.ts';
 import { findDocument, type TellPath } from './openapi/find-document.ts';
 
 /** How upstreams are asked. */
@@ -18,6 +25,9 @@ export interface ProbeContext {
 }
 
 const TIMEOUT_MS = 5000;
+/** How calls reject when an answer has more bytes than may be read. */
+const TOO_LARGE = 'ERR_ROUTING_UPSTREAM_TOO_LARGE';
+const OF_SCHEMAS = `(a schema has at most ${MAX_SCHEMA_BYTES} bytes)`;
 
 /**
  * Asks an upstream what it is: a GraphQL server, a service with an OpenAPI document, a gRPC service with reflection; in this order, or
@@ -33,7 +43,12 @@ export async function probeUpstream(
   const ways: Record<Probe['type'], () => Promise<Probe | undefined>> = {
     graphql: async () => {
       const asked = { path: namedPath(spec) ?? SERVER_PATH, timeoutMs: TIMEOUT_MS };
-      return { type: 'graphql', introspection: await introspect(callUpstream, ref, asked) };
+      const introspection = await introspect(callUpstream, ref, asked).catch((error: unknown) => {
+        if (error instanceof GatewayError && error.code === TOO_LARGE)
+          tell(asked.path, `${error.message} ${OF_SCHEMAS}`);
+        throw error;
+      });
+      return { type: 'graphql', introspection };
     },
     openapi: async () => {
       const upstream = { ref, serviceSpec: spec.static?.serviceSpec };
@@ -52,7 +67,7 @@ export async function probeUpstream(
 /** Asks one endpoint after the other, with the TLS of the upstream. */
 async function askReflection(
   ref: ResourceRef,
-  { findUpstream, secrets }: ProbeContext,
+  { findUpstream, secrets, tell }: ProbeContext,
 ): Promise<Extract<Probe, { type: 'grpc' }> | undefined> {
   const channel = createGrpcChannel(() => findUpstream(ref), { secrets, maxBytes: MAX_SCHEMA_BYTES });
   const asked = new Set<string>();
@@ -62,7 +77,10 @@ async function askReflection(
       if (asked.has(address)) continue;
       asked.add(address);
       const options = { credentials, timeoutMs: TIMEOUT_MS, ...(serverName && { serverName }) };
-      const reflected = await reflect(address, options).catch(() => undefined);
+      const reflected = await reflect(address, options).catch((error: unknown) => {
+        if (error instanceof TooMuchReflected) tell(`reflection of ${address}`, error.message);
+        return undefined;
+      });
       if (reflected && reflected.services.length > 0) return { type: 'grpc', ...reflected };
     }
   } finally {

@@ -86,15 +86,25 @@ describe('the discovery loop', () => {
     };
   }
 
-  async function openApiServer(): Promise<number> {
+  async function openApiServer(document: object = OPENAPI): Promise<number> {
     const server = createServer((req, res) => {
       res
         .writeHead(req.url === '/openapi.json' ? 200 : 404)
-        .end(req.url === '/openapi.json' ? JSON.stringify(OPENAPI) : '');
+        .end(req.url === '/openapi.json' ? JSON.stringify(document) : '');
     });
     open.push({ close: () => server.closeAllConnections() ?? server.close() });
     return listening(server);
   }
+
+  it('says in the status, by number, when an upstream has more operations than are offered', async () => {
+    const { get } = OPENAPI.paths['/a'];
+    const paths = Object.fromEntries(
+      Array.from({ length: 5001 }, (_, i) => [`/p${i}`, { get: { ...get, operationId: `op${i}` } }]),
+    );
+    const { spec, status } = await start({ many: await openApiServer({ openapi: '3.0.0', paths }) });
+    expect(Object.keys(spec('many').executableSchema.executor.local.resolutions)).to.have.length(5000);
+    expect(JSON.stringify(status('many'))).to.include('there are 5001 operations; the first 5000 are offered');
+  }).timeout(60_000);
 
   it('makes an API of a GraphQL server, an OpenAPI document and a gRPC service', async () => {
     const [todos, users] = [await startTodos(), await startUsersGrpc()];

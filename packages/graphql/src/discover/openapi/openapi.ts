@@ -1,5 +1,6 @@
 import { buildSchema } from 'graphql';
 import type { Resolution } from '@edge-gateway/core/schema';
+import { firstOf, roomForFields, type DiscoveryBounds } from '../bounds.ts';
 import type { Discovery, Skipped, UpstreamName } from '../discovery.ts';
 import { uniqueNames } from '../names.ts';
 import { createSchemaText, type FieldText } from '../schema-text.ts';
@@ -13,12 +14,14 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
  * Makes an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`.
  * An operation that GraphQL cannot offer is skipped. Throws when the document is not OpenAPI 3, or nothing of it is left.
  */
-export function discoverOpenApi(upstream: UpstreamName, source: unknown): Discovery {
+export function discoverOpenApi(upstream: UpstreamName, source: unknown, bounds: DiscoveryBounds): Discovery {
   const document = openDocument(source);
   const skipped: Skipped[] = [];
   const text = createSchemaText();
-  const types = createTypes(document, text, skipped);
+  const takeFields = roomForFields(bounds.fields, skipped);
+  const types = createTypes(document, text, { skipped, takeFields });
   const context = {
+    takeFields,
     document,
     types,
     upstream,
@@ -27,7 +30,8 @@ export function discoverOpenApi(upstream: UpstreamName, source: unknown): Discov
   };
   const fields: Record<'Query' | 'Mutation', FieldText[]> = { Query: [], Mutation: [] };
   const resolutions: Record<string, Resolution> = {};
-  for (const operation of operationsOf(document, skipped)) {
+  const operations = operationsOf(document, skipped);
+  for (const operation of firstOf(operations, bounds.operations, { skipped, where: '#/paths' })) {
     try {
       const { root, field, resolution } = toField(operation, context);
       fields[root].push(field);

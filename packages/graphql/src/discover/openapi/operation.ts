@@ -1,5 +1,6 @@
 import type { Resolution } from '@edge-gateway/core/schema';
 import { compileRestTemplate } from '../../resolvers/rest-request.ts';
+import type { TakeFields } from '../bounds.ts';
 import type { UpstreamName } from '../discovery.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import type { FieldText } from '../schema-text.ts';
@@ -31,6 +32,7 @@ export interface OperationContext {
   readonly basePath: string;
   /** Gives a field name once per root type. */
   readonly unique: Readonly<Record<'Query' | 'Mutation', (name: string) => string>>;
+  readonly takeFields: TakeFields;
 }
 
 interface Argument {
@@ -97,6 +99,7 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
     args.push({ name: argument, type: required ? `${type}!` : type });
     found.set(`${place} ${name}`, { in: place!, name, argument });
   }
+  if (!context.takeFields(args.length, operation.placed.pointer)) throw new Error('there is no room for its arguments');
   return [...found.values()];
 }
 

@@ -1,5 +1,6 @@
 import type { Skipped } from '../discovery.ts';
 import { isGraphQLName, toTypeName, uniqueNames } from '../names.ts';
+import type { TakeFields } from '../bounds.ts';
 import type { FieldText, SchemaText } from '../schema-text.ts';
 import type { Document, Placed } from './document.ts';
 import { textOf } from './document.ts';
@@ -24,8 +25,13 @@ interface Making {
   readonly depth: number;
 }
 
+export interface TypesOptions {
+  readonly skipped: Skipped[];
+  readonly takeFields: TakeFields;
+}
+
 /** Makes types into the text; what cannot be said in GraphQL is reported, and is `JSON` or left out. */
-export function createTypes(document: Document, text: SchemaText, skipped: Skipped[]): Types {
+export function createTypes(document: Document, text: SchemaText, { skipped, takeFields }: TypesOptions): Types {
   const names = { output: new Map<string, string>(), input: new Map<string, string>() };
   const unique = uniqueNames(SCALARS);
   let usesJson = false;
@@ -44,7 +50,10 @@ export function createTypes(document: Document, text: SchemaText, skipped: Skipp
     const name = ownName(placed.pointer) || hint;
     const next = { ...making, depth: making.depth + 1 };
     if (shape.kind === 'list') return `[${make(shape.items, `${name}Item`, next)}]`;
-    if (shape.kind === 'enum') return remember(placed, name, (made) => text.enumeration(made, shape.values), next);
+    if (shape.kind === 'enum') {
+      if (!takeFields(shape.values.length, placed.pointer)) return json();
+      return remember(placed, name, (made) => text.enumeration(made, shape.values), next);
+    }
     if (shape.kind === 'object') return object(placed, name, shape.properties, next);
     if (shape.kind === 'choice' && making.side === 'output') return choice(placed, shape.members, next);
     return shape.kind === 'scalar' && shape.scalar !== 'JSON' ? shape.scalar : json();
@@ -59,7 +68,7 @@ export function createTypes(document: Document, text: SchemaText, skipped: Skipp
 
   function object(placed: Placed, name: string, properties: readonly Property[], making: Making): string {
     const usable = properties.filter((each) => isUsable(each, making.side));
-    if (usable.length === 0) return json();
+    if (usable.length === 0 || !takeFields(usable.length, placed.pointer)) return json();
     return remember(
       placed,
       name,

@@ -1,0 +1,41 @@
+import type { Skipped } from './discovery.ts';
+
+/**
+ * Most of what one upstream may bring: beyond it making an API of it would hold up all that the process does, and so would each
+ * look at it.
+ */
+export interface DiscoveryBounds {
+  /** Operations of an OpenAPI document, methods of gRPC services. */
+  readonly operations: number;
+  /** Fields, arguments and values of all types. */
+  readonly fields: number;
+}
+
+export const DISCOVERY_BOUNDS: DiscoveryBounds = { operations: 5000, fields: 50_000 };
+
+/** The first of many; says so where the others are left out. */
+export function firstOf<T>(all: readonly T[], max: number, told: { skipped: Skipped[]; where: string }): readonly T[] {
+  if (all.length <= max) return all;
+  const reason = `there are ${all.length} operations; the first ${max} are offered`;
+  told.skipped.push({ where: told.where, reason, isCut: true });
+  return all.slice(0, max);
+}
+
+/** Takes so many fields; false when there is no room for them, which is said once. */
+export type TakeFields = (amount: number, where: string) => boolean;
+
+/** Makes room for so many fields. */
+export function roomForFields(max: number, skipped: Skipped[]): TakeFields {
+  let left = max;
+  let isTold = false;
+  return (amount, where) => {
+    if (amount <= left) {
+      left -= amount;
+      return true;
+    }
+    const reason = `all types together would have more than ${max} fields; from here on they are JSON`;
+    if (!isTold) skipped.push({ where, reason, isCut: true });
+    isTold = true;
+    return false;
+  };
+}
