@@ -17,7 +17,7 @@ export { createRouter, type Router, type RouterOptions } from './router.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 export type { Forward, ForwardFailure, ForwardHead, ForwardOutcome } from './forward/forward.ts';
 export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/middleware.ts';
-export { forward } from './forward/undici.ts';
+export { forward } from './forward/forward-request.ts';
 export { forwardUpgrade } from './forward/upgrade.ts';
 export type { ForwardUpgrade, Upstream, Upstreams, UpgradeOutcome, UpgradeTarget } from './upstream/upstream.ts';
 export { createUpstreamCaller } from './upstream/call.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hasBody } from './forward/request-body.ts';
+import { hasBody } from './http1/request-body.ts';
 import { lingerOnClose } from './lingering-close.ts';
 import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { hasHeader } from './flat-headers.ts';

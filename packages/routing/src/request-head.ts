@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RoutingErrorCode } from './error-codes.ts';
 import { clientAddress } from './client-address.ts';
-import { isHopByHop, namedByConnection } from './forward/hop-by-hop.ts';
+import { isHopByHop, namedByConnection } from './http1/hop-by-hop.ts';
 import { isAuthority } from './listen/check-host.ts';
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';

@@ -1,6 +1,6 @@
 import type { HeaderChange } from '@edge-gateway/core';
 import { hasHeader, removeHeader, setHeader } from './flat-headers.ts';
-import { isHopByHop } from './forward/hop-by-hop.ts';
+import { isHopByHop } from './http1/hop-by-hop.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
 
 /** Tells the client how long the upstream took, in milliseconds. */

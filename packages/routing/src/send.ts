@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { CompiledDestination } from './compile/route.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import { parsedBody } from './forward/parsed-body.ts';
-import { forward } from './forward/undici.ts';
+import { forward } from './forward/forward-request.ts';
 import { forwardUpgrade } from './forward/upgrade.ts';
 import { textReply } from './reply.ts';
 import { noCluster, type ForwardAction, type UpgradeSocket } from './serve.ts';

@@ -1,24 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
 import type { Endpoint } from '@edge-gateway/core';
-import type { Cluster } from '../upstream/cluster.ts';
-import type { Connection } from '../upstream/connection.ts';
-import type { ConnectionPool, ConnectionUser } from '../upstream/pool.ts';
-import { explain, failureOf, isDisconnect, UpstreamProtocolError, type Phase } from './failure.ts';
-import type { ForwardFailure, ForwardHead, ForwardOutcome } from './forward.ts';
+import { RequestBody, hasBody } from '../http1/request-body.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
 import { lingerOnClose } from '../lingering-close.ts';
-import { RequestBody, hasBody } from './request-body.ts';
-import { requestHeaders } from './request-head.ts';
-import { readResponseHead, type ResponseHead } from './response-head.ts';
+import type { Cluster } from '../upstream/cluster.ts';
+import { UpstreamExchange } from '../upstream/exchange.ts';
+import type { FailureReason } from './failure.ts';
+import type { ForwardFailure, ForwardHead, ForwardOutcome } from './forward.ts';
 
-/** Interim answers (1xx) that are taken before a final one. */
-const MAX_INTERIM = 16;
-/** Longest delay a timer of Node takes. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
 /** Methods that may be sent twice (RFC 9110 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
-
-type Controller = Dispatcher.DispatchController;
+/** Bodies up to this size go out with their head in one write. */
+const SMALL = 16 * 1024;
 
 export interface ExchangeParts {
   readonly req: IncomingMessage;
@@ -28,174 +21,96 @@ export interface ExchangeParts {
   readonly endpoint: Endpoint;
 }
 
-/** One request on its way upstream and its answer on the way back. undici calls the methods named `on…`. */
-export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
+/** One request of a client on its way upstream, and its answer on the way back. */
+export class Exchange extends UpstreamExchange {
+  protected readonly sentTwice = IDEMPOTENT;
   readonly #parts: ExchangeParts;
-  readonly #startedAt = performance.now();
-  #pool: ConnectionPool | undefined;
-  #connection: Connection | undefined;
-  #controller: Controller | undefined;
   #body: RequestBody | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #phase: Phase = 'connecting';
-  #answering = false;
-  #framed = true;
-  #retried = false;
-  #over = false;
-  #interim = 0;
+  /** Head of the answer, as long as it is not written. */
+  #flat: string[] | undefined;
+  #framing: ResponseHead['framing'] = 'close';
   #status = 0;
   #upstreamMs = -1;
   #received = 0;
 
   constructor(parts: ExchangeParts) {
+    super(parts.cluster, parts.endpoint);
     this.#parts = parts;
   }
 
   start(): void {
-    const { req, res, cluster, head, endpoint } = this.#parts;
-    const { stats } = cluster;
-    stats.rqTotal.value++;
-    stats.rqActive.value++;
+    const { req, res, head } = this.#parts;
     res.on('close', this.#onClientGone);
     if (res.destroyed) return this.#onClientGone();
-    if (head.timeoutMs > 0) this.#timer = setTimeout(onTimeout, Math.min(head.timeoutMs, MAX_DELAY_MS), this);
     if (!head.body && hasBody(req)) this.#body = new RequestBody(req, this.#onUpload);
-    // undici would send an absolute URI on as it is.
-    if (!head.path.startsWith('/')) return this.#end({ failure: failureOf('ERR_ROUTING_FORWARD_REQUEST'), flags: '' });
-    try {
-      this.#pool = cluster.pool(endpoint);
-    } catch (error) {
-      return this.#fail(error as Error);
-    }
-    if (!this.#pool.acquire(this)) this.#end({ failure: failureOf('ERR_ROUTING_UPSTREAM_OVERFLOW'), flags: 'UO' });
+    const { method, path, headers, timeoutMs } = head;
+    this.send({ method, path, headers, timeoutMs, body: head.body ?? this.#body });
   }
 
-  onConnection(connection: Connection): void {
-    const { head } = this.#parts;
-    this.#connection = connection;
-    this.#controller = undefined;
-    const options = {
-      method: head.method,
-      path: head.path,
-      headers: requestHeaders(head.headers, this.#body?.length),
-      body: (head.body ?? this.#body ?? null) as Buffer | null,
-      // One constant, or undici opens a new connection whenever the Host header is another one.
-      servername: 'upstream',
-    };
-    connection.dispatch(options, this);
+  onHeadAlone(): void {
+    if (this.over) return;
+    this.#writeHead(this.#flat!);
+    this.#parts.res.flushHeaders();
   }
 
-  onRequestStart(controller: Controller): void {
-    if (this.#over) throw new Error('the exchange is over');
-    this.#controller = controller;
-    this.#phase = 'sent';
+  onBody(buffer: Buffer, start: number, end: number): void {
+    if (this.over) return;
+    this.#received += end - start;
+    const { connection } = this;
+    if (this.#flat) this.#writeHead(this.#flat);
+    if (!this.#parts.res.write(connection!.take(buffer, start, end))) connection!.pause();
   }
 
-  onResponseStarted(): void {
-    this.#answering = true;
-  }
-
-  onResponseStart(controller: Controller, status: number): void {
-    if (this.#over) return;
-    if (status >= 102 && status < 200 && ++this.#interim <= MAX_INTERIM) return;
-    if (status < 200 || status > 599) return controller.abort(new UpstreamProtocolError(`unexpected status ${status}`));
-    try {
-      this.#writeHead(status, readResponseHead(controller.rawHeaders as Buffer[], status));
-    } catch (error) {
-      controller.abort(new UpstreamProtocolError((error as Error).message));
-    }
-  }
-
-  onResponseData(controller: Controller, chunk: Buffer): void {
-    if (this.#over) return;
-    this.#received += chunk.length;
-    if (!this.#parts.res.write(chunk)) controller.pause();
-  }
-
-  onResponseEnd(): void {
-    this.#connection?.finished();
-    if (this.#over) return;
-    // Without framing a reset looks like the end of the body.
-    if (!this.#framed && this.#connection?.socketError) return this.#fail(this.#connection.socketError);
+  onEnd(buffer: Buffer, start: number, end: number): void {
+    if (this.over) return;
     const { res, cluster } = this.#parts;
-    res.end();
-    cluster.stats.rqTime.observe(performance.now() - this.#startedAt);
+    const length = end - start;
+    this.#received += length;
+    if (this.#flat) this.#writeWhole(this.#flat, length);
+    if (length === 0) res.end();
+    else if (length > SMALL || res.headersSent) res.end(this.connection!.take(buffer, start, end));
+    else res.end(buffer.toString('latin1', start, end), 'latin1');
+    cluster.stats.rqTime.observe(this.elapsedMs);
     this.#end({ flags: '' });
   }
 
-  onResponseError(_controller: Controller | null, error: Error): void {
-    this.#connection?.finished();
-    if (this.#over) return;
-    if (this.#mayRetry(error)) {
-      this.#retried = true;
-      this.#phase = 'connecting';
-      if (this.#pool!.acquireFresh(this)) {
-        this.#parts.cluster.stats.rqRetry.value++;
-        return;
-      }
-      this.#phase = 'sent';
-    }
-    this.#fail(error);
-  }
-
-  /** The time is up. */
-  expire(): void {
-    this.#parts.cluster.stats.rqTimeout.value++;
-    this.#end({ failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'), flags: 'UT', details: 'timeout' });
-    this.#abort();
-  }
-
-  /** Sends what was written of the head, when nothing of the body came with it. */
-  flush(): void {
-    const { res } = this.#parts;
-    if (!this.#over && this.#received === 0) res.flushHeaders();
-  }
-
-  #writeHead(status: number, { headers, framed }: ResponseHead): void {
-    const { res, head, cluster } = this.#parts;
-    this.#upstreamMs = performance.now() - this.#startedAt;
-    const flat = head.onResponseHead(status, headers);
-    const early = this.#body !== undefined && !this.#body.ended;
-    res.writeHead(status, early ? [...flat, 'connection', 'close'] : flat);
-    if (early) lingerOnClose(res);
+  protected answered({ status, headers, framing }: ResponseHead): void {
+    const { head } = this.#parts;
+    this.#upstreamMs = this.elapsedMs;
+    this.#flat = head.onResponseHead(status, headers);
     this.#status = status;
-    this.#framed = framed;
-    cluster.stats.answered(status);
-    res.on('drain', this.#onDrain);
-    process.nextTick(flushHead, this);
+    this.#framing = framing;
   }
 
-  #mayRetry(error: Error): boolean {
-    const { reused } = this.#connection ?? { reused: false };
-    return (
-      reused &&
-      this.#phase === 'sent' &&
-      !this.#retried &&
-      !this.#answering &&
-      !this.#body &&
-      !this.#parts.head.body &&
-      IDEMPOTENT.has(this.#parts.head.method) &&
-      isDisconnect(error)
-    );
-  }
-
-  #fail(error: Error): void {
-    const reason = explain(error, this.#phase);
+  protected failed(reason: FailureReason): void {
     this.#end(reason);
   }
 
+  #writeHead(flat: string[]): void {
+    const { res, cluster } = this.#parts;
+    const early = this.#body !== undefined && !this.#body.ended;
+    this.#flat = undefined;
+    res.writeHead(this.#status, early ? [...flat, 'connection', 'close'] : flat);
+    if (early) lingerOnClose(res);
+    cluster.stats.answered(this.#status);
+    res.on('drain', this.#onDrain);
+  }
+
+  /** The whole answer is there: it gets its length instead of chunks, and leaves in one write. */
+  #writeWhole(flat: string[], length: number): void {
+    this.#writeHead(this.#framing === 'chunked' ? [...flat, 'content-length', String(length)] : flat);
+  }
+
   #end({ failure, flags, details }: { failure?: ForwardFailure; flags: string; details?: string }): void {
-    if (this.#over) return;
-    this.#over = true;
-    clearTimeout(this.#timer);
+    if (this.over) return;
+    this.finish();
     const { res, cluster, head, endpoint } = this.#parts;
     res.off('close', this.#onClientGone).off('drain', this.#onDrain);
-    this.#body?.destroy();
-    cluster.stats.rqActive.value--;
-    cluster.stats.rqCompleted.value++;
-    const aborted = this.#status > 0 && (failure !== undefined || flags === 'DC');
+    this.#body?.release();
+    const begun = this.#status > 0 && this.#flat === undefined;
+    const aborted = begun && (failure !== undefined || flags === 'DC');
     if (failure && !aborted) cluster.stats.answered(failure.status);
-    if (aborted) breakOff(res, this.#framed);
+    if (aborted) breakOff(res, this.#framing !== 'close');
     const outcome: ForwardOutcome = {
       flags,
       details,
@@ -209,25 +124,17 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
     head.onDone(outcome);
   }
 
-  #abort(): void {
-    this.#pool?.cancel(this);
-    this.#controller?.abort(new Error('the exchange is over'));
-  }
-
   readonly #onClientGone = (): void => {
-    if (this.#over) return;
-    this.#parts.cluster.stats.rqCancelled.value++;
+    if (this.over) return;
+    this.cluster.stats.rqCancelled.value++;
     this.#end({ flags: 'DC', details: 'client disconnected' });
-    this.#abort();
+    this.leave();
   };
 
-  readonly #onDrain = (): void => this.#controller?.resume();
+  readonly #onDrain = (): void => this.connection?.resume();
 
-  readonly #onUpload = (): void => void this.#timer?.refresh();
+  readonly #onUpload = (): void => this.refresh();
 }
-
-const onTimeout = (exchange: Exchange): void => exchange.expire();
-const flushHead = (exchange: Exchange): void => exchange.flush();
 
 /** Ends a response whose body cannot be finished, so that nobody can take the part that was sent for the whole. */
 function breakOff(res: ServerResponse, framed: boolean): void {

@@ -5,10 +5,10 @@ import { breaksLine, isHeaderName } from '../flat-headers.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
-import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
+import { isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { parsedBody } from './parsed-body.ts';
 import { parseTarget, refuse, type Target } from './target.ts';
-import { forward } from './undici.ts';
+import { forward } from './forward-request.ts';
 import { forwardUpgrade } from './upgrade.ts';
 
 /** Limit of an exchange unless the options say otherwise, in milliseconds. */

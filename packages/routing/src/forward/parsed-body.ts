@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
-import { hasBody } from './request-body.ts';
+import { hasBody } from '../http1/request-body.ts';
 
 /** What a body parser may have left on a request. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };

@@ -4,7 +4,8 @@ import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middlewar
 import type { Endpoint } from '@edge-gateway/core';
 import { connectAlone } from '../upstream/connect-alone.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
-import { explain, failureOf, UpstreamProtocolError } from './failure.ts';
+import { UpstreamProtocolError } from '../http1/errors.ts';
+import { explain, failureOf } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
 import { linger } from '../lingering-close.ts';
 
@@ -57,7 +58,7 @@ function proxyOf(pool: ConnectionPool, endpoint: Endpoint): RequestHandler {
     proxy = createProxyMiddleware({
       // The agent speaks TLS where the upstream does, so that a target is always a plain one.
       target: { protocol: 'http:', host: endpoint.address, port: endpoint.port },
-      agent: createAgent(pool, endpoint),
+      agent: createAgent(pool),
       ejectPlugins: true,
       plugins: [
         (server) => {
@@ -72,9 +73,9 @@ function proxyOf(pool: ConnectionPool, endpoint: Endpoint): RequestHandler {
 }
 
 /** Connections for upgrades: never shared or kept. */
-function createAgent(pool: ConnectionPool, endpoint: Endpoint): Agent {
+function createAgent(pool: ConnectionPool): Agent {
   const createConnection: Agent['createConnection'] = (_options, callback) => {
-    connectAlone(pool, endpoint, (error, socket) => callback?.(error, socket as Socket));
+    connectAlone(pool, (error, socket) => callback?.(error, socket as Socket));
     return undefined;
   };
   return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });

@@ -5,7 +5,7 @@ import { Cluster } from '../upstream/cluster.ts';
 import type { ForwardUpgrade, UpgradeTarget } from '../upstream/upstream.ts';
 import { explain, failureOf } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
-import { isHopByHop } from './hop-by-hop.ts';
+import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { linger } from '../lingering-close.ts';
 import { sendUpgrade, type Upgrade } from './upgrade-proxy.ts';
 

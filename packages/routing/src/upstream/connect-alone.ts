@@ -1,19 +1,13 @@
 import type { Socket } from 'node:net';
-import type { Endpoint } from '@edge-gateway/core';
 import type { ConnectionPool } from './pool.ts';
 
 /** Opens a connection like those of the pool, but never shared or kept, and counts it with them. */
-export function connectAlone(
-  pool: ConnectionPool,
-  { address, port }: Endpoint,
-  callback: (error: Error | null, socket?: Socket) => void,
-): void {
+export function connectAlone(pool: ConnectionPool, callback: (error: Error | null, socket?: Socket) => void): void {
   const { stats } = pool;
-  const { protocol } = new URL(pool.origin);
-  pool.connect({ hostname: address, protocol, port: String(port) }, (error, socket) => {
+  pool.connect((error, socket) => {
     if (!socket) {
       stats.cxConnectFail.value++;
-      return callback(error ?? new Error('there is no connection'));
+      return callback(error);
     }
     stats.cxTotal.value++;
     stats.cxHttp1Total.value++;

@@ -27,7 +27,7 @@ export function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallU
         reject(errorOf(failure, `${name}: ${details}`));
       };
       try {
-        connectAlone(cluster.pool(endpoint), endpoint, (error, socket) => {
+        connectAlone(cluster.pool(endpoint), (error, socket) => {
           if (socket) resolve({ socket, host: hostOf(endpoint), basePath: '' });
           else failed(error!);
         });

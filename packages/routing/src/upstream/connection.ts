@@ -1,105 +1,237 @@
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import { UpstreamClosedError } from '../http1/errors.ts';
+import { ReadBuffer } from '../http1/read-buffer.ts';
+import type { RequestBody } from '../http1/request-body.ts';
+import { RequestWriter, writeWhole } from '../http1/request-writer.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
+import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
 import type { ConnectionPool } from './pool.ts';
 
-/** Response heads up to this size are taken, in bytes. */
-const MAX_RESPONSE_HEAD_BYTES = 64 * 1024;
+/** A server that says how long it keeps a connection is not asked in the last seconds of it. */
+const KEEP_ALIVE_MARGIN_S = 2;
 
-/** One connection to an endpoint. It carries one exchange at a time, and opens itself with the first. */
-export class Connection {
-  /** True once an exchange went over the open socket: the next one may find that the other side has just closed it. */
+/** What a connection is wanted for. The connection is its own from `onOpen` to `onEnd` or `onBroken`. */
+export interface ConnectionUser extends ResponseSink {
+  /** The connection is open: the time to write. */
+  onOpen(connection: Connection): void;
+  /** The connection could not be made, or broke before the answer was complete. */
+  onBroken(connection: Connection, error: Error): void;
+}
+
+/** One connection to an endpoint. It carries one exchange at a time, and opens itself for the first. */
+export class Connection implements ResponseSink {
+  /** True once an exchange went over it: the next one may find that the other side has just closed it. */
   reused = false;
-  /** True while an exchange has it. */
-  busy = false;
-  open = false;
-  /** How the socket broke, while that can matter to the exchange on it. */
-  socketError: Error | undefined;
-  readonly #client: Client;
+  /** True once something of the request is written. */
+  sent = false;
+  /** True once a byte of the answer came. */
+  answering = false;
   readonly #pool: ConnectionPool;
-  #finished = true;
+  readonly #parser = new ResponseParser(this);
+  readonly #buffer = new ReadBuffer();
   #socket: Socket | undefined;
-  #counted = { rx: 0, tx: 0 };
+  #user: ConnectionUser | undefined;
+  #writer: RequestWriter | undefined;
+  #body: RequestBody | undefined;
+  #served = 0;
+  #paused = false;
+  #gone = false;
+  #idleSince = 0;
+  #idleLimitMs: number;
+  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
-    const { settings } = pool;
-    this.#client = new Client(pool.origin, {
-      connect: (target, callback) =>
-        pool.connect(target, (...result) => {
-          const socket = result[1];
-          if (socket) this.#opened(socket);
-          callback(...result);
-        }),
-      allowH2: false,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: settings.idleTimeoutMs,
-      keepAliveMaxTimeout: settings.idleTimeoutMs,
-      maxHeaderSize: MAX_RESPONSE_HEAD_BYTES,
-      maxRequestsPerClient: settings.maxRequestsPerConnection,
-    });
-    this.#listen();
+    this.#idleLimitMs = pool.settings.idleTimeoutMs;
   }
 
-  /** Sends a request. The handler's last callback has to be followed by {@link finished}. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    this.#finished = false;
-    this.#client.dispatch(options, handler);
-    if (this.#finished && this.#client.stats.size === 0) this.#release();
+  /** Serves `user` next: at once, or when the connection is made. */
+  give(user: ConnectionUser): void {
+    this.#user = user;
+    this.sent = false;
+    this.answering = false;
+    if (this.#socket) user.onOpen(this);
+    else if (!this.#gone) this.#connect();
   }
 
-  /** Says that the exchange is over. The connection goes back to its pool as soon as it can carry another one. */
-  finished(): void {
-    this.#finished = true;
-    this.#count();
+  /** Writes a request: its head, and a body that is there or streams. */
+  write(method: string, head: string, body: Buffer | RequestBody | undefined): void {
+    const socket = this.#socket!;
+    this.sent = true;
+    this.#served++;
+    this.#parser.expect(method);
+    if (body === undefined || Buffer.isBuffer(body)) {
+      this.#pool.stats.cxTxBytes.value += writeWhole(socket, head, body);
+      return;
+    }
+    this.#body = body;
+    this.#writer = new RequestWriter(socket, head, body);
+    this.#writer.start();
   }
 
+  /** Stops reading the answer until {@link resume}. */
+  pause(): void {
+    if (this.#paused || this.#gone) return;
+    this.#paused = true;
+    this.#socket!.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#gone) return;
+    this.#paused = false;
+    this.#socket!.resume();
+  }
+
+  /** What the sink was shown, to keep. */
+  take(buffer: Buffer, start: number, end: number): Buffer {
+    return this.#buffer.take(buffer, start, end);
+  }
+
+  /** Its user wants it no more. Without anything sent it stays good for the next. */
+  leave(): void {
+    this.#user = undefined;
+    if (this.sent) this.#close();
+    else if (this.#socket) this.#release();
+  }
+
+  /** Closes it, unless it is in use. */
   destroy(): void {
-    this.#client.destroy().catch(() => {});
+    if (!this.#user) this.#close();
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#user?.onHead(head);
+  }
+
+  onHeadAlone(): void {
+    this.#user?.onHeadAlone();
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    this.#user?.onBody(buffer, start, end);
+  }
+
+  onEnd(buffer: Buffer, start: number, end: number): void {
+    const user = this.#user;
+    this.#user = undefined;
+    user?.onEnd(buffer, start, end);
+  }
+
+  #connect(): void {
+    const { stats } = this.#pool;
+    const onread = { buffer: () => this.#buffer.current, callback: this.#onRead };
+    this.#pool.connect((error, socket) => {
+      if (socket && !this.#gone) return this.#opened(socket);
+      socket?.destroy();
+      if (error) stats.cxConnectFail.value++;
+      this.#break(error ?? undefined);
+    }, onread);
   }
 
   #opened(socket: Socket): void {
+    const { stats } = this.#pool;
+    stats.cxTotal.value++;
+    stats.cxHttp1Total.value++;
+    stats.cxActive.value++;
     this.#socket = socket;
-    this.#counted = { rx: 0, tx: 0 };
-    this.socketError = undefined;
-    this.reused = false;
-    socket.once('error', (error) => (this.socketError = error));
+    socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
+    socket.on('end', this.#onEnded).on('close', this.#onEnded);
+    if (this.#user) this.#user.onOpen(this);
+    else this.#release();
   }
 
-  #listen(): void {
-    const { stats } = this.#pool;
-    this.#client.on('connect', () => {
-      this.open = true;
-      stats.cxTotal.value++;
-      stats.cxHttp1Total.value++;
-      stats.cxActive.value++;
-    });
-    this.#client.on('disconnect', () => {
-      if (!this.open) return;
-      this.open = false;
-      this.#count();
-      stats.cxActive.value--;
-      stats.cxDestroy.value++;
-      if (!this.busy) this.#pool.remove(this);
-    });
-    this.#client.on('connectionError', () => stats.cxConnectFail.value++);
-    this.#client.on('drain', () => this.#release());
-    // undici reports here what went wrong inside a handler; unheard, it would end the process.
-    (this.#client as NodeJS.EventEmitter).on('error', () => this.destroy());
+  readonly #onRead = (length: number, buffer: Uint8Array): boolean => {
+    this.#pool.stats.cxRxBytes.value += length;
+    if (this.#gone) return true;
+    if (this.#parser.idle) {
+      this.#break(new UpstreamClosedError('it sent something without being asked'));
+      return true;
+    }
+    this.answering = true;
+    let used: number;
+    try {
+      used = this.#parser.read(buffer as Buffer, length);
+    } catch (error) {
+      this.#break(error as Error);
+      return true;
+    }
+    if (this.#parser.idle && !this.#gone) this.#completed(used === length);
+    return true;
+  };
+
+  readonly #onEnded = (): void => {
+    if (this.#gone) return;
+    if (this.#parser.end()) this.#close();
+    else this.#break(new UpstreamClosedError('it closed the connection'));
+  };
+
+  /** The answer is complete; `exactly` where nothing followed it. */
+  #completed(exactly: boolean): void {
+    const { keepAlive, keepAliveSeconds } = this.#parser.head!;
+    const { settings } = this.#pool;
+    this.#buffer.reset();
+    const uploaded = this.#body === undefined || this.#body.ended;
+    this.#forgetBody();
+    if (keepAliveSeconds !== undefined) this.#limitIdle((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
+    const worn = settings.maxRequestsPerConnection > 0 && this.#served >= settings.maxRequestsPerConnection;
+    if (!exactly || !uploaded || !keepAlive || worn || this.#idleLimitMs <= 0) return this.#close();
+    this.reused = true;
+    this.resume();
+    this.#release();
+  }
+
+  #limitIdle(limitMs: number): void {
+    if (limitMs >= this.#idleLimitMs) return;
+    this.#idleLimitMs = limitMs;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
   }
 
   #release(): void {
-    if (!this.busy || !this.#finished) return;
-    this.busy = false;
-    this.reused = true;
+    this.#idleSince = performance.now();
+    // One timer for many exchanges: it looks again when it comes too early.
+    this.#idleTimer ??= setTimeout(onIdle, this.#idleLimitMs, this).unref();
     this.#pool.release(this);
   }
 
-  #count(): void {
-    if (!this.#socket) return;
-    const { bytesRead, bytesWritten } = this.#socket;
-    this.#pool.stats.cxRxBytes.value += bytesRead - this.#counted.rx;
-    this.#pool.stats.cxTxBytes.value += bytesWritten - this.#counted.tx;
-    this.#counted = { rx: bytesRead, tx: bytesWritten };
+  /** Closes it if it has been unused for long enough, and looks again later if not. */
+  expire(): void {
+    this.#idleTimer = undefined;
+    if (this.#gone || this.#user) return;
+    const leftMs = this.#idleSince + this.#idleLimitMs - performance.now();
+    if (leftMs <= 0) this.#close();
+    else this.#idleTimer = setTimeout(onIdle, Math.ceil(leftMs), this).unref();
+  }
+
+  #forgetBody(): void {
+    if (this.#writer) this.#pool.stats.cxTxBytes.value += this.#writer.written;
+    this.#writer = undefined;
+    this.#body = undefined;
+  }
+
+  #close(): void {
+    this.#break(undefined);
+  }
+
+  /** Closes the connection, tells its user why, and lets the pool fill its place. */
+  #break(error: Error | undefined): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    clearTimeout(this.#idleTimer);
+    this.#forgetBody();
+    this.#buffer.reset();
+    if (this.#socket) {
+      const { stats } = this.#pool;
+      stats.cxActive.value--;
+      stats.cxDestroy.value++;
+      this.#socket.destroy();
+    }
+    const user = this.#user;
+    this.#user = undefined;
+    this.#pool.forget(this);
+    if (error) user?.onBroken(this, error);
+    this.#pool.fill();
   }
 }
+
+const onIdle = (connection: Connection): void => connection.expire();

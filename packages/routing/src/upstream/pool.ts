@@ -1,15 +1,9 @@
 import { isIPv6 } from 'node:net';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionUser } from './connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import type { ConnectionSettings } from './settings.ts';
 import type { ClusterStats } from './stats.ts';
-
-/** What a connection is wanted for. */
-export interface ConnectionUser {
-  /** Called with a connection that is its own until it says `finished`. */
-  onConnection(connection: Connection): void;
-}
 
 /** What the connections of a pool share. */
 export interface PoolOptions {
@@ -21,7 +15,6 @@ export interface PoolOptions {
 
 /** The connections to one endpoint: the one used last is used first, so that those not needed can grow old and close. */
 export class ConnectionPool {
-  readonly origin: string;
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly connect: Connector;
@@ -33,8 +26,7 @@ export class ConnectionPool {
 
   /** Throws a `TypeError` when the address of the endpoint cannot be one. */
   constructor({ endpoint, settings, stats, tls }: PoolOptions) {
-    const host = isIPv6(endpoint.address) ? `[${endpoint.address}]` : endpoint.address;
-    this.origin = new URL(`${tls ? 'https' : 'http'}://${host}:${endpoint.port}`).origin;
+    checkAddress(endpoint);
     this.settings = settings;
     this.stats = stats;
     this.connect = createConnector(endpoint, settings.connectTimeoutMs, tls);
@@ -44,7 +36,7 @@ export class ConnectionPool {
   acquire(user: ConnectionUser): boolean {
     const connection = this.#idle.pop() ?? this.#create();
     if (connection) {
-      give(connection, user);
+      connection.give(user);
       return true;
     }
     if (this.#waiting.length >= this.settings.maxPending) {
@@ -60,7 +52,7 @@ export class ConnectionPool {
   /** Gives `user` a connection that nothing was sent on yet. False when there is no room for one. */
   acquireFresh(user: ConnectionUser): boolean {
     const connection = this.#create();
-    if (connection) give(connection, user);
+    if (connection) connection.give(user);
     return connection !== undefined;
   }
 
@@ -74,24 +66,26 @@ export class ConnectionPool {
 
   /** Takes a connection back from its user. */
   release(connection: Connection): void {
-    if (!connection.open || (this.#closing && this.#waiting.length === 0)) {
-      this.remove(connection);
-      return;
-    }
+    if (this.#closing && this.#waiting.length === 0) return connection.destroy();
     const user = this.#shift();
-    if (user) give(connection, user);
+    if (user) connection.give(user);
     else this.#idle.push(connection);
   }
 
-  /** Drops a connection that has no user, and makes a new one if somebody waits. */
-  remove(connection: Connection): void {
-    if (!this.#connections.delete(connection)) return;
+  /** Forgets a connection that is closed. Its place is free then: see {@link fill}. */
+  forget(connection: Connection): void {
+    this.#connections.delete(connection);
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
-    connection.destroy();
-    const user = this.#shift();
-    const next = user && this.#create();
-    if (user && next) give(next, user);
+  }
+
+  /** Makes connections for those that wait, as far as there is room. */
+  fill(): void {
+    while (this.#waiting.length > 0) {
+      const connection = this.#create();
+      if (!connection) break;
+      connection.give(this.#shift()!);
+    }
     if (this.#connections.size === 0) this.#whenEmpty?.();
   }
 
@@ -100,7 +94,7 @@ export class ConnectionPool {
     this.#closing = true;
     return new Promise((resolve) => {
       this.#whenEmpty = resolve;
-      while (this.#idle.length > 0) this.remove(this.#idle.at(-1)!);
+      while (this.#idle.length > 0) this.#idle.at(-1)!.destroy();
       if (this.#connections.size === 0) resolve();
     });
   }
@@ -119,7 +113,8 @@ export class ConnectionPool {
   }
 }
 
-function give(connection: Connection, user: ConnectionUser): void {
-  connection.busy = true;
-  user.onConnection(connection);
+/** What Node would only find out when it connects, and then in words that nobody understands. */
+function checkAddress({ address, port }: Endpoint): void {
+  const host = isIPv6(address) ? `[${address}]` : address;
+  if (!URL.canParse(`http://${host}:${port}`)) throw new TypeError(`${address} is not an address`);
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createContext } from '@edge-gateway/core';
-import { forward } from '../../src/forward/undici.ts';
+import { forward } from '../../src/forward/forward-request.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { snapshotOf } from './harness.ts';
 

@@ -8,7 +8,7 @@ import {
   type Socket,
 } from 'node:net';
 import { createContext, type Context, type SnapshotUpstream } from '@edge-gateway/core';
-import { forward } from '../../src/forward/undici.ts';
+import { forward } from '../../src/forward/forward-request.ts';
 import type { ForwardHead, ForwardOutcome } from '../../src/forward/forward.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import type { Upstreams } from '../../src/upstream/upstream.ts';

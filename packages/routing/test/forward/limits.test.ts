@@ -148,6 +148,8 @@ describe('forward', () => {
       await get(`${gw.url}/leave`).catch(() => {});
       expect((await get(gw.url)).status).to.equal(200);
       await until(() => gw.outcomes.length === 2);
+      expect(upstream.requests.map((request) => request.split(' ')[1])).to.deep.equal(['/']);
+      expect(upstream.connections).to.equal(1);
     });
   });
 

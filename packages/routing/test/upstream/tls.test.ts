@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
 import { createServer, type ServerOptions } from 'node:https';
 import type { Server } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -45,6 +46,37 @@ describe('upstream TLS', () => {
     const { port } = await tlsUpstream();
     const gw = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), { 'ca.crt': ca });
     expect((await get(gw.url)).body).to.match(/^api.example.com from nobody by TLSv1.3$/);
+  });
+
+  it('carries large bodies both ways, unharmed', async () => {
+    const body = randomBytes(2_000_000);
+    const upstream = createServer(server, (req, res) => void req.pipe(res));
+    const port = await listen(upstream as unknown as Server);
+    whenDone(() => {
+      upstream.closeAllConnections();
+      upstream.close();
+    });
+    const gw = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), { 'ca.crt': ca });
+    const echo = async (): Promise<boolean> => {
+      const response = await fetch(gw.url, { method: 'POST', body });
+      return Buffer.from(await response.arrayBuffer()).equals(body);
+    };
+    expect(await Promise.all([echo(), echo(), echo(), echo()])).to.deep.equal([true, true, true, true]);
+  });
+
+  it('resumes the session of an earlier connection to the same endpoint', async () => {
+    const resumed: boolean[] = [];
+    const upstream = createServer(server, (req, res) => {
+      resumed.push((req.socket as TLSSocket).isSessionReused());
+      res.setHeader('connection', 'close').end('ok');
+    });
+    const port = await listen(upstream as unknown as Server);
+    whenDone(() => void upstream.close());
+    const gw = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), { 'ca.crt': ca });
+    for (let i = 0; i < 3; i++) expect((await get(gw.url)).status).to.equal(200);
+    expect(resumed).to.deep.equal([false, true, true]);
+    const other = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), { 'ca.crt': otherCa });
+    expect((await get(other.url)).status).to.equal(503);
   });
 
   it("asks for sslConfig's server name, else for the endpoint's own name", async () => {

@@ -187,7 +187,7 @@ describe('createUpstreams', () => {
 async function serveFrom(
   upstream: NonNullable<ReturnType<ReturnType<typeof createUpstreams>['get']>>,
 ): Promise<string> {
-  const { forward } = await import('../../src/forward/undici.ts');
+  const { forward } = await import('../../src/forward/forward-request.ts');
   const server = createServer((req: IncomingMessage, res: ServerResponse) =>
     forward(req, res, upstream, {
       method: 'GET',

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 
 /** Whether a request has a body, by its framing (RFC 9112 6). */
@@ -7,51 +6,52 @@ export function hasBody(req: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/**
- * The body of a client's request as undici reads one: a stream that starts at the first `resume`. undici destroys the
- * stream it was given when it is done with it; here that only lets go of the request, whose connection stays.
- */
-export class RequestBody extends EventEmitter {
+/** Who gets a body as it comes. */
+export interface BodySink {
+  onChunk(chunk: Buffer): void;
+  onBodyEnd(): void;
+}
+
+/** The body of a client's request, which starts when somebody takes it. */
+export class RequestBody {
   bytes = 0;
   ended = false;
   readonly #req: IncomingMessage;
   readonly #onProgress: () => void;
-  #started = false;
+  #sink: BodySink | undefined;
   #released = false;
 
   /** `onProgress` is called for each chunk and at the end. */
   constructor(req: IncomingMessage, onProgress: () => void) {
-    super();
     this.#req = req;
     this.#onProgress = onProgress;
-    // An 'error' that nobody listens to would end the process.
-    this.on('error', () => {});
   }
 
   /** The declared length; `undefined` when the body is chunked. */
-  get length(): string | undefined {
+  get length(): number | undefined {
     const { headers } = this.#req;
-    return headers['transfer-encoding'] === undefined ? headers['content-length'] : undefined;
+    return headers['transfer-encoding'] === undefined ? Number(headers['content-length']) : undefined;
   }
 
-  /** What undici tells a stream by. */
-  pipe(): void {}
-
-  resume(): void {
+  start(sink: BodySink): void {
     if (this.#released) return;
-    if (!this.#started) {
-      this.#started = true;
-      this.#req.on('data', this.#data).on('end', this.#end).on('error', this.#error);
-    }
-    this.#req.resume();
+    this.#sink = sink;
+    this.#req.on('data', this.#data).on('end', this.#end);
+    // A body that is read already says so no more.
+    if (this.#req.readableEnded) process.nextTick(this.#end);
+    else this.#req.resume();
   }
 
   pause(): void {
     if (!this.#released) this.#req.pause();
   }
 
+  resume(): void {
+    if (!this.#released) this.#req.resume();
+  }
+
   /** Lets go of the request. What still comes of its body is discarded, so that the connection does not stall. */
-  destroy(): void {
+  release(): void {
     if (this.#released) return;
     this.#released = true;
     this.#req.off('data', this.#data).off('end', this.#end);
@@ -61,16 +61,13 @@ export class RequestBody extends EventEmitter {
   readonly #data = (chunk: Buffer): void => {
     this.bytes += chunk.length;
     this.#onProgress();
-    this.emit('data', chunk);
+    this.#sink!.onChunk(chunk);
   };
 
   readonly #end = (): void => {
+    if (this.ended || this.#released) return;
     this.ended = true;
     this.#onProgress();
-    this.emit('end');
-  };
-
-  readonly #error = (error: Error): void => {
-    if (!this.#released) this.emit('error', error);
+    this.#sink!.onBodyEnd();
   };
 }

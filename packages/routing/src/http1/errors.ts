@@ -1,0 +1,14 @@
+/** An upstream answered something that is not the HTTP we speak with it. */
+export class UpstreamProtocolError extends Error {
+  readonly code = 'ERR_ROUTING_UPSTREAM_PROTOCOL';
+}
+
+/** An upstream ended the connection before its answer was complete. */
+export class UpstreamClosedError extends Error {
+  readonly code = 'ERR_ROUTING_UPSTREAM_RESET';
+}
+
+/** A request that must not be written, e.g. because of a line break in a header. */
+export class RequestHeadError extends Error {
+  readonly code = 'ERR_ROUTING_FORWARD_REQUEST';
+}

@@ -1,0 +1,56 @@
+import { isHeaderName } from '../flat-headers.ts';
+import { RequestHeadError } from './errors.ts';
+import { isHopByHop } from './hop-by-hop.ts';
+
+/** A request as it is to be written. */
+export interface RequestLine {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Flat `[name, value, …]`. Hop-by-hop headers and framing in it are left out. */
+  readonly headers: readonly string[];
+  /** `Host` where `headers` have none. */
+  readonly host: string;
+}
+
+/** How the body of a request is delimited: its length in bytes, in chunks, or there is none. */
+export type Framing = number | 'chunked' | undefined;
+
+const PATH = /^\/[\x21-\x7e\x80-\xff]*$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Methods whose request says that its body is empty (RFC 9110 8.6). */
+const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * The head of a request as it is written, one character a byte. Names keep their case and order. Throws a
+ * `RequestHeadError` for what would not arrive as it is meant: line breaks, names that are no token, a second host.
+ */
+export function requestHead({ method, path, headers, host }: RequestLine, framing: Framing): string {
+  if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');
+  if (!PATH.test(path)) throw new RequestHeadError('the path is not one');
+  let lines = '';
+  let hosts = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!;
+    const value = headers[i + 1]!;
+    if (isFraming(name)) continue;
+    if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
+    if (!VALUE.test(value)) throw new RequestHeadError(`the value of ${name} has a character that must not be in it`);
+    if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) throw new RequestHeadError('two hosts');
+    lines += `${name}: ${value}\r\n`;
+  }
+  if (hosts === 0) lines = `host: ${host}\r\n${lines}`;
+  return `${method} ${path} HTTP/1.1\r\n${lines}${framingLine(method, framing)}\r\n`;
+}
+
+function framingLine(method: string, framing: Framing): string {
+  if (framing === 'chunked') return 'transfer-encoding: chunked\r\n';
+  if (framing !== undefined) return `content-length: ${framing}\r\n`;
+  return WITH_CONTENT.has(method) ? 'content-length: 0\r\n' : '';
+}
+
+function isFraming(name: string): boolean {
+  if (name.length === 14) return name.toLowerCase() === 'content-length';
+  if (name.length === 6) return name.toLowerCase() === 'expect';
+  return isHopByHop(name);
+}

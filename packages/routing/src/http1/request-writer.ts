@@ -1,0 +1,97 @@
+import type { Socket } from 'node:net';
+import type { BodySink, RequestBody } from './request-body.ts';
+
+/** Bodies up to this size leave in one write with what stands before them. */
+const SMALL = 16 * 1024;
+
+/** Writes a request whose body is streamed, with back-pressure. */
+export class RequestWriter implements BodySink {
+  readonly #socket: Socket;
+  readonly #body: RequestBody;
+  readonly #chunked: boolean;
+  #head: string;
+  #left: number;
+  /** Bytes that were written. */
+  written = 0;
+
+  constructor(socket: Socket, head: string, body: RequestBody) {
+    this.#socket = socket;
+    this.#body = body;
+    this.#head = head;
+    this.#chunked = body.length === undefined;
+    this.#left = body.length ?? 0;
+  }
+
+  start(): void {
+    this.#body.start(this);
+    // What has come of the body already goes out with the head.
+    process.nextTick(flush, this);
+  }
+
+  /** The socket takes more. */
+  resume(): void {
+    this.#body.resume();
+  }
+
+  /** Writes the head if it still waits. */
+  flush(): void {
+    if (this.#head === '' || this.#socket.destroyed) return;
+    this.written += this.#head.length;
+    this.#socket.write(this.#head, 'latin1');
+    this.#head = '';
+  }
+
+  onChunk(chunk: Buffer): void {
+    const { length } = chunk;
+    const before = this.#chunked ? `${this.#head}${length.toString(16)}\r\n` : this.#head;
+    const after = this.#chunked ? '\r\n' : '';
+    this.#head = '';
+    this.#left -= length;
+    this.written += before.length + length + after.length;
+    if (!this.#write(before, chunk, after)) this.#body.pause();
+  }
+
+  onBodyEnd(): void {
+    if (this.#socket.destroyed) return;
+    if (!this.#chunked) {
+      this.flush();
+      // Nothing else may follow on a connection where bytes are missing.
+      if (this.#left !== 0) this.#socket.destroy();
+      return;
+    }
+    const last = `${this.#head}0\r\n\r\n`;
+    this.#head = '';
+    this.written += last.length;
+    this.#socket.write(last, 'latin1');
+  }
+
+  #write(before: string, chunk: Buffer, after: string): boolean {
+    const socket = this.#socket;
+    if (before === '' && after === '') return socket.write(chunk);
+    if (chunk.length <= SMALL) return socket.write(before + chunk.toString('latin1') + after, 'latin1');
+    socket.cork();
+    if (before !== '') socket.write(before, 'latin1');
+    let more = socket.write(chunk);
+    if (after !== '') more = socket.write(after, 'latin1');
+    socket.uncork();
+    return more;
+  }
+}
+
+const flush = (writer: RequestWriter): void => writer.flush();
+
+/** Writes a request whose body is there, if it has one, and gives the number of bytes. */
+export function writeWhole(socket: Socket, head: string, body: Buffer | undefined): number {
+  if (body === undefined || body.length === 0) {
+    socket.write(head, 'latin1');
+    return head.length;
+  }
+  if (body.length <= SMALL) socket.write(head + body.toString('latin1'), 'latin1');
+  else {
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+  }
+  return head.length + body.length;
+}

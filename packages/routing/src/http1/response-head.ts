@@ -1,0 +1,100 @@
+import { isHeaderName } from '../flat-headers.ts';
+import { UpstreamProtocolError } from './errors.ts';
+import { BROKEN_LINES } from './header-lines.ts';
+import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
+
+/** The head of an answer. */
+export interface ResponseHead {
+  readonly status: number;
+  /** Flat, names as they came, without hop-by-hop headers and those that `Connection` names. */
+  readonly headers: string[];
+  /** Length of the body in bytes; `chunked`; or `close` where it goes on until the connection ends. */
+  readonly framing: number | 'chunked' | 'close';
+  /** Whether another request may follow on the connection. */
+  readonly keepAlive: boolean;
+  /** How long the server keeps the connection, in seconds, where it says so. */
+  readonly keepAliveSeconds: number | undefined;
+}
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
+const DIGITS = /^\d{1,15}$/;
+const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,9})(?:$|[\s,])/i;
+
+/**
+ * Reads the head of an answer, from its status line to its last line break, as strictly as RFC 9112 allows: anything that
+ * two readers could take in two ways is an `UpstreamProtocolError`. `bodiless` where the request was a HEAD.
+ */
+export function readResponseHead(text: string, bodiless: boolean): ResponseHead {
+  if (BROKEN_LINES.test(text)) throw new UpstreamProtocolError('the head has a bare line break or a control character');
+  const lineEnd = text.indexOf('\r\n');
+  const match = STATUS_LINE.exec(text.slice(0, lineEnd));
+  if (!match) throw new UpstreamProtocolError('the status line is not one of HTTP/1.1');
+  const status = Number(match[2]);
+  const headers: string[] = [];
+  let named: string[] | undefined;
+  let length: string | undefined;
+  let coding: string | undefined;
+  let keepAliveSeconds: number | undefined;
+  for (let at = lineEnd + 2; at < text.length;) {
+    const end = text.indexOf('\r\n', at);
+    const colon = text.indexOf(':', at);
+    const name = colon < end ? text.slice(at, colon) : '';
+    if (!isHeaderName(name)) throw new UpstreamProtocolError('a header name is not a token');
+    const value = trimmed(text, colon + 1, end);
+    at = end + 2;
+    if (name.length === 14 && name.toLowerCase() === 'content-length') {
+      if (length !== undefined || !DIGITS.test(value)) {
+        throw new UpstreamProtocolError('content-length is doubled or not a number');
+      }
+      length = value;
+      if (status !== 204) headers.push(name, value);
+    } else if (!isHopByHop(name)) {
+      headers.push(name, value);
+    } else {
+      const lower = name.toLowerCase();
+      if (lower === 'connection') named = [...(named ?? []), ...namedByConnection(value)];
+      else if (lower === 'transfer-encoding') coding = coding === undefined ? value : `${coding},${value}`;
+      else if (lower === 'keep-alive') keepAliveSeconds = secondsOf(value);
+    }
+  }
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new UpstreamProtocolError('its transfer-encoding is not chunked');
+  }
+  if (coding !== undefined && length !== undefined) {
+    throw new UpstreamProtocolError('it has both content-length and transfer-encoding');
+  }
+  const empty = bodiless || status === 204 || status === 304 || status < 200;
+  const framing = empty ? 0 : coding === undefined ? (length === undefined ? 'close' : Number(length)) : 'chunked';
+  const old = match[1] === '0';
+  return {
+    status,
+    headers: named ? without(headers, named) : headers,
+    framing,
+    keepAlive: !named?.includes('close') && (!old || (named?.includes('keep-alive') === true && coding === undefined)),
+    keepAliveSeconds,
+  };
+}
+
+function trimmed(text: string, start: number, end: number): string {
+  let from = start;
+  let to = end;
+  while (from < to && isBlank(text.charCodeAt(from))) from++;
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+const isBlank = (code: number): boolean => code === 32 || code === 9;
+
+function secondsOf(value: string): number | undefined {
+  const match = TIMEOUT.exec(value);
+  return match ? Number(match[1]) : undefined;
+}
+
+function without(headers: readonly string[], names: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const lower = headers[i]!.toLowerCase();
+    if (lower === 'content-length' || !names.includes(lower)) kept.push(headers[i]!, headers[i + 1]!);
+  }
+  return kept;
+}

@@ -1,0 +1,165 @@
+import { ChunkReader } from './chunks.ts';
+import { UpstreamProtocolError } from './errors.ts';
+import { readResponseHead, type ResponseHead } from './response-head.ts';
+
+/** Response heads up to this size are taken, in bytes. */
+const MAX_HEAD_BYTES = 64 * 1024;
+/** Interim answers (1xx) that are taken before a final one. */
+const MAX_INTERIM = 16;
+/** Reads up to this size become text at once, which is cheaper than looking for the end of the head first. */
+const SMALL = 16 * 1024;
+/** What an answer begins with. */
+const BEGINNING = 'HTTP/1.';
+
+/** Who gets what the parser reads. What it throws ends the reading. */
+export interface ResponseSink {
+  onHead(head: ResponseHead): void;
+  /** The head is there, and nothing of the body came with it. */
+  onHeadAlone(): void;
+  /** Bytes of the body: from `start` to `end` of `buffer`, which is used again afterwards. */
+  onBody(buffer: Buffer, start: number, end: number): void;
+  /** The last bytes, of which there may be none: the answer is complete. */
+  onEnd(buffer: Buffer, start: number, end: number): void;
+}
+
+type State = 'idle' | 'head' | 'length' | 'chunked' | 'close';
+
+/** Reads the answers that come on a connection, one at a time. */
+export class ResponseParser {
+  readonly #sink: ResponseSink;
+  #state: State = 'idle';
+  #bodiless = false;
+  #partial = '';
+  #interim = 0;
+  #left = 0;
+  #chunks: ChunkReader | undefined;
+  #head: ResponseHead | undefined;
+
+  constructor(sink: ResponseSink) {
+    this.#sink = sink;
+  }
+
+  /** True while no answer is expected, or the expected one has been read whole. */
+  get idle(): boolean {
+    return this.#state === 'idle';
+  }
+
+  /** The head of the answer that is being read, or was read last. */
+  get head(): ResponseHead | undefined {
+    return this.#head;
+  }
+
+  /** Expects the answer to a request. */
+  expect(method: string): void {
+    this.#state = 'head';
+    this.#bodiless = method === 'HEAD';
+    this.#partial = '';
+    this.#interim = 0;
+    this.#head = undefined;
+  }
+
+  /** Reads `length` bytes and gives how many of them belong to the answer. Throws an `UpstreamProtocolError`. */
+  read(buffer: Buffer, length: number): number {
+    let at = 0;
+    while (this.#state === 'head') {
+      at = this.#readHead(buffer, at, length);
+      if (at < 0) return length;
+    }
+    if (this.#state === 'idle') return at;
+    if (at < length) return this.#readBody(buffer, at, length);
+    if (this.#head !== undefined) this.#sink.onHeadAlone();
+    return at;
+  }
+
+  /** The connection has ended. True where that is the end of the answer. */
+  end(): boolean {
+    if (this.#state !== 'close') return false;
+    this.#finish(EMPTY, 0, 0);
+    return true;
+  }
+
+  /** Gives where the body begins, or -1 where the head is not complete. */
+  #readHead(buffer: Buffer, start: number, length: number): number {
+    const before = this.#partial.length;
+    const headEnd = length - start > SMALL ? endOfHead(buffer, start, length) : length;
+    const text = this.#partial + buffer.toString('latin1', start, headEnd);
+    const end = text.indexOf('\r\n\r\n', Math.max(before - 3, 0));
+    if (end < 0 || end > MAX_HEAD_BYTES) {
+      this.#keep(text, before);
+      return -1;
+    }
+    const head = readResponseHead(text.slice(0, end + 2), this.#bodiless);
+    const bodyStart = start + end + 4 - before;
+    this.#partial = '';
+    if (head.status < 200) this.#skip(head.status);
+    else this.#begin(head);
+    return bodyStart;
+  }
+
+  #keep(text: string, before: number): void {
+    if (text.length > MAX_HEAD_BYTES) throw new UpstreamProtocolError('the head is too long');
+    const begins = text.length < BEGINNING.length ? BEGINNING.startsWith(text) : text.startsWith(BEGINNING);
+    if (!begins) throw new UpstreamProtocolError('the answer does not begin as one of HTTP/1.1');
+    if (/[^\r]\n/.test(text.slice(Math.max(before - 1, 0)))) {
+      throw new UpstreamProtocolError('the head has a bare line feed');
+    }
+    this.#partial = text;
+  }
+
+  #skip(status: number): void {
+    if (status === 101) throw new UpstreamProtocolError('it switches protocols without being asked');
+    if (++this.#interim > MAX_INTERIM) throw new UpstreamProtocolError('it sends interim answers without end');
+  }
+
+  #begin(head: ResponseHead): void {
+    const { framing } = head;
+    this.#head = head;
+    this.#state = typeof framing === 'number' ? 'length' : framing;
+    this.#left = typeof framing === 'number' ? framing : 0;
+    this.#chunks = framing === 'chunked' ? new ChunkReader() : undefined;
+    this.#sink.onHead(head);
+    if (framing === 0) this.#finish(EMPTY, 0, 0);
+  }
+
+  #readBody(buffer: Buffer, start: number, length: number): number {
+    if (this.#state === 'chunked') return this.#readChunks(buffer, start, length);
+    if (this.#state === 'close') {
+      this.#sink.onBody(buffer, start, length);
+      return length;
+    }
+    const end = Math.min(length, start + this.#left);
+    this.#left -= end - start;
+    if (this.#left === 0) this.#finish(buffer, start, end);
+    else this.#sink.onBody(buffer, start, end);
+    return end;
+  }
+
+  #readChunks(buffer: Buffer, start: number, end: number): number {
+    const chunks = this.#chunks!;
+    // The data of one read is moved together, over the sizes between.
+    let from = 0;
+    let to = 0;
+    const stopped = chunks.read(buffer, { start, end }, (dataStart, dataEnd) => {
+      if (to === 0) from = to = dataStart;
+      else buffer.copyWithin(to, dataStart, dataEnd);
+      to += dataEnd - dataStart;
+    });
+    if (chunks.done) this.#finish(buffer, from, to);
+    else if (to > from) this.#sink.onBody(buffer, from, to);
+    return stopped;
+  }
+
+  #finish(buffer: Buffer, start: number, end: number): void {
+    this.#state = 'idle';
+    this.#chunks = undefined;
+    this.#sink.onEnd(buffer, start, end);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** Where the text of a large read may stop: behind its first blank line, or at its end. */
+function endOfHead(buffer: Buffer, start: number, length: number): number {
+  const end = buffer.indexOf('\r\n\r\n', start, 'latin1');
+  return end < 0 || end + 4 > length ? length : end + 4;
+}

@@ -1,0 +1,156 @@
+import type { Endpoint } from '@edge-gateway/core';
+import { explain, failureOf, isDisconnect, type FailureReason } from '../forward/failure.ts';
+import { UpstreamProtocolError } from '../http1/errors.ts';
+import type { RequestBody } from '../http1/request-body.ts';
+import { requestHead } from '../http1/request-head.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
+import type { Cluster } from './cluster.ts';
+import type { Connection, ConnectionUser } from './connection.ts';
+import { hostOf } from './host-of.ts';
+import type { ConnectionPool } from './pool.ts';
+
+/** Longest delay a timer of Node takes. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** A request to an endpoint, and how long its answer may take. */
+export interface UpstreamRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly body: Buffer | RequestBody | undefined;
+  /** 0 is no limit. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * One request to an endpoint and its answer: the connection, the statistics, the time limit, and the second attempt where an
+ * idle connection turns out to be closed. What is done with the answer is for those who extend it.
+ */
+export abstract class UpstreamExchange implements ConnectionUser {
+  protected readonly cluster: Cluster;
+  protected readonly endpoint: Endpoint;
+  protected connection: Connection | undefined;
+  /** Nothing more is wanted of it. */
+  protected over = false;
+  readonly #startedAt = performance.now();
+  #request: UpstreamRequest | undefined;
+  #head = '';
+  #pool: ConnectionPool | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retried = false;
+
+  constructor(cluster: Cluster, endpoint: Endpoint) {
+    this.cluster = cluster;
+    this.endpoint = endpoint;
+    cluster.stats.rqTotal.value++;
+    cluster.stats.rqActive.value++;
+  }
+
+  /** The answer begins. What it throws breaks the exchange off. */
+  protected abstract answered(head: ResponseHead): void;
+  /** It will not be answered, or not to the end. */
+  protected abstract failed(reason: FailureReason): void;
+  /** Methods whose request may be sent again when nobody can have seen it. */
+  protected abstract readonly sentTwice: ReadonlySet<string>;
+
+  abstract onHeadAlone(): void;
+  abstract onBody(buffer: Buffer, start: number, end: number): void;
+  abstract onEnd(buffer: Buffer, start: number, end: number): void;
+
+  /** Milliseconds since it began. */
+  protected get elapsedMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  protected send(request: UpstreamRequest): void {
+    const { body, timeoutMs } = request;
+    this.#request = request;
+    if (timeoutMs > 0) this.#timer = setTimeout(expire, Math.min(timeoutMs, MAX_DELAY_MS), this);
+    try {
+      this.#head = requestHead({ ...request, host: hostOf(this.endpoint) }, framingOf(body));
+      this.#pool = this.cluster.pool(this.endpoint);
+    } catch (error) {
+      return this.failed(explain(error as Error, 'connecting'));
+    }
+    if (this.#pool.acquire(this)) return;
+    this.failed({
+      failure: failureOf('ERR_ROUTING_UPSTREAM_OVERFLOW'),
+      flags: 'UO',
+      details: 'too many requests wait for a connection',
+    });
+  }
+
+  /** The time begins again. */
+  protected refresh(): void {
+    this.#timer?.refresh();
+  }
+
+  /** It is over: nothing of it is counted or waited for any more. */
+  protected finish(): void {
+    this.over = true;
+    clearTimeout(this.#timer);
+    const { stats } = this.cluster;
+    stats.rqActive.value--;
+    stats.rqCompleted.value++;
+  }
+
+  /** Lets go of the connection, or of the place in the queue for one. */
+  protected leave(): void {
+    this.#pool?.cancel(this);
+    this.connection?.leave();
+  }
+
+  onOpen(connection: Connection): void {
+    if (this.over) return connection.leave();
+    this.connection = connection;
+    const { method, body } = this.#request!;
+    connection.write(method, this.#head, body);
+  }
+
+  onHead(head: ResponseHead): void {
+    if (this.over) return;
+    try {
+      this.answered(head);
+    } catch (error) {
+      throw new UpstreamProtocolError((error as Error).message);
+    }
+  }
+
+  onBroken(connection: Connection, error: Error): void {
+    this.connection = undefined;
+    if (this.over) return;
+    if (this.#mayRepeat(connection, error)) {
+      this.#retried = true;
+      if (this.#pool!.acquireFresh(this)) {
+        this.cluster.stats.rqRetry.value++;
+        return;
+      }
+    }
+    this.failed(explain(error, connection.sent ? 'sent' : 'connecting'));
+  }
+
+  /** The time is up. */
+  expire(): void {
+    this.cluster.stats.rqTimeout.value++;
+    const limit = this.#request!.timeoutMs;
+    this.failed({
+      failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'),
+      flags: 'UT',
+      details: `no answer in ${limit} ms`,
+    });
+    this.leave();
+  }
+
+  /** Only on a connection that was idle, which the other side may close at any time, and only where nothing can have come of it. */
+  #mayRepeat({ reused, sent, answering }: Connection, error: Error): boolean {
+    const { method, body } = this.#request!;
+    const untouched = reused && sent && !answering && !this.#retried;
+    return untouched && body === undefined && this.sentTwice.has(method) && isDisconnect(error);
+  }
+}
+
+const expire = (exchange: UpstreamExchange): void => exchange.expire();
+
+function framingOf(body: Buffer | RequestBody | undefined): number | 'chunked' | undefined {
+  return body === undefined ? undefined : (body.length ?? 'chunked');
+}

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { ReadBuffer } from '../../src/http1/read-buffer.ts';
+
+/** Reads `size` bytes of `value` into it, as a socket does, and takes them. */
+function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {
+  const buffer = reading.current.fill(value, 0, size);
+  return reading.take(buffer, 0, size);
+}
+
+describe('a read buffer', () => {
+  it('is the same for all connections while little comes, and what is taken is a copy', function () {
+    if (process.platform === 'win32') this.skip();
+    const [one, other] = [new ReadBuffer(), new ReadBuffer()];
+    expect(one.current).to.equal(other.current);
+    const taken = readAndTake(one, 1000, 1);
+    readAndTake(other, 1000, 2);
+    expect(taken.equals(Buffer.alloc(1000, 1))).to.equal(true);
+    expect(one.current).to.equal(other.current);
+  });
+
+  it('is one of its own while much comes, and what is taken is never written again', () => {
+    const [one, other] = [new ReadBuffer(), new ReadBuffer()];
+    const sizes = [65_536, 40_000, 100, 65_536, 32_768, 5000, 65_536];
+    const taken = sizes.flatMap((size, i) => [readAndTake(one, size, i + 1), readAndTake(other, size, i + 101)]);
+    for (const [i, chunk] of taken.entries()) {
+      const value = (i % 2 === 0 ? 1 : 101) + Math.floor(i / 2);
+      expect(chunk.equals(Buffer.alloc(sizes[Math.floor(i / 2)]!, value)), `piece ${i}`).to.equal(true);
+    }
+    expect(one.current).to.not.equal(other.current);
+  });
+
+  it('gives two parts of one read, whichever comes first', () => {
+    const reading = new ReadBuffer();
+    readAndTake(reading, 65_536, 1);
+    const buffer = reading.current.fill(2, 0, 40_000).fill(3, 40_000);
+    const first = reading.take(buffer, 0, 40_000);
+    const second = reading.take(buffer, 40_000, 40_100);
+    readAndTake(reading, 65_536, 4);
+    expect(first.equals(Buffer.alloc(40_000, 2))).to.equal(true);
+    expect(second.equals(Buffer.alloc(100, 3))).to.equal(true);
+  });
+
+  it('needs no memory of its own any more when it is reset', function () {
+    if (process.platform === 'win32') this.skip();
+    const reading = new ReadBuffer();
+    readAndTake(reading, 65_536, 1);
+    reading.reset();
+    expect(reading.current).to.equal(new ReadBuffer().current);
+  });
+});
