@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type ConnectionOptions, type SecureVersion, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, type TlsConfiguration } from '@edge-gateway/core';
-import { createListeners, type Listeners } from '../../src/index.ts';
+import { createListeners, type ListenLimits, type Listeners } from '../../src/index.ts';
 import { alternativeNames } from '../../src/listen/tls-front.ts';
 import { certificatePath, certificates, secretsOf } from '../upstream/certificates.ts';
 import { exchange, listenerOf, snapshotOf } from './serving.ts';
@@ -84,7 +84,12 @@ describe('TLS listeners', () => {
     secrets.set('two', pair(client));
     secrets.set('three', pair(expired));
     secrets.set('mutual', { ...pair(server), 'ca.crt': ca });
-    listeners = createListeners({
+    listeners = create({ handshakeTimeoutMs: 60_000 });
+  });
+  afterEach(() => listeners.close());
+
+  const create = (limits: Partial<ListenLimits>): Listeners =>
+    createListeners({
       router: {
         listener: () => (_req, res) => {
           served++;
@@ -94,10 +99,8 @@ describe('TLS listeners', () => {
       context,
       host: '127.0.0.1',
       portOf: () => 0,
-      limits: { handshakeTimeoutMs: 300 },
+      limits,
     });
-  });
-  afterEach(() => listeners.close());
 
   it('chooses the certificate by server name: exact, longest wildcard, any', async () => {
     await apply(
@@ -298,6 +301,7 @@ describe('TLS listeners', () => {
   });
 
   it('closes a client that never makes the handshake, or speaks plain HTTP', async () => {
+    listeners = create({ handshakeTimeoutMs: 300 });
     await apply(configuration('one'));
     expect((await exchange(port)).text).to.equal('');
     expect((await exchange(port, GET('a'))).text).not.to.include('200');
