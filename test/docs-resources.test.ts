@@ -5,7 +5,9 @@ import { expect } from 'chai';
 import { readPage } from './docs/page.ts';
 import { ROOT } from './docs/workspace.ts';
 
-const PAGES = globSync(['README.md', 'docs/*.md', 'packages/*/README.md'], { cwd: ROOT }).toSorted();
+const PAGES = globSync(['README.md', 'docs/*.md', 'packages/*/README.md', 'apps/*/README.md'], {
+  cwd: ROOT,
+}).toSorted();
 
 describe('resources in the documentation', () => {
   for (const page of PAGES) {

@@ -1,16 +1,12 @@
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { applyDiff, fits, readPage, type Block } from './docs/page.ts';
 import { ROOT, Workspace, type Outcome } from './docs/workspace.ts';
 
-const PAGES = [
-  'README.md',
-  'packages/graphql/README.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join('docs', name)),
-];
+const PAGES = globSync(['README.md', 'packages/*/README.md', 'apps/*/README.md', 'docs/*.md'], {
+  cwd: ROOT,
+}).toSorted();
 
 function failure(block: Block, done: Outcome): string | undefined {
   const wanted = Number(block.directives.get('exit') ?? 0);

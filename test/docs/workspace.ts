@@ -5,7 +5,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const READY = /Ctrl-C stops it|listening on/;
+const READY = /Ctrl-C stops it|listening on|"msg":"ready"/;
+/** What installing the packages with `--global` gives. */
+const PROGRAMS = { 'edge-gateway': 'apps/gateway/dist/main.js', gatewayctl: 'packages/cli/dist/main.js' };
 
 export interface Outcome {
   readonly code: number | null;
@@ -21,6 +23,11 @@ export class Workspace {
   constructor() {
     for (const name of readdirSync(ROOT)) {
       if (!['.git', '.artifacts'].includes(name)) symlinkSync(join(ROOT, name), join(this.dir, name));
+    }
+    mkdirSync(join(this.dir, '.bin'));
+    for (const [name, file] of Object.entries(PROGRAMS)) {
+      const script = `#!/bin/sh\nexec node '${join(ROOT, file)}' "$@"\n`;
+      writeFileSync(join(this.dir, '.bin', name), script, { mode: 0o755 });
     }
   }
 
@@ -71,7 +78,7 @@ export class Workspace {
   #spawn(command: string): ChildProcess {
     const env: NodeJS.ProcessEnv = {
       ...process.env,
-      PATH: `${join(ROOT, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
+      PATH: [join(this.dir, '.bin'), join(ROOT, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
       NO_COLOR: '1',
     };
     delete env.NODE_OPTIONS;
