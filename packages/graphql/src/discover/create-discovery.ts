@@ -125,7 +125,10 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const { refused } = judgement;
     if (refused && before?.refused) return;
     // Servers may tell the same schema in another order.
-    if (probe.type === 'graphql' && before && !before.refused && judgement.changes.length === 0) return;
+    if (probe.type === 'graphql' && before && !before.refused && judgement.changes.length === 0) {
+      found.set(unit, { ...before, digest });
+      return;
+    }
     const kept = refused ? JSON.parse(before!.text) : discovery.spec;
     found.set(unit, refused ? { ...before!, refused } : { type: probe.type, digest, text, schema, refused });
     const { name, namespace } = metadata;
