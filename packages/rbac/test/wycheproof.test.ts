@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { compactVerify } from 'jose';
 import { parseKeys } from '../src/key-set.ts';
+import { isSignedWith } from '../src/signature.ts';
 import { parseToken } from '../src/token.ts';
 
 const run = promisify(execFile);
@@ -78,12 +78,7 @@ async function isAccepted(jws: string, key: object): Promise<boolean> {
     return false;
   }
   for (const candidate of keys.find(header.alg, header.kid)) {
-    try {
-      await compactVerify(jws, candidate.value, { algorithms: [header.alg] });
-      return true;
-    } catch {
-      // Tried with the next key, as the middleware does.
-    }
+    if (await isSignedWith({ alg: header.alg, text: jws }, candidate)) return true;
   }
   return false;
 }
