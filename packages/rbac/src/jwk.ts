@@ -7,7 +7,7 @@ export interface Key {
   readonly alg: string | undefined;
   readonly kty: string;
   readonly crv: string | undefined;
-  /** Length of a shared secret; one shorter than the hash is not used (RFC 7518 §3.2). */
+  /** Length of a shared secret or of an RSA modulus, 0 for other keys; short ones are not used (RFC 7518 §3.2, §3.3). */
   readonly bits: number;
   readonly value: KeyObject | Uint8Array;
 }
@@ -74,7 +74,7 @@ export function readJwk(jwk: unknown): Key | JwtFailure {
     alg: typeof alg === 'string' ? alg : undefined,
     kty,
     crv: typeof crv === 'string' ? crv : undefined,
-    bits: value instanceof Uint8Array ? value.length * 8 : 0,
+    bits: value instanceof Uint8Array ? value.length * 8 : (value.asymmetricKeyDetails?.modulusLength ?? 0),
     value,
   };
 }

@@ -1,6 +1,8 @@
-/** A string literal, or one of the characters that structure a document. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 const MAX_DEPTH = 64;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 
 /**
  * Parses an object as JSON, but refuses what two readers could read differently: a name that stands twice in one
@@ -10,26 +12,43 @@ export function parseStrictObject(text: string): Record<string, unknown> | undef
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return hasUniqueNames(text) ? (value as Record<string, unknown>) : undefined;
+    // Of a name that stands twice only one is left.
+    return countColons(text) === countNames(value, 1) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function hasUniqueNames(text: string): boolean {
-  const open: (Set<string> | undefined)[] = [];
-  let last = '';
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '[') open.push(undefined);
-    else if (token === '}' || token === ']') open.pop();
-    else if (token === ':') {
-      const names = open.at(-1)!;
-      const name = JSON.parse(last) as string;
-      if (names.has(name)) return false;
-      names.add(name);
-    } else last = token;
-    if (open.length > MAX_DEPTH) return false;
+/** How many names stand in a JSON text: each has a colon behind it, and there are others only within strings. */
+function countColons(text: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === COLON) count++;
+    else if (code === QUOTE) i = endOfString(text, i);
   }
-  return true;
+  return count;
 }
+
+function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  for (let code = text.charCodeAt(i); code !== QUOTE; code = text.charCodeAt(i)) i += code === BACKSLASH ? 2 : 1;
+  return i;
+}
+
+/** How many names a value has, those within it included. Throws a `RangeError` where it is too deep. */
+function countNames(value: object, depth: number): number {
+  if (depth > MAX_DEPTH) throw new RangeError('too deep');
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const each of value as readonly unknown[]) if (isObject(each)) count += countNames(each, depth + 1);
+    return count;
+  }
+  for (const each of Object.values(value) as readonly unknown[]) {
+    count++;
+    if (isObject(each)) count += countNames(each, depth + 1);
+  }
+  return count;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

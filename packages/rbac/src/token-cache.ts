@@ -18,9 +18,15 @@ export interface TokenCache {
 /** Makes a cache of at most `size` tokens. What it gives has a good signature; the time still has to be checked. */
 export function createTokenCache(size = TOKEN_CACHE_SIZE): TokenCache {
   const entries = new Map<string, Entry>();
+  // A token that was looked up in vain is often remembered right after.
+  let asked = { text: '', key: '' };
+  const keyOf = (text: string): string => {
+    if (asked.text !== text) asked = { text, key: hash('sha256', text, 'base64') };
+    return asked.key;
+  };
   return {
     get(text, keysVersion) {
-      const key = hash('sha256', text, 'base64');
+      const key = keyOf(text);
       const entry = entries.get(key);
       if (!entry) return undefined;
       if (entry.keysVersion === keysVersion) return entry.token;
@@ -29,7 +35,7 @@ export function createTokenCache(size = TOKEN_CACHE_SIZE): TokenCache {
     },
     set(text, token, keysVersion) {
       if (entries.size >= size) entries.delete(entries.keys().next().value!);
-      entries.set(hash('sha256', text, 'base64'), { token, keysVersion });
+      entries.set(keyOf(text), { token, keysVersion });
     },
   };
 }

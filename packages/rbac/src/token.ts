@@ -53,7 +53,7 @@ export function parseToken(text: string): Token | JwtFailure {
   if (!payload) return 'payloadJson';
   const payloadFailure = checkPayload(payload);
   if (payloadFailure) return payloadFailure;
-  if (decode(sections[2]!) === undefined) return 'signatureBase64';
+  if (!isCanonical(sections[2]!)) return 'signatureBase64';
   const aud = payload['aud'] as string | string[] | undefined;
   return {
     text,
@@ -67,10 +67,28 @@ export function parseToken(text: string): Token | JwtFailure {
   };
 }
 
-/** Base64url without padding and with zero bits at its end, the one canonical form; `undefined` for any other. */
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** Text in base64url; `undefined` for any form but the canonical one. */
 function decode(section: string): string | undefined {
-  const bytes = Buffer.from(section, 'base64url');
-  return bytes.toString('base64url') === section ? bytes.toString('utf8') : undefined;
+  return isCanonical(section) ? Buffer.from(section, 'base64url').toString('utf8') : undefined;
+}
+
+/** Base64url without padding, and with zeros where its last character has more bits than the bytes need (RFC 4648 §3.5). */
+function isCanonical(section: string): boolean {
+  if (!BASE64URL.test(section)) return false;
+  const last = ALPHABET.indexOf(section.at(-1)!);
+  switch (section.length % 4) {
+    case 0:
+      return true;
+    case 1:
+      return false;
+    case 2:
+      return last % 16 === 0;
+    default:
+      return last % 4 === 0;
+  }
 }
 
 function checkHeader(header: Readonly<Record<string, unknown>>): JwtFailure | undefined {
