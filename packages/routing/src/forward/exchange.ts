@@ -77,7 +77,7 @@ export class Exchange extends UpstreamExchange {
   protected answered({ status, headers, framing }: ResponseHead): void {
     const { head } = this.#parts;
     this.#upstreamMs = this.elapsedMs;
-    this.#flat = head.onResponseHead(status, headers);
+    this.#flat = head.onResponseHead(status, [...headers]);
     this.#status = status;
     this.#framing = framing;
   }

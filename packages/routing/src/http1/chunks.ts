@@ -1,6 +1,6 @@
 import { isHeaderName } from '../flat-headers.ts';
 import { UpstreamProtocolError } from './errors.ts';
-import { BROKEN_LINES } from './header-lines.ts';
+import { hasBrokenLines } from './header-lines.ts';
 
 /** Longest chunk extensions and longest trailers, in bytes. */
 const MAX_EXTENSIONS = 4096;
@@ -110,7 +110,7 @@ function digitOf(byte: number): number {
 
 function checkTrailers(text: string): void {
   if (text === '') return;
-  if (BROKEN_LINES.test(text)) {
+  if (hasBrokenLines(text)) {
     throw new UpstreamProtocolError('a trailer has a bare line break or a control character');
   }
   for (const line of text.split('\r\n').slice(0, -1)) {

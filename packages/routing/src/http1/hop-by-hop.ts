@@ -27,8 +27,11 @@ export function isHopByHop(name: string): boolean {
   }
 }
 
+const KEEP_ALIVE: readonly string[] = ['keep-alive'];
+
 /** The names in a `Connection` header, lower case. */
-export function namedByConnection(value: string): string[] {
+export function namedByConnection(value: string): readonly string[] {
+  if (value === 'keep-alive') return KEEP_ALIVE;
   return value
     .split(',')
     .map((name) => name.trim().toLowerCase())

@@ -1,13 +1,13 @@
 import { isHeaderName } from '../flat-headers.ts';
 import { UpstreamProtocolError } from './errors.ts';
-import { BROKEN_LINES } from './header-lines.ts';
+import { hasBrokenLines } from './header-lines.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
 /** The head of an answer. */
 export interface ResponseHead {
   readonly status: number;
   /** Flat, names as they came, without hop-by-hop headers and those that `Connection` names. */
-  readonly headers: string[];
+  readonly headers: readonly string[];
   /** Length of the body in bytes; `chunked`; or `close` where it goes on until the connection ends. */
   readonly framing: number | 'chunked' | 'close';
   /** Whether another request may follow on the connection. */
@@ -16,7 +16,11 @@ export interface ResponseHead {
   readonly keepAliveSeconds: number | undefined;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
+/** Where the minor version stands in a status line, and its status. */
+const VERSION_AT = 7;
+const STATUS_AT = 9;
+const ZERO = 48;
+const SPACE = 32;
 const DIGITS = /^\d{1,15}$/;
 const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,9})(?:$|[\s,])/i;
 
@@ -25,13 +29,12 @@ const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,9})(?:$|[\s,])/i;
  * two readers could take in two ways is an `UpstreamProtocolError`. `bodiless` where the request was a HEAD.
  */
 export function readResponseHead(text: string, bodiless: boolean): ResponseHead {
-  if (BROKEN_LINES.test(text)) throw new UpstreamProtocolError('the head has a bare line break or a control character');
+  if (hasBrokenLines(text)) throw new UpstreamProtocolError('the head has a bare line break or a control character');
   const lineEnd = text.indexOf('\r\n');
-  const match = STATUS_LINE.exec(text.slice(0, lineEnd));
-  if (!match) throw new UpstreamProtocolError('the status line is not one of HTTP/1.1');
-  const status = Number(match[2]);
+  const status = readStatus(text, lineEnd);
+  if (status === 0) throw new UpstreamProtocolError('the status line is not one of HTTP/1.1');
   const headers: string[] = [];
-  let named: string[] | undefined;
+  let named: readonly string[] | undefined;
   let length: string | undefined;
   let coding: string | undefined;
   let keepAliveSeconds: number | undefined;
@@ -52,7 +55,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
       headers.push(name, value);
     } else {
       const lower = name.toLowerCase();
-      if (lower === 'connection') named = [...(named ?? []), ...namedByConnection(value)];
+      if (lower === 'connection') named = named ? [...named, ...namedByConnection(value)] : namedByConnection(value);
       else if (lower === 'transfer-encoding') coding = coding === undefined ? value : `${coding},${value}`;
       else if (lower === 'keep-alive') keepAliveSeconds = secondsOf(value);
     }
@@ -65,14 +68,29 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
   }
   const empty = bodiless || status === 204 || status === 304 || status < 200;
   const framing = empty ? 0 : coding === undefined ? (length === undefined ? 'close' : Number(length)) : 'chunked';
-  const old = match[1] === '0';
+  const old = text.charCodeAt(VERSION_AT) === ZERO;
   return {
     status,
-    headers: named ? without(headers, named) : headers,
+    headers: named && namesMore(named) ? without(headers, named) : headers,
     framing,
     keepAlive: !named?.includes('close') && (!old || (named?.includes('keep-alive') === true && coding === undefined)),
     keepAliveSeconds,
   };
+}
+
+/** The status of a status line that ends at `end`; 0 where it is not one of HTTP/1.0 or 1.1. */
+function readStatus(text: string, end: number): number {
+  const minor = text.charCodeAt(VERSION_AT) - ZERO;
+  if (!text.startsWith('HTTP/1.') || (minor !== 0 && minor !== 1) || text.charCodeAt(8) !== SPACE) return 0;
+  const afterAt = STATUS_AT + 3;
+  if (end < afterAt || (end > afterAt && text.charCodeAt(afterAt) !== SPACE)) return 0;
+  let status = 0;
+  for (let i = STATUS_AT; i < afterAt; i++) {
+    const digit = text.charCodeAt(i) - ZERO;
+    if (digit < 0 || digit > 9) return 0;
+    status = status * 10 + digit;
+  }
+  return status >= 100 && status <= 599 ? status : 0;
 }
 
 function trimmed(text: string, start: number, end: number): string {
@@ -83,11 +101,16 @@ function trimmed(text: string, start: number, end: number): string {
   return text.slice(from, to);
 }
 
-const isBlank = (code: number): boolean => code === 32 || code === 9;
+const isBlank = (code: number): boolean => code === SPACE || code === 9;
 
 function secondsOf(value: string): number | undefined {
   const match = TIMEOUT.exec(value);
   return match ? Number(match[1]) : undefined;
+}
+
+/** Whether there are names besides those that are left out anyway. */
+function namesMore(names: readonly string[]): boolean {
+  return names.some((name) => name !== 'keep-alive' && name !== 'close');
 }
 
 function without(headers: readonly string[], names: readonly string[]): string[] {

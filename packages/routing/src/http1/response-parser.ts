@@ -1,6 +1,7 @@
 import { ChunkReader } from './chunks.ts';
 import { UpstreamProtocolError } from './errors.ts';
-import { readResponseHead, type ResponseHead } from './response-head.ts';
+import type { HeadCache } from './head-cache.ts';
+import type { ResponseHead } from './response-head.ts';
 
 /** Response heads up to this size are taken, in bytes. */
 const MAX_HEAD_BYTES = 64 * 1024;
@@ -27,6 +28,7 @@ type State = 'idle' | 'head' | 'length' | 'chunked' | 'close';
 /** Reads the answers that come on a connection, one at a time. */
 export class ResponseParser {
   readonly #sink: ResponseSink;
+  readonly #heads: HeadCache;
   #state: State = 'idle';
   #bodiless = false;
   #partial = '';
@@ -35,8 +37,9 @@ export class ResponseParser {
   #chunks: ChunkReader | undefined;
   #head: ResponseHead | undefined;
 
-  constructor(sink: ResponseSink) {
+  constructor(sink: ResponseSink, heads: HeadCache) {
     this.#sink = sink;
+    this.#heads = heads;
   }
 
   /** True while no answer is expected, or the expected one has been read whole. */
@@ -88,7 +91,7 @@ export class ResponseParser {
       this.#keep(text, before);
       return -1;
     }
-    const head = readResponseHead(text.slice(0, end + 2), this.#bodiless);
+    const head = this.#heads.read(text.slice(0, end + 2), this.#bodiless);
     const bodyStart = start + end + 4 - before;
     this.#partial = '';
     if (head.status < 200) this.#skip(head.status);

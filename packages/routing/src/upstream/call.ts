@@ -3,12 +3,14 @@ import {
   GatewayError,
   type CallUpstream,
   type Endpoint,
+  type ResourceRef,
   type UpstreamAnswer,
   type UpstreamCall,
 } from '@edge-gateway/core';
 import { failureOf, type FailureReason } from '../forward/failure.ts';
 import type { ForwardFailure } from '../forward/forward.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
+import { forgetCancel, onCancel } from './cancellation.ts';
 import { Cluster } from './cluster.ts';
 import { createUpstreamConnector } from './connect.ts';
 import { UpstreamExchange } from './exchange.ts';
@@ -29,12 +31,19 @@ const SENT_TWICE = new Set(['GET', 'HEAD', 'OPTIONS']);
  * const answer = await call({ name: 'idp', namespace: 'gw-system' }, { method: 'GET', path: '/jwks', timeoutMs: 5000, maxBodyBytes: 65_536 });
  */
 export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
+  const names = new WeakMap<ResourceRef, string>();
+  const nameOf = (ref: ResourceRef): string => {
+    let name = names.get(ref);
+    if (name === undefined) names.set(ref, (name = clusterName(ref)));
+    return name;
+  };
   const once: CallUpstream = (ref, asked) =>
     new Promise((resolve, reject) => {
-      const cluster = upstreams.get(clusterName(ref));
+      const name = nameOf(ref);
+      const cluster = upstreams.get(name);
       const endpoint = cluster?.pick();
       if (cluster instanceof Cluster && endpoint) new Call({ cluster, endpoint, call: asked, resolve, reject }).start();
-      else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${clusterName(ref)}`));
+      else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
     });
   return Object.assign(retrying(upstreams, once), { connect: createUpstreamConnector(upstreams) });
 }
@@ -46,6 +55,9 @@ interface CallParts {
   readonly resolve: (answer: UpstreamAnswer) => void;
   readonly reject: (error: Error) => void;
 }
+
+/** Many answers have one head. */
+const answers = new WeakMap<ResponseHead, Omit<UpstreamAnswer, 'body'>>();
 
 /** One exchange whose answer is gathered in memory. */
 class Call extends UpstreamExchange {
@@ -63,7 +75,7 @@ class Call extends UpstreamExchange {
   start(): void {
     const { signal, method, path, headers = [], body, timeoutMs } = this.#parts.call;
     if (signal?.aborted) return this.#cancel();
-    signal?.addEventListener('abort', this.#cancel, { once: true });
+    if (signal) onCancel(signal, this.#cancel);
     this.send({ method, path, headers, body: bytesOf(body), timeoutMs: Math.max(timeoutMs, 1) });
   }
 
@@ -88,11 +100,14 @@ class Call extends UpstreamExchange {
     cluster.stats.rqTime.observe(this.elapsedMs);
     cluster.stats.answered(this.#answer!.status);
     this.#finish();
-    resolve({ ...this.#answer!, body: this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks) });
+    const { status, headers } = this.#answer!;
+    resolve({ status, headers, body: this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks) });
   }
 
-  protected answered({ status, headers }: ResponseHead): void {
-    this.#answer = { status, headers: byName(headers) };
+  protected answered(head: ResponseHead): void {
+    let answer = answers.get(head);
+    if (!answer) answers.set(head, (answer = { status: head.status, headers: byName(head.headers) }));
+    this.#answer = answer;
   }
 
   protected failed({ failure, details }: FailureReason): void {
@@ -108,7 +123,8 @@ class Call extends UpstreamExchange {
 
   #finish(): void {
     this.finish();
-    this.#parts.call.signal?.removeEventListener('abort', this.#cancel);
+    const { signal } = this.#parts.call;
+    if (signal) forgetCancel(signal, this.#cancel);
   }
 
   readonly #cancel = (): void => {
@@ -131,11 +147,11 @@ function errorOf({ status, code, message }: ForwardFailure, details: string): Ga
   return new GatewayError(message, { status, code, cause: new Error(details) });
 }
 
-function byName(flat: readonly string[]): Record<string, string> {
+function byName(flat: readonly string[]): Readonly<Record<string, string>> {
   const headers: Record<string, string> = Object.create(null) as Record<string, string>;
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!.toLowerCase();
     headers[name] = headers[name] === undefined ? flat[i + 1]! : `${headers[name]}, ${flat[i + 1]!}`;
   }
-  return headers;
+  return Object.freeze(headers);
 }

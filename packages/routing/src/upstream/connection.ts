@@ -27,7 +27,7 @@ export class Connection implements ResponseSink {
   /** True once a byte of the answer came. */
   answering = false;
   readonly #pool: ConnectionPool;
-  readonly #parser = new ResponseParser(this);
+  readonly #parser: ResponseParser;
   readonly #buffer = new ReadBuffer();
   #socket: Socket | undefined;
   #user: ConnectionUser | undefined;
@@ -42,6 +42,7 @@ export class Connection implements ResponseSink {
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
+    this.#parser = new ResponseParser(this, pool.heads);
     this.#idleLimitMs = pool.settings.idleTimeoutMs;
   }
 

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
+import { HeadCache } from '../http1/head-cache.ts';
 import { Connection, type ConnectionUser } from './connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import type { ConnectionSettings } from './settings.ts';
@@ -18,6 +19,7 @@ export class ConnectionPool {
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly connect: Connector;
+  readonly heads = new HeadCache();
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
   readonly #waiting: ConnectionUser[] = [];

@@ -2,7 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   clusterName,
   GatewayError,
+  type CallRetry,
   type CallUpstream,
+  type ResourceRef,
   type UpstreamAnswer,
   type UpstreamCall,
 } from '@edge-gateway/core';
@@ -38,9 +40,8 @@ export function retrying(upstreams: Upstreams, once: Once): Once {
     else underWay.delete(name);
   }
 
-  return async (ref, call) => {
-    const { retry, signal, timeoutMs } = call;
-    if (!retry) return once(ref, call);
+  const repeat = async (ref: ResourceRef, call: UpstreamCall, retry: CallRetry): Promise<UpstreamAnswer> => {
+    const { signal, timeoutMs } = call;
     const { policy } = retry;
     const name = clusterName(ref);
     const over = performance.now() + timeoutMs;
@@ -62,6 +63,8 @@ export function retrying(upstreams: Upstreams, once: Once): Once {
     if ('error' in outcome) throw outcome.error;
     return outcome.answer;
   };
+
+  return (ref, call) => (call.retry ? repeat(ref, call, call.retry) : once(ref, call));
 }
 
 type Outcome = { readonly answer: UpstreamAnswer } | { readonly error: unknown };

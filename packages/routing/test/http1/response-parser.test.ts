@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { HeadCache } from '../../src/http1/head-cache.ts';
 import type { ResponseHead } from '../../src/http1/response-head.ts';
 import { ResponseParser } from '../../src/http1/response-parser.ts';
 
@@ -11,20 +12,25 @@ interface Seen {
   left: string;
 }
 
+const heads = new HeadCache();
+
 /** Reads an answer that comes in these pieces. */
 function read(pieces: readonly string[], { method = 'GET', closed = false } = {}): Seen {
   const seen: Seen = { body: '', ended: false, alone: false, left: '' };
   const add = (buffer: Buffer, start: number, end: number): void =>
     void (seen.body += buffer.toString('latin1', start, end));
-  const parser = new ResponseParser({
-    onHead: (head) => (seen.head = head),
-    onHeadAlone: () => (seen.alone = true),
-    onBody: add,
-    onEnd(buffer, start, end) {
-      add(buffer, start, end);
-      seen.ended = true;
+  const parser = new ResponseParser(
+    {
+      onHead: (head) => (seen.head = head),
+      onHeadAlone: () => (seen.alone = true),
+      onBody: add,
+      onEnd(buffer, start, end) {
+        add(buffer, start, end);
+        seen.ended = true;
+      },
     },
-  });
+    heads,
+  );
   parser.expect(method);
   for (const piece of pieces) {
     if (piece === '') continue;

@@ -150,6 +150,33 @@ describe('a call of an upstream', () => {
     );
   });
 
+  it('ends with all others of its signal, but for those that are over', async () => {
+    const upstream = await rawUpstream((socket, _request, index) => {
+      if (index === 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      if (index === 5) abort.abort(new Error('enough'));
+    });
+    const abort = new AbortController();
+    const { call, stat } = callerOf(upstream.port);
+    const ask = (): Promise<unknown> =>
+      call(ECHO, { ...CALL, timeoutMs: 60_000, signal: abort.signal }).catch((error: Error) => error.message);
+    expect(await ask()).to.include({ status: 200 });
+    expect(await Promise.all([ask(), ask(), ask(), ask(), ask()])).to.deep.equal(Array(5).fill('enough'));
+    expect([stat('upstream_rq_cancelled'), stat('upstream_rq_active')]).to.deep.equal([5, 0]);
+  });
+
+  it('gives answers with the same head their own bodies, and nobody can change a head', async () => {
+    let count = 0;
+    const upstream = await rawUpstream((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nx-a: 1\r\nX-A: 2\r\ncontent-length: 1\r\n\r\n${count++}`),
+    );
+    const { call } = callerOf(upstream.port);
+    for (const expected of ['0', '1', '2']) {
+      const { headers, body } = await call(ECHO, CALL);
+      expect([headers['x-a'], body.toString()]).to.deep.equal(['1, 2', expected]);
+      expect(() => ((headers as Record<string, string>)['x-a'] = '3')).to.throw(TypeError);
+    }
+  });
+
   it('refuses a path that is not absolute', async () => {
     expect((await failureOf(callerOf(1).call(ECHO, { ...CALL, path: 'http://elsewhere/' }))).status).to.equal(500);
   });
