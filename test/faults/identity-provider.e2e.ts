@@ -63,7 +63,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
         await wait(CALM_MS);
       });
       expect(tookMs).to.be.lessThan(WITHIN_MS);
-      expect(countOf(report, 'provider slow', { phase: 'slow', flows: ['logins'] })).to.be.greaterThan(5);
+      expect(countOf(report, 'provider slow', { phase: 'slow', flows: ['logins'] })).to.be.greaterThan(3);
       expect(slowestOf(report, { phase: 'slow', flows: ['logins'] })).to.be.lessThan(WITHIN_MS + report.ownLagMs);
       const { status, headers } = await person.ask(world.nodes[0]!.url + callback);
       expect([status, headers.location]).to.deep.equal([302, 'http://app.test/private/page']);
