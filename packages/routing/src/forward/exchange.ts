@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint } from '@edge-gateway/core';
+import { UpstreamProtocolError } from '../http1/errors.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { lingerOnClose } from '../lingering-close.ts';
@@ -66,10 +67,11 @@ export class Exchange extends UpstreamExchange {
     const { res, cluster } = this.#parts;
     const length = end - start;
     this.#received += length;
+    const atOnce = this.#flat !== undefined && length <= SMALL;
     if (this.#flat) this.#writeWhole(this.#flat, length);
     if (length === 0) res.end();
-    else if (length > SMALL || res.headersSent) res.end(this.connection!.take(buffer, start, end));
-    else res.end(buffer.toString('latin1', start, end), 'latin1');
+    else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
+    else res.end(this.connection!.take(buffer, start, end));
     cluster.stats.rqTime.observe(this.elapsedMs);
     this.#end({ flags: '' });
   }
@@ -89,8 +91,13 @@ export class Exchange extends UpstreamExchange {
   #writeHead(flat: string[]): void {
     const { res, cluster } = this.#parts;
     const early = this.#body !== undefined && !this.#body.ended;
+    // From here on no other answer is possible: a head that cannot be written leaves its length behind in the response.
     this.#flat = undefined;
-    res.writeHead(this.#status, early ? [...flat, 'connection', 'close'] : flat);
+    try {
+      res.writeHead(this.#status, early ? [...flat, 'connection', 'close'] : flat);
+    } catch (error) {
+      throw new UpstreamProtocolError((error as Error).message);
+    }
     if (early) lingerOnClose(res);
     cluster.stats.answered(this.#status);
     res.on('drain', this.#onDrain);

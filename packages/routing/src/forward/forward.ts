@@ -21,7 +21,10 @@ export interface ForwardHead {
    * sent it limits each pause.
    */
   readonly timeoutMs: number;
-  /** Called once before the response head is written, with the flat headers without hop-by-hop ones; gives the list to write. */
+  /**
+   * Called once before the response head is written, with the flat headers without hop-by-hop ones; gives the list to write.
+   * Where it throws the answer is a 502; a list that cannot be written breaks the connection off.
+   */
   onResponseHead(status: number, headers: string[]): string[];
   /** Called exactly once, when nothing more will be written to the response by the forwarder. */
   onDone(outcome: ForwardOutcome): void;

@@ -113,9 +113,9 @@ export class Connection implements ResponseSink {
   }
 
   onEnd(buffer: Buffer, start: number, end: number): void {
-    const user = this.#user;
+    // It stays its user's until it has taken this: what it throws has to reach it.
+    this.#user?.onEnd(buffer, start, end);
     this.#user = undefined;
-    user?.onEnd(buffer, start, end);
   }
 
   #connect(): void {
@@ -162,8 +162,12 @@ export class Connection implements ResponseSink {
 
   readonly #onEnded = (): void => {
     if (this.#gone) return;
-    if (this.#parser.end()) this.#close();
-    else this.#break(new UpstreamClosedError('it closed the connection'));
+    try {
+      if (this.#parser.end()) return this.#close();
+    } catch (error) {
+      return this.#break(error as Error);
+    }
+    this.#break(new UpstreamClosedError('it closed the connection'));
   };
 
   /** The answer is complete; `exactly` where nothing followed it. */

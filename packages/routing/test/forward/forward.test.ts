@@ -180,6 +180,24 @@ describe('forward', () => {
       expect((await get(gw.url)).status).to.equal(502);
     });
 
+    for (const [name, answer] of Object.entries({
+      'comes at once': OK,
+      'is empty': 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+      'goes on': 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok',
+      'has only begun': 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n',
+    })) {
+      it(`is broken off when onResponseHead gives what cannot be written, and the body ${name}`, async () => {
+        const upstream = await rawUpstream((socket) => socket.write(answer));
+        const onResponseHead = (_status: number, headers: string[]): string[] => [...headers, 'x-a', 'b\r\nc: d'];
+        const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ onResponseHead }) });
+        const { text } = await rawClient(gw.port, 'GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+        expect(text).to.equal('');
+        expect(gw.outcomes).to.have.length(1);
+        expect(gw.outcomes[0]).to.include({ aborted: true, flags: 'UPE' });
+        expect(gw.stat('upstream_rq_active')).to.equal(0);
+      });
+    }
+
     it('to HEAD has its length and no body', async () => {
       const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'));
       const gw = await gateway({ upstream: snapshotOf(upstream.port) });
