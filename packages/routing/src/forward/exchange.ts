@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Endpoint } from '@edge-gateway/core';
 import { UpstreamProtocolError } from '../http1/errors.ts';
+import { isReusable, reuse } from '../http1/read-buffer.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { lingerOnClose } from '../lingering-close.ts';
@@ -59,7 +60,7 @@ export class Exchange extends UpstreamExchange {
     this.#received += end - start;
     const { connection } = this;
     if (this.#flat) this.#writeHead(this.#flat);
-    if (!this.#parts.res.write(connection!.take(buffer, start, end))) connection!.pause();
+    if (!write(this.#parts.res, connection!.take(buffer, start, end))) connection!.pause();
   }
 
   onEnd(buffer: Buffer, start: number, end: number): void {
@@ -141,6 +142,14 @@ export class Exchange extends UpstreamExchange {
   readonly #onDrain = (): void => this.connection?.resume();
 
   readonly #onUpload = (): void => this.refresh();
+}
+
+/** Writes a chunk. A large one is read into again when it is gone, unless something in front may keep what is written. */
+function write(res: ServerResponse, chunk: Buffer): boolean {
+  if (!isReusable(chunk) || res.write !== ServerResponse.prototype.write) return res.write(chunk);
+  return res.write(chunk, (error) => {
+    if (!error) reuse(chunk);
+  });
 }
 
 /** Ends a response whose body cannot be finished, so that nobody can take the part that was sent for the whole. */

@@ -1,8 +1,12 @@
 const SIZE = 64 * 1024;
 /** From here on handing a buffer over is cheaper than copying out of it. */
 const LARGE = 32 * 1024;
+/** Buffers that are kept to be used again. */
+const MAX_SPARE = 32;
 
-const allocate = (): Buffer => Buffer.allocUnsafeSlow(SIZE);
+const spare: Buffer[] = [];
+
+const allocate = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(SIZE);
 
 /**
  * One for all connections: what is read is used or copied before anything else is read. Where reads are begun before
@@ -19,22 +23,28 @@ export class ReadBuffer {
     return this.#current;
   }
 
-  /** What stands from `start` to `end` of a buffer that was just read into, to keep. */
+  /** What stands from `start` to `end` of a buffer that was just read into, to keep: a copy, or the only view of that buffer. */
   take(buffer: Buffer, start: number, end: number): Buffer {
     const large = end - start >= LARGE;
-    if (buffer === SHARED) {
-      if (large) this.#current = allocate();
-      return Buffer.from(buffer.subarray(start, end));
-    }
-    if (buffer === this.#current) {
-      if (!large) return Buffer.from(buffer.subarray(start, end));
+    if (large && buffer === this.#current) {
       this.#current = allocate();
+      if (buffer !== SHARED) return buffer.subarray(start, end);
     }
-    return buffer.subarray(start, end);
+    return Buffer.from(buffer.subarray(start, end));
   }
 
   /** A body is over. */
   reset(): void {
     if (SHARED) this.#current = SHARED;
   }
+}
+
+/** Whether what was taken is the view of a whole buffer, which is worth giving back. */
+export function isReusable(taken: Buffer): boolean {
+  return taken.length >= LARGE && taken.buffer.byteLength === SIZE;
+}
+
+/** Gives back what was taken, when nobody will ever look at it again. */
+export function reuse(taken: Buffer): void {
+  if (spare.length < MAX_SPARE) spare.push(Buffer.from(taken.buffer as ArrayBuffer));
 }

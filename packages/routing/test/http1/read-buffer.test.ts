@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ReadBuffer } from '../../src/http1/read-buffer.ts';
+import { isReusable, ReadBuffer, reuse } from '../../src/http1/read-buffer.ts';
 
 /** Reads `size` bytes of `value` into it, as a socket does, and takes them. */
 function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {
@@ -38,6 +38,20 @@ describe('a read buffer', () => {
     readAndTake(reading, 65_536, 4);
     expect(first.equals(Buffer.alloc(40_000, 2))).to.equal(true);
     expect(second.equals(Buffer.alloc(100, 3))).to.equal(true);
+  });
+
+  it('takes a buffer that was given back once more, and none whose bytes somebody may still need', () => {
+    const reading = new ReadBuffer();
+    readAndTake(reading, 65_536, 1);
+    const [view, copy] = [readAndTake(reading, 65_536, 2), readAndTake(reading, 1000, 3)];
+    expect([isReusable(view), isReusable(copy)]).to.deep.equal([true, false]);
+    const buffer = reading.current.fill(4, 0, 40_000).fill(5, 40_000);
+    const [first, second] = [reading.take(buffer, 0, 32_768), reading.take(buffer, 32_768, 65_536)];
+    expect(first.buffer === second.buffer).to.equal(false);
+    reuse(view);
+    readAndTake(reading, 65_536, 6);
+    expect(reading.current.buffer === view.buffer).to.equal(true);
+    expect(second.subarray(0, 7000).equals(Buffer.alloc(7000, 4))).to.equal(true);
   });
 
   it('needs no memory of its own any more when it is reset', function () {
