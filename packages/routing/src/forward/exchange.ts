@@ -56,7 +56,7 @@ export class Exchange extends UpstreamExchange {
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
-    if (this.over) return;
+    if (this.over || this.#endedByOthers()) return;
     this.#received += end - start;
     const { connection } = this;
     if (this.#flat) this.#writeHead(this.#flat);
@@ -64,7 +64,7 @@ export class Exchange extends UpstreamExchange {
   }
 
   onEnd(buffer: Buffer, start: number, end: number): void {
-    if (this.over) return;
+    if (this.over || this.#endedByOthers()) return;
     const { res, cluster } = this.#parts;
     const length = end - start;
     this.#received += length;
@@ -104,6 +104,13 @@ export class Exchange extends UpstreamExchange {
     res.on('drain', this.#onDrain);
   }
 
+  /** Somebody else has ended the response in the middle of its body: nothing more can be written, as if the client had left. */
+  #endedByOthers(): boolean {
+    if (this.#flat || !this.#parts.res.writableEnded) return false;
+    this.#onClientGone();
+    return true;
+  }
+
   /** The whole answer is there: it gets its length instead of chunks, and leaves in one write. */
   #writeWhole(flat: string[], length: number): void {
     this.#writeHead(this.#framing === 'chunked' ? [...flat, 'content-length', String(length)] : flat);
@@ -135,8 +142,8 @@ export class Exchange extends UpstreamExchange {
   readonly #onClientGone = (): void => {
     if (this.over) return;
     this.cluster.stats.rqCancelled.value++;
-    this.#end({ flags: 'DC', details: 'client disconnected' });
     this.leave();
+    this.#end({ flags: 'DC', details: 'client disconnected' });
   };
 
   readonly #onDrain = (): void => this.connection?.resume();

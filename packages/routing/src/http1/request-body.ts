@@ -58,7 +58,8 @@ export class RequestBody {
     if (!this.ended) this.#req.resume();
   }
 
-  readonly #data = (chunk: Buffer): void => {
+  readonly #data = (data: Buffer | string): void => {
+    const chunk = typeof data === 'string' ? Buffer.from(data, this.#req.readableEncoding!) : data;
     this.bytes += chunk.length;
     this.#onProgress();
     this.#sink!.onChunk(chunk);

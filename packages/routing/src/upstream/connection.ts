@@ -234,8 +234,11 @@ export class Connection implements ResponseSink {
     const user = this.#user;
     this.#user = undefined;
     this.#pool.forget(this);
-    if (error) user?.onBroken(this, error);
-    this.#pool.fill();
+    try {
+      if (error) user?.onBroken(this, error);
+    } finally {
+      this.#pool.fill();
+    }
   }
 }
 

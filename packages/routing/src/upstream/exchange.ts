@@ -133,12 +133,12 @@ export abstract class UpstreamExchange implements ConnectionUser {
   expire(): void {
     this.cluster.stats.rqTimeout.value++;
     const limit = this.#request!.timeoutMs;
+    this.leave();
     this.failed({
       failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'),
       flags: 'UT',
       details: `no answer in ${limit} ms`,
     });
-    this.leave();
   }
 
   /** Only on a connection that was idle, which the other side may close at any time, and only where nothing can have come of it. */
