@@ -19,10 +19,12 @@ export class HeadCache {
     const known = bodiless ? this.#bodiless : this.#known;
     let head = known.get(text);
     if (head) return head;
-    head = readResponseHead(text, bodiless);
+    // A part of a text keeps the whole of it in memory, and the body may stand behind this one.
+    const copy = Buffer.from(text, 'latin1').toString('latin1');
+    head = readResponseHead(copy, bodiless);
     if (setsCookie(head)) return head;
     if (known.size >= MAX_HEADS) known.clear();
-    known.set(text, head);
+    known.set(copy, head);
     return head;
   }
 }

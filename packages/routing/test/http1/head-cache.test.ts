@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { HeadCache } from '../../src/http1/head-cache.ts';
 
 const head = (...lines: string[]): string => ['HTTP/1.1 200 OK', ...lines, ''].join('\r\n');
@@ -33,6 +35,24 @@ describe('remembered heads', () => {
     expect(heads.read(head('x-i: 0'), false)).to.equal(first);
     heads.read(head('x-i: 64'), false);
     expect(heads.read(head('x-i: 0'), false)).to.not.equal(first);
+  });
+
+  it('do not keep what came behind them', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const body = 'b'.repeat(16_000);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const caches = Array.from({ length: 50 }, () => new HeadCache());
+    for (const heads of caches) {
+      for (let i = 0; i < 64; i++) {
+        const text = Buffer.from(`${head(`x-i: ${i}`, 'x-long: some longer value')}\r\n${body}`).toString('latin1');
+        heads.read(text.slice(0, text.indexOf('\r\n\r\n') + 2), false);
+      }
+    }
+    collect();
+    expect(process.memoryUsage().heapUsed - before).to.be.lessThan(15_000_000);
+    expect(caches[0]!.read(head('x-i: 1', 'x-long: some longer value'), false).status).to.equal(200);
   });
 
   it('that are bad are bad every time', () => {
