@@ -377,7 +377,7 @@ describe('forward, with a broken upstream', () => {
     expect(gw.stat('upstream_cx_active')).to.be.lessThan(60);
     await gw.upstreams.close();
     await until(() => gw.stat('upstream_cx_active') === 0, 'all connections closed');
-  }).timeout(60_000);
+  });
 });
 
 async function closedPort(): Promise<number> {

@@ -26,7 +26,7 @@ export function whenDone(close: () => unknown): void {
 
 /** Waits until a condition holds. */
 export async function until(condition: () => boolean, what = 'condition'): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 30_000;
   while (!condition()) {
     if (Date.now() > end) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -35,8 +35,11 @@ describe('forward', () => {
   describe('with a time limit', () => {
     it('answers 504 when no head came in time, and closes the connection to the upstream', async () => {
       const upstream = await rawUpstream((socket, _request, index) => void (index > 0 && socket.write(OK)));
-      const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 20 }) });
-      expect(await get(gw.url)).to.include({ status: 504, body: 'upstream request timeout' });
+      const gw = await gateway({
+        upstream: snapshotOf(upstream.port),
+        head: (req) => ({ timeoutMs: req.url === '/slow' ? 1000 : 60_000 }),
+      });
+      expect(await get(`${gw.url}/slow`)).to.include({ status: 504, body: 'upstream request timeout' });
       expect(gw.outcomes[0]).to.include({ flags: 'UT', upstreamMs: -1 });
       expect(gw.stat('upstream_rq_timeout')).to.equal(1);
       await until(() => upstream.sockets.size === 0);
@@ -45,7 +48,7 @@ describe('forward', () => {
 
     it('breaks an answer off that does not end in time', async () => {
       const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'));
-      const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 20 }) });
+      const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 1000 }) });
       expect(await get(gw.url)).to.include({ status: 200, body: 'abc', complete: false });
       expect(gw.outcomes[0]).to.include({ flags: 'UT', aborted: true, failure: undefined });
       await until(() => upstream.sockets.size === 0);
@@ -57,17 +60,17 @@ describe('forward', () => {
         const timer = setInterval(() => socket.write('x'), 2);
         socket.on('close', () => clearInterval(timer));
       });
-      const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 40 }) });
+      const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 1000 }) });
       expect((await get(gw.url)).complete).to.equal(false);
       await until(() => upstream.sockets.size === 0);
     });
 
     it('lets an upload go on that takes longer, as long as it moves', async () => {
       const port = await httpUpstream((req, res) => void count(req).then((bytes) => res.end(String(bytes))));
-      const gw = await gateway({ upstream: snapshotOf(port), head: () => ({ timeoutMs: 400 }) });
+      const gw = await gateway({ upstream: snapshotOf(port), head: () => ({ timeoutMs: 3000 }) });
       const req = request(gw.url, { method: 'POST', agent: false });
       let sent = 0;
-      const timer = setInterval(() => (++sent < 12 ? req.write('x') : (clearInterval(timer), req.end())), 50);
+      const timer = setInterval(() => (++sent < 17 ? req.write('x') : (clearInterval(timer), req.end())), 200);
       const [res] = (await once(req, 'response')) as [IncomingMessage];
       expect(res.statusCode).to.equal(200);
       res.resume();

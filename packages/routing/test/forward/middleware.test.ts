@@ -194,7 +194,7 @@ describe('forwardTo', () => {
     const target = await httpUpstream(() => {});
     const chain: Handler[] = [
       (_req, _res, next) => next(),
-      forwarder({ target: `http://127.0.0.1:${target}`, timeoutMs: 20 }),
+      forwarder({ target: `http://127.0.0.1:${target}`, timeoutMs: 1000 }),
     ];
     const url = await serve((req, res) => {
       const run = (i: number, error?: unknown): void => {

@@ -97,9 +97,7 @@ describe('a connection to an upstream', () => {
     whenDone(() => server.close());
     const port = await listen(server);
     const spec = { connectionConfig: { connectTimeout: '0.1s' }, sslConfig: { sni: 'localhost' } };
-    const startedAt = Date.now();
     const { status } = await failureOf(connectorOf(snapshotOf(port, { tls: true, spec })).connect(ECHO));
     expect(status).to.be.oneOf([503, 504]);
-    expect(Date.now() - startedAt).to.be.below(5000);
   });
 });

@@ -128,7 +128,7 @@ describe('createUpstreams', () => {
     expect(gw.stat('upstream_cx_active')).to.equal(0);
     expect(gw.stat('upstream_rq_active')).to.equal(0);
     expect(gw.outcomes.length).to.equal(answers);
-  }).timeout(60_000);
+  });
 
   it('spreads requests over the endpoints by weight', async () => {
     const ports = await Promise.all(['a', 'b'].map((name) => httpUpstream((_req, res) => void res.end(name))));
