@@ -23,6 +23,8 @@ const FILE_CHUNK = 64 * 1024;
 /** How often a file's path is looked at, so that a rotated file is opened anew, and how long a failed one rests. */
 const REOPEN_MS = 1_000;
 const BUSY_MS = 5;
+/** How long a line waits for others: a write for each would cost more than the lines. */
+const GATHER_MS = 10;
 
 const DESCRIPTORS: Readonly<Record<string, number>> = { '/dev/stdout': 1, '/dev/stderr': 2 };
 
@@ -83,11 +85,12 @@ class FileSink implements Sink {
     this.#descriptor = undefined;
   }
 
-  /** Writes until nothing waits. Starts in a later turn, so that the lines of one turn go out together. */
+  /** Writes until nothing waits, as many lines as fit in one write together. */
   async #drain(): Promise<void> {
-    await new Promise(setImmediate);
+    const limit = this.#standard === undefined ? FILE_CHUNK : PIPE_CHUNK;
     while (this.#lines.length > 0) {
-      const chunk = this.#nextChunk();
+      if (this.#queued < limit) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      const chunk = this.#nextChunk(limit);
       try {
         await this.#writeAll(await this.#opened(), Buffer.from(chunk));
         this.#recovered();
@@ -98,8 +101,7 @@ class FileSink implements Sink {
     this.#draining = undefined;
   }
 
-  #nextChunk(): string {
-    const limit = this.#standard === undefined ? FILE_CHUNK : PIPE_CHUNK;
+  #nextChunk(limit: number): string {
     let chunk = this.#lines[0]!;
     let taken = 1;
     while (taken < this.#lines.length && chunk.length + this.#lines[taken]!.length <= limit)
