@@ -41,7 +41,14 @@ export function createConnector(endpoint: Endpoint, connectTimeoutMs: number, tl
   }
 
   return (callback, onread) => {
-    const socket = open(onread).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
+    let socket: Socket;
+    try {
+      socket = open(onread).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
+    } catch (error) {
+      // An address that Node does not even try, said when all others are too: never before this returns.
+      process.nextTick(callback, error as Error);
+      return;
+    }
     const timer = setTimeout(() => socket.destroy(timeoutError(connectTimeoutMs)), connectTimeoutMs);
     let settled = false;
     const settle = (error: Error | null): void => {

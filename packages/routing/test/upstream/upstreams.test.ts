@@ -130,6 +130,18 @@ describe('createUpstreams', () => {
     expect(gw.outcomes.length).to.equal(answers);
   });
 
+  it('answers 503 for an address that cannot be tried, and can be closed', async () => {
+    const endpoints = [{ address: 'a/\0b', port: 80, weight: 1 }];
+    for (const tls of [false, true]) {
+      const spec = { circuitBreakers: { maxConnections: 1 } };
+      const gw = await gateway({ upstream: snapshotOf(80, { endpoints, spec, tls }) });
+      const answers = await Promise.all([get(gw.url), get(gw.url)]);
+      expect(answers.map(({ status }) => status)).to.deep.equal([503, 503]);
+      expect(gw.stat('upstream_rq_active')).to.equal(0);
+      await gw.upstreams.close();
+    }
+  });
+
   it('spreads requests over the endpoints by weight', async () => {
     const ports = await Promise.all(['a', 'b'].map((name) => httpUpstream((_req, res) => void res.end(name))));
     const endpoints = ports.map((port, i) => ({ address: '127.0.0.1', port, weight: i === 0 ? 3 : 1 }));
