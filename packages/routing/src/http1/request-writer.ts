@@ -43,6 +43,11 @@ export class RequestWriter implements BodySink {
 
   onChunk(chunk: Buffer): void {
     const { length } = chunk;
+    if (!this.#chunked && length > this.#left) {
+      // What is too much would be read as another request.
+      this.#socket.destroy(new Error('the body is longer than its content-length'));
+      return;
+    }
     const before = this.#chunked ? `${this.#head}${length.toString(16)}\r\n` : this.#head;
     const after = this.#chunked ? '\r\n' : '';
     this.#head = '';
@@ -56,7 +61,7 @@ export class RequestWriter implements BodySink {
     if (!this.#chunked) {
       this.flush();
       // Nothing else may follow on a connection where bytes are missing.
-      if (this.#left !== 0) this.#socket.destroy();
+      if (this.#left !== 0) this.#socket.destroy(new Error('the body is shorter than its content-length'));
       return;
     }
     const last = `${this.#head}0\r\n\r\n`;

@@ -89,6 +89,21 @@ describe('forward, when what it calls misbehaves', () => {
     expect(gw.stat('upstream_rq_active')).to.equal(0);
   });
 
+  it('sends no more of a body than was announced', async () => {
+    const upstream = await rawUpstream((socket, request) => void (request.startsWith('GET') && socket.write(WHOLE)));
+    const gw = await gateway({
+      upstream: snapshotOf(upstream.port),
+      head(req) {
+        if (req.method === 'POST') req.unshift(Buffer.from('abcGET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n'));
+        return { timeoutMs: 5000 };
+      },
+    });
+    expect(await get(gw.url, { method: 'POST', body: 'abc' })).to.include({ status: 503 });
+    await until(() => upstream.sockets.size === 0, 'the connection is closed');
+    expect(upstream.requests.join('')).to.not.include('smuggled');
+    expect((await get(gw.url)).status).to.equal(200);
+  });
+
   it('sends a body whose encoding was set as it came', async () => {
     const target = await httpUpstream((req, res) => void req.pipe(res));
     const handler = forwardTo({ target: `http://127.0.0.1:${target}` });
