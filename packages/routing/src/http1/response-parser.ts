@@ -149,6 +149,8 @@ export class ResponseParser {
     });
     if (chunks.done) this.#finish(buffer, from, to);
     else if (to > from) this.#sink.onBody(buffer, from, to);
+    // The head stood before it, and there is no data yet.
+    else if (start > 0) this.#sink.onHeadAlone();
     return stopped;
   }
 

@@ -18,6 +18,17 @@ function bodyOf(req: IncomingMessage): Promise<string> {
 describe('forward', () => {
   afterEach(closeAll);
 
+  it('hands on a head that comes with the size of the first chunk alone', async () => {
+    const upstream = await rawUpstream((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n');
+    });
+    const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 0 }) });
+    const req = request(gw.url, { agent: false }).end();
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
+    for (const socket of upstream.sockets) socket.write('hello\r\n0\r\n\r\n');
+    expect(String((await once(res, 'data'))[0])).to.equal('hello');
+  });
+
   describe('the request', () => {
     it('goes out with the method, path and headers it is given, names and order kept', async () => {
       const upstream = await rawUpstream((socket) => socket.write(OK));
