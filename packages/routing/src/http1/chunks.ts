@@ -2,7 +2,7 @@ import { isHeaderName } from '../flat-headers.ts';
 import { UpstreamProtocolError } from './errors.ts';
 import { hasBrokenLines } from './header-lines.ts';
 
-/** Longest chunk extensions and longest trailers, in bytes. */
+/** Longest extensions of one chunk and longest trailers, in bytes. */
 const MAX_EXTENSIONS = 4096;
 const MAX_TRAILERS = 16 * 1024;
 /** Hexadecimal digits of a chunk size; more would not be a safe integer. */
@@ -66,6 +66,7 @@ export class ChunkReader {
         if (byte !== LF) throw new UpstreamProtocolError('a chunk size does not end its line');
         this.#state = this.#size === 0 ? 'trailers' : 'data';
         this.#digits = 0;
+        this.#extensions = 0;
         return;
       case 'dataCr':
         if (byte !== CR) throw new UpstreamProtocolError('a chunk is longer than its size');

@@ -51,6 +51,11 @@ describe('chunks', () => {
     });
   }
 
+  it('may have an extension each, as signed ones do', () => {
+    const chunk = `1;signature=${'f'.repeat(80)}\r\na\r\n`;
+    expect(read(`${chunk.repeat(200)}0\r\n\r\n`)).to.deep.equal({ data: 'a'.repeat(200), left: '', done: true });
+  });
+
   it('end where the last one does, and leave the rest', () => {
     expect(read('1\r\na\r\n0\r\n\r\nHTTP/1.1')).to.deep.equal({ data: 'a', left: 'HTTP/1.1', done: true });
     expect(read('0\r\nx-a: 1\r\n\r', '\nHTTP/1.1')).to.deep.equal({ data: '', left: 'HTTP/1.1', done: true });
