@@ -175,7 +175,8 @@ export class Connection implements ResponseSink {
     const { keepAlive, keepAliveSeconds } = this.#parser.head!;
     const { settings } = this.#pool;
     this.#buffer.reset();
-    const uploaded = this.#body === undefined || this.#body.ended;
+    // Of a request that is not written yet the next one would have to wait for the rest.
+    const uploaded = (this.#body === undefined || this.#body.ended) && this.#socket!.writableLength === 0;
     this.#forgetBody();
     if (keepAliveSeconds !== undefined) this.#limitIdle((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
     const worn = settings.maxRequestsPerConnection > 0 && this.#served >= settings.maxRequestsPerConnection;

@@ -123,6 +123,22 @@ describe('idle connections', () => {
     await until(() => upstream.sockets.size === 0);
   });
 
+  it('are not those where the request is still being written', async () => {
+    const upstream = await rawUpstream((socket, _request, index) => {
+      if (index === 0) socket.pause();
+      socket.write(answerWith('x-a: b'));
+    });
+    const body = Buffer.alloc(20_000_000);
+    const gw = await gateway({
+      upstream: snapshotOf(upstream.port),
+      head: (req) => (req.url === '/large' ? { body, method: 'POST' } : {}),
+    });
+    await ask(`${gw.url}/large`);
+    await ask(gw.url);
+    expect(upstream.connections).to.equal(2);
+    expect(gw.stat('upstream_cx_active')).to.equal(1);
+  });
+
   it('that are closed by connection: close are not used again', async () => {
     const upstream = await rawUpstream((socket) => socket.write(answerWith('connection: close')));
     const gw = await gateway({ upstream: snapshotOf(upstream.port) });
