@@ -122,7 +122,8 @@ async function ready<T>(client: RedisClient, command: (client: RedisClient) => P
 
 async function withDeadline<T>(work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(LATE), COMMAND_DEADLINE_MS);
+  // What came while this process stood still is read before the deadline counts.
+  const timer = setTimeout(() => setImmediate(reject, LATE), COMMAND_DEADLINE_MS);
   try {
     return await Promise.race([work, late]);
   } finally {

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { silentLoggers } from '@edge-gateway/core';
+import { createRedis } from '../../src/session/redis.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { createBrowser } from '../parts/browser.ts';
@@ -39,6 +41,17 @@ describe('sessions in a Redis that fails', () => {
     expect(answers[0]!.headers.get('retry-after')).to.equal('1');
     redis.thaw();
     await until(async () => (await status(browser)) === 200);
+  });
+
+  it('takes an answer that came while this process stood still', async () => {
+    const store = createRedis({ host: redis.host }, silentLoggers.get('redis'));
+    await store.run((each) => each.set('key', 'value'));
+    const asked = store.run((each) => each.get('key'));
+    await new Promise(setImmediate);
+    const end = Date.now() + 1500;
+    while (Date.now() < end);
+    expect(await asked).to.equal('value');
+    store.disconnect();
   });
 
   it('F1: answers 503 while Redis is stopped', async () => {
