@@ -163,7 +163,8 @@ describe('a call with a retry policy', () => {
     const over = new AbortController();
     const policy = { retryOn: '5xx', numRetries: 100, retryBackOff: { baseInterval: '10s' } };
     const made = call(ECHO, get(policy, { signal: over.signal }));
-    setTimeout(() => over.abort(), 100);
+    await until(() => server.requests() > 0);
+    over.abort();
     const error = await made.then(
       () => undefined,
       (reason: Error) => reason,
