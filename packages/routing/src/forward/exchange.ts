@@ -3,6 +3,7 @@ import type { Endpoint } from '@edge-gateway/core';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isReusable, reuse } from '../http1/read-buffer.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
+import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { lingerOnClose } from '../lingering-close.ts';
 import type { Cluster } from '../upstream/cluster.ts';
@@ -12,8 +13,6 @@ import type { ForwardFailure, ForwardHead, ForwardOutcome } from './forward.ts';
 
 /** Methods that may be sent twice (RFC 9110 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
-/** Bodies up to this size go out with their head in one write. */
-const SMALL = 16 * 1024;
 
 export interface ExchangeParts {
   readonly req: IncomingMessage;
@@ -68,7 +67,7 @@ export class Exchange extends UpstreamExchange {
     const { res, cluster } = this.#parts;
     const length = end - start;
     this.#received += length;
-    const atOnce = this.#flat !== undefined && length <= SMALL;
+    const atOnce = this.#flat !== undefined && length <= SMALL_BODY;
     if (this.#flat) this.#writeWhole(this.#flat, length);
     if (length === 0) res.end();
     else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { BodySink, RequestBody } from './request-body.ts';
 
-/** Bodies up to this size leave in one write with what stands before them. */
-const SMALL = 16 * 1024;
+/** Bodies up to this size leave in one write with what stands before them, in bytes. */
+export const SMALL_BODY = 16 * 1024;
 
 /** Writes a request whose body is streamed, with back-pressure. */
 export class RequestWriter implements BodySink {
@@ -73,7 +73,7 @@ export class RequestWriter implements BodySink {
   #write(before: string, chunk: Buffer, after: string): boolean {
     const socket = this.#socket;
     if (before === '' && after === '') return socket.write(chunk);
-    if (chunk.length <= SMALL) return socket.write(before + chunk.toString('latin1') + after, 'latin1');
+    if (chunk.length <= SMALL_BODY) return socket.write(before + chunk.toString('latin1') + after, 'latin1');
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');
     let more = socket.write(chunk);
@@ -91,7 +91,7 @@ export function writeWhole(socket: Socket, head: string, body: Buffer | undefine
     socket.write(head, 'latin1');
     return head.length;
   }
-  if (body.length <= SMALL) socket.write(head + body.toString('latin1'), 'latin1');
+  if (body.length <= SMALL_BODY) socket.write(head + body.toString('latin1'), 'latin1');
   else {
     socket.cork();
     socket.write(head, 'latin1');

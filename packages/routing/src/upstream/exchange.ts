@@ -8,9 +8,7 @@ import type { Cluster } from './cluster.ts';
 import type { Connection, ConnectionUser } from './connection.ts';
 import { hostOf } from './host-of.ts';
 import type { ConnectionPool } from './pool.ts';
-
-/** Longest delay a timer of Node takes. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
+import { MAX_DELAY_MS } from './settings.ts';
 
 /** A request to an endpoint, and how long its answer may take. */
 export interface UpstreamRequest {

@@ -9,7 +9,7 @@ export const DEFAULT_MAX_CONNECTIONS = 1024;
 /** Most requests that wait for a connection to one endpoint. */
 export const DEFAULT_MAX_PENDING = 1024;
 /** Longest delay a timer of Node takes. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
+export const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Bounds of the connections to one endpoint. */
 export interface ConnectionSettings {
