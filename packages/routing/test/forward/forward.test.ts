@@ -300,7 +300,7 @@ describe('forward', () => {
       const { text } = await rawClient(gw.port, 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
       expect(text)
         .to.match(/^HTTP\/1.1 200 OK\r\n/)
-        .and.not.contain('103');
+        .and.not.contain('103 Early Hints');
     });
 
     it('head is sent at once although the body is not there yet', async () => {

@@ -304,7 +304,7 @@ describe('TLS listeners', () => {
     listeners = create({ handshakeTimeoutMs: 300 });
     await apply(configuration('one'));
     expect((await exchange(port)).text).to.equal('');
-    expect((await exchange(port, GET('a'))).text).not.to.include('200');
+    expect((await exchange(port, GET('a'))).text).not.to.include('HTTP/1.1 200');
     expect(served).to.equal(0);
     const errors = context.metrics.list().find(({ name }) => name.path.endsWith('ssl.connection_error'))!;
     expect((errors.stat as { value: number }).value).to.be.greaterThan(0);
