@@ -75,7 +75,10 @@ describe('a login of a user with very many groups', () => {
     const refused = await browser.visit(`${site.url}/page`);
     expect(refused.status).to.equal(503);
     expect(refused.headers.get('retry-after')).to.equal('1');
-    expect(refused.body).to.contain('ERR_OIDC_GROUPS_UNAVAILABLE').and.contain('Try again').and.not.match(/\b403\b|Denied/);
+    expect(refused.body)
+      .to.contain('ERR_OIDC_GROUPS_UNAVAILABLE')
+      .and.contain('Try again')
+      .and.not.match(/\b403\b|Denied/);
     expect(browser.cookie('id_token')).to.equal(undefined);
     expect(cloud.log).to.contain('403 Authorization_RequestDenied');
     expect(cloud.log).not.to.contain(SECRET).and.not.to.contain('the-app-token');

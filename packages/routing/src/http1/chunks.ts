@@ -90,6 +90,10 @@ export class ChunkReader {
 
   #readTrailers(buffer: Buffer, start: number, end: number): number {
     const before = this.#trailers.length;
+    if (before === 0 && start + 1 < end && buffer[start] === CR && buffer[start + 1] === LF) {
+      this.done = true;
+      return start + 2;
+    }
     this.#trailers += buffer.toString('latin1', start, Math.min(end, start + MAX_TRAILERS - before));
     const none = this.#trailers.startsWith('\r\n');
     const blank = none ? 0 : this.#trailers.indexOf('\r\n\r\n', Math.max(before - 3, 0)) + 2;

@@ -30,7 +30,9 @@ export class ReadBuffer {
       this.#current = allocate();
       if (buffer !== SHARED) return buffer.subarray(start, end);
     }
-    return Buffer.from(buffer.subarray(start, end));
+    const taken = Buffer.allocUnsafe(end - start);
+    buffer.copy(taken, 0, start, end);
+    return taken;
   }
 
   /** A body is over. */

@@ -9,8 +9,6 @@ export interface RequestLine {
   readonly path: string;
   /** Flat `[name, value, …]`. Hop-by-hop headers and framing in it are left out. */
   readonly headers: readonly string[];
-  /** `Host` where `headers` have none. */
-  readonly host: string;
 }
 
 /** How the body of a request is delimited: its length in bytes, in chunks, or there is none. */
@@ -22,10 +20,10 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * The head of a request as it is written, one character a byte. Names keep their case and order. Throws a
- * `RequestHeadError` for what would not arrive as it is meant: line breaks, names that are no token, a second host.
+ * The head of a request as it is written, one character a byte. Names keep their case and order; `host` is for where they have none.
+ * Throws a `RequestHeadError` for what would not arrive as it is meant: line breaks, names that are no token, a second host.
  */
-export function requestHead({ method, path, headers, host }: RequestLine, framing: Framing): string {
+export function requestHead({ method, path, headers }: RequestLine, host: string, framing: Framing): string {
   if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');
   if (!PATH.test(path)) throw new RequestHeadError('the path is not one');
   let lines = '';

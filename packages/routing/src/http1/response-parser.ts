@@ -84,6 +84,11 @@ export class ResponseParser {
   /** Gives where the body begins, or -1 where the head is not complete. */
   #readHead(buffer: Buffer, start: number, length: number): number {
     const before = this.#partial.length;
+    const known = before === 0 ? this.#heads.repeated(buffer, start, length, this.#bodiless) : undefined;
+    if (known) {
+      this.#take(known.head);
+      return start + known.text.length;
+    }
     const headEnd = length - start > SMALL ? endOfHead(buffer, start, length) : length;
     const text = this.#partial + buffer.toString('latin1', start, headEnd);
     const end = text.indexOf('\r\n\r\n', Math.max(before - 3, 0));
@@ -94,9 +99,13 @@ export class ResponseParser {
     const head = this.#heads.read(text.slice(0, end + 2), this.#bodiless);
     const bodyStart = start + end + 4 - before;
     this.#partial = '';
+    this.#take(head);
+    return bodyStart;
+  }
+
+  #take(head: ResponseHead): void {
     if (head.status < 200) this.#skip(head.status);
     else this.#begin(head);
-    return bodyStart;
   }
 
   #keep(text: string, before: number): void {

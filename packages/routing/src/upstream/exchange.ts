@@ -6,6 +6,7 @@ import { requestHead } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
 import type { Connection, ConnectionUser } from './connection.ts';
+import { Deadline, type Limited } from './deadlines.ts';
 import { hostOf } from './host-of.ts';
 import type { ConnectionPool } from './pool.ts';
 import { MAX_DELAY_MS } from './settings.ts';
@@ -24,7 +25,7 @@ export interface UpstreamRequest {
  * One request to an endpoint and its answer: the connection, the statistics, the time limit, and the second attempt where an
  * idle connection turns out to be closed. What is done with the answer is for those who extend it.
  */
-export abstract class UpstreamExchange implements ConnectionUser {
+export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected readonly cluster: Cluster;
   protected readonly endpoint: Endpoint;
   protected connection: Connection | undefined;
@@ -34,7 +35,7 @@ export abstract class UpstreamExchange implements ConnectionUser {
   #request: UpstreamRequest | undefined;
   #head = '';
   #pool: ConnectionPool | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #deadline: Deadline | undefined;
   #retried = false;
 
   constructor(cluster: Cluster, endpoint: Endpoint) {
@@ -63,9 +64,9 @@ export abstract class UpstreamExchange implements ConnectionUser {
   protected send(request: UpstreamRequest): void {
     const { body, timeoutMs } = request;
     this.#request = request;
-    if (timeoutMs > 0) this.#timer = setTimeout(expire, Math.min(timeoutMs, MAX_DELAY_MS), this);
+    if (timeoutMs > 0) this.#deadline = new Deadline(this, Math.min(timeoutMs, MAX_DELAY_MS), this.#startedAt);
     try {
-      this.#head = requestHead({ ...request, host: hostOf(this.endpoint) }, framingOf(body));
+      this.#head = requestHead(request, hostOf(this.endpoint), framingOf(body));
       this.#pool = this.cluster.pool(this.endpoint);
     } catch (error) {
       return this.failed(explain(error as Error, 'connecting'));
@@ -80,13 +81,13 @@ export abstract class UpstreamExchange implements ConnectionUser {
 
   /** The time begins again. */
   protected refresh(): void {
-    this.#timer?.refresh();
+    this.#deadline?.restart();
   }
 
   /** It is over: nothing of it is counted or waited for any more. */
   protected finish(): void {
     this.over = true;
-    clearTimeout(this.#timer);
+    this.#deadline?.cancel();
     const { stats } = this.cluster;
     stats.rqActive.value--;
     stats.rqCompleted.value++;
@@ -146,8 +147,6 @@ export abstract class UpstreamExchange implements ConnectionUser {
     return untouched && body === undefined && this.sentTwice.has(method) && isDisconnect(error);
   }
 }
-
-const expire = (exchange: UpstreamExchange): void => exchange.expire();
 
 function framingOf(body: Buffer | RequestBody | undefined): number | 'chunked' | undefined {
   return body === undefined ? undefined : (body.length ?? 'chunked');

@@ -21,6 +21,33 @@ describe('remembered heads', () => {
     expect(first).to.deep.include({ framing: 5 });
   });
 
+  it('are known again by their bytes: the last one, whole, for the same kind of request', () => {
+    const heads = new HeadCache();
+    const bytes = (text: string) => Buffer.from(`..${text}\r\nbody`, 'latin1');
+    const repeated = (text: string, { bodiless = false, missing = 0 } = {}) => {
+      const buffer = bytes(text);
+      return heads.repeated(buffer, 2, buffer.length - missing, bodiless)?.head;
+    };
+    const [one, two] = [head('content-length: 4', 'x-a: \xe9'), head('content-length: 4', 'x-a: 2')];
+    expect(repeated(one)).to.equal(undefined);
+    const first = heads.read(one, false);
+    expect(repeated(one)).to.equal(first);
+    expect(heads.repeated(bytes(one), 2, bytes(one).length, false)!.text).to.equal(`${one}\r\n`);
+    expect(repeated(one, { missing: 4 })).to.equal(first);
+    expect(repeated(one, { missing: 5 })).to.equal(undefined);
+    expect(repeated(one, { bodiless: true })).to.equal(undefined);
+    expect(repeated(two)).to.equal(undefined);
+    expect(repeated(`${one}x-b: 1\r\n`)).to.equal(undefined);
+    const second = heads.read(two, true);
+    expect([repeated(one), repeated(two, { bodiless: true })]).to.deep.equal([first, second]);
+    heads.read(two, false);
+    expect([repeated(one), repeated(two)?.framing]).to.deep.equal([undefined, 4]);
+    heads.read(one, false);
+    expect(repeated(one)).to.equal(first);
+    heads.read(head('set-cookie: a=b'), false);
+    expect(repeated(head('set-cookie: a=b'))).to.equal(undefined);
+  });
+
   it('have no cookies in them, and are not long', () => {
     const heads = new HeadCache();
     for (const line of ['Set-Cookie: a=b', `x-a: ${'a'.repeat(1100)}`]) {

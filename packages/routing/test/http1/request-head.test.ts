@@ -1,18 +1,19 @@
 import { expect } from 'chai';
 import { requestHead } from '../../src/http1/request-head.ts';
 
-const line = { method: 'GET', path: '/a?b=c', headers: ['Host', 'a.example'], host: '127.0.0.1:80' };
+const HOST = '127.0.0.1:80';
+const line = { method: 'GET', path: '/a?b=c', headers: ['Host', 'a.example'] };
 
 describe('the head of a request', () => {
   it('has names, values and order as they are given', () => {
     const headers = ['X-B', '1', 'host', 'a', 'x-b', '', 'X-ü'.slice(0, 2) + 'u', '\xfc\t!'];
-    expect(requestHead({ ...line, headers }, undefined)).to.equal(
+    expect(requestHead({ ...line, headers }, HOST, undefined)).to.equal(
       'GET /a?b=c HTTP/1.1\r\nX-B: 1\r\nhost: a\r\nx-b: \r\nX-u: \xfc\t!\r\n\r\n',
     );
   });
 
   it('names the endpoint where there is no host', () => {
-    expect(requestHead({ ...line, headers: [] }, undefined)).to.equal(
+    expect(requestHead({ ...line, headers: [] }, HOST, undefined)).to.equal(
       'GET /a?b=c HTTP/1.1\r\nhost: 127.0.0.1:80\r\n\r\n',
     );
   });
@@ -31,7 +32,7 @@ describe('the head of a request', () => {
       'x',
     ];
     const framed = (framing: number | 'chunked' | undefined, method = 'GET') =>
-      requestHead({ ...line, headers, method }, framing)
+      requestHead({ ...line, headers, method }, HOST, framing)
         .split('\r\n')
         .slice(1);
     expect(framed(undefined)).to.deep.equal(['host: a', '', '']);
@@ -62,7 +63,7 @@ describe('the head of a request', () => {
   };
   for (const [name, change] of Object.entries(BAD)) {
     it(`is refused with ${name}`, () => {
-      expect(() => requestHead({ ...line, ...change }, undefined))
+      expect(() => requestHead({ ...line, ...change }, HOST, undefined))
         .to.throw()
         .with.property('code', 'ERR_ROUTING_FORWARD_REQUEST');
     });
