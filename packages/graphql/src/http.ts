@@ -100,6 +100,9 @@ export function requestFromQuery(path: string): GraphQLRequest | Refusal {
   }
   for (const name of ['variables', 'extensions'] as const) {
     if (typeof body[name] !== 'string') continue;
+    if (isDeeperThan(body[name], MAX_JSON_DEPTH)) {
+      return refusal('ERR_GRAPHQL_BODY', `The parameter ${name} is nested too deep.`);
+    }
     const parsed = parseJson(body[name]);
     if (parsed === undefined) return refusal('ERR_GRAPHQL_BODY', `The parameter ${name} is not JSON.`);
     body[name] = parsed.value;
@@ -113,9 +116,14 @@ export const MAX_JSON_DEPTH = 64;
 /** What a body asks for: one operation, or a batch of them. */
 export type Posted = GraphQLRequest | readonly GraphQLRequest[];
 
+/** How a body is refused that is nested deeper than {@link MAX_JSON_DEPTH}. */
+export function tooDeep(): Refusal {
+  return refusal('ERR_GRAPHQL_BODY', 'The body is nested too deep.');
+}
+
 /** Reads a body. `maxBatch` is the most operations in it; 0 allows no batch. */
 export function postedText(text: string, maxBatch: number): Posted | Refusal {
-  if (isDeeperThan(text, MAX_JSON_DEPTH)) return refusal('ERR_GRAPHQL_BODY', 'The body is nested too deep.');
+  if (isDeeperThan(text, MAX_JSON_DEPTH)) return tooDeep();
   const parsed = parseJson(text);
   return parsed ? postedValue(parsed.value, maxBatch) : refusal('ERR_GRAPHQL_BODY');
 }

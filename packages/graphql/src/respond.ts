@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, GatewayError, type ActionExchange, type Facts, type Next, type Responder } from '@edge-gateway/core';
 import type { Answer, Answerer, Asked } from './answer.ts';
+import { isDeeper } from './depth.ts';
 import { ERROR_CODES } from './error-codes.ts';
 import {
   isRequestType,
+  MAX_JSON_DEPTH,
   requestFromQuery,
   postedText,
   postedValue,
+  tooDeep,
   wantedType,
   type GraphQLRequest,
   type Posted,
@@ -133,7 +136,9 @@ function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): Posted | 
     throw new GatewayError(message, { code: 'ERR_GRAPHQL_BODY_CONSUMED', status });
   }
   if (Buffer.isBuffer(body)) return postedText(body.toString('utf8'), maxBatchSize);
-  return typeof body === 'string' ? postedText(body, maxBatchSize) : postedValue(body, maxBatchSize);
+  if (typeof body === 'string') return postedText(body, maxBatchSize);
+  if (typeof body === 'object' && body !== null && isDeeper(body, MAX_JSON_DEPTH)) return tooDeep();
+  return postedValue(body, maxBatchSize);
 }
 
 function send({ req, res, writeHead }: ActionExchange, answer: Answer, { type }: Wanted): void {

@@ -42,6 +42,8 @@ describe('a backend that answers', () => {
       '/good': { name: 'good' },
       '/thing/wrong': json({ name: 5, size: '5', ok: 1, ratio: '1', id: 1.5, list: 'a', colour: 'BLUE' }),
       '/thing/right': json({ name: 'a', size: 5, ok: true, ratio: 1, id: 7, list: ['a', null], colour: 'RED' }),
+      '/thing/bounds': (_req: unknown, res: ServerResponse) => res.end('{"size":-2147483648,"ratio":-1e308}'),
+      '/thing/beyond': (_req: unknown, res: ServerResponse) => res.end('{"size":-2147483649,"ratio":1e999}'),
       '/thing/nulls': json({ name: null, list: null, must: [{ value: 'a' }, { value: null }] }),
       '/thing/absent': json({}),
       '/thing/names': json({ constructor: 1 }),
@@ -111,6 +113,16 @@ describe('a backend that answers', () => {
       list: ['a', null],
       colour: 'RED',
     });
+  });
+
+  it('the least and the greatest numbers are taken, and none beyond them', async () => {
+    const { body } = await ask(front.url, '{ thing(kind: "bounds") { size ratio } }');
+    expect(body).to.deep.equal({ data: { thing: { size: -2_147_483_648, ratio: -1e308 } } });
+    const beyond = await ask(front.url, '{ thing(kind: "beyond") { size ratio } }');
+    expect(beyond.body.errors.map(({ path }: { path: string[] }) => path.join('.'))).to.have.members([
+      'thing.size',
+      'thing.ratio',
+    ]);
   });
 
   it('null where there must be a value: the nearest field that may be null is null', async () => {

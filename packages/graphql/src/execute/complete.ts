@@ -16,6 +16,7 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
 } from 'graphql';
+import { isDeeper } from '../depth.ts';
 import { shownFailure } from '../field-failure.ts';
 import { completeFields, type Place } from './execute.ts';
 import type { Children, FieldPlan } from './plan.ts';
@@ -129,13 +130,14 @@ function mismatch(expected: string): Error {
   return shownFailure(`The value is not of type ${expected}.`);
 }
 
-const MAX_INT = 2_147_483_647;
+const isInt32 = (value: unknown): boolean => Number.isInteger(value) && (value as number) === ((value as number) | 0);
 
 const SCALARS = new Map<GraphQLNamedOutputType, (value: unknown) => boolean>([
   [GraphQLString, (value) => typeof value === 'string'],
   [GraphQLBoolean, (value) => typeof value === 'boolean'],
-  [GraphQLInt, (value) => Number.isInteger(value) && Math.abs(value as number) <= MAX_INT],
-  [GraphQLFloat, (value) => typeof value === 'number'],
+  [GraphQLInt, isInt32],
+  // JSON has no text for what is beyond the numbers: it would be null.
+  [GraphQLFloat, Number.isFinite],
 ]);
 
 /** Leaves are taken as they are: nothing is turned into another type, save a whole number into an ID. */
@@ -158,14 +160,6 @@ function anyOf(name: string): Complete {
     if (typeof value === 'object' && value !== null && isDeeper(value, MAX_DEPTH)) throw mismatch(name);
     return value ?? null;
   };
-}
-
-function isDeeper(value: object, limit: number): boolean {
-  if (limit === 0) return true;
-  for (const inner of Object.values(value)) {
-    if (typeof inner === 'object' && inner !== null && isDeeper(inner as object, limit - 1)) return true;
-  }
-  return false;
 }
 
 function fitsEnum(type: GraphQLEnumType): (value: unknown) => boolean {
