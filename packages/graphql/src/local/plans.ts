@@ -84,9 +84,11 @@ function anyField(selection: Selection, test: (field: Selection[number]) => bool
   return found(selection);
 }
 
-function conditionsOf({ document }: Operation): readonly string[] {
+/** The variables of its conditions; other operations of the document may name theirs the same. */
+function conditionsOf({ document, definition }: Operation): readonly string[] {
   const names = new Set<string>();
   visit(document, {
+    OperationDefinition: (node) => (node === definition ? undefined : false),
     Directive({ name, arguments: given }) {
       if (name.value !== 'skip' && name.value !== 'include') return;
       for (const { value } of given ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
