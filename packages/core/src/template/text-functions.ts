@@ -26,8 +26,10 @@ function onText(change: (text: string) => string): TemplateFunction {
 
 /** Bad input gives an empty text. */
 function decode(text: string, alphabet: RegExp, encoding: 'base64' | 'base64url'): string {
-  const digits = text.replace(/=+$/, '');
-  if (!alphabet.test(text) || digits.length % 4 === 1) return '';
+  if (!alphabet.test(text)) return '';
+  const padding = text.indexOf('=');
+  const digits = padding < 0 ? text : text.slice(0, padding);
+  if (digits.length % 4 === 1) return '';
   const padded = encoding === 'base64' || digits.length !== text.length;
   if (padded && text.length % 4 !== 0) return '';
   return Buffer.from(text, encoding).toString('latin1');
@@ -54,7 +56,11 @@ function replaceWithRandom(text: string, pattern: string, run: Run): string {
 
 function wordCount(value: Value, run: Run): number {
   run.spend(1);
-  if (typeof value === 'string') return run.text(value).split(/\s+/).filter(Boolean).length;
+  if (typeof value === 'string')
+    return run
+      .text(value)
+      .split(/[ \t\n\v\f\r]+/)
+      .filter(Boolean).length;
   if (typeof value === 'number' || typeof value === 'boolean') return 1;
   if (value === null) return 0;
   if (isList(value)) return value.reduce<number>((sum, item) => sum + wordCount(item, run), 0);

@@ -111,6 +111,12 @@ describe('templates', () => {
     ],
     ['[{{ substring("a", -1) }}{{ substring("a", 1) }}{{ substring("a", "0") }}{{ substring("a", 0.5) }}]', '[]'],
     ['{{ raw_string("a\\"b\\n") }}', 'a\\"b\\n'],
+    ['{{ base64_decode("YQ==") }}{{ base64_decode("YWI=") }}{{ base64url_decode("YQ==") }}', 'aaba'],
+    [
+      '[{{ base64_decode("YQ=") }}{{ base64_decode("Y===") }}{{ base64_decode("=") }}{{ base64url_decode("YQ=") }}]',
+      '[]',
+    ],
+    ['{{ word_count("voilàb c") }}', '2'],
     ['{{ word_count("  a b\tc ") }} {{ word_count(user) }} {{ word_count([1, true, null]) }}', '3 6 2'],
   ];
   for (const [source, wanted] of cases) {
@@ -118,6 +124,12 @@ describe('templates', () => {
       expect(render(source)).to.equal(wanted);
     });
   }
+
+  it('stay quick on padding that goes on and on', () => {
+    const padded = { ...DATA, header: () => `${'='.repeat(400_000)}a` };
+    expect(compileTemplate('{{ base64_decode(header("a")) }}').render(padded)).to.equal('');
+    expect(compileTemplate('{{ base64url_decode(header("a")) }}').render(padded)).to.equal('');
+  });
 
   it('keep JSON escapes where they are asked to', () => {
     expect(render('{{ "a\\"\\n" }}"', { escape: true })).to.equal('a\\"\\n"');
