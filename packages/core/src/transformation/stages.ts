@@ -11,7 +11,9 @@ export interface HasTransformations {
   readonly transformations?: Transformations | undefined;
 }
 
-const made = new WeakMap<object, StagedTransformations>();
+/** By the deprecated block, then by the staged one beside it. */
+const made = new WeakMap<object, WeakMap<object, StagedTransformations>>();
+const NOTHING_BESIDE = {};
 
 /**
  * The transformations of one level by stage, the deprecated form as stage `regular` unless that is set. The same object
@@ -22,8 +24,11 @@ export function stagesOf({
   transformations,
 }: HasTransformations): StagedTransformations | undefined {
   if (!transformations || stagedTransformations?.regular) return stagedTransformations;
-  const known = made.get(transformations);
-  if (known && !stagedTransformations) return known;
+  let known = made.get(transformations);
+  if (!known) made.set(transformations, (known = new WeakMap()));
+  const beside = stagedTransformations ?? NOTHING_BESIDE;
+  const before = known.get(beside);
+  if (before) return before;
   const { requestTransformation, responseTransformation, clearRouteCache } = transformations;
   const entry = {
     ...(requestTransformation && { requestTransformation }),
@@ -34,7 +39,7 @@ export function stagesOf({
     ...stagedTransformations,
     regular: Object.freeze({ requestTransforms: Object.freeze([Object.freeze(entry)]) }),
   });
-  if (!stagedTransformations) made.set(transformations, staged);
+  known.set(beside, staged);
   return staged;
 }
 
