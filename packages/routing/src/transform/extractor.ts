@@ -1,4 +1,5 @@
-import { compileRegex, extractorProblem } from '@edge-gateway/core';
+import { isUtf8 } from 'node:buffer';
+import { compileRegex, extractorProblem, toByteString } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { unusable } from './unusable.ts';
 
@@ -8,7 +9,7 @@ type ExtractorSpec = NonNullable<TransformationTemplate['extractors']>[string];
 export interface Extractor {
   /** Lower case; empty reads nothing. */
   readonly header: string;
-  /** What is taken from the first value of the header, which is empty when the header is missing. */
+  /** What is taken from the first value of the header, which is empty when the header is missing; both byte strings. */
   extract(value: string): string;
 }
 
@@ -16,8 +17,28 @@ export interface Extractor {
 export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
   const problem = extractorProblem(spec);
   if (problem) throw unusable(`extractor ${name}: ${problem}`);
-  const { header = '', mode = 'EXTRACT', subgroup = 0, replacementText = '' } = spec;
-  const regex = compileRegex(spec.regex ?? '');
+  const { header = '', replacementText = '' } = spec;
+  const ofText = compileExtract(spec, replacementText);
+  const ofBytes = compileExtract(spec, toByteString(replacementText));
+  return {
+    header: header.toLowerCase(),
+    // The expression is written in letters, and letters it meets, unless the value has none to read.
+    extract(value) {
+      if (isAscii(value)) return toByteString(ofText(value));
+      const bytes = Buffer.from(value, 'latin1');
+      return isUtf8(bytes) ? toByteString(ofText(bytes.toString('utf8'))) : ofBytes(value);
+    },
+  };
+}
+
+// oxlint-disable-next-line no-control-regex -- the ASCII range is what is looked for
+const isAscii = (value: string): boolean => /^[\u0000-\u007f]*$/.test(value);
+
+function compileExtract(
+  { mode = 'EXTRACT', subgroup = 0, regex: pattern = '' }: ExtractorSpec,
+  replacementText: string,
+): Extractor['extract'] {
+  const regex = compileRegex(pattern);
   const substitution = toSubstitution(replacementText);
   const extract: Readonly<Record<typeof mode, Extractor['extract']>> = {
     EXTRACT: (value) => regex.fullGroups(value)?.[subgroup] ?? '',
@@ -27,7 +48,7 @@ export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
     },
     REPLACE_ALL: (value) => regex.replaceAll(value, substitution),
   };
-  return { header: header.toLowerCase(), extract: extract[mode] };
+  return extract[mode];
 }
 
 /** `$1`, `$&` and `$$` of ECMAScript as RE2 writes them. */

@@ -13,10 +13,21 @@ const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f\u0100-\uffff]/;
 
 /** A rendered value without the white space around it. Throws 400 for one that cannot be sent in a header. */
 export function headerValue(name: string, rendered: string): string {
-  const value = rendered.replace(/^[ \t\r\n]+/, '').trimEnd();
+  const value = withoutOuterSpace(rendered);
   if (value.length > MAX_HEADER_VALUE) throw badRequest(`the value of ${name} is too long`);
   if (UNSENDABLE.test(value)) throw badRequest(`the value of ${name} has control characters`);
   return value;
+}
+
+const SPACE = ' \t\r\n';
+
+/** Only ASCII space counts: in a byte string U+00A0 is half of a letter. */
+function withoutOuterSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && SPACE.includes(text[start]!)) start++;
+  while (end > start && SPACE.includes(text[end - 1]!)) end--;
+  return text.slice(start, end);
 }
 
 /** Gives a header or pseudo header one value; an empty one removes a header. */

@@ -67,6 +67,16 @@ describe('extractors', () => {
     });
   }
 
+  it('read letters, not bytes, and give bytes', () => {
+    const bytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
+    expect(extract({ regex: '[äöü]' }, bytes('ü'))).to.equal(bytes('ü'));
+    expect(extract({ regex: '(.)(.)', subgroup: 2 }, bytes('aü'))).to.equal(bytes('ü'));
+    expect(extract(replace('ö€', { regex: 'ä' }), bytes('bär'))).to.equal(bytes('bö€r'));
+    expect(extract(single('ö', { regex: 'b(a)r', subgroup: 1 }), 'bar')).to.equal(bytes('bör'));
+    // No text: bytes as they are.
+    expect(extract(replace('ä', { regex: 'x' }), '\u00ffx')).to.equal(`\u00ff${bytes('ä')}`);
+  });
+
   it('stay quick on input that makes other engines try without end', () => {
     const value = `${'a'.repeat(60_000)}!`;
     for (const regex of ['(a+)+', '(a|a)*', '(.*a){8}', '([a-z]+)*[0-9]']) {

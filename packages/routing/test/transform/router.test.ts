@@ -196,6 +196,12 @@ describe('transformations of requests', () => {
     expect((await ask(port)).headers['x-out']).to.equal('a b');
   });
 
+  it('leaves a letter whole whose last byte is a white space elsewhere', async () => {
+    const port = await serve([hostOf([routeOf({ options: by(header('x-a', '{{ header("x-in") }}')) })])]);
+    const { headers } = await ask(port, '/', { 'x-in': 'voil\u00c3\u00a0' });
+    expect(headers['x-a']).to.equal('voil\u00c3\u00a0');
+  });
+
   it('uses only the first entry whose matcher fits', async () => {
     const entry = (text: string) => ({ requestTransformation: { transformationTemplate: header('x-out', text) } });
     const requestTransforms = [
@@ -276,6 +282,21 @@ describe('transformations of requests', () => {
     expect(await body({ 'x-host': 'b.example' })).to.equal('by host');
     expect((await ask(port, '/x', { host: 'a.example', 'x-host': 'c.example' })).status).to.equal(404);
     expect(JSON.parse(await body({}))).to.include({ url: '/' });
+  });
+
+  it('runs the early stage once where the deprecated form stands beside it', async () => {
+    const append = { headersToAppend: [{ key: 'x-seen', value: { text: 'early' } }] };
+    const options = {
+      stagedTransformations: staged(append, 'early', true),
+      transformations: { requestTransformation: { transformationTemplate: header('x-regular', '1') } },
+    };
+    const chosen = { matchers: [{ prefix: '/', headers: [{ name: 'x-seen', value: 'early' }] }] };
+    const port = await serve([
+      hostOf([routeOf({ ...chosen, options: { prefixRewrite: '/chosen' } }), routeOf()], { options }),
+    ]);
+    const { url, headers } = await ask(port, '/');
+    expect(url).to.equal('/chosen');
+    expect(headers).to.include({ 'x-seen': 'early', 'x-regular': '1' });
   });
 
   it('leads past no policy of the route it chooses', async () => {
