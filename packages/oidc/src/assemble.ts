@@ -15,7 +15,7 @@ import { createProvider, fixedProvider, type Provider } from './provider/provide
 import { createVerifier } from './provider/verify.ts';
 import { digest } from './seal.ts';
 import { createKeeper, renewalOf } from './session/keepers.ts';
-import { createRenewal, type RenewalMemory } from './session/renew.ts';
+import { createRenewal, endRenewals, type RenewalMemory } from './session/renew.ts';
 import { claimsOf, toSession, type Session, type SessionKeeper } from './session/session.ts';
 import { readSettings, type LoginBlock } from './settings.ts';
 
@@ -77,9 +77,10 @@ export function assemble(parts: LoginParts): AuthMethod {
     });
   const log = configLog(context.log.get('ext_authz'), id);
   const sessionHeader = session.redis?.headerName || block.sessionIdHeaderName || undefined;
+  const memory = context.state(`oidc:renewals:${id}`, () => createMemory(now));
   const renew = createRenewal({
     keeper,
-    memory: context.state(`oidc:renewals:${id}`, () => createMemory(now)),
+    memory,
     ...renewalOf({ session, store: parts.store }),
     ...(parts.allowRefreshing !== undefined && { allowRefreshing: parts.allowRefreshing }),
     async refresh(request, held) {
@@ -113,6 +114,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     keeper,
     sessionHeader,
     renew,
+    endRenewals: (ended) => endRenewals(memory, ended),
     groups,
     check,
     used,
@@ -141,6 +143,7 @@ function createMemory(now: () => number): RenewalMemory {
     recent: createExpiringMap({ max: 1000, ttlMs: RECENT_MS, now }),
     failed: createExpiringMap({ max: 10_000, ttlMs: FAILED_MS, now }),
     unsaved: createExpiringMap({ max: 1000, ttlMs: UNSAVED_MS, now }),
+    ended: createExpiringMap({ max: 10_000, ttlMs: RECENT_MS, now }),
   };
 }
 

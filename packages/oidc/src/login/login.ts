@@ -20,6 +20,8 @@ export interface Login {
   /** Tells the provider the id of the session that tokens are for. */
   readonly sessionHeader: string | undefined;
   renew(request: AuthRequest, held: Held): Promise<Renewed>;
+  /** Ends the renewals of a session in this process: nobody is served by them any more. Gives the newest tokens. */
+  endRenewals(session: Session): Promise<Session>;
   /** Missing where tokens name all groups themselves. */
   readonly groups: GroupLookup | undefined;
   /** Rejects for an id token, or its access token, that is not of this client. */

@@ -2,6 +2,7 @@ import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { codeOf, failure } from '../failure.ts';
 import type { Login } from '../login/login.ts';
 import { cookieHeaders } from '../login/page.ts';
+import { forgetRounds } from '../login/rounds.ts';
 import { digest } from '../seal.ts';
 import { claimsOf, indexKeys } from '../session/session.ts';
 
@@ -32,7 +33,10 @@ async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDen
   const claims = claimsOf(held?.session.idToken);
   if (sid !== null && iss !== null) await login.keeper.removeAll?.(indexKeys({ iss, sid }));
   if (!held || (sid !== null && claims?.sid !== sid)) return answer(200, 'front channel: no session here');
-  return answer(200, 'front channel logout', cookieHeaders(await login.keeper.remove(request, held)));
+  const cookies = await login.keeper.remove(request, held);
+  await login.endRenewals(held.session);
+  await login.keeper.removeAgain?.(held);
+  return answer(200, 'front channel logout', cookieHeaders([...cookies, forgetRounds(login.settings)]));
 }
 
 /** OpenID Connect Back-Channel Logout 1.0. Cookie sessions cannot be ended from afar: 501. */

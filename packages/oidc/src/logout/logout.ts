@@ -2,7 +2,7 @@ import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { cookieHeaders, escapeHtml, link, page, redirectTo } from '../login/page.ts';
 import type { Login } from '../login/login.ts';
 import { forgetRounds } from '../login/rounds.ts';
-import type { Held } from '../session/session.ts';
+import type { Held, Session } from '../session/session.ts';
 
 /** Longer addresses are refused by servers; a form takes their place. */
 const MAX_URL_LENGTH = 6000;
@@ -19,7 +19,7 @@ export async function logout(login: Login, request: AuthRequest): Promise<AuthDe
   if (site === 'cross-site' || site === 'same-site') return confirm(request);
   const held = await login.keeper.load(request).catch(() => undefined);
   const cookies = await login.keeper.remove(request, held);
-  if (held) await revoke(login, request, held);
+  if (held) await revoke(login, request, await newestOf(login, held));
   const all = [...cookies, forgetRounds(login.settings)];
   return (await endAtProvider(login, held, all)) ?? redirectTo(login.settings.afterLogoutUrl, all, 'logged out');
 }
@@ -29,8 +29,14 @@ function confirm(request: AuthRequest): AuthDenied {
   return page({ status: 403, title: 'Log out?', body: link(path, 'Log out'), reason: 'another site asked to log out' });
 }
 
+/** Ends what goes on with the session, and gives the tokens that came of it: those of before are used up. */
+async function newestOf({ keeper, endRenewals }: Login, held: Held): Promise<Session> {
+  const renewed = await endRenewals(held.session);
+  return (await keeper.removeAgain?.(held)) ?? renewed;
+}
+
 /** The provider is told, but its failure keeps nobody logged in. */
-async function revoke(login: Login, request: AuthRequest, { session }: Held): Promise<void> {
+async function revoke(login: Login, request: AuthRequest, session: Session): Promise<void> {
   const tokens = [session.refreshToken, session.accessToken].filter((token) => token !== undefined && token !== '');
   const results = await Promise.allSettled(tokens.map((token) => login.client.revoke(token!)));
   for (const result of results) {

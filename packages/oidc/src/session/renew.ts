@@ -7,15 +7,24 @@ import { endsSoon, hasEnded, type Held, type Session, type SessionKeeper } from 
 /** A session that holds now, with the cookies of its renewal; `undefined` when the user has to log in again. */
 export type Renewed = { readonly session: Session; readonly cookies: readonly string[] } | undefined;
 
+/** A renewal under way, by the refresh token it is made with. */
+interface Flight {
+  readonly session: Promise<Session | undefined>;
+  /** False for one that gives the session as it was where another process renews it just now. */
+  readonly waits: boolean;
+}
+
 /** What is remembered of renewals. It outlives reloads. */
 export interface RenewalMemory {
-  readonly flights: Map<string, Promise<Session | undefined>>;
+  readonly flights: Map<string, Flight>;
   /** Sessions by the refresh token they were renewed with: requests with the tokens of before may still be on their way. */
   readonly recent: ExpiringMap<Session>;
   /** Refresh tokens with which the provider could not be asked just now. */
   readonly failed: ExpiringMap<Error>;
   /** Sessions by id that are newer than what the store has, because it could not be written. */
   readonly unsaved: ExpiringMap<Session>;
+  /** Refresh tokens of sessions that were logged out. */
+  readonly ended: ExpiringMap<true>;
 }
 
 export interface RenewOptions {
@@ -75,18 +84,21 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     if (saved) memory.unsaved.delete(held.id);
   }
 
-  function flightOf(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
+  async function flightOf(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
     const key = digest(held.session.refreshToken!);
-    const known = memory.flights.get(key);
-    if (known) return ended ? known : Promise.resolve(held.session);
-    const flight = renewHeld(request, held, ended ? WAIT_MS : 0)
+    for (let known = memory.flights.get(key); known; known = memory.flights.get(key)) {
+      if (!ended) return held.session;
+      const session = await known.session;
+      if (known.waits || !session || !hasEnded(session, now())) return session;
+    }
+    const session = renewHeld(request, held, ended ? WAIT_MS : 0)
       .catch((error: Error) => {
         memory.failed.set(key, error);
         throw error;
       })
       .finally(() => memory.flights.delete(key));
-    memory.flights.set(key, flight);
-    return flight;
+    memory.flights.set(key, { session, waits: ended });
+    return session;
   }
 
   async function renewed(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
@@ -115,6 +127,7 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     if (!options.allowRefreshing || session.refreshToken === undefined)
       return ended ? undefined : { session, cookies: [] };
     const current = await renewed(request, held, ended);
+    if (memory.ended.get(digest(session.refreshToken))) return undefined;
     // Tokens that were good when the request came serve it, however long the provider took to fail.
     const isServed = current === session && !ended;
     if (!current || (!isServed && hasEnded(current, now()))) return undefined;
@@ -125,6 +138,18 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
   async function renewedCookies(request: AuthRequest, held: Held, session: Session): Promise<readonly string[]> {
     return keeper.inBrowser ? keeper.update(request, held, session) : [];
   }
+}
+
+/**
+ * Ends the renewals of a session: a request that waits for one just now has no session when it is done. Gives the newest
+ * tokens that this process knows of.
+ */
+export async function endRenewals(memory: RenewalMemory, session: Session): Promise<Session> {
+  if (session.refreshToken === undefined) return session;
+  const key = digest(session.refreshToken);
+  memory.ended.set(key, true);
+  const renewed = await memory.flights.get(key)?.session.catch(() => undefined);
+  return renewed ?? memory.recent.get(key) ?? session;
 }
 
 /** What only a new login mends. */

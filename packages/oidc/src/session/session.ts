@@ -36,6 +36,11 @@ export interface SessionKeeper {
   /** Takes a session out; the values given back delete its cookies. */
   remove(request: AuthRequest, held: Held | undefined): Promise<readonly string[]>;
   /**
+   * After `remove`, and not for those who work on the session: waits for who does, takes out what they wrote by then, and
+   * gives it. Missing where the server keeps no sessions.
+   */
+  removeAgain?(held: Held): Promise<Session | undefined>;
+  /**
    * Lets one process at a time work on a session; `current` is the session as it is by then. Gives `undefined` without
    * working when another is at it and the wait would be longer than `waitMs`.
    */

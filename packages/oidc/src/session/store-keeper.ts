@@ -27,6 +27,8 @@ interface Kept extends Held {
 const HANDLE = /^[\w-]{43}$/;
 /** How long a session is kept whose cookie ends with the browser. */
 const BROWSER_SESSION_MS = 86_400_000;
+/** Longer than a call to the provider may take, and than the lock of a process that died is held. */
+const FREE_WAIT_MS = 9000;
 
 /**
  * Keeps sessions in a store. The browser gets a random handle; the store gets its digest as key, and the session
@@ -56,6 +58,16 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
   const destroy = (id: string): Promise<void> =>
     call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
 
+  /** Whoever renews a session may write it once more after it was taken out: it goes again when they are done. */
+  async function whenFree<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const release = await options.lock.acquire(id, FREE_WAIT_MS);
+    try {
+      return await work();
+    } finally {
+      await release?.();
+    }
+  }
+
   async function load(request: AuthRequest): Promise<Kept | undefined> {
     const handle = cookiesOf(request).get(cookieName);
     return handle !== undefined && HANDLE.test(handle) ? fetchSession(handle) : undefined;
@@ -82,6 +94,12 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       const present = cookiesOf(request).has(cookieName);
       return present || held ? [clearCookie(cookieName, attributes)] : [];
     },
+    removeAgain: (held) =>
+      whenFree(held.id, async () => {
+        const written = await fetchSession((held as Kept).handle);
+        if (written) await destroy(held.id);
+        return written?.session;
+      }),
     async exclusively(held, work, waitMs) {
       const release = await options.lock.acquire(held.id, waitMs);
       if (!release) return undefined;
@@ -93,7 +111,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     },
     async removeAll(keys) {
       const ids = await options.index.take(keys.map(ofClient));
-      await Promise.all(ids.map(destroy));
+      await Promise.all(ids.map((id) => destroy(id).then(() => whenFree(id, () => destroy(id)))));
       return ids.length;
     },
     close: options.close,

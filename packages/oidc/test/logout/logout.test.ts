@@ -1,8 +1,11 @@
 import { expect } from 'chai';
+import session from 'express-session';
+import type { ServerResponse } from 'node:http';
 import { oidc } from '../../src/index.ts';
 import { createBrowser, type Browser } from '../parts/browser.ts';
 import { startWorld, type World } from '../parts/world.ts';
 import { startBadProvider } from '../parts/bad-provider.ts';
+import { startIdentityProvider } from '../parts/identity-provider.ts';
 import { startSite } from '../parts/site.ts';
 import { until } from '../parts/until.ts';
 
@@ -31,6 +34,41 @@ describe('logging out', () => {
     expect(browser.cookie('__session')).to.equal(undefined);
     const replayed = await createBrowser().send(`${world.site.url}/a`, { headers: { cookie } });
     expect(replayed.status).to.equal(302);
+  });
+
+  it('is not undone by tokens that are renewed meanwhile', async () => {
+    const removed = Promise.withResolvers<void>();
+    const store = new session.MemoryStore();
+    const destroy = store.destroy.bind(store);
+    store.destroy = (id, done) => {
+      removed.resolve();
+      destroy(id, done);
+    };
+    const site = await startSite();
+    const idp = await startIdentityProvider({ redirectUris: [`${site.url}/callback`] });
+    // Due for a renewal at once.
+    const block = { redis: { preExpiryBuffer: '2h' }, cookieOptions: { notSecure: true } };
+    site.use(oidc(world.options({ issuerUrl: idp.issuer, appUrl: site.url, session: block, store })));
+    const browser = createBrowser();
+    await browser.visit(`${site.url}/a`);
+    const cookie = `__session=${browser.cookie('__session')}`;
+    const asked = Promise.withResolvers<ServerResponse>();
+    idp.intercept = (req, res) => {
+      if (req.url !== '/token') return false;
+      asked.resolve(res);
+      return true;
+    };
+    const slow = browser.send(`${site.url}/a`);
+    const answer = await asked.promise;
+    const logout = browser.send(`${site.url}/logout`);
+    await removed.promise;
+    const tokens = { access_token: 'renewed', refresh_token: 'next', token_type: 'Bearer', expires_in: 36_000 };
+    answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens));
+    await slow;
+    expect((await logout).status).to.equal(302);
+    expect((await createBrowser().send(`${site.url}/a`, { headers: { cookie } })).status).to.equal(302);
+    await idp.close();
+    await site.close();
   });
 
   it('goes to afterLogoutUrl where nobody is logged in', async () => {

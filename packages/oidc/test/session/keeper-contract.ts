@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AuthRequest } from '@edge-gateway/core';
-import type { Session, SessionKeeper } from '../../src/session/session.ts';
+import type { Held, Session, SessionKeeper } from '../../src/session/session.ts';
+import { until } from '../parts/until.ts';
 
 /** What every store of sessions has to do. `other` is a second keeper on the same store, as of another process. */
 export interface KeeperPair {
@@ -112,6 +113,36 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
       );
       expect(nested).to.equal('done');
     });
+
+    const ways: Readonly<Record<string, (request: AuthRequest, held: Held) => Promise<unknown>>> = {
+      'by its user': async (request, held) => {
+        await pair.keeper.remove(request, held);
+        return pair.keeper.removeAgain!(held);
+      },
+      'by its provider': () => pair.keeper.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]),
+    };
+    for (const [name, remove] of Object.entries(ways)) {
+      it(`do not come back when they are removed ${name} while another process renews them`, async () => {
+        const request = await login(sessionOf('a', '1'));
+        const held = (await pair.keeper.load(request))!;
+        const renewed = { ...held.session, accessToken: 'renewed' };
+        const { promise: working, resolve: work } = Promise.withResolvers<void>();
+        const renewal = pair.other.exclusively(
+          held,
+          async () => {
+            work();
+            await until(async () => (await pair.other.load(request)) === undefined);
+            await pair.other.update(request, held, renewed);
+          },
+          0,
+        );
+        await working;
+        const removed = await remove(request, held);
+        await renewal;
+        expect(await pair.keeper.load(request)).to.equal(undefined);
+        if (name === 'by its user') expect(removed).to.deep.equal(renewed);
+      });
+    }
 
     it('end: a session that cannot be renewed is kept no longer than its tokens', async () => {
       const request = await login({ accessToken: 'x', accessEndsAt: Date.now() - 120_000 });

@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { silentLoggers } from '@edge-gateway/core';
+import { createExpiringMap } from '../../src/expiring-map.ts';
+import { createRenewal, endRenewals, type RenewalMemory, type RenewOptions } from '../../src/session/renew.ts';
+import type { Held, Session, SessionKeeper } from '../../src/session/session.ts';
+import { requestWith } from './keeper-contract.ts';
+
+/** A renewal on a clock that stands still, with a keeper that keeps nothing. */
+function renewalWith(parts: Partial<RenewOptions> & { readonly exclusively?: SessionKeeper['exclusively'] }) {
+  const clock = { now: 0 };
+  const now = (): number => clock.now;
+  const limits = { max: 100, ttlMs: 30_000, now };
+  const memory: RenewalMemory = {
+    flights: new Map(),
+    recent: createExpiringMap(limits),
+    failed: createExpiringMap(limits),
+    unsaved: createExpiringMap(limits),
+    ended: createExpiringMap(limits),
+  };
+  const keeper: SessionKeeper = {
+    inBrowser: true,
+    load: async () => undefined,
+    create: async () => [],
+    update: async () => ['cookie'],
+    remove: async () => [],
+    exclusively: parts.exclusively ?? ((held, work) => work(held)),
+  };
+  const log = silentLoggers.get('ext_authz');
+  const rest = { allowRefreshing: true, bufferMs: 2000, refresh: async () => fresh, ...parts };
+  return { clock, memory, renew: createRenewal({ keeper, memory, now, log, ...rest }) };
+}
+
+const fresh: Session = { accessToken: 'fresh', refreshToken: 'r2', accessEndsAt: 1_000_000 };
+const held: Held = { id: 'id', session: { accessToken: 'a', refreshToken: 'r1', accessEndsAt: 10_000 } };
+
+describe('a renewal', () => {
+  it('that another process makes is waited for at the end of the tokens, also behind one who need not wait', async () => {
+    const waits: number[] = [];
+    const asked = Promise.withResolvers<void>();
+    const { clock, renew } = renewalWith({
+      async exclusively(_held, work, waitMs) {
+        waits.push(waitMs);
+        if (waitMs > 0) return work({ ...held, session: fresh });
+        await asked.promise;
+        return undefined;
+      },
+    });
+    clock.now = 9999;
+    const early = renew(requestWith(), held);
+    clock.now = 10_000;
+    const late = [renew(requestWith(), held), renew(requestWith(), held)];
+    asked.resolve();
+    expect((await early)?.session).to.equal(held.session);
+    for (const each of late) expect((await each)?.session).to.equal(fresh);
+    expect(waits.map((each) => each > 0)).to.deep.equal([false, true]);
+  });
+
+  it('that is under way at a logout gives nobody a session, and the logout the tokens', async () => {
+    const answer = Promise.withResolvers<Session>();
+    const { clock, memory, renew } = renewalWith({ refresh: () => answer.promise });
+    clock.now = 10_000;
+    const waiting = renew(requestWith(), held);
+    const ended = endRenewals(memory, held.session);
+    answer.resolve(fresh);
+    expect(await waiting).to.equal(undefined);
+    expect(await ended).to.equal(fresh);
+    expect(await renew(requestWith(), held), 'a request that comes late').to.equal(undefined);
+    expect((await renew(requestWith(), { id: 'other', session: fresh }))?.session).to.equal(fresh);
+  });
+});
