@@ -4,11 +4,17 @@ import { variablesOf, type BatchPlans } from './batch-plan.ts';
 import { withErrors } from './result.ts';
 import type { Subschema } from './subschema.ts';
 
+/** Key values, and the place of the client's document where the object is that they are for. */
+interface KeyArgs {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly place: string;
+}
+
 /** A root field that is asked for. */
 export interface Asked {
   readonly field: GraphQLField<unknown, unknown>;
   /** Arguments as the client wrote them, or values. */
-  readonly args: { readonly nodes: readonly ArgumentNode[] } | { readonly values: Readonly<Record<string, unknown>> };
+  readonly args: { readonly nodes: readonly ArgumentNode[] } | KeyArgs;
   readonly selections: readonly SelectionNode[];
 }
 
@@ -65,23 +71,26 @@ export function createBatch(context: BatchContext): Batch {
   };
 }
 
-/** Fields asked by key are joined when the key is the same; those of the client stand alone. */
+/**
+ * Fields asked by key are joined when key and place are the same: in another place, what is selected here may have no value, and
+ * take the whole object with it. Those of the client stand alone.
+ */
 function keyOf({ field, args }: Asked, position: number): string {
-  return 'values' in args ? `${field.name} ${JSON.stringify(args.values)}` : `#${position}`;
+  return 'values' in args ? `${field.name} ${args.place} ${JSON.stringify(args.values)}` : `#${position}`;
 }
 
 async function send(entries: readonly Entry[], context: BatchContext): Promise<void> {
-  let data: Readonly<Record<string, unknown>> | Error;
+  let valueOf: (rootField: string) => unknown;
   try {
     const result = await run(entries, context);
     context.onResult(result);
-    data = withErrors(result, context.onElsewhere);
+    valueOf = withErrors(result, context.onElsewhere);
   } catch (error) {
     context.onResult({});
-    data = error as Error;
+    valueOf = () => error;
   }
   for (const [index, { resolves }] of entries.entries()) {
-    const value = data instanceof Error ? data : data[`_${index}`];
+    const value = valueOf(`_${index}`);
     for (const resolve of resolves) resolve(value);
   }
 }

@@ -1,5 +1,5 @@
 import type { Facts } from '@edge-gateway/core';
-import { execute, type GraphQLResolveInfo, type GraphQLSchema, type SelectionNode } from 'graphql';
+import { execute, type FieldNode, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError } from '../api.ts';
 import type { Limits } from '../limits.ts';
 import { createCallBudget } from '../resolvers/call-budget.ts';
@@ -10,7 +10,7 @@ import { compileJoins, type Join, type Joins } from './joins.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { hasField } from './project.ts';
 import { createProjections, keyOf, type Projections } from './projections.ts';
-import { resultOf } from './result.ts';
+import { resultOf, SubschemaError } from './result.ts';
 import type { Subschema } from './subschema.ts';
 import { subscribeAt } from './subscribe.ts';
 
@@ -43,7 +43,9 @@ export function createStitchedApi(subschemas: readonly Subschema[], limits: Limi
     async execute(request) {
       const budget = request.budget ?? createCallBudget(limits);
       const stitching = new Stitching(parts!, { ...request, budget });
-      const result = resultOf(await stitching.execute(), stitching.elsewhere, request);
+      const { facts } = request;
+      const { keyPrefix } = stitching;
+      const result = resultOf(await stitching.execute(), stitching.elsewhere, { facts, keyPrefix });
       return result.errors ? result : { ...result, ...joinedCaching(stitching.results) };
     },
     ...(subschemas.some(({ api }) => api.subscribe) && {
@@ -94,6 +96,10 @@ class Stitching {
     this.#projections = parts.projectionsOf(request.operation);
   }
 
+  get keyPrefix(): string {
+    return this.#projections.keyPrefix;
+  }
+
   execute() {
     const { document, definition, name } = this.#request.operation;
     return execute({
@@ -133,7 +139,7 @@ class Stitching {
     const join = (this.#parts.joins.get(type) ?? []).find((each) => each.gives(info.fieldName));
     if (!join) return null;
     const node = this.#projections.named(info, join.subschema);
-    const completed = await this.#complete(source, join, { type, selections: [node] });
+    const completed = await this.#complete(source, join, { type, selections: [node], place: placeOf(info) });
     return completed && this.#from(join.subschema, own(completed, keyOf(node)));
   }
 
@@ -141,12 +147,19 @@ class Stitching {
   async #complete(source: object, join: Join, part: JoinedPart): Promise<object | null> {
     const keys: Record<string, unknown> = {};
     for (const key of join.keys) {
-      const value = await this.#key(source, key, { type: part.type, not: join });
+      const value = await this.#key(source, key, { part, not: join });
       if (value === null || value === undefined) return null;
+      if (value instanceof SubschemaError) throw value.at(key);
       keys[key] = value;
     }
-    const asked = { field: join.field, args: { values: join.args(keys) }, selections: part.selections };
+    const asked = {
+      field: join.field,
+      args: { values: join.args(keys), place: part.place },
+      selections: part.selections,
+    };
     const value = await this.#batch(join.subschema, 'query').ask(asked);
+    const [selection] = part.selections as readonly [FieldNode];
+    if (value instanceof SubschemaError) throw value.at(keyOf(selection));
     if (value instanceof Error) throw value;
     return typeof value === 'object' ? value : null;
   }
@@ -155,14 +168,14 @@ class Stitching {
   async #key(
     source: object,
     key: string,
-    { type, not }: { readonly type: string; readonly not: Join },
+    { part, not }: { readonly part: JoinedPart; readonly not: Join },
   ): Promise<unknown> {
     const name = `${this.#projections.keyPrefix}${key}`;
     if (Object.hasOwn(source, name)) return own(source, name);
-    for (const join of this.#parts.joins.get(type) ?? []) {
+    for (const join of this.#parts.joins.get(part.type) ?? []) {
       if (join === not || !join.gives(key)) continue;
       const selections = [this.#projections.key(key)];
-      const completed = await this.#complete(source, join, { type, selections });
+      const completed = await this.#complete(source, join, { ...part, selections });
       return completed && own(completed, name);
     }
     return undefined;
@@ -199,7 +212,16 @@ class Stitching {
 
 interface JoinedPart {
   readonly type: string;
-  readonly selections: readonly SelectionNode[];
+  readonly selections: readonly FieldNode[];
+  /** Of the object in the client's document. */
+  readonly place: string;
+}
+
+/** Where in a document an object stands: the fields that lead to it, with the types that have them. */
+function placeOf({ path }: GraphQLResolveInfo): string {
+  let place = '';
+  for (let at = path.prev; at; at = at.prev) if (typeof at.key === 'string') place += `${at.typename}.${at.key} `;
+  return place;
 }
 
 function own(source: object, key: string): unknown {
