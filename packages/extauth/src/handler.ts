@@ -8,10 +8,12 @@ import {
   type Handler,
   type HeaderChange,
   type Next,
+  type ReadBody,
 } from '@edge-gateway/core';
 import { authRequestOf } from './auth-request.ts';
 import type { Chain, ChainDecision } from './chain.ts';
 import { checkSendable, record, removeClientCopies } from './grants.ts';
+import { parsedBody } from './parsed-body.ts';
 import { hasBody, readBody } from './read-body.ts';
 import type { AuthSettings } from './settings.ts';
 
@@ -64,13 +66,14 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
   const stats = statsOf(context);
   const log = context.log.get('ext_authz');
 
-  function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): void {
+  /** True when the request goes on; else it is answered. */
+  function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): boolean {
     // Not before: a step may want to see what the client sent.
     removeClientCopies(exchange.req, facts, granted);
     if (decision.allowed) {
       record(decision, facts, settings);
       stats.ok.value++;
-      return exchange.next();
+      return true;
     }
     const { requestId } = facts;
     if (!decision.failed) {
@@ -80,21 +83,21 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
       // A login sends people about: that is no refusal to look into.
       log.info({ requestId, config: id, status, reason }, status < 400 ? 'request answered' : 'request refused');
       const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
-      return refuse({ status, headers, body, reason, details, flags: 'UAEX' }, exchange);
+      refuse({ status, headers, body, reason, details, flags: 'UAEX' }, exchange);
+      return false;
     }
     stats.error.value++;
     if (settings.failureModeAllow) {
       stats.failureModeAllowed.value++;
-      return exchange.next();
+      return true;
     }
     const { reason } = decision;
-    return refuse(
-      { status: settings.statusOnError, headers: [], body: '', reason, details: 'ext_authz_error', flags: 'UAEX' },
-      exchange,
-    );
+    const details = 'ext_authz_error';
+    refuse({ status: settings.statusOnError, headers: [], body: '', reason, details, flags: 'UAEX' }, exchange);
+    return false;
   }
 
-  async function authorize(exchange: Exchange, facts: Facts): Promise<void> {
+  async function authorize(exchange: Exchange, facts: Facts): Promise<boolean> {
     const { req, res } = exchange;
     const gone = new AbortController();
     const onClose = (): void => gone.abort();
@@ -102,18 +105,21 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
     try {
       const bare = authRequestOf(req, facts, gone.signal);
       const limit = Math.max(settings.body?.maxBytes ?? 0, chain.bodyBytes(bare));
-      if (limit > 0 && !facts.body && hasBody(req)) {
-        facts.body = await readBody(req, limit);
-        if (!facts.body.whole && !settings.body?.partial) return refuse(TOO_LARGE, exchange);
+      const read = limit > 0 && !facts.body && hasBody(req) ? await bodyOf(req, facts, limit) : undefined;
+      if (read && !read.whole && !settings.body?.partial) {
+        refuse(TOO_LARGE, exchange);
+        return false;
       }
+      const body = read ?? facts.body;
       const request: AuthRequest = {
-        ...(facts.body ? authRequestOf(req, facts, gone.signal) : bare),
+        ...bare,
+        ...(body && { body: body.bytes }),
         ...(settings.body?.asBytes && { packAsBytes: true }),
       };
-      settle(await chain.authorize(request), exchange, facts);
+      return settle(await chain.authorize(request), exchange, facts);
     } catch (error) {
       log.error({ requestId: facts.requestId, config: id, err: error }, 'external auth failed');
-      settle({ allowed: false, status: 403, reason: 'external auth failed', failed: true }, exchange, facts);
+      return settle({ allowed: false, status: 403, reason: 'external auth failed', failed: true }, exchange, facts);
     } finally {
       res.off('close', onClose);
     }
@@ -122,10 +128,20 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
   const handler: Handler = function extAuth(req, res, next) {
     const facts = factsOf(req);
     removeClientCopies(req, facts, [settings.userIdHeader]);
-    void authorize({ req, res, next }, facts);
+    // Apart from what may fail here: an error of whoever comes next is theirs.
+    void authorize({ req, res, next }, facts).then((goesOn) => {
+      if (goesOn) next();
+    });
   };
   handler.close = () => chain.close();
   return handler;
+}
+
+/** What was read is put back into the stream, and noted as such; what a parser in front has read is not. */
+async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promise<ReadBody> {
+  if (!req.readableEnded) return (facts.body = await readBody(req, limit));
+  const bytes = parsedBody(req);
+  return { bytes: bytes.subarray(0, limit), whole: bytes.length <= limit };
 }
 
 function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {

@@ -116,7 +116,66 @@ for (const [name, serverOf] of Object.entries(SERVERS)) {
   });
 }
 
+describe('the middleware behind a body parser', () => {
+  const sent: [type: string, body: string][] = [
+    ['application/json', '{"a":[1]}'],
+    ['application/x-www-form-urlencoded', 'a=1&a=2&b=%C3%A9'],
+    ['text/plain', 'words'],
+    ['application/octet-stream', 'bytes'],
+  ];
+  const config: AuthConfigSpec = { configs: [{ jwt: {} }] };
+  const tell: AuthMethodKind = {
+    type: 'jwt',
+    create: () => ({ authorize: ({ body }) => ({ allowed: false, status: 403, body: String(body), reason: '' }) }),
+  };
+  afterEach(stopAll);
+  for (const [name, make] of Object.entries({ 'Express 5': express, 'Express 4': express4 })) {
+    it(`shows its steps what was read: ${name}`, async () => {
+      const app = make();
+      app.use(make.json(), make.urlencoded({ extended: false }), make.text(), make.raw());
+      app.use(extauth({ config, methods: [tell], settings: { requestBody: { maxRequestBytes: 20 } } }));
+      const url = await start(app as unknown as Listener);
+      for (const [type, body] of [...sent, ['application/x-unread', 'as it is'] as const]) {
+        const answer = await call(url, { method: 'POST', headers: { 'content-type': type }, body });
+        expect(answer.body, type).to.equal(body);
+      }
+      const long = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(21) };
+      expect((await call(url, long)).status).to.equal(413);
+    });
+  }
+
+  it('refuses what was read and is not there any more', async () => {
+    const guard = extauth({ config, methods: [tell], settings: { requestBody: {}, statusOnError: 500 } });
+    const url = await start((req, res) => void req.resume().on('end', () => guard(req, res, () => res.end())));
+    expect((await call(url, { method: 'POST', body: 'x' })).status).to.equal(500);
+  });
+});
+
 describe('the middleware', () => {
+  afterEach(stopAll);
+
+  it('leaves what the next handler throws to the program, and calls it once', async () => {
+    const allow: AuthMethodKind = { type: 'jwt', create: () => ({ authorize: () => ({ allowed: true }) }) };
+    const settings = { failureModeAllow: true };
+    const guard = extauth({ config: { configs: [{ jwt: {} }] }, methods: [allow], settings });
+    const thrown: unknown[] = [];
+    const others = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', (reason) => void thrown.push(reason));
+    const mine = new Error('mine');
+    let calls = 0;
+    const url = await start((req, res) => {
+      guard(req, res, () => {
+        calls++;
+        setImmediate(() => res.end('late'));
+        throw mine;
+      });
+    });
+    expect((await call(url)).body).to.equal('late');
+    process.removeAllListeners('unhandledRejection');
+    for (const other of others) process.on('unhandledRejection', other);
+    expect([calls, thrown]).to.deep.equal([1, [mine]]);
+  });
+
   it('cannot be made of a chain or of settings that cannot be used', () => {
     const broken: [AuthConfigSpec, object, string][] = [
       [{ configs: [] }, {}, 'ERR_EXTAUTH_CONFIG'],
