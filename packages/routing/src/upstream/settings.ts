@@ -21,14 +21,17 @@ export interface ConnectionSettings {
   readonly maxRequestsPerConnection: number;
 }
 
-/** Reads the bounds from the spec of an upstream. An idle timeout of `0s` is none. */
+/**
+ * Reads the bounds from the spec of an upstream. An idle timeout of `0s` is none. One connection is always allowed, as Envoy
+ * does: with none all requests would wait for nothing.
+ */
 export function connectionSettings({ spec }: SnapshotUpstream): ConnectionSettings {
   const connection = spec.connectionConfig;
   const idle = connection?.commonHttpProtocolOptions?.idleTimeout;
   return {
     connectTimeoutMs: milliseconds(connection?.connectTimeout, DEFAULT_CONNECT_TIMEOUT_MS),
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
-    maxConnections: spec.circuitBreakers?.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+    maxConnections: Math.max(spec.circuitBreakers?.maxConnections ?? DEFAULT_MAX_CONNECTIONS, 1),
     maxPending: spec.circuitBreakers?.maxPendingRequests ?? DEFAULT_MAX_PENDING,
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
   };

@@ -378,6 +378,15 @@ describe('forward', () => {
       expect([gw.stat('upstream_rq_pending_overflow'), gw.stat('upstream_rq_pending_active')]).to.deep.equal([3, 0]);
     });
 
+    it('are at least one, even where the upstream is configured for none', async () => {
+      const upstream = await rawUpstream((socket) => socket.write(OK));
+      const spec = { circuitBreakers: { maxConnections: 0, maxPendingRequests: 5 } };
+      const gw = await gateway({ upstream: snapshotOf(upstream.port, { spec }) });
+      const answers = await Promise.all(Array.from({ length: 3 }, () => get(gw.url)));
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+      expect(upstream.connections).to.equal(1);
+    });
+
     it('a waiting request whose client leaves is forgotten', async () => {
       const upstream = await rawUpstream(() => {});
       const gw = await gateway({
