@@ -2,17 +2,19 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Endpoint } from '@edge-gateway/core';
 import { Cluster } from '../upstream/cluster.ts';
+import { hostOf } from '../upstream/host-of.ts';
 import type { ForwardUpgrade, UpgradeTarget } from '../upstream/upstream.ts';
 import { explain, failureOf } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
+import { requestHead } from '../http1/request-head.ts';
 import { linger } from '../lingering-close.ts';
 import { sendUpgrade, type Upgrade } from './upgrade-proxy.ts';
 
 /**
  * Hands an upgrade to an endpoint of an upstream and joins the two connections until either side ends. An answer other
  * than 101 is relayed and the connection closed; a refused, slow (15 s) or senseless upstream is answered with 503, 504
- * or 502. Nothing throws but a `TypeError` for an upstream that is not of `createUpstreams`.
+ * or 502, a request that cannot be written with 500. Nothing throws but a `TypeError` for an upstream that is not of `createUpstreams`.
  */
 export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const { upstream } = to;
@@ -23,6 +25,8 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const upgrade = createUpgrade({ req, socket, to, upstream, endpoint });
   if (!endpoint) return upgrade.fail(failureOf('ERR_ROUTING_NO_ENDPOINT'), 'UH', upstream.unusable);
   try {
+    // What cannot be written is no fault of the upstream.
+    requestHead({ method: 'GET', path: to.path, headers: to.headers }, hostOf(endpoint), undefined);
     const headers = collect(to.headers);
     sendUpgrade(upgrade, { pool: upstream.pool(endpoint), endpoint, path: to.path, headers, head });
   } catch (error) {

@@ -185,6 +185,24 @@ describe('forwardUpgrade', () => {
       .and.contain('no healthy upstream');
   });
 
+  for (const [name, ...header] of [
+    ['a line break in a header', 'x-a', 'b\r\nx-c: d'],
+    ['a header that is not Latin-1', 'x-user', '\u65e5\u672c'],
+    ['two hosts', 'Host', 'b'],
+  ] as const) {
+    it(`sends no request with ${name}`, async () => {
+      const upstream = await rawUpstream((socket) => socket.destroy());
+      const gw = await upgradeGateway(snapshotOf(upstream.port), { headers: header });
+      const { text } = await rawClient(gw.port, HANDSHAKE);
+      expect(text)
+        .to.match(/^HTTP\/1.1 500 /)
+        .and.contain('the request cannot be sent upstream as it is');
+      await until(() => gw.outcomes.length === 1);
+      expect(gw.outcomes[0]).to.include({ status: 500, flags: '' });
+      expect(upstream.connections).to.equal(0);
+    });
+  }
+
   it('answers 503 when the upstream resets the handshake', async () => {
     const upstream = await rawUpstream((socket) => socket.resetAndDestroy());
     const gw = await upgradeGateway(snapshotOf(upstream.port));
