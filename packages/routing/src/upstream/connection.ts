@@ -51,8 +51,10 @@ export class Connection implements ResponseSink {
     this.#user = user;
     this.sent = false;
     this.answering = false;
-    if (this.#socket) user.onOpen(this);
-    else if (!this.#gone) this.#connect();
+    if (this.#socket) {
+      this.#socket.ref();
+      user.onOpen(this);
+    } else if (!this.#gone) this.#connect();
   }
 
   /** Writes a request: its head, and a body that is there or streams. */
@@ -197,6 +199,8 @@ export class Connection implements ResponseSink {
     this.#idleSince = performance.now();
     // One timer for many exchanges: it looks again when it comes too early.
     this.#idleTimer ??= setTimeout(onIdle, this.#idleLimitMs, this).unref();
+    // Kept for others, but no reason for a process to live on.
+    this.#socket!.unref();
     this.#pool.release(this);
   }
 

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import express, { type RequestHandler } from 'express';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Server as NetServer } from 'node:net';
+import type { Server as NetServer, Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { WebSocket, WebSocketServer } from 'ws';
 import { GatewayError, type Handler } from '@edge-gateway/core';
@@ -298,6 +300,22 @@ describe('forwardTo', () => {
     expect(await get(`${url}/trusted`)).to.include({ status: 200, body: 'secret' });
     expect(await get(`${url}/untrusted`)).to.include({ status: 503, body: 'ERR_ROUTING_UPSTREAM_CONNECT' });
   });
+
+  for (const scheme of ['http', 'https']) {
+    it(`lets a process end that has closed its server, although a connection to the target is kept (${scheme})`, async () => {
+      const sockets = new Set<Socket>();
+      const onRequest: RequestListener = (req, res) => void res.end(`over ${sockets.add(req.socket).size}`);
+      const target = scheme === 'http' ? createServer(onRequest) : createHttpsServer(certificates().server, onRequest);
+      target.keepAliveTimeout = 0;
+      whenDone(() => target.close());
+      whenDone(() => sockets.forEach((socket) => socket.destroy()));
+      const url = `${scheme}://localhost:${await listen(target as unknown as NetServer)}`;
+      const script = new URL('idle-child.ts', import.meta.url).pathname;
+      const options = scheme === 'http' ? [] : [certificatePath('ca.crt')];
+      const child = await promisify(execFile)(process.execPath, ['--conditions=source', script, url, ...options]);
+      expect(child.stdout).to.equal('over 1\nover 1\n');
+    });
+  }
 
   const wrong: Record<string, ForwardToOptions> = {
     'no URL': { target: '127.0.0.1:80' },
