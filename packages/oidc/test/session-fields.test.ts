@@ -68,6 +68,21 @@ describe('the field of sessions', () => {
     it(`cookieOptions: ${name}`, async () => expect(await cookieOf({ redis: {}, cookieOptions })).to.match(expected));
   }
 
+  it('cookies are never so long that the requests that carry them are refused for their head', async () => {
+    world.protect({ session: { ...plain } });
+    for (const [size, status] of [
+      [11_500, 200],
+      [13_000, 500],
+    ] as const) {
+      world.idp.token = (answer) => ({ body: { ...answer, access_token: 'y'.repeat(size) } });
+      const browser = createBrowser();
+      const { status: answered, body } = await world.visit(browser);
+      expect(answered, body).to.equal(status);
+      if (status === 500) expect(body).to.contain('ERR_OIDC_SESSION_TOO_LARGE');
+      else expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
+    }
+  });
+
   it('redis.cookieName names the cookie', async () => {
     expect(await cookieOf({ ...plain, redis: { cookieName: 'sid' } }, 'sid')).to.match(/^sid=/);
   });

@@ -42,6 +42,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
     const login = randomToken().slice(0, 12);
     const written: string[] = [];
     const used = new Set<string>();
+    let size = 0;
     for (const part of PARTS) {
       const token = session[part];
       if (token === undefined || (part === 'refreshToken' && !options.allowRefreshing)) continue;
@@ -51,10 +52,11 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
       const maxAgeSeconds = lifetime(part, session);
       for (const [name, chunk] of chunks) {
         used.add(name);
+        size += name.length + chunk.length;
         written.push(setCookie(name, chunk, { ...attributes, maxAgeSeconds }));
       }
     }
-    if (used.size > MAX_COOKIES) throw tooLarge();
+    if (used.size > MAX_COOKIES || size > MAX_BYTES) throw tooLarge();
     return [...clear(request).filter((cookie) => !used.has(cookie.slice(0, cookie.indexOf('=')))), ...written];
   }
 
@@ -111,6 +113,8 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
 }
 
 const MAX_COOKIES = 6;
+/** Servers, this one too, take no request whose head is longer than 16 KiB: other cookies and headers need their place. */
+const MAX_BYTES = 12_288;
 
 function tooLarge(): Error {
   return failure(
