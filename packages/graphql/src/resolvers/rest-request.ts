@@ -1,6 +1,6 @@
 import type { Resolution } from '@edge-gateway/core/schema';
-import { isConstant, parseTemplate, readsClient, type Roots, type Template } from '../expression.ts';
-import { escapeComponent, renderHeader, renderPath, renderText, renderValue } from '../render.ts';
+import { isConstant, parseTemplate, readsClient, type Expression, type Roots, type Template } from '../expression.ts';
+import { escapeComponent, renderHeader, renderPath, renderText, renderValue, textOf } from '../render.ts';
 
 type RestResolver = NonNullable<Resolution['restResolver']>;
 
@@ -66,7 +66,20 @@ export function compileRestTemplate({ request }: RestResolver): RestTemplate {
 }
 
 function renderHeaders(headers: readonly (readonly [string, Template])[], roots: Roots): readonly string[] {
-  return headers.flatMap(([name, template]) => [name, renderHeader(template, roots)]);
+  return headers.flatMap(([name, template]) => {
+    const whole = onlyExpression(template);
+    return whole && isNothing(whole.evaluate(roots)) ? [] : [name, renderHeader(template, roots)];
+  });
+}
+
+/** The expression of a template that is nothing else. */
+function onlyExpression(template: Template): Expression | undefined {
+  const [first] = template;
+  return template.length === 1 && typeof first === 'object' ? first : undefined;
+}
+
+function isNothing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
 }
 
 class Templates {
@@ -111,10 +124,18 @@ function literalsEscaped(template: Template): Template {
 function withQuery(path: string, query: readonly (readonly [string, Template])[], roots: Roots): string {
   let whole = path;
   for (const [name, template] of query) {
-    const value = renderText(template, roots, escapeComponent);
-    whole += `${whole.includes('?') ? '&' : '?'}${name}=${value}`;
+    for (const value of valuesOf(template, roots)) whole += `${whole.includes('?') ? '&' : '?'}${name}=${value}`;
   }
   return whole;
+}
+
+/** The values of one parameter, escaped: none where its only expression has none, one for each element of a list. */
+function valuesOf(template: Template, roots: Roots): readonly string[] {
+  const only = onlyExpression(template);
+  const value = only && only.root !== 'batch' ? only.evaluate(roots) : '';
+  if (isNothing(value)) return [];
+  if (!Array.isArray(value)) return [renderText(template, roots, escapeComponent)];
+  return value.filter((each) => !isNothing(each)).map((each) => escapeComponent(textOf(each), only!));
 }
 
 /** A body is JSON; every text in it may be a template. */
