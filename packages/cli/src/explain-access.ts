@@ -1,7 +1,7 @@
 import type { Snapshot, SnapshotAuthConfig, VirtualHost } from '@edge-gateway/core';
 import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
-import { explainAccess, type AccessLevels, type ExplainedAccess } from '@edge-gateway/rbac';
-import type { Admission } from '@edge-gateway/routing';
+import { explainAccess, type AccessRules, type AccessToExplain, type ExplainedAccess } from '@edge-gateway/rbac';
+import type { Admission, ReachedRoute, RoutePlace } from '@edge-gateway/routing';
 import { printableDeep } from './printable.ts';
 import type { Colors } from './terminal.ts';
 
@@ -31,25 +31,45 @@ export interface AccessQuestion {
 export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string, unknown>>): AccessQuestion {
   let answer: AccessExplanation | undefined;
   const { requireRbac = false } = snapshot.settings ?? {};
-  const admit: Admission = ({ virtualHost: host, route, facts, reroute }) => {
-    let levels: AccessLevels = [host.options, route.options];
-    const again = (): AccessLevels | undefined => {
+  const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
+    let place: RoutePlace = reached;
+    let holding = rulesOf(place);
+    const again = () => {
       const next = reroute();
-      if (next && next.options !== levels[1]) levels = [host.options, next.options];
-      return next && levels;
+      if (!next) return undefined;
+      if (next.route !== place.route) holding = rulesOf((place = next));
+      return holding;
     };
-    const asked = { facts, now: Date.now(), ...(claims && { claims }), reroute: again };
-    const access = explainAccess({ levels, requireRbac, virtualHost: host }, asked);
-    const extauth = extAuthOf(host, levels[1]);
+    const asked = {
+      facts,
+      now: Date.now(),
+      ...(claims && { claims }),
+      transform: asRefusal(transform),
+      reroute: again,
+    };
+    const access = explainAccess({ ...holding, requireRbac }, asked);
+    const extauth = extAuthOf(place.virtualHost, place.route.options);
     if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
       answer = { ...(extauth && { extauth }), ...access };
-    return access.refusal && { ...access.refusal, reason: 'access is refused' };
+    return access.refusal && { reason: 'access is refused', ...access.refusal };
   };
   return {
     admit,
     get answer() {
       return answer;
     },
+  };
+}
+
+function rulesOf({ virtualHost, route }: RoutePlace): Omit<AccessRules, 'requireRbac'> {
+  return { levels: [virtualHost.options, route.options], virtualHost };
+}
+
+/** A transformation fails with 400 or not at all. */
+function asRefusal(transform: ReachedRoute['transform']): NonNullable<AccessToExplain['transform']> {
+  return (stage) => {
+    const reply = transform(stage);
+    return reply && { ...reply, status: 400 };
   };
 }
 

@@ -13,6 +13,14 @@ import { checkClaims, claimChecksOf } from './verify.ts';
 /** Options of virtual host and route. */
 export type AccessLevels = readonly [host: { readonly rbac?: Rbac }, route: { readonly rbac?: Rbac }];
 
+/** What a request is answered with, instead of going on. */
+export interface AccessRefusal {
+  readonly status: 400 | 401 | 403;
+  readonly body: string;
+  /** Where the body does not say it. */
+  readonly reason?: string;
+}
+
 /** A request whose access is to be explained. */
 export interface AccessToExplain {
   /** Method, canonical path and headers; what JWT changes of them is recorded here as when it serves. */
@@ -21,8 +29,13 @@ export interface AccessToExplain {
   readonly claims?: Claims;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The options of the route that the request has after what was recorded; nothing when it has none. Default: the same. */
-  readonly reroute?: () => AccessLevels | undefined;
+  /**
+   * Changes the request as the transformations of its route do at a stage, `early` before tokens of `afterExtAuth` and
+   * `regular` behind policies. Default: there are none.
+   */
+  readonly transform?: (stage: 'early' | 'regular') => AccessRefusal | undefined;
+  /** What holds for the route that the request has after what was recorded; nothing when it has none. Default: the same. */
+  readonly reroute?: () => Pick<AccessRules, 'levels' | 'virtualHost'> | undefined;
 }
 
 /** What one provider says of the token that it would judge. */
@@ -50,10 +63,10 @@ export interface ExplainedAccess {
   readonly jwt: readonly ExplainedJwt[];
   /** Missing where no policies hold. */
   readonly rbac?: Decision;
-  /** Set when another route holds after what tokens changed of the headers. */
+  /** Set when another route holds after what tokens or transformations changed. */
   readonly rerouted?: true;
   /** What the request is answered with. */
-  readonly refusal?: { readonly status: 401 | 403; readonly body: string };
+  readonly refusal?: AccessRefusal;
 }
 
 /** What holds for a request. */
@@ -65,58 +78,94 @@ export interface AccessRules {
   readonly virtualHost?: VirtualHost;
 }
 
-const STAGES = [
-  ['beforeExtAuth', 'before external auth'],
-  ['afterExtAuth', 'after external auth'],
-] as const;
+const TITLES = { beforeExtAuth: 'before external auth', afterExtAuth: 'after external auth' } as const;
+/** In the order in which a request meets them. */
+const STEPS = ['beforeExtAuth', 'early', 'afterExtAuth', 'rbac', 'regular'] as const;
+
+type Step = (typeof STEPS)[number];
+type Holding = Omit<AccessRules, 'requireRbac'>;
 
 /**
  * Says what JWT and RBAC would do with a request, without verifying a signature or asking anybody: which provider judges
  * its token, which policy lets it in, or came closest and what it lacked. Records on the facts what would change.
  */
 export function explainAccess(rules: AccessRules, request: AccessToExplain): ExplainedAccess {
-  const { levels, requireRbac, virtualHost } = rules;
-  const removedHeaders = virtualHost ? clientCopiesRemoved(virtualHost, request.facts) : [];
-  const jwt: ExplainedJwt[] = [];
-  const met = new Set<JwtProviders>();
-  let refusal: ExplainedAccess['refusal'];
-  let rerouted = false;
-  let holding: AccessLevels | undefined = levels;
-  for (let i = 0; i < STAGES.length && holding; i++) {
-    const [stage, title] = STAGES[i]!;
-    const block = jwtBlockOf(holding, stage);
-    if (block && !met.has(block)) {
-      met.add(block);
-      const { answer, ...explained } = explainProviders(block, request);
-      jwt.push({ stage: title, ...explained });
-      refusal ??= answer;
-    }
-    if (refusal || !request.facts.reroute || !request.reroute) continue;
-    request.facts.reroute = false;
+  const { facts } = request;
+  const way = new ExplainedWay(rules, request);
+  let holding: Holding | undefined = rules;
+  for (let i = 0; i < STEPS.length && holding; i++) {
+    way.take(STEPS[i]!, holding);
+    if (way.refusal || !facts.reroute || !request.reroute) continue;
+    facts.reroute = false;
     const next = request.reroute();
-    // Of another route every stage runs that this request has not met yet.
-    if (next !== holding) {
-      rerouted = true;
+    // Of another route every step is taken that this request has not met yet.
+    if (next?.levels !== holding.levels) {
+      way.rerouted = true;
       i = -1;
     }
     holding = next;
   }
-  const rbac = holding && explainPolicies({ levels: holding, requireRbac }, request.facts);
-  if (rbac && !rbac.allowed) refusal ??= { status: 403, body: 'RBAC: access denied' };
-  const removed = removedHeaders.length > 0 && { removedHeaders };
-  return { ...removed, jwt, ...(rerouted && { rerouted }), ...(rbac && { rbac }), ...(refusal && { refusal }) };
+  return way.explained();
+}
+
+/** What an explained request has met so far. */
+class ExplainedWay {
+  refusal: AccessRefusal | undefined;
+  rerouted = false;
+  readonly #rules: AccessRules;
+  readonly #request: AccessToExplain;
+  readonly #removed: string[] = [];
+  readonly #jwt: ExplainedJwt[] = [];
+  readonly #met = new Set<unknown>();
+  #rbac: Decision | undefined;
+
+  constructor(rules: AccessRules, request: AccessToExplain) {
+    this.#rules = rules;
+    this.#request = request;
+  }
+
+  take(step: Step, { levels, virtualHost }: Holding): void {
+    if (step === 'rbac') this.#judge(levels);
+    else if (step === 'early' || step === 'regular') {
+      if (!this.refusal) this.refusal = this.#request.transform?.(step);
+    } else {
+      if (step === 'beforeExtAuth' && virtualHost)
+        this.#removed.push(...clientCopiesRemoved(virtualHost, this.#request.facts));
+      this.#verify(step, jwtBlockOf(levels, step));
+    }
+  }
+
+  explained(): ExplainedAccess {
+    return {
+      ...(this.#removed.length > 0 && { removedHeaders: this.#removed }),
+      jwt: this.#jwt,
+      ...(this.rerouted && { rerouted: true }),
+      ...(this.#rbac && { rbac: this.#rbac }),
+      ...(this.refusal && { refusal: this.refusal }),
+    };
+  }
+
+  #verify(step: keyof typeof TITLES, block: JwtProviders | undefined): void {
+    if (!block || this.#met.has(block)) return;
+    this.#met.add(block);
+    const { answer, ...explained } = explainProviders(block, this.#request);
+    this.#jwt.push({ stage: TITLES[step], ...explained });
+    this.refusal ??= answer;
+  }
+
+  #judge(levels: AccessLevels): void {
+    const block = levels[1].rbac ?? levels[0].rbac;
+    if (block?.disable || (!block && !this.#rules.requireRbac) || this.#met.has(block)) return;
+    this.#met.add(block);
+    this.#rbac = compilePolicies(block?.policies ?? {})(this.#request.facts);
+    if (!this.#rbac.allowed) this.refusal ??= { status: 403, body: 'RBAC: access denied' };
+  }
 }
 
 function clientCopiesRemoved(host: VirtualHost, facts: Facts): string[] {
   const before = facts.requestChanges.length;
   removeClientCopies(claimHeadersIn(host), facts);
   return facts.requestChanges.slice(before).map(({ name }) => name);
-}
-
-function explainPolicies({ levels, requireRbac }: AccessRules, facts: Facts): Decision | undefined {
-  const block = levels[1].rbac ?? levels[0].rbac;
-  if (block?.disable || (!block && !requireRbac)) return undefined;
-  return compilePolicies(block?.policies ?? {})(facts);
 }
 
 type ExplainedStage = Omit<ExplainedJwt, 'stage'> & { readonly answer: ExplainedAccess['refusal'] };

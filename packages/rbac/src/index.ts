@@ -4,6 +4,7 @@ export { ERROR_CODES } from './error-codes.ts';
 export {
   explainAccess,
   type AccessLevels,
+  type AccessRefusal,
   type AccessRules,
   type AccessToExplain,
   type ExplainedAccess,

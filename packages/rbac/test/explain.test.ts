@@ -106,7 +106,7 @@ describe('an explanation of access', () => {
       jwtProvidersStaged: { beforeExtAuth: { providers: { outer: {} } } },
     };
     const facts = factsWith('/', ['authorization', `Bearer ${await issuer.sign({ tier: 'gold' })}`]);
-    const next = [host, gold] as unknown as AccessLevels;
+    const next = { levels: [host, gold] as unknown as AccessLevels };
     const explained = explainAccess(
       { levels: [host as object, {}], requireRbac: false },
       { facts, now: NOW, reroute: () => (facts.header('x-tier') === 'gold' ? next : undefined) },
@@ -143,7 +143,7 @@ describe('an explanation of access', () => {
       const closed = [{}, { rbac: {} }] as unknown as AccessLevels;
       const explained = explainAccess(
         { levels: [{}, {}], requireRbac: false, virtualHost },
-        { facts, now: NOW, reroute: () => closed },
+        { facts, now: NOW, reroute: () => ({ levels: closed }) },
       );
       expect(explained).to.include({ rerouted: true }).and.have.nested.property('refusal.status', 403);
     });
@@ -174,6 +174,40 @@ describe('an explanation of access', () => {
       expect(ask(host, { headers: ['authorization', 'Bearer x'] }).jwt[0]!.passes).to.equal(failed);
     });
   }
+
+  it('puts early transformations before tokens behind external auth, regular ones behind policies', async () => {
+    const token = await issuer.sign({ role: 'admin' });
+    const early = { providers: { main: { tokenSource: { headers: [{ header: 'x-early' }] } } } };
+    const host = { jwtStaged: { beforeExtAuth: early, afterExtAuth: block() }, rbac };
+    const facts = factsWith('/', ['x-early', token]);
+    const met: string[] = [];
+    const explained = explainAccess(
+      { levels: [host as object, {}], requireRbac: false },
+      {
+        facts,
+        now: NOW,
+        transform(stage) {
+          met.push(`${stage}: ${facts.claims.size}`);
+          facts.requestChanges.push({ op: 'set', name: 'authorization', value: `Bearer ${token}` });
+          return undefined;
+        },
+      },
+    );
+    expect(explained).to.not.have.property('refusal');
+    expect(explained.jwt.map(({ passes }) => passes)).to.deep.equal([true, true]);
+    expect(met).to.deep.equal(['early: 1', 'regular: 1']);
+  });
+
+  it('transforms nothing more once the request is refused, and is refused by what cannot be transformed', () => {
+    const request = { facts: factsWith('/', []), now: NOW };
+    const met: string[] = [];
+    const rules = { levels: [{ rbac: {} }, {}] as AccessLevels, requireRbac: false };
+    const denied = explainAccess(rules, { ...request, transform: (stage) => void met.push(stage) });
+    expect(denied.refusal).to.include({ status: 403 });
+    expect(met).to.deep.equal(['early']);
+    const refusal = { status: 400, body: 'bad', reason: 'undefined' } as const;
+    expect(explainAccess(rules, { ...request, transform: () => refusal }).refusal).to.deep.equal(refusal);
+  });
 
   it('takes claims that are given for those of a verified token, but of their issuer', () => {
     expect(ask({ jwt: block(), rbac }, { claims: { role: 'admin' } }).rbac).to.include({ allowed: true });

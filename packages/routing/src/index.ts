@@ -11,6 +11,7 @@ export type {
   Outcome,
   ReachedRoute,
   RequestToExplain,
+  RoutePlace,
   RouteVerdict,
 } from './explain/explanation.ts';
 export { createRouter, type Router, type RouterOptions } from './router.ts';

@@ -221,7 +221,7 @@ describe('explain', () => {
       ...asked,
       admit: ({ facts, reroute }) => {
         facts.requestChanges.push({ op: 'set', name: 'x-tier', value: 'gold' });
-        expect(reroute()?.name).to.equal('gold');
+        expect(reroute()?.route.name).to.equal('gold');
         return undefined;
       },
     });

@@ -213,6 +213,37 @@ describe('explain', () => {
       expect(stdout).to.not.contain('forged').and.not.contain(token);
     });
 
+    it('takes the token from where an early transformation puts it', async () => {
+      const early = {
+        extractors: { token: { header: 'cookie', regex: '.*id_token=([^;]+).*', subgroup: 1 } },
+        headers: { jwt: { text: '{{ token }}' } },
+        headersToRemove: ['cookie'],
+      };
+      const requestTransforms = [{ requestTransformation: { transformationTemplate: early } }];
+      const stagedTransformations = { early: { requestTransforms } };
+      const cookie = `cookie: a=1; id_token=${tokenOf({ iss: 'https://id.example', email: 'admin@example.com' })}`;
+      const { stdout } = await ask({ stagedTransformations, jwtStaged: jwt(), rbac }, '-H', cookie);
+      expect(stdout)
+        .to.include('✓ RBAC: policy admins lets the request in')
+        .and.include('GET http://127.0.0.1:8081/basket/1');
+      expect(stdout).to.not.match(/^ +cookie: /m);
+      const undefinedToo = {
+        early: {
+          requestTransforms: [
+            {
+              requestTransformation: {
+                transformationTemplate: { passthrough: {}, headers: { jwt: { text: '{{ nobody }}' } } },
+              },
+            },
+          ],
+        },
+      };
+      const refused = await ask({ stagedTransformations: undefinedToo, jwtStaged: jwt(), rbac });
+      expect(refused.stdout).to.include(
+        "answer 400 (the request cannot be transformed: variable 'nobody' is not defined)",
+      );
+    });
+
     it('shows that claim headers of a neighbouring route go, on a route that no provider guards', async () => {
       const claimsToHeaders = [{ claim: 'tier', header: 'x-tier' }];
       const main = { issuer: 'https://id.example', claimsToHeaders };

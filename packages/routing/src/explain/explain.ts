@@ -1,34 +1,21 @@
-import {
-  createContext,
-  GatewayError,
-  type ActionKind,
-  type Context,
-  type Listener,
-  type Route,
-  type Snapshot,
-} from '@edge-gateway/core';
-import { compileVirtualHost, type CompiledHost } from '../compile/virtual-host.ts';
+import { createContext, GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../listen/check-host.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
-import { createDomainIndex } from '../match/domain.ts';
-import { findRoute } from '../match/route-index.ts';
 import { applyHeaderOps } from '../options/header-manipulation.ts';
 import { compileManagerSettings, type ManagerSettings } from '../options/manager-settings.ts';
 import { appliedOptions } from './applied-options.ts';
 import { chooseListener } from './choose-listener.ts';
-import type { Admission, Explanation, Outcome, RequestToExplain } from './explanation.ts';
-import { takeInToExplain, type ExplainedRequest, type Surroundings } from './explained-request.ts';
+import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
+import { takeInToExplain, type ExplainedRequest } from './explained-request.ts';
 import { outcomeOf } from './outcome.ts';
-import { judgeRoutes } from './route-verdicts.ts';
-
-/** Nothing is answered here; that something would is enough to explain it. */
-const EXPLAINED_ACTIONS: readonly ActionKind[] = [{ action: 'graphql', compile: () => () => {} }];
+import { explainWay, type WayParts } from './way.ts';
 
 /**
  * Says what a snapshot does with a request and why, with the code that serves: listener, virtual host, routes with the
- * conditions that do not hold, options, and what would go upstream. Sends nothing. Concerns are not asked, but what stands
- * for them in `asked.admit` is. Values of secrets are only filled in from a `context` that has them. Throws
+ * conditions that do not hold, options, and what would go upstream. Sends nothing. Concerns are not asked, save
+ * transformations, but what stands for them in `asked.admit` is. Where destinations have transformations of their own,
+ * those of the first count. Values of secrets are only filled in from a `context` that has them. Throws
  * `ERR_ROUTING_BAD_TARGET` for a URL that is none.
  *
  * @example
@@ -53,83 +40,35 @@ export function explainRequest(
   }
   const request = takeInToExplain(asked, url, { listener, settings, context });
   applyHeaderOps(request.headers, settings.earlyHeaders, request);
-  const explained = explainTaken(snapshot, { listener, settings, context, admit: asked.admit }, request);
-  const shown = { method: request.method, host: request.authority, path: request.originalPath };
+  const { method, authority } = request;
+  const explained = explainTaken({ snapshot, listener, settings, context, admit: asked.admit }, request);
+  const shown = { method, host: authority, path: request.originalPath };
   return { ...bare, ...explained, request: shown };
 }
 
 type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;
 
-interface Place extends Surroundings {
-  readonly admit: Admission | undefined;
-}
-
-function explainTaken(snapshot: Snapshot, place: Place, request: ExplainedRequest): Explained {
+function explainTaken(parts: WayParts, request: ExplainedRequest): Explained {
   if (request.refuse) return { outcome: refusal(request.refuse) };
-  const canonical = canonicalPath(request.path, place.settings.path);
+  const canonical = canonicalPath(request.path, parts.settings.path);
   if ('refuse' in canonical) return { outcome: refusal(canonical.refuse) };
   if ('redirect' in canonical) {
     return { outcome: { type: 'redirect', status: canonical.status, location: canonical.redirect } };
   }
   request.takePath(canonical.path);
-  const { virtualHosts } = place.listener;
-  const domains = virtualHosts.flatMap((value) => value.domains.map((domain) => ({ domain, value })));
-  const found = createDomainIndex(domains)(request.authority);
+  const { found, routes, refused } = explainWay(parts, request);
+  const refusing = refused && reply(refused.status, refused.body, refused.reason);
+  const { listener, snapshot } = parts;
   if (!found) {
-    const outcome = reply(404, '', 'no virtual host has this domain');
-    return { otherDomains: domains.map(({ domain }) => domain), outcome };
+    const outcome = refusing ?? reply(404, '', 'no virtual host has this domain');
+    return { otherDomains: listener.virtualHosts.flatMap(({ domains }) => domains), outcome };
   }
-  return explainHost(snapshot, place, { request, host: found.value, domain: found.domain });
-}
-
-interface FoundHost {
-  readonly request: ExplainedRequest;
-  readonly host: Listener['virtualHosts'][number];
-  readonly domain: string;
-}
-
-function explainHost(snapshot: Snapshot, place: Place, { request, host, domain }: FoundHost): Explained {
-  const compiled = compileVirtualHost(host, {
-    actions: EXPLAINED_ACTIONS,
-    concerns: [],
-    context: place.context,
-    settings: place.settings,
-    shared: snapshot.settings,
-    mostSpecificWins: place.listener.routeOptions.mostSpecificHeaderMutationsWins === true,
-  });
+  const { host, domain } = found;
   const virtualHost = { name: host.name, virtualService: host.virtualService, domain };
-  const way = { host, index: compiled.index, request };
-  const refused = admitted(way, place.admit);
-  const routes = judgeRoutes(host.routes, request);
   const { entry } = request;
-  if (!entry) return { virtualHost, routes, outcome: refused ?? reply(404, '', 'no route fits') };
-  const options = appliedOptions(place.listener, host, entry.route.compiled.source);
-  return { virtualHost, routes, options, outcome: refused ?? outcomeOf(snapshot, request, entry) };
-}
-
-interface Way {
-  readonly host: Listener['virtualHosts'][number];
-  readonly index: CompiledHost['index'];
-  readonly request: ExplainedRequest;
-}
-
-/** Finds the route and asks whether it lets the request in; the answer when it does not. */
-function admitted({ host, index, request }: Way, admit: Admission | undefined): Outcome | undefined {
-  const route = (): Route | undefined => {
-    request.entry = findRoute(index, request);
-    if (request.entry) request.take(request.entry, host.name);
-    return request.entry?.route.compiled.source;
-  };
-  const found = route();
-  if (!found || !admit) return undefined;
-  const facts = request.shareFacts();
-  const reroute = () => {
-    request.takeFacts(facts);
-    return route();
-  };
-  const answer = admit({ virtualHost: host, route: found, facts, reroute });
-  request.takeFacts(facts);
-  return answer && reply(answer.status, answer.body, answer.reason);
+  if (!entry) return { virtualHost, routes, outcome: refusing ?? reply(404, '', 'no route fits') };
+  const options = appliedOptions(listener, host, entry.route.compiled.source);
+  return { virtualHost, routes, options, outcome: refusing ?? outcomeOf(snapshot, request, entry) };
 }
 
 /** A URL, with its path as it is written. */

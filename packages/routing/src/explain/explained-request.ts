@@ -16,7 +16,7 @@ const CLIENT = '127.0.0.1';
 
 /** A request that is only looked at. */
 export class ExplainedRequest implements OutgoingRequest {
-  readonly method: string;
+  method: string;
   readonly protocol = 'HTTP/1.1';
   readonly directAddress = CLIENT;
   readonly directPort = 0;
@@ -71,16 +71,19 @@ export class ExplainedRequest implements OutgoingRequest {
     this.pathname = cut < 0 ? path : path.slice(0, cut);
   }
 
-  /** The facts that concerns share. */
-  shareFacts(): Facts {
-    const facts = factsOf(Object.assign(new IncomingMessage(new Socket()), { method: this.method, url: this.path }));
-    facts.headers = this.headers;
-    return (this.facts = facts);
+  /** A message with the facts that concerns share. */
+  shareFacts(): IncomingMessage {
+    const { method, path, headers } = this;
+    const message = Object.assign(new IncomingMessage(new Socket()), { method, url: path });
+    this.facts = factsOf(message);
+    this.facts.headers = headers;
+    return message;
   }
 
   /** Takes on what is recorded on the facts. */
   takeFacts(facts: Facts): void {
     if (facts.path !== this.path) this.takePath(facts.path, this.originalPath);
+    this.method = facts.method;
     if (facts.requestChanges.length > 0) this.authority = facts.header('host') ?? this.authority;
     takeRecorded(this.headers, facts);
   }

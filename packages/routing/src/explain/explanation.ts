@@ -9,7 +9,7 @@ export interface RequestToExplain {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
   readonly listener?: string;
-  /** Stands for the concerns. Default: all requests are let in as they are. */
+  /** Stands for the concerns, save transformations. Default: all requests are let in. */
   readonly admit?: Admission;
 }
 
@@ -19,13 +19,22 @@ export interface RequestToExplain {
  */
 export type Admission = (reached: ReachedRoute) => ExplainedReply | undefined;
 
-/** A request whose route is found. */
-export interface ReachedRoute {
+/** The route of a request, and the virtual host that it is in. */
+export interface RoutePlace {
   readonly virtualHost: VirtualHost;
   readonly route: Route;
+}
+
+/** A request whose route is found. */
+export interface ReachedRoute extends RoutePlace {
   readonly facts: Facts;
-  /** Chooses the route again, by what is recorded on the facts; nothing when none fits any more. */
-  reroute(): Route | undefined;
+  /**
+   * Changes the request as the transformations of its route do at a stage, unless it has met them; gives the answer when
+   * it cannot be changed. Stages that nobody asked for are met behind the admission.
+   */
+  transform(stage: 'early' | 'regular'): ExplainedReply | undefined;
+  /** Chooses virtual host and route again, by what is recorded on the facts; nothing when none fits any more. */
+  reroute(): RoutePlace | undefined;
 }
 
 /** An answer of the gateway itself, and why. */
@@ -43,7 +52,10 @@ export interface Explanation {
   readonly virtualHost?: { readonly name: string; readonly virtualService: ResourceRef; readonly domain: string };
   /** Domains of the listener when none of them fits. */
   readonly otherDomains: readonly string[];
-  /** Every route looked at, in order; the last one is the one that takes the request, if one does. */
+  /**
+   * Every route looked at, in order; the last one is the one that takes the request, if one does. Where the route was chosen
+   * again, as it was the last time.
+   */
   readonly routes: readonly RouteVerdict[];
   /** Options in the order in which they apply. */
   readonly options: readonly AppliedOption[];
