@@ -115,5 +115,6 @@ export { compileTemplate, type Template, type TemplateSyntax } from './template/
 export { toByteString, toValue, type Value } from './template/value.ts';
 export { extractorProblem } from './transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './transformation/stages.ts';
+export { headerProblems } from './transformation/header-problems.ts';
 export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';
 export { withoutAddressSecrets } from './address-secrets.ts';

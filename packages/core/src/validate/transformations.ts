@@ -1,13 +1,10 @@
 import type { FieldPath } from '../parse/issue.ts';
 import type { TransformationStage, TransformationTemplate } from '../schema/transformations.ts';
 import { extractorProblem } from '../transformation/extractor.ts';
+import { headerProblems } from '../transformation/header-problems.ts';
 import { requestTemplates, type HasTransformations } from '../transformation/stages.ts';
 import { each, within, type Finding } from './finding.ts';
-import { addedNameProblem, headerNameProblem } from './header-manipulation.ts';
 import { checkMatcher } from './matcher.ts';
-
-/** Pseudo headers that a request transformation may set. */
-const PSEUDO: ReadonlySet<string> = new Set([':path', ':method', ':authority', 'host']);
 
 /** Problems of transformations: extractors and header names. Templates are judged at translation. */
 export function checkTransformations(options: HasTransformations, at: FieldPath): Finding[] {
@@ -28,24 +25,12 @@ function checkMatchers(stage: TransformationStage | undefined, at: FieldPath): F
 }
 
 function checkTemplate(template: TransformationTemplate, at: FieldPath): Finding[] {
-  const { extractors = {}, headers = {}, headersToAppend, headersToRemove, dynamicMetadataValues } = template;
+  const { extractors = {}, dynamicMetadataValues } = template;
   return [
     ...Object.entries(extractors).flatMap(([name, extractor]) =>
       found('INVALID_TRANSFORMATION', [...at, 'extractors', name], inExtractor(name, extractorProblem(extractor))),
     ),
-    ...Object.keys(headers).flatMap((name) =>
-      found(
-        'INVALID_HEADER',
-        [...at, 'headers', name],
-        PSEUDO.has(name.toLowerCase()) ? undefined : addedNameProblem(name),
-      ),
-    ),
-    ...each(headersToAppend, [...at, 'headersToAppend'], ({ key = '' }, path) =>
-      found('INVALID_HEADER', [...path, 'key'], addedNameProblem(key)),
-    ),
-    ...each(headersToRemove, [...at, 'headersToRemove'], (name, path) =>
-      found('INVALID_HEADER', path, headerNameProblem(name)),
-    ),
+    ...headerProblems(template).flatMap(({ path, message }) => found('INVALID_HEADER', [...at, ...path], message)),
     ...each(dynamicMetadataValues, [...at, 'dynamicMetadataValues'], ({ key }, path) =>
       found('INVALID_TRANSFORMATION', path, key ? undefined : 'the value has no key'),
     ),

@@ -1,4 +1,4 @@
-import { compileTemplate, RenderError, templateProblems, type Template } from '@edge-gateway/core';
+import { compileTemplate, headerProblems, RenderError, templateProblems, type Template } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { compileExtractor, type Extractor } from './extractor.ts';
 import { headerValue, setHead } from './head-change.ts';
@@ -24,7 +24,7 @@ type Step = (message: Message, data: RequestData) => void;
  * this order. Later ones see what earlier ones changed. Throws `ERR_ROUTING_OPTION` for what cannot work.
  */
 export function compileRequestTemplate(spec: TransformationTemplate, environment: TransformEnvironment): ChangeRequest {
-  const [problem] = templateProblems(spec);
+  const [problem] = [...headerProblems(spec), ...templateProblems(spec)];
   if (problem) throw unusable(`${problem.path.join('.')}: ${problem.message}`);
   const syntax = {
     pointers: spec.advancedTemplates === true,

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
-import type { GatewayError } from '@edge-gateway/core';
+import { GatewayError } from '@edge-gateway/core';
+import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { transform } from '../../src/transform/concern.ts';
 
 const agent = (text: string) =>
@@ -66,4 +67,20 @@ describe('transform in a server of one’s own', () => {
       .to.throw(/headers\.x-agent\.text: template line 1, column 11: a value is missing/)
       .with.property('code', 'ERR_ROUTING_OPTION');
   });
+
+  const names: readonly [string, TransformationTemplate][] = [
+    ['a name that is none', { headers: { 'x y': { text: '1' } } }],
+    ['no name', { headersToAppend: [{ value: { text: '1' } }] }],
+    ['a header that frames the message', { headers: { 'Transfer-Encoding': { text: 'chunked' } } }],
+    ['another host beside the first', { headersToAppend: [{ key: 'Host', value: { text: 'b' } }] }],
+    ['a pseudo header of an answer', { headers: { ':status': { text: '200' } } }],
+    ['a request without path', { headersToRemove: [':path'] }],
+  ];
+  for (const [what, transformationTemplate] of names) {
+    it(`throws when it is made with ${what}`, () => {
+      expect(() => transform({ requestTransforms: [{ requestTransformation: { transformationTemplate } }] }))
+        .to.throw(GatewayError, /header/)
+        .with.property('code', 'ERR_ROUTING_OPTION');
+    });
+  }
 });
