@@ -89,6 +89,7 @@ function watch(proxyReq: ClientRequest, upgrade: Upgrade): void {
     socket.destroy();
   };
   const timer = setTimeout(() => {
+    settle();
     upgrade.fail(failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'), 'UT', 'no answer to the upgrade');
     proxyReq.destroy();
   }, UPGRADE_TIMEOUT_MS);
@@ -100,7 +101,8 @@ function watch(proxyReq: ClientRequest, upgrade: Upgrade): void {
   };
   socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
   proxyReq.once('socket', () => (upgrade.connected = true));
-  proxyReq.once('close', settle);
+  // Before the failure is answered: a socket that is peeked at does not flow, and would not tell that the client has left.
+  proxyReq.once('error', settle).once('close', settle);
   proxyReq.once('response', (answer) => {
     settle();
     const status = answer.statusCode ?? 0;

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createContext, type Context, type SnapshotUpstream } from '@edge-gateway/core';
 import { forwardUpgrade } from '../../src/forward/upgrade.ts';
+import { setCloseDelay } from '../../src/lingering-close.ts';
 import type { UpgradeOutcome } from '../../src/upstream/upstream.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { closeAll, listen, rawClient, rawUpstream, snapshotOf, until, whenDone } from './harness.ts';
@@ -225,6 +226,18 @@ describe('forwardUpgrade', () => {
       expect(upstream.sockets.size).to.equal(0);
     });
   }
+
+  it('is over when the client leaves with the refusal, although it has sent frames already', async () => {
+    const upstream = await rawUpstream((socket) => {
+      for (const each of gw.sockets) setCloseDelay(each, 600_000);
+      socket.write('SSH-2.0-OpenSSH\r\n\r\n');
+    });
+    const gw = await upgradeGateway(snapshotOf(upstream.port));
+    const { text } = await rawClient(gw.port, `${HANDSHAKE}frames`);
+    expect(text).to.match(/^HTTP\/1.1 502 /);
+    await until(() => gw.outcomes.length === 1);
+    expect(gw.sockets.size).to.equal(0);
+  });
 
   it('gives up the upstream when the client leaves before the answer', async () => {
     const upstream = await rawUpstream(() => {});
