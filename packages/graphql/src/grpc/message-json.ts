@@ -1,4 +1,6 @@
 import protobuf from 'protobufjs';
+import { checkScalar } from './check-scalar.ts';
+import { wellKnown } from './well-known.ts';
 
 /** Nested messages of one message, at most so deep. */
 const MAX_DEPTH = 64;
@@ -22,7 +24,8 @@ export function jsonOf(type: protobuf.Type, bytes: Uint8Array): unknown {
   return toNames(type, type.toObject(type.decode(new protobuf.Reader(bytes)), TO_OBJECT));
 }
 
-function toFields(type: protobuf.Type, json: unknown, depth: number): unknown {
+function toFields(type: protobuf.Type, given: unknown, depth: number): unknown {
+  const json = wellKnown(type.fullName)?.fromJson(given) ?? given;
   if (json === null || json === undefined) return {};
   if (!isRecord(json)) throw new Error(`${type.name} has to be an object`);
   if (depth > MAX_DEPTH) throw new Error('the message is nested too deep');
@@ -31,7 +34,13 @@ function toFields(type: protobuf.Type, json: unknown, depth: number): unknown {
     const name = [jsonName(field), field.name].find((each) => Object.hasOwn(json, each));
     const value = name === undefined ? undefined : json[name];
     if (value === null || value === undefined) continue;
-    made[field.name] = convert(field, value, (inner, part) => toFields(inner, part, depth + 1));
+    made[field.name] = convert(field, value, {
+      message: (inner, part) => toFields(inner, part, depth + 1),
+      other: (part) => {
+        checkScalar(field, part);
+        return part;
+      },
+    });
   }
   return made;
 }
@@ -40,24 +49,28 @@ function toNames(type: protobuf.Type, json: unknown): unknown {
   if (!isRecord(json)) return json;
   const made: Record<string, unknown> = {};
   for (const field of type.fieldsArray) {
-    const value = convert(field, json[field.name] ?? null, toNames);
+    const value = convert(field, json[field.name] ?? null, { message: toNames, other: (part) => part });
     made[field.name] = value;
     made[jsonName(field)] = value;
   }
-  return made;
+  const known = wellKnown(type.fullName);
+  return known ? known.toJson(made) : made;
 }
 
-/** Changes the messages in the value of a field, whether it is one, a list or a map of them. */
-function convert(
-  field: protobuf.Field,
-  value: unknown,
-  change: (type: protobuf.Type, part: unknown) => unknown,
-): unknown {
+/** How the values of a field are changed. */
+interface Changes {
+  message(type: protobuf.Type, part: unknown): unknown;
+  other(part: unknown): unknown;
+}
+
+/** Changes the value of a field, whether it is one, a list or a map of them. */
+function convert(field: protobuf.Field, value: unknown, { message, other }: Changes): unknown {
   const { resolvedType } = field.resolve();
-  if (!(resolvedType instanceof protobuf.Type) || value === null) return value;
-  if (field.repeated && Array.isArray(value)) return value.map((part) => change(resolvedType, part));
-  if (!field.map || !isRecord(value)) return change(resolvedType, value);
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, change(resolvedType, part)]));
+  if (value === null) return value;
+  const change = resolvedType instanceof protobuf.Type ? (part: unknown) => message(resolvedType, part) : other;
+  if (field.repeated && Array.isArray(value)) return value.map(change);
+  if (!field.map || !isRecord(value)) return change(value);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, change(part)]));
 }
 
 function jsonName(field: protobuf.Field): string {
