@@ -155,7 +155,11 @@ function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
     if (value === undefined) delete req.headers[name];
     else req.headers[name] = value;
   }
-  if (touched.size > 0) req.rawHeaders = applyHeaderChanges(req.rawHeaders, facts.requestChanges);
+  if (touched.size > 0) {
+    req.rawHeaders = applyHeaderChanges(req.rawHeaders, facts.requestChanges);
+    // Node would make this of as many raw headers as there once were.
+    req.headersDistinct = distinct(req.rawHeaders);
+  }
   facts.requestChanges.length = 0;
   for (const change of facts.responseChanges) {
     if (change.op === 'remove') res.removeHeader(change.name);
@@ -164,4 +168,11 @@ function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
       res.setHeader(change.name, change.value);
   }
   facts.responseChanges.length = 0;
+}
+
+/** Lists of values by name in lower case. */
+function distinct(flat: readonly string[]): NodeJS.Dict<string[]> {
+  const lists = Object.create(null) as NodeJS.Dict<string[]>;
+  for (let i = 0; i < flat.length; i += 2) (lists[flat[i]!.toLowerCase()] ??= []).push(flat[i + 1]!);
+  return lists;
 }

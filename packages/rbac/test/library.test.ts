@@ -169,4 +169,18 @@ describe('jwt and rbac in a server of your own', () => {
       }
     });
   }
+
+  for (const before of [false, true]) {
+    it(`changes the lists of header values as well, ${before ? 'which were read' : 'which nobody read'} before`, async () => {
+      await start((handlers) => (req, res) => {
+        if (before) void req.headersDistinct;
+        handlers[0]!(req, res, () => res.end(JSON.stringify(req.headersDistinct)));
+      });
+      const lists = JSON.parse((await ask('/', { email: 'admin@example.com' })).body) as object;
+      expect(lists).to.deep.include({ 'x-email': ['admin@example.com'], host: ['shop.test'] });
+      expect(lists).to.not.have.any.keys('authorization', 'x_email');
+      const none = JSON.parse((await ask('/', {})).body) as object;
+      expect(none).to.not.have.any.keys('authorization', 'x-email', 'x_email');
+    });
+  }
 });
