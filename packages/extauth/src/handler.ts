@@ -87,7 +87,8 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
       return false;
     }
     stats.error.value++;
-    if (settings.failureModeAllow) {
+    // Else anybody could fail the judgement by hanging up.
+    if (settings.failureModeAllow && !hasLeft(exchange)) {
       stats.failureModeAllowed.value++;
       return true;
     }
@@ -118,7 +119,8 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
       };
       return settle(await chain.authorize(request), exchange, facts);
     } catch (error) {
-      log.error({ requestId: facts.requestId, config: id, err: error }, 'external auth failed');
+      const level = hasLeft(exchange) ? 'debug' : 'error';
+      log[level]({ requestId: facts.requestId, config: id, err: error }, 'external auth failed');
       return settle({ allowed: false, status: 403, reason: 'external auth failed', failed: true }, exchange, facts);
     } finally {
       res.off('close', onClose);
@@ -142,6 +144,10 @@ async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promis
   if (!req.readableEnded) return (facts.body = await readBody(req, limit));
   const bytes = parsedBody(req);
   return { bytes: bytes.subarray(0, limit), whole: bytes.length <= limit };
+}
+
+function hasLeft({ req, res }: Exchange): boolean {
+  return res.destroyed || (req.destroyed && !req.complete);
 }
 
 function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {

@@ -26,6 +26,10 @@ export async function runStep(method: AuthMethod, request: AuthRequest, limits: 
       );
       return failed('the step took too long');
     }
+    if (request.signal?.aborted) {
+      log.debug({ requestId, config, step }, 'the client left before the auth step was done');
+      return failed('the client left');
+    }
     log.error({ requestId, config, step, err: error }, 'auth step failed');
     return failed('the step failed');
   }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
-import { createContext, type AuthMethodKind, type Handler } from '@edge-gateway/core';
+import { createContext, createLoggers, type AuthMethodKind, type Handler } from '@edge-gateway/core';
 import { expect } from 'chai';
 import express from 'express';
 import { extauth } from '../src/index.ts';
@@ -174,6 +174,37 @@ describe('the middleware', () => {
     process.removeAllListeners('unhandledRejection');
     for (const other of others) process.on('unhandledRejection', other);
     expect([calls, thrown]).to.deep.equal([1, [mine]]);
+  });
+
+  it('lets nobody in who hangs up while a step is asked, whatever failureModeAllow says', async () => {
+    const asked = Promise.withResolvers<void>();
+    const step: AuthMethodKind = {
+      type: 'jwt',
+      create: () => ({
+        authorize: ({ signal }) =>
+          new Promise((_resolve, reject) => {
+            signal!.addEventListener('abort', () => reject(new Error('left')));
+            asked.resolve();
+          }),
+      }),
+    };
+    const lines: string[] = [];
+    const log = createLoggers({ destination: { write: (line: string) => void lines.push(line) } });
+    const settings = { failureModeAllow: true, requestTimeout: '60s' };
+    const guard = extauth({ config: { configs: [{ jwt: {} }] }, methods: [step], settings }, createContext({ log }));
+    const gone = Promise.withResolvers<void>();
+    let calls = 0;
+    const url = await start((req, res) => {
+      res.on('close', () => setImmediate(gone.resolve));
+      guard(req, res, () => calls++);
+    });
+    const hangUp = new AbortController();
+    const answer = fetch(url, { method: 'POST', body: 'x', signal: hangUp.signal }).catch(() => undefined);
+    await asked.promise;
+    hangUp.abort();
+    await answer;
+    await gone.promise;
+    expect([calls, lines]).to.deep.equal([0, []]);
   });
 
   it('cannot be made of a chain or of settings that cannot be used', () => {
