@@ -3,11 +3,15 @@ import { GatewayError } from '@edge-gateway/core';
 /** Longest answer that is read, in bytes. */
 export const MAX_ANSWER_BYTES = 262_144;
 
+type JsonObject = Readonly<Record<string, unknown>>;
+
 export interface Question {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
+  /** Statuses by which the server refuses what was asked, not the asking. */
+  readonly refusals?: readonly number[];
 }
 
 /**
@@ -15,8 +19,11 @@ export interface Question {
  * another status than 200 or is too long, and when nobody answers; with the reason of the signal when that aborts.
  * Redirects are refused.
  */
-export async function askJson(url: string, question: Question): Promise<Readonly<Record<string, unknown>>> {
-  const { signal, ...init } = question;
+export async function askJson(url: string, question: Question & { readonly refusals?: never }): Promise<JsonObject>;
+/** The same; `undefined` where the answer has one of the statuses `refusals`. */
+export async function askJson(url: string, question: Question): Promise<JsonObject | undefined>;
+export async function askJson(url: string, question: Question): Promise<JsonObject | undefined> {
+  const { signal, refusals, ...init } = question;
   const host = URL.parse(url)?.host ?? 'the address';
   const unusable = (what: string, cause?: unknown): GatewayError =>
     new GatewayError(`${host} ${what}`, { code: 'ERR_EXTAUTH_ANSWER', status: 502, cause });
@@ -29,6 +36,7 @@ export async function askJson(url: string, question: Question): Promise<Readonly
     if (signal?.aborted) throw cause;
     throw unusable('cannot be reached', cause);
   }
+  if (refusals?.includes(answer.status)) return undefined;
   if (text === undefined) throw unusable('gave an answer that is too long');
   if (answer.status !== 200) throw unusable(`answered with status ${answer.status}`);
   try {

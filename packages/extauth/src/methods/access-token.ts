@@ -30,6 +30,9 @@ interface Known {
 
 type Introspect = (token: string, signal: AbortSignal | undefined) => Promise<Claims>;
 
+/** RFC 6750 §3.1: what a server answers to a bearer token that is not good. */
+const BAD_TOKEN = [400, 401, 403];
+
 /** What the method takes from other packages. */
 export interface AccessTokenParts {
   /** Reads the groups that tokens leave out, for `azure`; see `azureGroups` of the package oidc. */
@@ -78,7 +81,8 @@ function knowledge(spec: AccessTokenValidation, { id, context }: Surroundings): 
     if (!checked && endOf(claims) <= context.now()) return 'the token has expired';
     if (!spec.userinfoUrl) return { claims };
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
-    return { claims, userInfo: await askJson(spec.userinfoUrl, { method: 'GET', headers, signal }) };
+    const userInfo = await askJson(spec.userinfoUrl, { method: 'GET', headers, signal, refusals: BAD_TOKEN });
+    return userInfo ? { claims, userInfo } : 'userinfoUrl refuses the token';
   }
 
   return async (token, request) => {

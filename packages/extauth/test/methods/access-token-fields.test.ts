@@ -230,6 +230,21 @@ describe('accessTokenValidation, field by field', () => {
     expect(await ask('/', bearer('t'))).to.include({ status: 403, body: '' });
   });
 
+  it('userinfoUrl: a token that is refused there lets nobody in where failures may; a failing server does', async () => {
+    const introspectionUrl = await answering({ active: true });
+    for (const [status, expected] of [
+      [400, 403],
+      [401, 403],
+      [403, 403],
+      [500, 200],
+    ] as const) {
+      const userinfoUrl = await start((_req, res) => void res.writeHead(status).end('{}'));
+      const step = { oauth2: { accessTokenValidation: { introspectionUrl, userinfoUrl } } };
+      const { ask } = await guarded(only(step), { settings: { ...settings, failureModeAllow: true } });
+      expect((await ask('/', bearer('t'))).status, `userinfo answers ${status}`).to.equal(expected);
+    }
+  });
+
   it('userinfoUrl: what is remembered of a JWT does not outlive its key', async () => {
     const [old, fresh] = [await createIssuer('k1'), await createIssuer('k2')];
     let keySet = old.keySet;
