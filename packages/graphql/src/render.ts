@@ -1,4 +1,4 @@
-import type { Expression, Roots, Template } from './expression.ts';
+import { parseTemplate, type Expression, type Roots, type Template } from './expression.ts';
 import { FieldFailure } from './field-failure.ts';
 
 /**
@@ -113,12 +113,26 @@ function leavesOut(template: Template, roots: Roots): boolean {
 /** A header value. Throws a `FieldFailure` where a value holds what no header line may. */
 export function renderHeader(template: Template, roots: Roots): string {
   return renderText(template, roots, (text, { text: expression }) => {
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      if (code === 127 || (code < 32 && code !== 9) || code > 255) {
-        throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
-      }
-    }
+    if (!isHeaderText(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
     return text;
   });
+}
+
+/**
+ * Reads the template of a header value; white space around it, as of a block of YAML, is no part of it. Throws an `Error` for
+ * text that no header line may hold.
+ */
+export function parseHeader(text: string, parse: (text: string) => Template = parseTemplate): Template {
+  const template = parse(text.trim());
+  const isText = template.every((part) => typeof part !== 'string' || isHeaderText(part));
+  if (!isText) throw new Error(`${JSON.stringify(text)} cannot be sent in a header`);
+  return template;
+}
+
+function isHeaderText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 127 || (code < 32 && code !== 9) || code > 255) return false;
+  }
+  return true;
 }

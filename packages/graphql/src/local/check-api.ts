@@ -1,13 +1,19 @@
 import type { Finding, ResourceCheck } from '@edge-gateway/core';
-import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
+import type { GraphQLApiSpec, Resolution } from '@edge-gateway/core/schema';
 import { GraphQLError } from 'graphql';
+import { parseTemplate } from '../expression.ts';
+import { compileRemoteHead } from '../remote/remote-request.ts';
+import { compileMetadata } from '../resolvers/grpc.ts';
+import { compileResponse } from '../resolvers/response.ts';
+import { compileJson, compileRestTemplate } from '../resolvers/rest-request.ts';
 import { readSchema } from './schema.ts';
 
 /** Characters of what is told of one definition. */
 const MAX_MESSAGE = 300;
 
 /**
- * Refuses GraphQLApis whose schema definition does not parse or is no valid schema, with line and column inside it.
+ * Refuses GraphQLApis whose schema definition does not parse or is no valid schema, with line and column inside it, and those with
+ * templates that cannot be read.
  *
  * @example
  * createControlPlane({ source: directorySource('resources'), checks: [graphqlApiCheck] });
@@ -15,11 +21,44 @@ const MAX_MESSAGE = 300;
 export const graphqlApiCheck: ResourceCheck = {
   kind: 'GraphQLApi',
   check({ executableSchema }: GraphQLApiSpec, at) {
-    const problem = problemOf(executableSchema?.schemaDefinition ?? '');
-    if (!problem) return [];
-    return [{ code: 'INVALID_GRAPHQL_API', path: [...at, 'executableSchema', 'schemaDefinition'], ...problem }];
+    if (!executableSchema) return [];
+    const path = [...at, 'executableSchema'];
+    const problem = problemOf(executableSchema.schemaDefinition ?? '');
+    const findings: Finding[] = problem
+      ? [{ code: 'INVALID_GRAPHQL_API', path: [...path, 'schemaDefinition'], ...problem }]
+      : [];
+    const { local, remote } = executableSchema.executor ?? {};
+    for (const [name, resolution] of Object.entries(local?.resolutions ?? {})) {
+      findings.push(...attempt([...path, 'executor', 'local', 'resolutions', name], () => readTemplates(resolution)));
+    }
+    if (remote) findings.push(...attempt([...path, 'executor', 'remote'], () => compileRemoteHead(remote)));
+    return findings;
   },
 };
+
+/** Reads all templates of a resolution. Throws an `Error` that says what is wrong with which. */
+function readTemplates({ restResolver: rest, grpcResolver: grpc }: Resolution): void {
+  if (rest) {
+    // A path that does not begin with '/' is told by the control plane itself.
+    const isTold = Object.entries(rest.request?.headers ?? {}).some(
+      ([name, value]) => name.toLowerCase() === ':path' && !value.startsWith('/'),
+    );
+    if (!isTold) compileRestTemplate(rest);
+    compileResponse(rest.response);
+    parseTemplate(rest.batch?.key ?? '');
+  }
+  compileJson(grpc?.requestTransform?.outgoingMessageJson ?? {});
+  compileMetadata(grpc?.requestTransform?.requestMetadata ?? {});
+}
+
+function attempt(path: Finding['path'], work: () => void): Finding[] {
+  try {
+    work();
+    return [];
+  } catch (error) {
+    return [{ code: 'INVALID_GRAPHQL_API', path, message: (error as Error).message.slice(0, MAX_MESSAGE) }];
+  }
+}
 
 /** What is wrong with a definition, and where in it; one that is empty is none of ours. */
 function problemOf(definition: string): Pick<Finding, 'message' | 'place'> | undefined {

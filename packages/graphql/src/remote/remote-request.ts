@@ -1,7 +1,7 @@
 import type { Facts } from '@edge-gateway/core';
 import type { OperationRequest } from '../api.ts';
 import { isConstant, parseTemplate, type Template } from '../expression.ts';
-import { escapeComponent, renderHeader, renderText } from '../render.ts';
+import { escapeComponent, parseHeader, renderHeader, renderText } from '../render.ts';
 
 /** What is added to each request to the server. */
 export interface RemoteParts {
@@ -29,7 +29,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Facts) => RemoteHead {
   const headers = Object.entries(parts.headers ?? {}).map(([name, text]) => {
     if (!TOKEN.test(name) || RESERVED.test(name.toLowerCase())) throw new Error(`the header '${name}' cannot be set`);
-    return [name.toLowerCase(), clientTemplate(text)] as const;
+    return [name.toLowerCase(), parseHeader(text, clientTemplate)] as const;
   });
   const query = Object.entries(parts.queryParams ?? {}).map(
     ([name, text]) => [encodeURIComponent(name), clientTemplate(text)] as const,

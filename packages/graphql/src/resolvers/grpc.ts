@@ -1,5 +1,5 @@
-import { isConstant, parseTemplate } from '../expression.ts';
-import { renderHeader } from '../render.ts';
+import { isConstant, type Template } from '../expression.ts';
+import { parseHeader, renderHeader } from '../render.ts';
 import { createGrpcCaller, type GrpcParts, type GrpcResolver } from './grpc-call.ts';
 import { rootsOf, type Resolver } from './resolver.ts';
 import { compileJson } from './rest-request.ts';
@@ -12,10 +12,7 @@ export function compileGrpc(grpc: GrpcResolver, name: string, parts: GrpcParts):
   const { outgoingMessageJson = {}, requestMetadata = {} } = grpc.requestTransform ?? {};
   const caller = createGrpcCaller(grpc, name, parts);
   const message = compileJson(outgoingMessageJson);
-  const metadata = Object.entries(requestMetadata).map(([key, text]) => {
-    if (!METADATA_NAME.test(key.toLowerCase())) throw new Error(`'${key}' cannot be a metadata key here`);
-    return [key.toLowerCase(), parseTemplate(text)] as const;
-  });
+  const metadata = compileMetadata(requestMetadata);
   return {
     usesClient: message.usesClient || metadata.some(([, template]) => !isConstant(template)),
     resolve(parent, args, run) {
@@ -24,4 +21,12 @@ export function compileGrpc(grpc: GrpcResolver, name: string, parts: GrpcParts):
       return caller.ask({ json: message.render(roots), metadata: sent }, run);
     },
   };
+}
+
+/** Reads the templates of metadata. Throws an `Error` that says what is wrong. */
+export function compileMetadata(written: Readonly<Record<string, string>>): (readonly [string, Template])[] {
+  return Object.entries(written).map(([key, text]) => {
+    if (!METADATA_NAME.test(key.toLowerCase())) throw new Error(`'${key}' cannot be a metadata key here`);
+    return [key.toLowerCase(), parseHeader(text)] as const;
+  });
 }

@@ -1,6 +1,6 @@
 import type { Resolution } from '@edge-gateway/core/schema';
 import { isConstant, parseTemplate, readsClient, type Expression, type Roots, type Template } from '../expression.ts';
-import { escapeComponent, renderHeader, renderPath, renderText, renderValue, textOf } from '../render.ts';
+import { escapeComponent, parseHeader, renderHeader, renderPath, renderText, renderValue, textOf } from '../render.ts';
 
 type RestResolver = NonNullable<Resolution['restResolver']>;
 
@@ -109,7 +109,7 @@ function headersOf(written: readonly (readonly [string, string])[], templates: T
     const own = name === ':authority' ? 'host' : name;
     if (!TOKEN.test(own)) throw new Error(`'${name}' is no header name`);
     if (RESERVED.has(own)) throw new Error(`the header ${name} cannot be set here`);
-    const template = templates.read(value);
+    const template = parseHeader(value, (text) => templates.read(text));
     if (own === 'accept') headers[0] = [own, template];
     else headers.push([own, template]);
   }

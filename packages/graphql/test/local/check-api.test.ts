@@ -80,6 +80,57 @@ describe('graphqlApiCheck', () => {
     });
   }
 
+  const upstreamRef = { name: 'books' };
+  const rest = (request: object, more: object = {}) => ({ restResolver: { upstreamRef, request, ...more } });
+  const path = (text: string) => rest({ headers: { ':path': text } });
+  const templates: [what: string, resolution: object, reason: string][] = [
+    ['an unknown root', path('/{$arg.x}'), '{$arg.x}: expressions begin with args'],
+    ['no key', path('/{$args.}'), "{$args.}: '.' is no path"],
+    ['no end', path('/{$args.x'), 'an expression does not end'],
+    ['$body outside of setters', path('/{$body.x}'), '$body is only for setters'],
+    ['an unknown root in the query', rest({ queryParams: { a: '{$parents.x}' } }), '{$parents.x}'],
+    ['an unknown root in the body', rest({ body: { a: ['{$parents.x}'] } }), '{$parents.x}'],
+    ['an unknown root in a setter', rest({}, { response: { setters: { a: '{$bodi.x}' } } }), '{$bodi.x}'],
+    ['no path as resultRoot', rest({}, { response: { resultRoot: 'a[' } }), 'is no path'],
+    ['several lines in a header', rest({ headers: { 'x-a': 'a\nb' } }), 'cannot be sent in a header'],
+    ['an unknown root in a batch', rest({}, { batch: { key: '{$parents.x}' } }), '{$parents.x}'],
+    [
+      'an unknown root in a gRPC message',
+      {
+        grpcResolver: {
+          upstreamRef,
+          requestTransform: { serviceName: 'a.B', methodName: 'C', outgoingMessageJson: { a: '{$arg.x}' } },
+        },
+      },
+      '{$arg.x}',
+    ],
+  ];
+  for (const [what, resolution, reason] of templates) {
+    it(`refuses a template with ${what}, at its resolution`, async () => {
+      const resource = api(GOOD);
+      Object.assign(resource.spec.executableSchema.executor.local.resolutions, { book: resolution });
+      const controlPlane = createControlPlane({ source: memorySource({ api: resource }), checks: [graphqlApiCheck] });
+      await controlPlane.start();
+      const status = statusOf(controlPlane.state, 'GraphQLApi/default/books');
+      expect(status).to.include({ state: 'Rejected' });
+      expect(status!.reason).to.include('spec.executableSchema.executor.local.resolutions.book').and.include(reason);
+      await controlPlane.close();
+    });
+  }
+
+  it('refuses a template of a remote executor', async () => {
+    const remote = { upstreamRef, headers: { 'x-a': '{$args.x}' } };
+    const spec = { executableSchema: { executor: { remote } } };
+    const controlPlane = createControlPlane({
+      source: memorySource({ api: { ...api(GOOD), spec } }),
+      checks: [graphqlApiCheck],
+    });
+    await controlPlane.start();
+    const status = statusOf(controlPlane.state, 'GraphQLApi/default/books');
+    expect(status!.reason).to.include('spec.executableSchema.executor.remote').and.include('{$args.x}');
+    await controlPlane.close();
+  });
+
   for (const [written, head, lines] of [
     ['a block', '|', ['type Query {', '  book: Bok', '}']],
     ['a folded block', '>-', ['type Query {', '  book: Bok }']],

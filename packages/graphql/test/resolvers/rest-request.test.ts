@@ -23,6 +23,13 @@ describe('a request to a REST service', () => {
     expect(render({ tag: '' }).headers).to.include('x-tag');
   });
 
+  it('has header values without the white space around them, as a block of YAML ends with it', () => {
+    const headers = { 'x-a': 'one\n', 'x-b': ' {$args.b}\n' };
+    const made = compileRestTemplate({ request: { headers } }).render({ args: { b: 'two' } });
+    expect(made.headers).to.deep.equal(['accept', 'application/json', 'x-a', 'one', 'x-b', 'two']);
+    expect(() => compileRestTemplate({ request: { headers: { 'x-a': 'a\nb' } } })).to.throw('cannot be sent');
+  });
+
   it('repeats a parameter for each element of a list, none of which can add another', () => {
     const status = ['available', 'a&admin=1#', null, 7];
     expect(render({ status }).path).to.equal(
