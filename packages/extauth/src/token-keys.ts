@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseDuration, type Context } from '@edge-gateway/core';
 import type { JSONWebKeySet, JWK } from 'jose';
 import { askJson } from './ask.ts';
@@ -6,6 +7,10 @@ const DEFAULT_REFRESH_MS = 300_000;
 /** Shortest time between two reads for unknown key ids, in milliseconds. */
 const COOL_DOWN_MS = 30_000;
 const FETCH_TIMEOUT_MS = 5_000;
+/** After a read that failed the next is made no sooner than this, in milliseconds. */
+const RETRY_MS = 1_000;
+/** Who has the key waits no longer than this for a newer set, in milliseconds: there are 200 for the whole step. */
+const PATIENCE_MS = 100;
 
 /** The keys that tokens are checked with. */
 export interface TokenKeys {
@@ -19,41 +24,62 @@ export function localTokenKeys(text: string): TokenKeys {
   return { find: (kid) => Promise.resolve(keys.get(kid)) };
 }
 
-/** Keys behind a URL: read when needed, then every `refreshInterval`, and early, once in 30 s, for an unknown id. */
+/**
+ * Keys behind a URL: read when needed, then every `refreshInterval`, and early, once in 30 s, for an unknown id. While the
+ * server is away or slow, the keys known so far do.
+ */
 export function remoteTokenKeys(url: string, refreshInterval: string | undefined, { now, log }: Context): TokenKeys {
   const refreshMs = refreshInterval === undefined ? DEFAULT_REFRESH_MS : parseDuration(refreshInterval);
   let keys: ReadonlyMap<string, JWK> = new Map();
   let readAt = -Infinity;
-  let reading: Promise<void> | undefined;
+  let reading: { readonly done: Promise<void>; readonly patience: Promise<unknown> } | undefined;
+  let failed: { readonly error: unknown; readonly at: number } | undefined;
 
-  // Not bound to the signal of one request: all that wait share it, and the next one profits.
-  const read = (): Promise<void> =>
-    (reading ??= askJson(url, {
+  async function fetchKeys(): Promise<void> {
+    // Not bound to the signal of one request: all that wait share it, and the next one profits.
+    const set = await askJson(url, {
       method: 'GET',
       headers: { accept: 'application/json' },
       signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
-    })
-      .then((set) => {
-        keys = usable(set as unknown as JSONWebKeySet);
-        readAt = now();
-        if (keys.size > 0) return;
-        const { host } = new URL(url);
-        log.get('ext_authz').warn({ host }, "no key in the key set has an id and the use 'sig': no token will do");
-      })
+    });
+    keys = usable(set as unknown as JSONWebKeySet);
+    readAt = now();
+    if (keys.size > 0) return;
+    const { host } = new URL(url);
+    log.get('ext_authz').warn({ host }, "no key in the key set has an id and the use 'sig': no token will do");
+  }
+
+  function failedWith(error: unknown): never {
+    failed = { error, at: now() };
+    if (readAt > -Infinity)
+      log.get('ext_authz').warn({ err: error }, 'key set cannot be fetched, the keys known so far are kept');
+    throw error;
+  }
+
+  function read(): NonNullable<typeof reading> {
+    const done = fetchKeys()
+      .catch(failedWith)
       .finally(() => {
         reading = undefined;
-      }));
+      });
+    return (reading ??= { done, patience: wait(PATIENCE_MS, undefined, { ref: false }) });
+  }
+
+  /** Rejects at once where the last read failed a moment ago. */
+  function newer(): NonNullable<typeof reading> {
+    if (reading) return reading;
+    if (!failed || now() - failed.at >= RETRY_MS) return read();
+    return { done: Promise.reject(failed.error as Error), patience: Promise.resolve() };
+  }
 
   return {
     async find(kid) {
       const age = now() - readAt;
       if (age > refreshMs) {
-        // Old keys do while the server is away; without any there is no judgement.
-        await read().catch((error: unknown) => {
-          if (readAt === -Infinity) throw error;
-          log.get('ext_authz').warn({ err: error }, 'key set cannot be fetched, the keys known so far are kept');
-        });
-      } else if (!keys.has(kid) && age > COOL_DOWN_MS) await read();
+        const { done, patience } = newer();
+        if (readAt === -Infinity) await done;
+        else await Promise.race([done.catch(() => {}), ...(keys.has(kid) ? [patience] : [])]);
+      } else if (!keys.has(kid) && age > COOL_DOWN_MS) await newer().done;
       return keys.get(kid);
     },
   };
