@@ -5,6 +5,7 @@ import type { RequestBody } from '../http1/request-body.ts';
 import { RequestWriter, writeWhole } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
+import { readBeforeFailing } from './failed-writes.ts';
 import type { ConnectionPool } from './pool.ts';
 
 /** A server that says how long it keeps a connection is not asked in the last seconds of it. */
@@ -137,6 +138,7 @@ export class Connection implements ResponseSink {
     stats.cxHttp1Total.value++;
     stats.cxActive.value++;
     this.#socket = socket;
+    readBeforeFailing(socket, () => this.#writer !== undefined);
     socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
     socket.on('end', this.#onEnded).on('close', this.#onEnded);
     if (this.#user) this.#user.onOpen(this);
