@@ -63,10 +63,12 @@ function compilePermissions({
   methods = [],
 }: NonNullable<RbacPolicy['permissions']> = {}): CompiledPolicy {
   const allowed = new Set(methods);
+  const canonicalPrefix = canonicalEscapes(pathPrefix);
   return ({ method, path }) => {
     if (pathPrefix !== '' && !isCanonical(path))
       return { progress: 0, reason: 'the path is not in its canonical form' };
-    if (!path.startsWith(pathPrefix)) return { progress: 0, reason: `the path does not begin with ${pathPrefix}` };
+    if (!path.startsWith(canonicalPrefix) && !path.startsWith(pathPrefix))
+      return { progress: 0, reason: `the path does not begin with ${pathPrefix}` };
     if (allowed.size > 0 && !allowed.has(method))
       return { progress: 0, reason: `the method is not ${methods.join(' or ')}` };
     return undefined;
@@ -81,9 +83,18 @@ const OTHER_WAY =
  * True for a path that means the same to everybody. The gateway only has such paths; in a server of somebody's own the
  * handler behind may walk up from where the prefix says.
  */
-function isCanonical(path: string): boolean {
+export function isCanonical(path: string): boolean {
   const query = path.indexOf('?');
   return !OTHER_WAY.test(query === -1 ? path : path.slice(0, query));
+}
+
+/** What needs no escape unescaped, letters beyond ASCII escaped, escapes in upper case: as the gateway writes paths. */
+function canonicalEscapes(prefix: string): string {
+  const escaped = prefix.replace(/[\u0080-\uffff]+/g, (letters) => encodeURIComponent(letters.toWellFormed()));
+  return escaped.replace(/%([0-9a-fA-F]{2})/g, (escape, hex: string) => {
+    const char = String.fromCharCode(parseInt(hex, 16));
+    return /[A-Za-z0-9._~-]/.test(char) ? char : escape.toUpperCase();
+  });
 }
 
 type Principal = NonNullable<NonNullable<NonNullable<RbacPolicy['principals']>[number]>['jwtPrincipal']>;

@@ -85,6 +85,12 @@ describe('a decision', () => {
     [{ pathPrefix: '/api' }, 'GET', '/x/api', false],
     [{ pathPrefix: '/api', methods: ['GET', 'HEAD'] }, 'HEAD', '/apis', true],
     [{ pathPrefix: '/api', methods: ['GET'] }, 'GET', '/API', false],
+    [{ pathPrefix: '/caf%c3%a9' }, 'GET', '/caf%C3%A9/menu', true],
+    [{ pathPrefix: '/café' }, 'GET', '/caf%C3%A9/menu', true],
+    [{ pathPrefix: '/%61pi' }, 'GET', '/api/pets', true],
+    [{ pathPrefix: '/a%2fb' }, 'GET', '/a%2Fb', true],
+    [{ pathPrefix: '/a%2fb' }, 'GET', '/a/b', false],
+    [{ pathPrefix: '/a/%2e%2e/b' }, 'GET', '/a/%2e%2e/b', false],
     [{}, 'DELETE', '/', true],
     [undefined, 'DELETE', '/', true],
   ] as const) {
