@@ -1,6 +1,7 @@
 import { compileRegex, type Finding, type ResourceCheck } from '@edge-gateway/core';
 import type { JwtProvider, JwtProviders, Rbac, RbacPolicy } from '@edge-gateway/core/schema';
-import { claimCopiesOf } from './claim-headers.ts';
+import { claimCopiesOf, isHeaderName } from './claim-headers.ts';
+import { isCanonical } from './decide.ts';
 import { JWT_STATUS } from './jwt-status.ts';
 import { parseKeys } from './key-set.ts';
 
@@ -70,7 +71,7 @@ function checkOptions({ options = {} }: HasOptions, above: Path): Finding[] {
 function checkProviders(providers: JwtProviders['providers'] = {}, at: Path): Finding[] {
   return Object.entries(providers).flatMap(([name, provider]) => {
     const path = [...at, 'providers', name];
-    return [...checkKeys(provider, path), ...checkCopies(provider, path)];
+    return [...checkKeys(provider, path), ...checkSource(provider, path), ...checkCopies(provider, path)];
   });
 }
 
@@ -92,6 +93,21 @@ function checkKeys({ jwks }: JwtProvider, at: Path): Finding[] {
   return [{ code: 'INVALID_JWT', path: [...at, 'jwks', 'local', 'key'], message }];
 }
 
+/** A place that no request has would refuse everybody. */
+function checkSource({ tokenSource: { headers = [], queryParams = [] } = {} }: JwtProvider, at: Path): Finding[] {
+  const source = [...at, 'tokenSource'];
+  return [
+    ...headers.flatMap(({ header = '' }, i): Finding[] => {
+      if (isHeaderName(header)) return [];
+      return [{ code: 'INVALID_JWT', path: [...source, 'headers', i], message: 'needs a header name' }];
+    }),
+    ...queryParams.flatMap((name, i): Finding[] => {
+      if (name !== '') return [];
+      return [{ code: 'INVALID_JWT', path: [...source, 'queryParams', i], message: 'needs the name of a parameter' }];
+    }),
+  ];
+}
+
 function checkCopies({ claimsToHeaders = [] }: JwtProvider, at: Path): Finding[] {
   return claimsToHeaders.flatMap((copy, i) => {
     try {
@@ -105,31 +121,47 @@ function checkCopies({ claimsToHeaders = [] }: JwtProvider, at: Path): Finding[]
 }
 
 function checkPolicy({ principals = [], permissions = {} }: RbacPolicy, at: Path): Finding[] {
-  const { methods = [], pathPrefix = '' } = permissions;
-  const findings = principals.flatMap(({ jwtPrincipal = {} }, i) => {
-    if (jwtPrincipal.matcher !== 'REGEX_MATCH') return [];
-    const path = [...at, 'principals', i, 'jwtPrincipal', 'claims'];
-    return Object.entries(jwtPrincipal.claims ?? {}).flatMap(([claim, value]) =>
-      checkRegex(String(value), [...path, claim]),
-    );
+  return [
+    ...principals.flatMap(({ jwtPrincipal = {} }, i) =>
+      checkClaims(jwtPrincipal, [...at, 'principals', i, 'jwtPrincipal', 'claims']),
+    ),
+    ...(permissions.methods ?? []).flatMap((method, i) => checkMethod(method, [...at, 'permissions', 'methods', i])),
+    ...checkPrefix(permissions.pathPrefix ?? '', [...at, 'permissions', 'pathPrefix']),
+  ];
+}
+
+type Principal = NonNullable<NonNullable<RbacPolicy['principals']>[number]['jwtPrincipal']>;
+
+function checkClaims({ claims = {}, matcher = 'EXACT_STRING' }: Principal, at: Path): Finding[] {
+  return Object.entries(claims).flatMap(([claim, value]): Finding[] => {
+    const path = [...at, claim];
+    if (matcher === 'REGEX_MATCH') return checkRegex(String(value), path);
+    const warn = (message: string, hint: string): Finding[] => [
+      { code: 'INVALID_RBAC', path, message, hint, severity: 'warning' },
+    ];
+    if (matcher === 'BOOLEAN')
+      return /^(?:true|false)$/.test(String(value)) ? [] : warn('no boolean claim has this value', 'true or false');
+    if (typeof value === 'string') return [];
+    return warn(`${matcher} compares with the text "${value}", which no boolean claim is`, 'matcher: BOOLEAN');
   });
-  for (const [i, method] of methods.entries()) {
-    if (method === method.toUpperCase()) continue;
-    const path = [...at, 'permissions', 'methods', i];
-    const message = 'no request has this method: they are compared as they are written';
-    findings.push({
-      code: 'INVALID_RBAC',
-      path,
-      message,
-      hint: `did you mean ${method.toUpperCase()}?`,
-      severity: 'warning',
-    });
-  }
-  if (pathPrefix !== '' && !pathPrefix.startsWith('/')) {
-    const path = [...at, 'permissions', 'pathPrefix'];
-    findings.push({ code: 'UNMATCHABLE_PATH', path, message: 'no path begins without a slash', severity: 'warning' });
-  }
-  return findings;
+}
+
+function checkMethod(method: string, path: Path): Finding[] {
+  if (method === method.toUpperCase()) return [];
+  const message = 'no request has this method: they are compared as they are written';
+  const hint = `did you mean ${method.toUpperCase()}?`;
+  return [{ code: 'INVALID_RBAC', path, message, hint, severity: 'warning' }];
+}
+
+function checkPrefix(prefix: string, path: Path): Finding[] {
+  const warn = (message: string): Finding[] => [{ code: 'UNMATCHABLE_PATH', path, message, severity: 'warning' }];
+  if (prefix === '') return [];
+  if (!prefix.startsWith('/')) return warn('no path begins without a slash');
+  if (/[?#]/.test(prefix)) return warn('it is compared with the path alone, without query and fragment');
+  // A dot at the end may be the beginning of a name.
+  return isCanonical(`${prefix}x`)
+    ? []
+    : warn('no canonical path begins with dot segments, backslashes or empty segments');
 }
 
 function checkRegex(pattern: string, path: Path): Finding[] {

@@ -4,6 +4,9 @@ import { claimAt, headerValueOf, type Claims } from './claims.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
+/** Whether a header can have this name. */
+export const isHeaderName = (name: string): boolean => HEADER_NAME.test(name);
+
 /** A claim that is copied into a request header. */
 export interface ClaimCopy {
   readonly claim: string;
@@ -15,7 +18,7 @@ export interface ClaimCopy {
 /** What a provider copies. Throws `ERR_RBAC_PROVIDER` for a copy without claim or header. */
 export function claimCopiesOf(provider: string, { claimsToHeaders = [] }: JwtProvider): ClaimCopy[] {
   return claimsToHeaders.map(({ claim = '', header = '', append = false }) => {
-    if (claim === '' || !HEADER_NAME.test(header)) {
+    if (claim === '' || !isHeaderName(header)) {
       throw new GatewayError(`provider ${provider}: claimsToHeaders needs a claim and a header name`, {
         code: 'ERR_RBAC_PROVIDER',
       });

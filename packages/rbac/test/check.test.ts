@@ -85,6 +85,46 @@ describe('checks of access', () => {
     );
   });
 
+  it('refuse places of tokens that no request has', () => {
+    const tokenSource = {
+      headers: [{ header: 'jwt' }, { header: 'a b' }, { prefix: 'Bearer ' }],
+      queryParams: ['t', ''],
+    };
+    expect(told(ofProvider({ ...GOOD, tokenSource }))).to.deep.equal([
+      'spec.options.jwt.providers.main.tokenSource.headers.1: needs a header name',
+      'spec.options.jwt.providers.main.tokenSource.headers.2: needs a header name',
+      'spec.options.jwt.providers.main.tokenSource.queryParams.1: needs the name of a parameter',
+    ]);
+  });
+
+  it('warn of values that no claim can have with their matcher', () => {
+    const principal = (claims: object, matcher?: string) => ({ jwtPrincipal: { claims, ...(matcher && { matcher }) } });
+    const findings = ofPolicy({
+      principals: [
+        principal({ a: true, b: 'true' }),
+        principal({ a: false, b: 'x' }, 'LIST_CONTAINS'),
+        principal({ a: true, b: 'false', c: 'yes' }, 'BOOLEAN'),
+      ],
+    });
+    expect(findings.map(({ severity, path, hint }) => [severity, path.slice(5).join('.'), hint])).to.deep.equal([
+      ['warning', 'principals.0.jwtPrincipal.claims.a', 'matcher: BOOLEAN'],
+      ['warning', 'principals.1.jwtPrincipal.claims.a', 'matcher: BOOLEAN'],
+      ['warning', 'principals.2.jwtPrincipal.claims.c', 'true or false'],
+    ]);
+  });
+
+  for (const pathPrefix of ['/a/../b', '/a/%2e%2e/b', '/a//b', '/a\\b', '/a?b', '/a#b']) {
+    it(`warn of the prefix ${pathPrefix}, which no path has`, () => {
+      const [finding] = ofPolicy({ permissions: { pathPrefix } });
+      expect(finding).to.include({ code: 'UNMATCHABLE_PATH', severity: 'warning' });
+    });
+  }
+
+  it('find nothing in prefixes that paths have', () => {
+    for (const pathPrefix of ['/', '/.', '/a/..b', '/a%20b', '/caf%c3%a9', '/a;b'])
+      expect(ofPolicy({ permissions: { pathPrefix } }), pathPrefix).to.deep.equal([]);
+  });
+
   it('refuse an expression that does not compile, but only where it is one', () => {
     const principals = (matcher: string) => [{}, { jwtPrincipal: { claims: { a: '.*', b: '(' }, matcher } }];
     expect(ofPolicy({ principals: principals('EXACT_STRING') })).to.deep.equal([]);
