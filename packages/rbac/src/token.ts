@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { JwtFailure } from './jwt-status.ts';
 import { parseStrictObject } from './strict-json.ts';
 
@@ -70,9 +71,11 @@ export function parseToken(text: string): Token | JwtFailure {
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Text in base64url; `undefined` for any form but the canonical one. */
+/** Text in base64url, empty where the bytes are none (RFC 7519 §7.2); `undefined` for any form but the canonical one. */
 function decode(section: string): string | undefined {
-  return isCanonical(section) ? Buffer.from(section, 'base64url').toString('utf8') : undefined;
+  if (!isCanonical(section)) return undefined;
+  const bytes = Buffer.from(section, 'base64url');
+  return isUtf8(bytes) ? bytes.toString('utf8') : '';
 }
 
 /** Base64url without padding, and with zeros where its last character has more bits than the bytes need (RFC 4648 §3.5). */

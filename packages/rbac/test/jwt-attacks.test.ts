@@ -172,6 +172,19 @@ describe('attacks on the form of tokens', () => {
   });
   it('PBES2 with a huge count', () =>
     refused(`${b64({ alg: 'PBES2-HS256+A128KW', enc: 'A128GCM', p2c: 2 ** 31 })}.a.a.a.a`, /not in the form/));
+  it('bytes that are no text, which would all read as the same letter', async () => {
+    const signedBytes = (header: Buffer, claims: Buffer): string => {
+      const input = `${header.toString('base64url')}.${claims.toString('base64url')}`;
+      return `${input}.${signRaw('sha256', Buffer.from(input), keyOf(rsa)).toString('base64url')}`;
+    };
+    const head = Buffer.from(JSON.stringify({ alg: 'RS256', kid: 'rsa' }));
+    const claims = JSON.stringify({ ...CLAIMS, sub: 'm\u00ff' });
+    expect((await arena.ask(signedBytes(head, Buffer.from(claims)))).status).to.equal(200);
+    await refused(signedBytes(head, Buffer.from(claims, 'latin1')), 'Jwt payload is an invalid JSON');
+    const oddHead = Buffer.from('{"alg":"RS256","kid":"rsa","x":"\u00ff"}', 'latin1');
+    await refused(signedBytes(oddHead, Buffer.from(claims)), 'Jwt header is an invalid JSON');
+  });
+
   it('JSON serialisation', async () => {
     const [header, payload, signature] = (await rsa.sign()).split('.');
     const flattened = { protected: header, payload, signature };
