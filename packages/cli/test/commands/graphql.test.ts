@@ -65,6 +65,20 @@ describe('GraphQL commands', () => {
     ]);
   });
 
+  it('explain --graphql counts a request for many keys once for so many', async () => {
+    const batch = "{ restResolver: { batch: { key: '{$parent.id}', maxKeys: 50 }, ";
+    const batched = API.replace('reviews: { restResolver: { ', `reviews: ${batch}`).replace(
+      '/reviews/{$parent.id}',
+      '/reviews?ids={$batch.keys}',
+    );
+    writeFileSync(join(cwd, 'resources', 'api.yaml'), batched);
+    const { stdout } = await run('explain', '--graphql', '{ books { reviews } }', '-c', 'resources', '-o', 'json');
+    expect(JSON.parse(stdout)[1]).to.include({
+      request: 'GET /reviews?ids={$batch.keys}',
+      times: 'once for every 50 of books',
+    });
+  });
+
   it('explain --graphql refuses what does not fit the schema', async () => {
     const { code, stderr } = await run('explain', '--graphql', '{ nothing }', '-c', 'resources');
     expect(code).to.equal(2);

@@ -19,6 +19,7 @@ import {
 } from 'graphql';
 import { readSchema, type LocalSchema } from '../local/schema.ts';
 import { graphqlError } from '../refusal.ts';
+import { DEFAULT_MAX_KEYS } from '../resolvers/batched.ts';
 import { compileJoins } from '../stitch/joins.ts';
 import { mergeSchemas } from '../stitch/merge-schemas.ts';
 
@@ -31,7 +32,10 @@ export interface ExplainedCall {
   readonly upstream: string;
   /** E.g. `GET /reviews/{$parent.id}`, with the arguments that the operation names filled in. */
   readonly request: string;
-  /** `once`, or `once for each of productsForHome`; equal requests of one operation are made once anyway. */
+  /**
+   * `once`, `once for each of productsForHome`, or `once for every 100 of productsForHome` where the service answers for many at a time;
+   * equal requests of one operation are made once anyway.
+   */
   readonly times: string;
 }
 
@@ -86,6 +90,8 @@ interface CallMaker {
   readonly request: string;
   /** Requests with the same text here are one: a server is asked once for all fields of an operation. */
   readonly shared?: boolean;
+  /** Keys of one request, where it asks for many at a time. */
+  readonly maxKeys?: number;
 }
 
 interface ExplainedApi {
@@ -138,7 +144,8 @@ function makerOf(resolver: string, resolution: Resolution | undefined): CallMake
   const path = [headers[':path'] ?? '/', ...query].reduce(
     (all, part) => `${all}${all.includes('?') ? '&' : '?'}${part}`,
   );
-  return { resolver, upstream: rest.upstreamRef?.name ?? '', request: `${method} ${path}` };
+  const maker = { resolver, upstream: rest.upstreamRef?.name ?? '', request: `${method} ${path}` };
+  return rest.batch ? { ...maker, maxKeys: rest.batch.maxKeys ?? DEFAULT_MAX_KEYS } : maker;
 }
 
 function stitched(parts: ExplainParts, depth: number): ExplainedApi {
@@ -210,12 +217,14 @@ function walkField(node: FieldNode, type: GraphQLCompositeType, at: Walk): void 
   walk(node.selectionSet, inner, { ...at, path, lists });
 }
 
-function tell({ resolver, upstream, request, shared }: CallMaker, node: FieldNode, at: Walk): void {
+function tell({ resolver, upstream, request, shared, maxKeys }: CallMaker, node: FieldNode, at: Walk): void {
   const filled = fill(request, node);
   const key = `${at.lists.join(' ')} ${upstream} ${filled}`;
   if (shared && at.asked.has(key)) return;
   at.asked.add(key);
-  const times = at.lists.length === 0 ? 'once' : `once for each of ${at.lists.at(-1)}`;
+  const list = at.lists.at(-1);
+  const each = maxKeys === undefined ? 'each' : `every ${maxKeys}`;
+  const times = list === undefined ? 'once' : `once for ${each} of ${list}`;
   at.calls.push({ path: at.path.join('.'), resolver, upstream, request: filled, times });
 }
 

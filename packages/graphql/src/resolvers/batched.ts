@@ -11,7 +11,7 @@ import { compileRestTemplate } from './rest-request.ts';
 type RestResolver = NonNullable<Resolution['restResolver']>;
 
 /** Keys of one request unless told otherwise. */
-const DEFAULT_MAX_KEYS = 100;
+export const DEFAULT_MAX_KEYS = 100;
 
 /** Fields that wait to be asked for together. */
 interface Waiting {
