@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises';
 import { Deadline } from '../../src/upstream/deadlines.ts';
 
+const MODULE = import.meta.resolve('../../src/upstream/deadlines.ts');
+
 /** Notes who expired, in order. */
 function limits() {
   const expired: string[] = [];
@@ -10,6 +12,48 @@ function limits() {
     return new Deadline(limited, limitMs, performance.now());
   };
   return { expired, start };
+}
+
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** A clock that stands still but when it is told to go on. */
+function fakeClock() {
+  let timers: { readonly at: number; readonly run: () => void }[] = [];
+  let immediates: (() => void)[] = [];
+  const clock = {
+    now: 1000.25,
+    get waiting() {
+      return timers.length + immediates.length;
+    },
+    pass(ms: number) {
+      clock.now += ms;
+      const due = timers.filter(({ at }) => at <= clock.now);
+      timers = timers.filter(({ at }) => at > clock.now);
+      for (const { run } of due) run();
+      for (const run of immediates.splice(0)) run();
+    },
+  };
+  const { setTimeout: timeout, setImmediate: immediately } = globalThis;
+  const { now } = performance;
+  performance.now = () => clock.now;
+  const later = (run: () => void, ms: number) => {
+    // As Node does: whole milliseconds, counted from one that has begun already.
+    const timer = { at: Math.floor(clock.now) + Math.max(Math.trunc(ms), 1), run, unref: () => timer };
+    timers.push(timer);
+    return timer;
+  };
+  Object.assign(globalThis, { setTimeout: later, setImmediate: (run: () => void) => immediates.push(run) });
+  const restore = (): void => {
+    performance.now = now;
+    Object.assign(globalThis, { setTimeout: timeout, setImmediate: immediately });
+  };
+  return { clock, restore };
 }
 
 describe('the deadlines', () => {
@@ -98,5 +142,54 @@ describe('the deadlines', () => {
     await new Promise<void>((resolve) => start('a', 9.2, resolve));
     expect(performance.now() - began).to.be.at.least(10);
     expect(expired).to.deep.equal(['a']);
+  });
+
+  it('come in time, each once, however they are begun, begun again and cancelled', async () => {
+    // One of its own: timers of others that still run do not know the clock.
+    const { Deadline: Fresh } = (await import(`${MODULE}?fake-clock`)) as { Deadline: typeof Deadline };
+    const { clock, restore } = fakeClock();
+    try {
+      const random = createRandom(3);
+      const live = new Map<Deadline, number>();
+      const wrong: string[] = [];
+      let expired = 0;
+      const begin = (): void => {
+        const limitMs = [1, 5, 5, 20, 20.5, 300][random(6)]!;
+        const limited = {
+          expire() {
+            const due = live.get(deadline);
+            if (due === undefined || clock.now < due || clock.now > due + 5) wrong.push(`${clock.now} for ${due}`);
+            live.delete(deadline);
+            expired++;
+            for (let i = random(3); i > 0; i--) act();
+          },
+        };
+        const deadline = new Fresh(limited, limitMs, clock.now);
+        live.set(deadline, clock.now + Math.ceil(limitMs));
+        limits.set(deadline, Math.ceil(limitMs));
+      };
+      const limits = new WeakMap<Deadline, number>();
+      const act = (): void => {
+        const one = [...live.keys()][random(live.size)];
+        if (!one || (random(2) === 0 && live.size < 60)) return begin();
+        if (random(2) === 0) {
+          one.restart();
+          live.set(one, clock.now + limits.get(one)!);
+        } else {
+          one.cancel();
+          live.delete(one);
+          one.restart();
+        }
+      };
+      for (let i = 0; i < 20_000; i++) {
+        clock.pass(random(300) / 100);
+        for (let j = random(3); j > 0; j--) act();
+      }
+      for (let i = 0; i < 20_000 && live.size > 0; i++) clock.pass(1);
+      expect(wrong).to.deep.equal([]);
+      expect([live.size, expired > 1000, clock.waiting]).to.deep.equal([0, true, 0]);
+    } finally {
+      restore();
+    }
   });
 });
