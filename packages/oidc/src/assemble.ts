@@ -64,6 +64,7 @@ export function assemble(parts: LoginParts): AuthMethod {
   });
   const groups = block.azure && azureGroups(block.azure, { context });
   const issuer = block.issuerUrl ?? parts.endpoints?.auth ?? '';
+  const good = remembered((each) => check(each, { fresh: false }), parts);
   const keeper =
     parts.keeper ??
     createKeeper({
@@ -73,7 +74,7 @@ export function assemble(parts: LoginParts): AuthMethod {
       store: parts.store,
       issuer,
       openid,
-      check: remembered((each) => check(each, { fresh: false }), parts),
+      check: good.check,
     });
   const log = configLog(context.log.get('ext_authz'), id);
   const sessionHeader = session.redis?.headerName || block.sessionIdHeaderName || undefined;
@@ -98,6 +99,8 @@ export function assemble(parts: LoginParts): AuthMethod {
           );
         });
       if (openid) sameSubject(held.session, renewed);
+      // The id token of before names the access token of before, so that only this process knows the new one for good.
+      if (openid && answer.id_token === undefined) good.note(renewed);
       return renewed;
     },
     now,
@@ -123,17 +126,26 @@ export function assemble(parts: LoginParts): AuthMethod {
   });
 }
 
+interface Remembered {
+  check(session: Session): Promise<void>;
+  /** Takes tokens for good that the provider gave itself. */
+  note(session: Session): void;
+}
+
 /** Tokens that were found good once are good until they end, also when the keys of the provider change, but for no other check. */
-function remembered(check: (session: Session) => Promise<void>, { context, id, block }: LoginParts): typeof check {
+function remembered(check: Remembered['check'], { context, id, block }: LoginParts): Remembered {
   const { now } = context;
   const { issuerUrl, clientId, discoveryOverride } = block;
   const checked = [issuerUrl, clientId, discoveryOverride, verifiesAccess(block)];
   const good = context.state(`oidc:good:${id}`, () => createExpiringMap<true>({ max: 10_000, ttlMs: GOOD_MS, now }));
-  return async (session) => {
-    const key = digest(JSON.stringify([checked, session.idToken, session.accessToken]));
-    if (good.get(key)) return;
-    await check(session);
-    good.set(key, true);
+  const keyOf = ({ idToken, accessToken }: Session): string => digest(JSON.stringify([checked, idToken, accessToken]));
+  return {
+    async check(session) {
+      if (good.get(keyOf(session))) return;
+      await check(session);
+      good.set(keyOf(session), true);
+    },
+    note: (session) => good.set(keyOf(session), true),
   };
 }
 
@@ -143,6 +155,7 @@ function createMemory(now: () => number): RenewalMemory {
     recent: createExpiringMap({ max: 1000, ttlMs: RECENT_MS, now }),
     failed: createExpiringMap({ max: 10_000, ttlMs: FAILED_MS, now }),
     unsaved: createExpiringMap({ max: 1000, ttlMs: UNSAVED_MS, now }),
+    withoutIdToken: createExpiringMap({ max: 10_000, ttlMs: GOOD_MS, now }),
     ended: createExpiringMap({ max: 10_000, ttlMs: RECENT_MS, now }),
   };
 }

@@ -23,6 +23,11 @@ export interface RenewalMemory {
   readonly failed: ExpiringMap<Error>;
   /** Sessions by id that are newer than what the store has, because it could not be written. */
   readonly unsaved: ExpiringMap<Session>;
+  /**
+   * Sessions in browsers by their refresh token, where the provider renewed all but the id token: its end no longer says
+   * how long the login holds, and only who renewed them knows.
+   */
+  readonly withoutIdToken: ExpiringMap<Session>;
   /** Refresh tokens of sessions that were logged out. */
   readonly ended: ExpiringMap<true>;
 }
@@ -73,6 +78,8 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
   /** The tokens of before are used up, so those that came are used even where they cannot be kept. */
   async function keepSafely(request: AuthRequest, held: Held, session: Session): Promise<void> {
     memory.recent.set(digest(held.session.refreshToken!), session);
+    if (keeper.inBrowser && session.idToken !== undefined && session.idEndsAt === undefined)
+      memory.withoutIdToken.set(digest(session.refreshToken!), session);
     await keeper.update(request, held, session).catch((err: unknown) => {
       memory.unsaved.set(held.id, session);
       options.log.error({ requestId: request.requestId, err }, 'refreshed tokens could not be kept');
@@ -119,7 +126,17 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     }
   }
 
-  return async (request, held) => {
+  /** The session with the times that this process knows better than the browser. */
+  function timed(held: Held): Held {
+    const { refreshToken } = held.session;
+    if (!keeper.inBrowser || refreshToken === undefined || !endsSoon(held.session, now(), options.bufferMs))
+      return held;
+    const known = memory.withoutIdToken.get(digest(refreshToken));
+    return known && known.idToken === held.session.idToken ? { ...held, session: known } : held;
+  }
+
+  return async (request, loaded) => {
+    const held = timed(loaded);
     const { session } = held;
     const ended = hasEnded(session, now());
     const due = ended || endsSoon(session, now(), options.bufferMs);

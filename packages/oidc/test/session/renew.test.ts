@@ -15,6 +15,7 @@ function renewalWith(parts: Partial<RenewOptions> & { readonly exclusively?: Ses
     recent: createExpiringMap(limits),
     failed: createExpiringMap(limits),
     unsaved: createExpiringMap(limits),
+    withoutIdToken: createExpiringMap(limits),
     ended: createExpiringMap(limits),
   };
   const keeper: SessionKeeper = {
