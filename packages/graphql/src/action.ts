@@ -111,7 +111,7 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
     log: context.log.get('graphql'),
     logSensitiveInfo: options?.logSensitiveInfo === true,
     now: context.now,
-    cache: given.cache && createSharedResults(given.cache, scopeOf(found)),
+    cache: given.cache && createSharedResults(given.cache, scopeOf(found), context.now),
   });
   const responder = createResponder({ answerer, limits, allowedOrigins: options?.allowedOrigins });
   const closeSockets = responder.close?.bind(responder);

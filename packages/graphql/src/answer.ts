@@ -7,7 +7,7 @@ import { serialize, statusOf, type GraphQLRequest, type Wanted } from './http.ts
 import type { Limits } from './limits.ts';
 import { createPersisted, type PersistedOptions } from './persisted.ts';
 import { isRefusal, refusal, type Refusal } from './refusal.ts';
-import { createResultCache, type ResultCache } from './result-cache.ts';
+import { createResultCache, type CachedResult, type ResultCache } from './result-cache.ts';
 import type { ApiCounts } from './statistics.ts';
 
 /** What an API is served with. */
@@ -124,7 +124,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, retries };
       const kept = cache.get(operationRequest);
       const known = kept instanceof Promise ? await kept : kept;
-      if (known) return { status: 200, body: known.body, headers: cacheHeaders(known.cacheControl) };
+      if (known) return { status: 200, body: known.body, headers: keptHeaders(known) };
       const result = await api.execute(operationRequest);
       if (options.logSensitiveInfo) {
         log.debug({ requestId: facts.requestId, query: operation.text, variables, result }, 'operation');
@@ -170,6 +170,12 @@ function once(result: ApiResult | Promise<ApiResult>): Results {
 
 function cacheHeaders(value: string | undefined): readonly string[] {
   return value === undefined ? NO_HEADERS : ['cache-control', value];
+}
+
+/** `Age` says how much of the time is over that `Cache-Control` gives: no cache of a client keeps a result longer than declared. */
+function keptHeaders({ cacheControl, age }: CachedResult): readonly string[] {
+  const headers = cacheHeaders(cacheControl);
+  return age > 0 ? [...headers, 'age', String(age)] : headers;
 }
 
 /** A result without data, which an API gives where the request itself cannot be run. */

@@ -90,7 +90,9 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
     log: context.log.get('graphql'),
     logSensitiveInfo: options.options?.logSensitiveInfo === true,
     now: context.now,
-    cache: options.cache && createSharedResults(options.cache, JSON.stringify([name, parts.spec, options.apis])),
+    cache:
+      options.cache &&
+      createSharedResults(options.cache, JSON.stringify([name, parts.spec, options.apis]), context.now),
   });
   const responder = createResponder({ answerer, limits, allowedOrigins: options.options?.allowedOrigins });
   const handler: Handler = function graphqlApi(req, res, next) {

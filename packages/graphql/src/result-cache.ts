@@ -12,6 +12,8 @@ const MAX_RESULTS = 10_000;
 export interface CachedResult {
   readonly body: string;
   readonly cacheControl: string | undefined;
+  /** How long it has been kept, in whole seconds: caches of clients keep it so much shorter. */
+  readonly age: number;
 }
 
 /** Results that do not depend on who asks, kept as long as they may be. */
@@ -20,9 +22,20 @@ export interface ResultCache {
   set(request: OperationRequest, result: ApiResult, body: string): void;
 }
 
+interface Kept extends Omit<CachedResult, 'age'> {
+  /** When it was made, in milliseconds. */
+  readonly at: number;
+  readonly until: number;
+}
+
+/** Whole seconds from one time to another, both in milliseconds. */
+export function ageOf(at: number, now: number): number {
+  return Math.max(0, Math.floor((now - at) / 1000));
+}
+
 /** Makes an empty cache in memory. `now` gives milliseconds. */
 export function createResultCache(now: () => number): ResultCache {
-  const results = new LRUCache<string, CachedResult & { readonly until: number }>({
+  const results = new LRUCache<string, Kept>({
     max: MAX_RESULTS,
     maxSize: MAX_CACHED_CHARACTERS,
     maxEntrySize: MAX_RESULT_CHARACTERS,
@@ -33,13 +46,14 @@ export function createResultCache(now: () => number): ResultCache {
       if (results.size === 0 || request.operation.definition.operation !== 'query') return undefined;
       const key = keyOf(request);
       const found = results.get(key);
-      if (found && found.until > now()) return found;
+      if (found && found.until > now()) return { ...found, age: ageOf(found.at, now()) };
       if (found) results.delete(key);
       return undefined;
     },
     set(request, { sharedForSeconds = 0, cacheControl }, body) {
       if (sharedForSeconds <= 0) return;
-      results.set(keyOf(request), { body, cacheControl, until: now() + sharedForSeconds * 1000 });
+      const at = now();
+      results.set(keyOf(request), { body, cacheControl, at, until: at + sharedForSeconds * 1000 });
     },
   };
 }

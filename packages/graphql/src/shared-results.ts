@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Operation, OperationRequest } from './api.ts';
-import { keyOf, MAX_RESULT_CHARACTERS, type CachedResult, type ResultCache } from './result-cache.ts';
+import { ageOf, keyOf, MAX_RESULT_CHARACTERS, type CachedResult, type ResultCache } from './result-cache.ts';
 
 /**
  * Where results are kept beyond one process. What it rejects with, or gives that no API put there, counts as nothing
@@ -13,9 +13,9 @@ export interface ResultStore {
 
 /**
  * A cache in a store. `scope` is what a result depends on beside the request: another definition of an API never gets
- * the results of this one.
+ * the results of this one. `now` gives milliseconds since 1970.
  */
-export function createSharedResults(store: ResultStore, scope: string): ResultCache {
+export function createSharedResults(store: ResultStore, scope: string, now: () => number): ResultCache {
   const prefix = `graphql:${digest(scope)}:`;
   /** Operations whose last result was for nobody else, so that the store is not asked for them. */
   const unshared = new WeakSet<Operation>();
@@ -25,7 +25,7 @@ export function createSharedResults(store: ResultStore, scope: string): ResultCa
       const { operation } = request;
       if (operation.definition.operation !== 'query' || unshared.has(operation)) return undefined;
       try {
-        return read(await store.get(storeKey(request)));
+        return read(await store.get(storeKey(request)), now());
       } catch {
         return undefined;
       }
@@ -35,7 +35,7 @@ export function createSharedResults(store: ResultStore, scope: string): ResultCa
       unshared.delete(request.operation);
       if (body.length > MAX_RESULT_CHARACTERS) return;
       store
-        .set(storeKey(request), JSON.stringify({ body, cacheControl }), sharedForSeconds * 1000)
+        .set(storeKey(request), JSON.stringify({ body, cacheControl, at: now() }), sharedForSeconds * 1000)
         .catch(() => undefined);
     },
   };
@@ -44,9 +44,10 @@ export function createSharedResults(store: ResultStore, scope: string): ResultCa
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 /** Somebody else may have written to the store. */
-function read(text: string | undefined): CachedResult | undefined {
+function read(text: string | undefined, now: number): CachedResult | undefined {
   if (text === undefined) return undefined;
-  const { body, cacheControl } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const { body, cacheControl, at } = JSON.parse(text) as Readonly<Record<string, unknown>>;
   if (typeof body !== 'string') return undefined;
-  return { body, cacheControl: typeof cacheControl === 'string' ? cacheControl : undefined };
+  const age = typeof at === 'number' ? ageOf(at, now) : 0;
+  return { body, cacheControl: typeof cacheControl === 'string' ? cacheControl : undefined, age };
 }

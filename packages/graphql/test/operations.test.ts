@@ -253,11 +253,29 @@ describe('operations', () => {
     const url = await start({}, createContext({ now: () => now }));
     const first = await ask(url, '{ book { name author { name } } }');
     expect(first.headers.get('cache-control')).to.equal('max-age=60, public');
-    await ask(url, '{ book { name author { name } } }');
+    expect(first.headers.get('age')).to.equal(null);
+    now += 20_500;
+    const kept = await ask(url, '{ book { name author { name } } }');
+    expect(kept.headers.get('age')).to.equal('20');
     expect(backend.asked).to.have.length(1);
-    now += 60_001;
+    now += 40_000;
     await ask(url, '{ book { name author { name } } }');
     expect(backend.asked).to.have.length(2);
+  });
+
+  it('a result that is kept elsewhere says how old it is', async () => {
+    let now = 1_000_000;
+    const kept = new Map<string, string>();
+    const cache = {
+      get: async (key: string) => kept.get(key),
+      set: async (key: string, value: string) => void kept.set(key, value),
+    };
+    const url = await start({ cache }, createContext({ now: () => now }));
+    await ask(url, '{ book { name } }');
+    now += 7000;
+    const { headers } = await ask(url, '{ book { name } }');
+    expect([headers.get('cache-control'), headers.get('age')]).to.deep.equal(['max-age=60, public', '7']);
+    expect(backend.asked).to.have.length(1);
   });
 
   it('a private result, one by a header, and one with a field of no time are not kept', async () => {
