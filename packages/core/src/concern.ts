@@ -115,8 +115,9 @@ export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates
 
 /**
  * Turns a concern into a middleware factory for a user's own server: what the concern recorded on the request's
- * headers is applied to `req.headers` and `req.rawHeaders` before `next()`, a changed path to `req.url`, and response
- * headers by `res.setHeader`. Behind a mount path the concern sees what is left of the path, as `req.url` does.
+ * headers is applied to `req.headers` and `req.rawHeaders` before `next()` (before `next(error)` only what it removed), a
+ * changed path to `req.url`, and response headers by `res.setHeader`. Behind a mount path the concern sees what is left
+ * of the path, as `req.url` does.
  *
  * @example
  * export const rbac = asMiddleware(rbacConcern);
@@ -134,6 +135,7 @@ export function asMiddleware<Options>(concern: Concern<Options>): (options: Opti
       facts.method = method;
       handler(req, res, (error) => {
         if (error === undefined) applyRecorded(req, res);
+        else applyRemovals(req);
         if (facts.path !== url) req.url = facts.path;
         if (facts.method !== method) req.method = facts.method;
         next(error);
@@ -147,7 +149,15 @@ export function asMiddleware<Options>(concern: Concern<Options>): (options: Opti
   };
 }
 
-function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
+/** Who lets a refused request go on all the same does not get what nobody but a concern may say. */
+function applyRemovals(req: IncomingMessage): void {
+  const { requestChanges } = factsOf(req);
+  const removals = requestChanges.filter(({ op }) => op === 'remove');
+  requestChanges.splice(0, requestChanges.length, ...removals);
+  applyToRequest(req);
+}
+
+function applyToRequest(req: IncomingMessage): void {
   const facts = factsOf(req);
   const touched = new Set(facts.requestChanges.map((change) => change.name));
   for (const name of touched) {
@@ -161,6 +171,11 @@ function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
     req.headersDistinct = distinct(req.rawHeaders);
   }
   facts.requestChanges.length = 0;
+}
+
+function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
+  applyToRequest(req);
+  const facts = factsOf(req);
   for (const change of facts.responseChanges) {
     if (change.op === 'remove') res.removeHeader(change.name);
     else if (change.op === 'append') res.appendHeader(change.name, change.value);

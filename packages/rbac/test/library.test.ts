@@ -183,4 +183,17 @@ describe('jwt and rbac in a server of your own', () => {
       expect(none).to.not.have.any.keys('authorization', 'x-email', 'x_email');
     });
   }
+
+  it('leaves no forged claim header to who goes on in spite of a refusal', async () => {
+    await start((handlers) => (req, res) => {
+      handlers[0]!(req, res, (error) => {
+        const { headers, rawHeaders } = req;
+        res.end(JSON.stringify({ refused: error !== undefined, headers, raw: rawHeaders }));
+      });
+    });
+    const { refused, headers, raw } = JSON.parse((await ask('/')).body) as Record<string, object>;
+    expect(refused).to.equal(true);
+    expect(headers).to.not.have.any.keys('x-email', 'x_email');
+    expect(raw).to.not.include('forged');
+  });
 });
