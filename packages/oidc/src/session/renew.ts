@@ -46,6 +46,9 @@ export interface RenewOptions {
 /** Longer than a call to the provider may take, and than the lock of a process that died is held. */
 const WAIT_MS = 9000;
 
+/** Renewals in a row that are followed. */
+const MAX_RECENT = 10;
+
 /** Makes the function that renews sessions shortly before they end: exactly once for all requests that need it. */
 export function createRenewal(options: RenewOptions): (request: AuthRequest, held: Held) => Promise<Renewed> {
   const { keeper, memory, now } = options;
@@ -108,13 +111,20 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     return session;
   }
 
-  async function renewed(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
-    const key = digest(held.session.refreshToken!);
-    const unsaved = memory.unsaved.get(held.id);
-    if (unsaved) await saveAgain(request, held, unsaved);
-    const recent = unsaved ?? memory.recent.get(key);
-    if (recent) return recent;
-    const failed = memory.failed.get(key);
+  /** Tokens that live for seconds only were renewed several times just now. */
+  function newestOf(session: Session): Session {
+    let newest = session;
+    for (let i = 0; i < MAX_RECENT; i++) newest = memory.recent.get(digest(newest.refreshToken!)) ?? newest;
+    return newest;
+  }
+
+  async function renewed(request: AuthRequest, loaded: Held, ended: boolean): Promise<Session | undefined> {
+    const unsaved = memory.unsaved.get(loaded.id);
+    if (unsaved) await saveAgain(request, loaded, unsaved);
+    const recent = unsaved ?? newestOf(loaded.session);
+    if (recent !== loaded.session && !hasEnded(recent, now())) return recent;
+    const held = { ...loaded, session: recent };
+    const failed = memory.failed.get(digest(held.session.refreshToken!));
     try {
       if (failed) throw failed;
       return await flightOf(request, held, ended);

@@ -56,6 +56,24 @@ describe('a renewal', () => {
     expect(waits.map((each) => each > 0)).to.deep.equal([false, true]);
   });
 
+  for (const [kind, next] of Object.entries({ rotates: (n: number) => `r${n}`, stays: () => 'r1' })) {
+    it(`follows soon on another, where the refresh token ${kind}, also for a request that has the tokens of before`, async () => {
+      let serial = 1;
+      const sent: (string | undefined)[] = [];
+      const { clock, renew } = renewalWith({
+        async refresh(_request, { session }) {
+          sent.push(session.refreshToken);
+          return { accessToken: 'a', refreshToken: next(++serial), accessEndsAt: clock.now + 5000 };
+        },
+      });
+      for (const now of [10_000, 15_000, 20_000]) {
+        clock.now = now;
+        expect((await renew(requestWith(), held))?.session.accessEndsAt, `at ${now}`).to.equal(now + 5000);
+      }
+      expect(sent).to.deep.equal(['r1', next(2), next(3)]);
+    });
+  }
+
   it('that is under way at a logout gives nobody a session, and the logout the tokens', async () => {
     const answer = Promise.withResolvers<Session>();
     const { clock, memory, renew } = renewalWith({ refresh: () => answer.promise });
