@@ -79,12 +79,25 @@ function keyOf({ field, args }: Asked, position: number): string {
   return 'values' in args ? `${field.name} ${args.place} ${JSON.stringify(args.values)}` : `#${position}`;
 }
 
+/**
+ * Objects that have no value only because another one, which must have one, had none: each is asked for alone. None where nothing
+ * says whose fault it was, as of a server that is away.
+ */
+function spoilt(entries: readonly Entry[], { data, errors = [] }: ApiResult): readonly Entry[] {
+  if (data !== null || !entries.every(({ asked }) => 'values' in asked.args)) return [];
+  const guilty = new Set(errors.map(({ path }) => path?.[0]));
+  const others = entries.filter((_entry, index) => !guilty.has(`_${index}`));
+  return others.length < entries.length ? others : [];
+}
+
 async function send(entries: readonly Entry[], context: BatchContext): Promise<void> {
   let valueOf: (rootField: string) => unknown;
   try {
     const result = await run(entries, context);
     context.onResult(result);
     valueOf = withErrors(result, context.onElsewhere);
+    const alone = spoilt(entries, result);
+    await Promise.all(alone.map((entry) => send([entry], context)));
   } catch (error) {
     context.onResult({});
     valueOf = () => error;

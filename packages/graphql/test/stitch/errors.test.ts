@@ -14,6 +14,7 @@ const SHOPS: Apis[string] = {
         shop: Shop @resolve(name: "shop")
         strict: Shop! @resolve(name: "none")
         odd: [User] @resolve(name: "odd")
+        some: [User] @resolve(name: "some")
       }
       type Shop { name: String owner: User keeper: User broken: Broken strictly: [Broken!] }
       type Broken { text: String! @resolve(name: "failing") }
@@ -24,6 +25,7 @@ const SHOPS: Apis[string] = {
           shop: mock({ name: 's', owner: { fixed: 'ann' }, keeper: { fixed: 'ann' }, broken: {}, strictly: [{}] }),
           none: mock(null),
           odd: mock([{ fixed: 'ann' }, { fixed: 'secret' }, { fixed: 'bob' }]),
+          some: mock([{ fixed: 'ann' }, { fixed: 'eve' }, { fixed: 'bob' }]),
           username: {
             restResolver: { upstreamRef: { name: 'backend' }, request: { headers: { ':path': '/{$parent.fixed}' } } },
           },
@@ -44,6 +46,27 @@ const USERS: Apis[string] = {
 };
 const MERGE = { User: { selectionSet: '{ username }', queryName: 'user', args: { name: 'username' } } };
 
+const HOMES: Apis[string] = {
+  executableSchema: {
+    schemaDefinition: `
+      type Query { inhabitant(name: String!): User! @resolve(name: "inhabitant") }
+      type User { home: String }`,
+    executor: {
+      local: {
+        resolutions: {
+          inhabitant: {
+            restResolver: {
+              upstreamRef: { name: 'backend' },
+              request: { headers: { ':path': '/homes/{$args.name}' } },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+const HOME = { User: { selectionSet: '{ username }', queryName: 'inhabitant', args: { name: 'username' } } };
+
 /** The errors of an answer, without what depends on the run. */
 function told({ errors }: { errors?: { message: string; path: unknown }[] }): [string, unknown][] {
   return (errors ?? []).map(({ message, path }) => [message, path]);
@@ -54,11 +77,14 @@ describe('errors of joined APIs', () => {
   let front: TestServer;
 
   before(async () => {
-    backend = await serveJson({ '/ann': 'ann', '/bob': 'bob' });
+    const homes = { '/homes/ann': { home: 'hers' }, '/homes/bob': { home: 'his' } };
+    backend = await serveJson({ '/ann': 'ann', '/bob': 'bob', '/eve': 'eve', ...homes });
     front = await serveHandler(
       graphqlApi({
-        stitchedSchema: { subschemas: [{ name: 'shops' }, { name: 'users', typeMerge: MERGE }] },
-        apis: { shops: SHOPS, users: USERS },
+        stitchedSchema: {
+          subschemas: [{ name: 'shops' }, { name: 'users', typeMerge: MERGE }, { name: 'homes', typeMerge: HOME }],
+        },
+        apis: { shops: SHOPS, users: USERS, homes: HOMES },
         upstreams: { backend: backend.url },
       }),
     );
@@ -90,6 +116,16 @@ describe('errors of joined APIs', () => {
     const { body } = await ask(front.url, '{ shop { owner { full } keeper { must } } }');
     expect(body.data).to.deep.equal({ shop: { owner: { full: 'Full' }, keeper: null } });
     expect(told(body)).to.deep.equal([['no such', ['shop', 'keeper', 'must']]]);
+  });
+
+  it('of one object that has to be there do not take the others of its list', async () => {
+    const { body } = await ask(front.url, '{ some { username home } }');
+    expect(body.data.some).to.deep.equal([
+      { username: 'ann', home: 'hers' },
+      { username: 'eve', home: null },
+      { username: 'bob', home: 'his' },
+    ]);
+    expect(told(body)).to.deep.equal([['A field could not be resolved.', ['some', 1, 'home']]]);
   });
 
   it('of the key of one object do not take the fields of others', async () => {
