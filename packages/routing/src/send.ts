@@ -23,8 +23,7 @@ export interface Sending {
 export function sendUpstream(request: RoutedRequest, sending: Sending): void {
   const upstream = prepare(request, sending);
   if (!upstream) return;
-  // What a concern read it has put back; a body parser in front has not.
-  if (!request.facts?.body) request.body = parsedBody(request.req);
+  request.body = parsedBody(request.req);
   request.sending();
   forward(request.req, request.res, upstream, request);
   request.release();

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '@edge-gateway/core';
+import { factsOf, GatewayError } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 import { hasBody } from '../http1/request-body.ts';
 
@@ -7,13 +7,14 @@ import { hasBody } from '../http1/request-body.ts';
 type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 /**
- * Gives the body to send in place of the one that a parser has read already, or `undefined` while the stream is unread.
+ * Gives the body to send in place of the one that a parser has read already, or `undefined` while the stream still gives it.
  * A `Buffer` in `req.rawBody` or `req.body` is sent as it is; text, JSON and urlencoded bodies are written anew by their
  * content type. Throws `ERR_ROUTING_BODY_CONSUMED` where that cannot give what the client meant: a consumed multipart or
  * unknown body, a content encoding the parser has undone, a charset other than UTF-8, a stream read by somebody else.
  */
 export function parsedBody(req: IncomingMessage): Buffer | undefined {
   if (!hasBody(req) || (!req.readableDidRead && !req.readableEnded)) return undefined;
+  if (isPutBack(req)) return undefined;
   const { body, rawBody } = req as ParsedRequest;
   const encoding = req.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity') throw consumed(`its content-encoding ${encoding} was undone`);
@@ -23,6 +24,12 @@ export function parsedBody(req: IncomingMessage): Buffer | undefined {
   const { type, charset } = mediaType(req.headers['content-type']);
   if (charset !== 'utf-8' && charset !== 'us-ascii') throw consumed(`its charset ${charset} was decoded`);
   return Buffer.from(written(req, body, type));
+}
+
+/** What a concern read it has noted and put back; of an empty body there is nothing to put back. */
+function isPutBack(req: IncomingMessage): boolean {
+  const read = factsOf(req).body;
+  return read !== undefined && (!req.readableEnded || (read.whole && read.bytes.length === 0));
 }
 
 function written(req: IncomingMessage, body: unknown, type: string): string {

@@ -9,7 +9,7 @@ import type { Server as NetServer, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { WebSocket, WebSocketServer } from 'ws';
-import { GatewayError, type Handler } from '@edge-gateway/core';
+import { factsOf, GatewayError, type Handler } from '@edge-gateway/core';
 import { forwardTo, type ForwardToOptions } from '../../src/forward/middleware.ts';
 import { closeAll, get, httpUpstream, listen, whenDone, type Answer } from './harness.ts';
 import { certificatePath, certificates } from '../upstream/certificates.ts';
@@ -38,6 +38,16 @@ const seen = (answer: Answer): Seen => JSON.parse(Buffer.from(answer.body, 'lati
 async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await httpUpstream(listener)}`;
 }
+
+/** Reads a body of one chunk, notes it and puts it back. */
+const putBack: Handler = (req, _res, next) => {
+  req.once('readable', () => {
+    const bytes = (req.read() as Buffer | null) ?? Buffer.alloc(0);
+    if (bytes.length > 0) req.unshift(bytes);
+    factsOf(req).body = { bytes, whole: true };
+    next();
+  });
+};
 
 function forwarder(options: ForwardToOptions): Handler {
   const handler = forwardTo(options);
@@ -73,6 +83,17 @@ describe('forwardTo', () => {
       it('streams a body that nobody has read', async () => {
         const url = await app();
         expect(seen(await get(`${url}/api/`, { method: 'POST', body: 'raw' })).body).to.equal('raw');
+      });
+
+      it('streams a body that was read and put back, as the access check does, with or without a parser behind it', async () => {
+        for (const body of ['{ "a": 1 }', '']) {
+          for (const parsers of [[], [make.json()]]) {
+            const url = await app(putBack as unknown as RequestHandler, ...parsers);
+            const headers = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
+            const answer = await get(`${url}/api/`, { method: 'POST', headers, body });
+            expect(seen(answer).body.replaceAll(' ', '')).to.equal(body.replaceAll(' ', ''));
+          }
+        }
       });
 
       it('sends a JSON body again behind express.json()', async () => {
