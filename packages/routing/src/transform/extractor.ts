@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { compileRegex, extractorProblem, toByteString } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
+import { remember } from './remember.ts';
 import { unusable } from './unusable.ts';
 
 type ExtractorSpec = NonNullable<TransformationTemplate['extractors']>[string];
@@ -23,11 +24,11 @@ export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
   return {
     header: header.toLowerCase(),
     // The expression is written in letters, and letters it meets, unless the value has none to read.
-    extract(value) {
+    extract: remember((value) => {
       if (isAscii(value)) return toByteString(ofText(value));
       const bytes = Buffer.from(value, 'latin1');
       return isUtf8(bytes) ? toByteString(ofText(bytes.toString('utf8'))) : ofBytes(value);
-    },
+    }),
   };
 }
 

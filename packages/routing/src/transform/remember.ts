@@ -1,0 +1,31 @@
+/** Shorter values are not worth it, in characters. */
+const SHORTEST = 64;
+/** What one function remembers at most, in characters of values. */
+const CAPACITY = 512 * 1024;
+
+/**
+ * Remembers what a pure function gave for long values: a browser sends its cookies with every request, and to look into them
+ * costs far more than to know them again. The oldest are forgotten first.
+ */
+export function remember(read: (value: string) => string, capacity = CAPACITY): (value: string) => string {
+  const known = new Map<string, string>();
+  let held = 0;
+
+  function keep(value: string, given: string): void {
+    if (value.length > capacity / 4) return;
+    known.set(value, given);
+    held += value.length;
+    for (const oldest of known.keys()) {
+      if (held <= capacity) break;
+      known.delete(oldest);
+      held -= oldest.length;
+    }
+  }
+
+  return (value) => {
+    if (value.length < SHORTEST) return read(value);
+    let given = known.get(value);
+    if (given === undefined) keep(value, (given = read(value)));
+    return given;
+  };
+}
