@@ -19,6 +19,8 @@ export interface KeySource {
   get(): Promise<KeySet | JwtFailure>;
   /** Newer keys than `known` because a token names one that it does not have; `undefined` when none can be had now. */
   refetch(known: KeySet): Promise<KeySet | undefined>;
+  /** The keys are too old, and nobody has tried to have newer ones since: nothing is to be decided by them before that. */
+  readonly stale: boolean;
   /** Has keys fetched that will be too old soon; nobody waits for them. */
   refreshAhead(): void;
   /** Counts the key sets that came and were new; a cached verdict is good for one of them. */
@@ -37,6 +39,7 @@ export function localKeys(provider: string, text: string): KeySource {
     get: async () => keys,
     refetch: async () => undefined,
     refreshAhead: () => undefined,
+    stale: false,
     version: 1,
   };
 }
@@ -92,6 +95,9 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     },
     refreshAhead() {
       if (!fetching && !isYounger(options.cacheMs * REFRESH_AHEAD) && mayRetry()) void fetchKeys();
+    },
+    get stale() {
+      return !isYounger(options.cacheMs) && document.failedAt < document.fetchedAt;
     },
     get version() {
       return document.version;

@@ -40,20 +40,28 @@ export function createProvider(name: string, spec: JwtProvider, context: Context
   const hits = jwtCounter(context, 'jwt_cache_hit');
   const misses = jwtCounter(context, 'jwt_cache_miss');
 
+  function verdictNow(text: string): Token | JwtFailure | undefined {
+    if (keys.stale) return undefined;
+    const known = cache.get(text, keys.version);
+    if (!known) return undefined;
+    hits.value++;
+    keys.refreshAhead();
+    return checkClaims(known, checks, context.now()) ?? known;
+  }
+
   return {
     name,
     source,
     claimHeaders: claimHeadersOf(copies),
     failureKey: spec.attachFailedStatusToMetadata ?? '',
     find: ({ rawHeaders }, facts) => findTokens(source, { facts, rawHeaders }),
-    verdictNow(text) {
-      const known = cache.get(text, keys.version);
-      if (!known) return undefined;
-      hits.value++;
-      keys.refreshAhead();
-      return checkClaims(known, checks, context.now()) ?? known;
-    },
+    verdictNow,
     async verdict(text) {
+      if (keys.stale) {
+        await keys.get();
+        const known = verdictNow(text);
+        if (known) return known;
+      }
       misses.value++;
       const { version } = keys;
       const token = await verifyToken(text, checks, context.now());
