@@ -61,14 +61,19 @@ function checkOptions({ options = {} }: HasOptions, above: Path): Finding[] {
       blocks.push([[...at, name, stage], block as object]);
   }
   return [
-    ...blocks.flatMap(([path, block]) => checkProviders((block as JwtProviders | undefined)?.providers, path)),
+    ...blocks.flatMap(([path, block]) => (block ? checkProviders(block, path) : [])),
     ...Object.entries(options.rbac?.policies ?? {}).flatMap(([name, policy]) =>
       checkPolicy(policy, [...at, 'rbac', 'policies', name]),
     ),
   ];
 }
 
-function checkProviders(providers: JwtProviders['providers'] = {}, at: Path): Finding[] {
+function checkProviders(block: JwtProviders, at: Path): Finding[] {
+  const { providers = {} } = block;
+  if (Object.keys(providers).length === 0 && !('disable' in block)) {
+    const message = 'there is no provider: everybody passes, with any token or none';
+    return [{ code: 'INVALID_JWT', path: at, message, hint: 'providers', severity: 'warning' }];
+  }
   return Object.entries(providers).flatMap(([name, provider]) => {
     const path = [...at, 'providers', name];
     return [...checkKeys(provider, path), ...checkSource(provider, path), ...checkCopies(provider, path)];

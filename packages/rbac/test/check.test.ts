@@ -54,6 +54,17 @@ describe('checks of access', () => {
       expect(found(kind, {})).to.deep.equal([]);
   });
 
+  it('warn of a block without providers, which lets everybody pass', () => {
+    for (const block of [{}, { providers: {} }, { validationPolicy: 'REQUIRE_VALID' }]) {
+      const findings = ofOptions({ jwtStaged: { beforeExtAuth: block } });
+      expect(told(findings)).to.deep.equal([
+        'spec.options.jwtStaged.beforeExtAuth: there is no provider: everybody passes, with any token or none',
+      ]);
+      expect(findings[0]).to.include({ severity: 'warning', hint: 'providers' });
+    }
+    expect(ofOptions({ jwt: { disable: false } })).to.deep.equal([]);
+  });
+
   for (const [key, reason] of [
     ['nonsense', 'Jwks is an invalid JSON'],
     ['{"keys":[]}', "Jwks doesn't have any valid public key"],
