@@ -138,6 +138,8 @@ function connect(options: RedisOptions) {
     ...login,
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_WAITING,
+    // The deadline here is shorter, and theirs costs a signal and an error for every command.
+    commandOptions: { timeout: 0 },
     socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy, ...socketOf(socket, options) },
   });
 }
