@@ -6,6 +6,7 @@ import { RequestWriter, writeWhole } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
 import { readBeforeFailing } from './failed-writes.ts';
+import { IdleTimer } from './idle-timer.ts';
 import type { ConnectionPool } from './pool.ts';
 
 /** A server that says how long it keeps a connection is not asked in the last seconds of it. */
@@ -30,6 +31,7 @@ export class Connection implements ResponseSink {
   readonly #pool: ConnectionPool;
   readonly #parser: ResponseParser;
   readonly #buffer = new ReadBuffer();
+  readonly #idle: IdleTimer;
   #socket: Socket | undefined;
   #user: ConnectionUser | undefined;
   #writer: RequestWriter | undefined;
@@ -37,19 +39,17 @@ export class Connection implements ResponseSink {
   #served = 0;
   #paused = false;
   #gone = false;
-  #idleSince = 0;
-  #idleLimitMs: number;
-  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
     this.#parser = new ResponseParser(this, pool.heads);
-    this.#idleLimitMs = pool.settings.idleTimeoutMs;
+    this.#idle = new IdleTimer(pool.settings.idleTimeoutMs, () => this.#close());
   }
 
   /** Serves `user` next: at once, or when the connection is made. */
   give(user: ConnectionUser): void {
     this.#user = user;
+    this.#idle.end();
     this.sent = false;
     this.answering = false;
     if (this.#socket) {
@@ -182,37 +182,19 @@ export class Connection implements ResponseSink {
     // Of a request that is not written yet the next one would have to wait for the rest.
     const uploaded = (this.#body === undefined || this.#body.ended) && this.#socket!.writableLength === 0;
     this.#forgetBody();
-    if (keepAliveSeconds !== undefined) this.#limitIdle((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
+    if (keepAliveSeconds !== undefined) this.#idle.limit((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
     const worn = settings.maxRequestsPerConnection > 0 && this.#served >= settings.maxRequestsPerConnection;
-    if (!exactly || !uploaded || !keepAlive || worn || this.#idleLimitMs <= 0) return this.#close();
+    if (!exactly || !uploaded || !keepAlive || worn || !this.#idle.allows) return this.#close();
     this.reused = true;
     this.resume();
     this.#release();
   }
 
-  #limitIdle(limitMs: number): void {
-    if (limitMs >= this.#idleLimitMs) return;
-    this.#idleLimitMs = limitMs;
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = undefined;
-  }
-
   #release(): void {
-    this.#idleSince = performance.now();
-    // One timer for many exchanges: it looks again when it comes too early.
-    this.#idleTimer ??= setTimeout(onIdle, this.#idleLimitMs, this).unref();
+    this.#idle.begin();
     // Kept for others, but no reason for a process to live on.
     this.#socket!.unref();
     this.#pool.release(this);
-  }
-
-  /** Closes it if it has been unused for long enough, and looks again later if not. */
-  expire(): void {
-    this.#idleTimer = undefined;
-    if (this.#gone || this.#user) return;
-    const leftMs = this.#idleSince + this.#idleLimitMs - performance.now();
-    if (leftMs <= 0) this.#close();
-    else this.#idleTimer = setTimeout(onIdle, Math.ceil(leftMs), this).unref();
   }
 
   #forgetBody(): void {
@@ -229,7 +211,7 @@ export class Connection implements ResponseSink {
   #break(error: Error | undefined): void {
     if (this.#gone) return;
     this.#gone = true;
-    clearTimeout(this.#idleTimer);
+    this.#idle.stop();
     this.#forgetBody();
     this.#buffer.reset();
     if (this.#socket) {
@@ -248,5 +230,3 @@ export class Connection implements ResponseSink {
     }
   }
 }
-
-const onIdle = (connection: Connection): void => connection.expire();

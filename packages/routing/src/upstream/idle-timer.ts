@@ -1,0 +1,52 @@
+/** Tells when something has been unused for too long. One timer serves many uses: it looks again where it comes too early. */
+export class IdleTimer {
+  readonly #onIdle: () => void;
+  #limitMs: number;
+  #since: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limitMs: number, onIdle: () => void) {
+    this.#limitMs = limitMs;
+    this.#onIdle = onIdle;
+  }
+
+  /** False where nothing may stay unused at all. */
+  get allows(): boolean {
+    return this.#limitMs > 0;
+  }
+
+  /** Shortens the limit, never lengthens it. */
+  limit(limitMs: number): void {
+    if (limitMs >= this.#limitMs) return;
+    this.#limitMs = limitMs;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** It is unused from now on. */
+  begin(): void {
+    this.#since = performance.now();
+    this.#timer ??= setTimeout(expire, this.#limitMs, this).unref();
+  }
+
+  /** It is in use again. */
+  end(): void {
+    this.#since = undefined;
+  }
+
+  /** It is gone. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The timer has come. */
+  expire(): void {
+    this.#timer = undefined;
+    if (this.#since === undefined) return;
+    const leftMs = this.#since + this.#limitMs - performance.now();
+    if (leftMs <= 0) this.#onIdle();
+    else this.#timer = setTimeout(expire, Math.ceil(leftMs), this).unref();
+  }
+}
+
+const expire = (timer: IdleTimer): void => timer.expire();
