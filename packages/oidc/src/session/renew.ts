@@ -2,6 +2,7 @@ import type { AuthRequest, Logger } from '@edge-gateway/core';
 import type { ExpiringMap } from '../expiring-map.ts';
 import { codeOf, failure } from '../failure.ts';
 import { digest } from '../seal.ts';
+import { LOCK_WAIT_MS } from './session-lock.ts';
 import { endsSoon, hasEnded, type Held, type Session, type SessionKeeper } from './session.ts';
 
 /** A session that holds now, with the cookies of its renewal; `undefined` when the user has to log in again. */
@@ -42,9 +43,6 @@ export interface RenewOptions {
   readonly now: () => number;
   readonly log: Logger;
 }
-
-/** Longer than a call to the provider may take, and than the lock of a process that died is held. */
-const WAIT_MS = 9000;
 
 /** Renewals in a row that are followed. */
 const MAX_RECENT = 10;
@@ -101,7 +99,7 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
       const session = await known.session;
       if (known.waits || !session || !hasEnded(session, now())) return session;
     }
-    const session = renewHeld(request, held, ended ? WAIT_MS : 0)
+    const session = renewHeld(request, held, ended ? LOCK_WAIT_MS : 0)
       .catch((error: Error) => {
         memory.failed.set(key, error);
         throw error;

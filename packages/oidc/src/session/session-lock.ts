@@ -1,5 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
+/** Longer than a call to the provider may take, and than the lock of a process that died is held. */
+export const LOCK_WAIT_MS = 9000;
+
 /** Lets one holder at a time work on a session. */
 export interface SessionLock {
   /** Gives the release, or `undefined` when it is still held by another after `waitMs`. */

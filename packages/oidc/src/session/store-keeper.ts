@@ -6,7 +6,7 @@ import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 import { digest, open, randomToken, seal, sessionKey } from '../seal.ts';
 import type { SessionIndex } from './session-index.ts';
 import { claimsOf, indexKeys, type Held, type Session, type SessionKeeper } from './session.ts';
-import type { SessionLock } from './session-lock.ts';
+import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
 
 export interface StoreKeeperOptions {
   readonly store: Store;
@@ -27,8 +27,6 @@ interface Kept extends Held {
 const HANDLE = /^[\w-]{43}$/;
 /** How long a session is kept whose cookie ends with the browser. */
 const BROWSER_SESSION_MS = 86_400_000;
-/** Longer than a call to the provider may take, and than the lock of a process that died is held. */
-const FREE_WAIT_MS = 9000;
 
 /**
  * Keeps sessions in a store. The browser gets a random handle; the store gets its digest as key, and the session
@@ -60,7 +58,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
 
   /** Whoever renews a session may write it once more after it was taken out: it goes again when they are done. */
   async function whenFree<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const release = await options.lock.acquire(id, FREE_WAIT_MS);
+    const release = await options.lock.acquire(id, LOCK_WAIT_MS);
     try {
       return await work();
     } finally {
