@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { until } from '../../apps/gateway/test/gateway-process.ts';
-import { digest } from '../../packages/oidc/src/seal.ts';
+import { digest } from '@edge-gateway/core';
 import type { Kind } from './answer-kind.ts';
 import { anyUse, login, mixedFlows, page, pageEverywhere, pagesOf, SESSION_FLOWS, withoutSession } from './flows.ts';
 import { BRIEF, BRIEF_SECONDS } from './provider.ts';

@@ -57,6 +57,7 @@ export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';
 export { compileRetries, type RetryPolicy } from './retry-policy.ts';
 export { createRoundRobin } from './round-robin.ts';
+export { deriveKey, digest, keyedDigest, randomToken, seal, unseal } from './security/seal.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
 export { severalSources } from './source/several.ts';

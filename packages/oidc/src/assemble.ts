@@ -1,5 +1,5 @@
 import type { Store } from 'express-session';
-import { parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
+import { digest, parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
 import { createCheck, verifiesAccess } from './check.ts';
 import { configLog } from './config-log.ts';
@@ -13,7 +13,6 @@ import type { Identified } from './provider/client-authentication.ts';
 import { isTrusted } from './provider/limited-fetch.ts';
 import { createProvider, fixedProvider, type Provider } from './provider/provider.ts';
 import { createVerifier } from './provider/verify.ts';
-import { digest } from './seal.ts';
 import { createKeeper, renewalOf } from './session/keepers.ts';
 import { createRenewal, endRenewals, type RenewalMemory } from './session/renew.ts';
 import { claimsOf, toSession, type Session, type SessionKeeper } from './session/session.ts';

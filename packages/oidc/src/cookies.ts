@@ -1,5 +1,4 @@
-import type { AuthRequest } from '@edge-gateway/core';
-import { digest } from './seal.ts';
+import { digest, type AuthRequest } from '@edge-gateway/core';
 
 /** Attributes of the cookies that a login sets. */
 export interface CookieAttributes {

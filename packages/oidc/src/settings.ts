@@ -1,10 +1,9 @@
-import { compileRegex, secretText, type Context } from '@edge-gateway/core';
+import { compileRegex, deriveKey, randomToken, secretText, type Context } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import type { CookieAttributes } from './cookies.ts';
 import { failure } from './failure.ts';
 import { identify, type Identified } from './provider/client-authentication.ts';
 import { isTrusted } from './provider/limited-fetch.ts';
-import { deriveKey, randomToken } from './seal.ts';
 import { findSecret } from './secret.ts';
 
 /** Holds the key that replicas share for logins under way, as `signing-key`. */
@@ -85,9 +84,9 @@ export function cipherKeyOf(session: UserSession | undefined, context: Context):
 function stateKeyOf({ context, session, signingKey }: SettingsParts, { secret }: Identified): Uint8Array {
   const pinned = signingKey ?? secretText(context.secrets.get(SIGNING_KEY_SECRET), 'signing-key');
   const known = pinned ?? cipherKeyOf(session, context);
-  if (known !== undefined) return deriveKey(known, 'state');
-  if (secret !== undefined && secret.length >= RANDOM_SECRET_LENGTH) return deriveKey(secret, 'state');
-  return deriveKey(context.state('oidc:state-key', randomToken), 'state');
+  if (known !== undefined) return deriveKey(known, 'oidc state');
+  if (secret !== undefined && secret.length >= RANDOM_SECRET_LENGTH) return deriveKey(secret, 'oidc state');
+  return deriveKey(context.state('oidc:state-key', randomToken), 'oidc state');
 }
 
 function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {

@@ -1,4 +1,6 @@
 import {
+  deriveKey,
+  digest,
   secretText,
   type AzureAddresses,
   type Context,
@@ -9,7 +11,6 @@ import type { AzureGroups } from '@edge-gateway/core/schema';
 import { createExpiringMap, type ExpiringMap } from '../expiring-map.ts';
 import { failure } from '../failure.ts';
 import { isTrusted } from '../provider/limited-fetch.ts';
-import { deriveKey, digest } from '../seal.ts';
 import { findSecret, nameOf } from '../secret.ts';
 import { holdRedis } from '../session/hold-redis.ts';
 import { createAppToken } from './app-token.ts';
@@ -48,7 +49,7 @@ export const azureGroups: GroupLookupKind = (block, { context }) => {
   const { now } = context;
   const known = context.state(`oidc:azure:${digest(JSON.stringify(settings))}`, () => createKnown(settings, now));
   const connection = block.claimsCachingOptions && holdRedis(block.claimsCachingOptions, context);
-  const cipherKey = deriveKey(clientSecret, `groups ${JSON.stringify([tenantId, settings.clientId])}`);
+  const cipherKey = deriveKey(clientSecret, `oidc groups ${JSON.stringify([tenantId, settings.clientId])}`);
   const shared = connection && createSharedGroups(connection.redis, cipherKey, context.log.get('redis'));
   const groupsOf = once(known, async ({ oid, key, until }) => {
     const found = await shared?.get(key);

@@ -1,7 +1,6 @@
-import type { TokenClaims } from '@edge-gateway/core';
+import { digest, type TokenClaims } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
-import { digest } from '../seal.ts';
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** What was read is kept so long at least, also for a token that ends, or has ended, or never ends. */

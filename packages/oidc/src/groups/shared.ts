@@ -1,5 +1,4 @@
-import type { Logger } from '@edge-gateway/core';
-import { open, seal } from '../seal.ts';
+import { seal, unseal, type Logger } from '@edge-gateway/core';
 import type { Redis } from '../session/redis.ts';
 
 const PREFIX = 'azure-groups:';
@@ -19,7 +18,7 @@ export function createSharedGroups(redis: Redis, cipherKey: Uint8Array, log: Log
   return {
     async get(key) {
       const sealed = await redis.run((each) => each.get(PREFIX + key)).catch(away);
-      const text = sealed ? open(cipherKey, key, sealed) : undefined;
+      const text = sealed ? unseal(cipherKey, key, sealed) : undefined;
       return text === undefined ? undefined : Object.freeze(JSON.parse(text) as string[]);
     },
     async set(key, groups, ttlMs) {

@@ -1,7 +1,6 @@
 import { EncryptJWT, jwtDecrypt } from 'jose';
-import type { AuthRequest } from '@edge-gateway/core';
+import { digest, keyedDigest, randomToken, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
-import { digest, keyedDigest, randomToken } from '../seal.ts';
 import type { LoginSettings } from '../settings.ts';
 
 /** A login under way. It is bound to the browser by a cookie of its own, so that many tabs can log in at once. */

@@ -1,6 +1,5 @@
-import type { AuthRequest } from '@edge-gateway/core';
+import { digest, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie } from '../cookies.ts';
-import { digest } from '../seal.ts';
 import type { LoginSettings } from '../settings.ts';
 
 /** After so many logins in a row that led to no session, an error page takes the place of the next. */

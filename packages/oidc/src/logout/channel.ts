@@ -1,9 +1,8 @@
-import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { digest, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { codeOf, failure } from '../failure.ts';
 import type { Login } from '../login/login.ts';
 import { cookieHeaders } from '../login/page.ts';
 import { forgetRounds } from '../login/rounds.ts';
-import { digest } from '../seal.ts';
 import { claimsOf, indexKeys } from '../session/session.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';

@@ -2,7 +2,7 @@ import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type JWTVeri
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { createExpiringMap } from '../expiring-map.ts';
 import { failure } from '../failure.ts';
-import { digest } from '../seal.ts';
+import { digest } from '@edge-gateway/core';
 import type { KeySet } from './key-source.ts';
 import type { Provider } from './provider.ts';
 

@@ -1,4 +1,4 @@
-import type { AuthRequest } from '@edge-gateway/core';
+import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
 import {
   clearCookie,
   heldNames,
@@ -9,7 +9,6 @@ import {
   type CookieAttributes,
 } from '../cookies.ts';
 import { failure } from '../failure.ts';
-import { digest, open, randomToken, seal } from '../seal.ts';
 import { endOf, type Held, type Session, type SessionKeeper } from './session.ts';
 
 export interface CookieKeeperOptions {
@@ -79,7 +78,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
     const tokens: Partial<Record<Part, string>> = {};
     for (const part of PARTS) {
       const value = joinValue(nameOf(part), cookies);
-      const text = value && cipherKey ? open(cipherKey, purposeOf(part), value) : value;
+      const text = value && cipherKey ? unseal(cipherKey, purposeOf(part), value) : value;
       if (!text) continue;
       if (cipherKey) logins.add(text.slice(0, 12));
       tokens[part] = cipherKey ? text.slice(12) : text;

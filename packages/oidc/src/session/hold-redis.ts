@@ -1,6 +1,5 @@
-import type { Context } from '@edge-gateway/core';
+import { digest, type Context } from '@edge-gateway/core';
 import type { RedisOptions } from '@edge-gateway/core/schema';
-import { digest } from '../seal.ts';
 import { createRedis, type Redis } from './redis.ts';
 
 /** A share in a connection. */

@@ -1,7 +1,6 @@
 import session, { type Store } from 'express-session';
-import { parseDuration, type Context } from '@edge-gateway/core';
+import { deriveKey, parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { deriveKey } from '../seal.ts';
 import { cipherKeyOf, type LoginSettings } from '../settings.ts';
 import { createCookieKeeper } from './cookie-keeper.ts';
 import { holdRedis } from './hold-redis.ts';
@@ -46,7 +45,8 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
       attributes: settings.cookie,
       client,
       // Nobody can tell a token of plain OAuth 2 from one that a browser made up.
-      cipherKey: cipherKeyOf(block, context) ?? (parts.openid ? undefined : deriveKey(settings.stateKey, 'cookies')),
+      cipherKey:
+        cipherKeyOf(block, context) ?? (parts.openid ? undefined : deriveKey(settings.stateKey, 'oidc cookies')),
       check: parts.check,
       needsIdToken: parts.openid,
       allowRefreshing: renewalOf(parts).allowRefreshing,

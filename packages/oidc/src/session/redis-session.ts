@@ -1,7 +1,7 @@
 import { RedisStore } from 'connect-redis';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from 'express-session';
-import { digest, randomToken } from '../seal.ts';
+import { digest, randomToken } from '@edge-gateway/core';
 import type { Redis } from './redis.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionLock } from './session-lock.ts';

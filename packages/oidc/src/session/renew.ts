@@ -1,7 +1,6 @@
-import type { AuthRequest, Logger } from '@edge-gateway/core';
+import { digest, type AuthRequest, type Logger } from '@edge-gateway/core';
 import type { ExpiringMap } from '../expiring-map.ts';
 import { codeOf, failure } from '../failure.ts';
-import { digest } from '../seal.ts';
 import { LOCK_WAIT_MS } from './session-lock.ts';
 import { endsSoon, hasEnded, type Held, type Session, type SessionKeeper } from './session.ts';
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuthRequest } from '@edge-gateway/core';
+import { digest, type AuthRequest } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
-import { digest } from '../seal.ts';
 import type { Session, SessionKeeper } from './session.ts';
 
 /** `req.session` as express-session makes it. */

@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto';
 import type { SessionData, Store } from 'express-session';
-import type { AuthRequest } from '@edge-gateway/core';
+import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
 import { failure } from '../failure.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
-import { digest, open, randomToken, seal, sessionKey } from '../seal.ts';
 import type { SessionIndex } from './session-index.ts';
 import { claimsOf, indexKeys, type Held, type Session, type SessionKeeper } from './session.ts';
 import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
@@ -40,7 +40,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     const id = digest(handle);
     const data = await call<SessionData | null | undefined>((done) => options.store.get(id, done));
     const sealed = (data as { sealed?: unknown } | null | undefined)?.sealed;
-    const text = typeof sealed === 'string' ? open(sessionKey(handle), options.client, sealed) : undefined;
+    const text = typeof sealed === 'string' ? unseal(sessionKey(handle), options.client, sealed) : undefined;
     return text === undefined ? undefined : { session: JSON.parse(text) as Session, id, handle };
   }
 
@@ -133,4 +133,9 @@ function call<T>(start: (done: (error: unknown, value?: T) => void) => void): Pr
       refuse(error);
     }
   });
+}
+
+/** The key of one session, from its random handle; one SHA-256, as it is needed for every request (NIST SP 800-56C, 4.1). */
+function sessionKey(handle: string): Uint8Array {
+  return hash('sha256', `edge-gateway oidc session\0${handle}`, 'buffer');
 }

@@ -21,8 +21,8 @@ export function seal(key: Uint8Array, purpose: string, text: string): string {
   return Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** What `seal` was given; `undefined` for anything that this key did not seal for this purpose. */
-export function open(key: Uint8Array, purpose: string, sealed: string): string | undefined {
+/** Returns what `seal` was given; `undefined` for anything that this key did not seal for this purpose. */
+export function unseal(key: Uint8Array, purpose: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== sealed) return undefined;
   const iv = bytes.subarray(0, IV_BYTES);
@@ -35,14 +35,9 @@ export function open(key: Uint8Array, purpose: string, sealed: string): string |
   }
 }
 
-/** 32 bytes for one use, from a secret with enough randomness in it. */
+/** Derives 32 bytes for one use from a secret with at least 32 bytes of randomness (HKDF-SHA-256). `use` names package and use, e.g. `oidc state`. */
 export function deriveKey(secret: string | Uint8Array, use: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, '', `edge-gateway oidc ${use}`, 32));
-}
-
-/** The key of one session, from its random handle; one SHA-256, as it is needed for every request (NIST SP 800-56C, 4.1). */
-export function sessionKey(handle: string): Uint8Array {
-  return hash('sha256', `edge-gateway oidc session\0${handle}`, 'buffer');
+  return new Uint8Array(hkdfSync('sha256', secret, '', `edge-gateway ${use}`, 32));
 }
 
 /** 32 random bytes as text for cookies. */
