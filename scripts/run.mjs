@@ -9,16 +9,19 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, 'node_modules', '.bin');
 const [task, ...given] = process.argv.slice(2);
 
-/** What each task runs after the build, and with which flags of Node. */
+/**
+ * What each task runs after the build, and with which flags of Node. npm runs scripts in the root of the repository;
+ * `INIT_CWD` is the directory of its caller, which paths on the command line are relative to.
+ */
 const TASKS = {
   build: undefined,
-  start: { script: 'scripts/start.mjs' },
+  start: { script: 'scripts/start.mjs', cwd: process.env.INIT_CWD },
   test: { script: 'scripts/test.mjs' },
   e2e: { script: 'scripts/test.mjs', args: ['--e2e'] },
   bench: { script: 'bench/main.ts', flags: ['--expose-gc', '--conditions=source'] },
   docs: { script: 'scripts/docs.ts', flags: ['--conditions=source'] },
-  gateway: { script: 'apps/gateway/dist/main.js' },
-  gatewayctl: { script: 'packages/cli/dist/main.js' },
+  gateway: { script: 'apps/gateway/dist/main.js', cwd: process.env.INIT_CWD },
+  gatewayctl: { script: 'packages/cli/dist/main.js', cwd: process.env.INIT_CWD },
 };
 
 if (!Object.hasOwn(TASKS, task)) {
@@ -52,7 +55,7 @@ const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', '
 if (built.status !== 0) process.exit(built.status ?? 1);
 if (!TASKS[task]) process.exit(0);
 
-const { script, flags = [], args = [] } = TASKS[task];
-const child = spawn(node, [...flags, join(root, script), ...args, ...given], { env, stdio: 'inherit' });
+const { script, flags = [], args = [], cwd } = TASKS[task];
+const child = spawn(node, [...flags, join(root, script), ...args, ...given], { env, cwd, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
