@@ -28,6 +28,13 @@ export {
 } from './concern.ts';
 export type { StateHold } from './states.ts';
 export { parseDuration } from './duration.ts';
+export {
+  FORWARDED_HEADERS,
+  FRAMING_HEADERS,
+  canonicalName,
+  grantedHeaderNames,
+  isIdentityHeader,
+} from './http/reserved-headers.ts';
 export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './facts.ts';
 export type { AzureAddresses, GroupLookup, GroupLookupKind, TokenClaims } from './group-lookup.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { FORWARDED_HEADERS } from '@edge-gateway/core';
 import type { RoutingErrorCode } from './error-codes.ts';
 import { clientAddress } from './client-address.ts';
 import { isHopByHop, namedByConnection } from './http1/hop-by-hop.ts';
@@ -26,17 +27,6 @@ export interface TakenHead {
   /** Set when the head is refused. */
   readonly refuse: RoutingErrorCode | undefined;
 }
-
-/** Headers by which a proxy speaks of the client: rewritten here, so that nobody outside can forge them. */
-const FORWARDED: ReadonlySet<string> = new Set([
-  'forwarded',
-  'x-forwarded-client-cert',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-port',
-  'x-forwarded-proto',
-  'x-request-id',
-]);
 
 /** Values of `Connection` that name no header, as nearly every client sends them. */
 const SELF_SPEAKING: ReadonlySet<string> = new Set(['keep-alive', 'close', 'Keep-Alive', 'Upgrade', 'upgrade']);
@@ -88,7 +78,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
       // Framing is the forwarder's, the other two end here.
     } else if (name.includes('_') && !takesUnderscore(name, settings, found)) {
       continue;
-    } else if (FORWARDED.has(name)) {
+    } else if (FORWARDED_HEADERS.has(name)) {
       const forwarded = (found.forwarded ??= new Map());
       const before = forwarded.get(name);
       forwarded.set(name, before === undefined ? value : `${before},${value}`);
@@ -104,7 +94,12 @@ function takesUnderscore(name: string, settings: ManagerSettings, found: Found):
   if (settings.underscores === 'reject') found.refuse ??= 'ERR_ROUTING_UNDERSCORE';
   if (settings.underscores === 'drop') return false;
   const dashed = name.replaceAll('_', '-');
-  return !FORWARDED.has(dashed) && !dashed.startsWith('x-envoy-') && !isHopByHop(dashed) && dashed !== 'content-length';
+  return (
+    !FORWARDED_HEADERS.has(dashed) &&
+    !dashed.startsWith('x-envoy-') &&
+    !isHopByHop(dashed) &&
+    dashed !== 'content-length'
+  );
 }
 
 function removeNamed(headers: string[], connection: string, found: Found): void {

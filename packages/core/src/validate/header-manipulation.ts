@@ -1,3 +1,4 @@
+import { FRAMING_HEADERS } from '../http/reserved-headers.ts';
 import type { FieldPath } from '../parse/issue.ts';
 import type { HeaderManipulation } from '../schema/header-manipulation.ts';
 import { each, type Finding } from './finding.ts';
@@ -13,18 +14,6 @@ export function headerNameProblem(name: string): string | undefined {
   if (name.toLowerCase() === 'host') return `the header '${name}' must not be added or removed, see hostRewrite`;
   return TOKEN.test(name) ? undefined : `'${name}' is not a header name`;
 }
-
-/** Headers that frame a message or belong to one connection: the proxy writes them itself. */
-const FRAMING: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** Problems of added and removed headers. */
 export function checkHeaderManipulation(block: HeaderManipulation, at: FieldPath): Finding[] {
@@ -57,7 +46,7 @@ function checkAdded({ header, headerSecretRef }: Added, at: FieldPath, use: 'req
 
 /** Why a header of this name must not be added; `undefined` when it may. */
 export function addedNameProblem(name: string): string | undefined {
-  if (FRAMING.has(name.toLowerCase())) return `the header '${name}' frames the message and must not be added`;
+  if (FRAMING_HEADERS.has(name.toLowerCase())) return `the header '${name}' frames the message and must not be added`;
   return headerNameProblem(name);
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  grantedHeaderNames,
   keyOf,
   type CallUpstream,
   type Learned,
@@ -53,6 +54,8 @@ const AT_ONCE = 8;
 interface Found {
   /** What it was made of, as a hash. */
   readonly digest: string;
+  /** Headers that no argument sets. */
+  readonly rules: string;
   readonly type: Probe['type'];
   readonly text: string;
   readonly schema: string;
@@ -72,6 +75,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   const told = new LRUCache<string, true>({ max: 1000 });
   let upstreams = new Map<string, Resource<UpstreamSpec>>();
   let settings: SettingsSpec = {};
+  let grantedHeaders: ReadonlySet<string> = new Set();
   let looking: Promise<void> | undefined;
   let again = false;
   let closed = false;
@@ -112,25 +116,30 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   }
 
   async function take(unit: string, { metadata }: Resource<UpstreamSpec>, probe: Probe): Promise<void> {
-    const digest = digestOf(probe);
+    const granted = grantedHeaders;
+    const rules = rulesOf(granted);
+    const digest = digestOf(probe, rules);
     const known = found.get(unit);
     // Making it again would give the same; one that was refused may be taken when the Settings have changed.
     if (known?.digest === digest && !known.refused) return;
-    const discovery = discover({ name: metadata.name, namespace: metadata.namespace }, probe);
+    const discovery = discover({ name: metadata.name, namespace: metadata.namespace }, probe, {
+      grantedHeaders: granted,
+    });
     const schema = discovery.spec.executableSchema?.schemaDefinition ?? '';
     const text = JSON.stringify(discovery.spec);
     const before = known;
-    if (before?.text === text && !before.refused) return;
-    const judgement = await judge(before?.schema, schema, settings);
+    if (before?.text === text && !before.refused) return void found.set(unit, { ...before, digest, rules });
+    // An argument that is withheld from now on goes at once, whatever the Settings say of breaking changes.
+    const judgement = await judge(before?.rules === rules ? before.schema : undefined, schema, settings);
     const { refused } = judgement;
     if (refused && before?.refused) return;
     // Servers may tell the same schema in another order.
     if (probe.type === 'graphql' && before && !before.refused && judgement.changes.length === 0) {
-      found.set(unit, { ...before, digest });
+      found.set(unit, { ...before, digest, rules });
       return;
     }
     const kept = refused ? JSON.parse(before!.text) : discovery.spec;
-    found.set(unit, refused ? { ...before!, refused } : { type: probe.type, digest, text, schema, refused });
+    found.set(unit, refused ? { ...before!, refused } : { type: probe.type, digest, rules, text, schema, refused });
     const { name, namespace } = metadata;
     const resource = {
       apiVersion: 'graphql.gw.vendor.io/v1beta1',
@@ -140,7 +149,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     };
     source.set(unit, resource);
     const problems = [
-      ...discovery.skipped.filter(({ isCut }) => isCut).map(cutProblem),
+      ...discovery.skipped.filter(isTold).map(skippedProblem),
       ...tellChanges(judgement, 'the schema of the upstream has changed'),
     ];
     options.learn(keyOf('GraphQLApi', metadata), { problems, notes: [] });
@@ -171,12 +180,15 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     update(resources) {
       settings = (resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec ??
         {}) as SettingsSpec;
+      const granted = grantedHeaderNames([...resources.values()].map(({ spec }) => spec));
+      const isSame = rulesOf(granted) === rulesOf(grantedHeaders);
+      grantedHeaders = granted;
       const eligible = eligibleOf(resources, settings);
       for (const unit of upstreams.keys()) if (!eligible.has(unit)) drop(unit);
       const changed = [...eligible].filter(([unit, upstream]) => upstreams.get(unit) !== upstream);
       for (const [unit] of changed) quiet.delete(unit);
       upstreams = eligible;
-      if (changed.length > 0) void look();
+      if (changed.length > 0 || (!isSame && upstreams.size > 0)) void look();
     },
     look,
     close() {
@@ -206,13 +218,22 @@ async function judge(before: string | undefined, after: string, settings: Settin
   return judgeSchemas(readSchema(before).schema, readSchema(after).schema, changePolicyOf(settings));
 }
 
-function digestOf(probe: Probe): string {
+function rulesOf(grantedHeaders: ReadonlySet<string>): string {
+  return [...grantedHeaders].sort().join('\n');
+}
+
+function digestOf(probe: Probe, rules: string): string {
   const text = probe.type === 'grpc' ? [...probe.services, ''].join('\n') : JSON.stringify(probe);
-  const hash = createHash('sha256').update(probe.type).update(text);
+  const hash = createHash('sha256').update(`${probe.type}\n${rules}\n\n`).update(text);
   return (probe.type === 'grpc' ? hash.update(probe.descriptorSet) : hash).digest('base64');
 }
 
-function cutProblem({ where, reason }: Skipped): LearnedProblem {
+/** What the status and a warning in the log say, beside what is offered. */
+function isTold({ isCut, isWithheld }: Skipped): boolean {
+  return isCut === true || isWithheld === true;
+}
+
+function skippedProblem({ where, reason }: Skipped): LearnedProblem {
   return { severity: 'warning', path: SCHEMA_PATH, message: `${where}: ${reason}` };
 }
 
@@ -222,9 +243,10 @@ function report(
   { log, judgement }: { readonly log: Logger; readonly judgement: Judgement },
 ): void {
   log.info({ upstream, skipped: skipped.length }, 'a GraphQLApi is made of an upstream');
-  for (const { where, reason } of skipped.filter(({ isCut }) => isCut))
-    log.warn({ upstream, where, reason }, 'too much');
-  for (const { where, reason } of skipped.filter(({ isCut }) => !isCut).slice(0, 100)) {
+  for (const { where, reason, isCut } of skipped.filter(isTold).slice(0, 100)) {
+    log.warn({ upstream, where, reason }, isCut ? 'too much' : 'parameter not offered');
+  }
+  for (const { where, reason } of skipped.filter((each) => !isTold(each)).slice(0, 100)) {
     log.info({ upstream, where, reason }, 'skipped');
   }
   for (const { level, path, message } of judgement.changes.slice(0, 100)) {

@@ -1,9 +1,15 @@
 import { graphqlError } from '../refusal.ts';
-import { DISCOVERY_BOUNDS } from './bounds.ts';
+import { DISCOVERY_BOUNDS, type DiscoveryBounds } from './bounds.ts';
 import type { Discovery, Probe, UpstreamName } from './discovery.ts';
 import { discoverGrpc } from './grpc.ts';
 import { discoverServer } from './introspection.ts';
 import { discoverOpenApi } from './openapi/openapi.ts';
+
+/** What an API is made with. */
+export interface DiscoverOptions extends Partial<DiscoveryBounds> {
+  /** Headers that the resources have the gateway set, from `grantedHeaderNames`: no argument sets them. Default: none. */
+  readonly grantedHeaders?: ReadonlySet<string>;
+}
 
 /**
  * Makes the GraphQLApi of an upstream from what it said of itself. Pure. Parts that cannot be offered are left out and
@@ -12,7 +18,8 @@ import { discoverOpenApi } from './openapi/openapi.ts';
  * @example
  * const { spec, skipped } = discover({ name: 'petstore', namespace: 'gw-system' }, { type: 'openapi', document });
  */
-export function discover(upstream: UpstreamName, probe: Probe, bounds = DISCOVERY_BOUNDS): Discovery {
+export function discover(upstream: UpstreamName, probe: Probe, options: DiscoverOptions = {}): Discovery {
+  const bounds = { ...DISCOVERY_BOUNDS, ...options };
   try {
     if (probe.type === 'graphql') return discoverServer(upstream, probe.introspection);
     if (probe.type === 'openapi') return discoverOpenApi(upstream, probe.document, bounds);

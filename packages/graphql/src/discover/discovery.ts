@@ -17,6 +17,8 @@ export interface Skipped {
   readonly reason: string;
   /** Left out only because there is too much. */
   readonly isCut?: true;
+  /** A parameter of an operation that clients must not set; the operation itself is offered. */
+  readonly isWithheld?: true;
 }
 
 /** A GraphQL API made of a probe. */

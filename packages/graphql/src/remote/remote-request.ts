@@ -1,4 +1,4 @@
-import type { Facts } from '@edge-gateway/core';
+import { FRAMING_HEADERS, type Facts } from '@edge-gateway/core';
 import type { OperationRequest } from '../api.ts';
 import { isConstant, parseTemplate, type Template } from '../expression.ts';
 import { escapeComponent, parseHeader, renderHeader, renderText } from '../render.ts';
@@ -16,8 +16,6 @@ export interface RemoteHead {
   readonly headers: readonly string[];
 }
 
-const RESERVED =
-  /^(connection|content-length|content-type|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/;
 /** What the text of a template may have and a path may not; values are escaped by then. */
 const NOT_IN_PATH = /[^\x21-\x7e]|#/gu;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -28,7 +26,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
  */
 export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Facts) => RemoteHead {
   const headers = Object.entries(parts.headers ?? {}).map(([name, text]) => {
-    if (!TOKEN.test(name) || RESERVED.test(name.toLowerCase())) throw new Error(`the header '${name}' cannot be set`);
+    if (!TOKEN.test(name) || isReserved(name.toLowerCase())) throw new Error(`the header '${name}' cannot be set`);
     return [name.toLowerCase(), parseHeader(text, clientTemplate)] as const;
   });
   const query = Object.entries(parts.queryParams ?? {}).map(
@@ -49,6 +47,11 @@ export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Fac
       headers: sent,
     };
   };
+}
+
+/** The body is JSON, and the request is framed when it is sent. */
+function isReserved(name: string): boolean {
+  return FRAMING_HEADERS.has(name) || name === 'content-type' || name === 'expect';
 }
 
 function clientTemplate(text: string): Template {

@@ -1,3 +1,4 @@
+import { FRAMING_HEADERS } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { isConstant, parseTemplate, readsClient, type Expression, type Roots, type Template } from '../expression.ts';
 import { escapeComponent, parseHeader, renderHeader, renderPath, renderText, renderValue, textOf } from '../render.ts';
@@ -21,18 +22,6 @@ export interface RestTemplate {
   readonly usesClient: boolean;
 }
 
-/** Headers that frame a message or belong to one connection: resolvers have no say in them. */
-const RESERVED = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Reads the templates of a request. Throws an `Error` that says what is wrong. */
@@ -108,7 +97,7 @@ function headersOf(written: readonly (readonly [string, string])[], templates: T
     if (name === ':method' || name === ':path') continue;
     const own = name === ':authority' ? 'host' : name;
     if (!TOKEN.test(own)) throw new Error(`'${name}' is no header name`);
-    if (RESERVED.has(own)) throw new Error(`the header ${name} cannot be set here`);
+    if (FRAMING_HEADERS.has(own) || own === 'expect') throw new Error(`the header ${name} cannot be set here`);
     const template = parseHeader(value, (text) => templates.read(text));
     if (own === 'accept') headers[0] = [own, template];
     else headers.push([own, template]);

@@ -141,6 +141,29 @@ describe('the discovery loop', () => {
     });
   }
 
+  it('warns of a parameter that sets a granted header, and withholds it from when it is granted', async () => {
+    const parameters = ['X-Tenant', 'X-User-Id'].map((name) => ({ in: 'header', name }));
+    const document = { ...OPENAPI, paths: { '/a': { get: { ...OPENAPI.paths['/a'].get, parameters } } } };
+    const running = await start({ a: await openApiServer(document) });
+    running.settings({
+      discovery: { fdsMode: 'BLACKLIST' },
+      graphqlOptions: { schemaChangeValidationOptions: { rejectBreakingChanges: true } },
+    });
+    await running.running.look();
+    expect(running.spec('a').executableSchema.schemaDefinition).to.include('a(XTenant: String): String');
+    expect(running.status('a')).to.include({ state: 'Warning' });
+    expect(running.status('a')!.reason).to.include("GET /a: header parameter 'X-User-Id': only the gateway may set");
+    running.written.set('auth', {
+      apiVersion: 'enterprise.gw.vendor.io/v1',
+      kind: 'AuthConfig',
+      metadata: { name: 'auth' },
+      spec: { configs: [{ apiKeyAuth: { headersFromMetadata: { x_tenant: { name: 'tenant' } } } }] },
+    });
+    await running.running.look();
+    expect(running.spec('a').executableSchema.schemaDefinition).to.include('a: String');
+    expect(running.status('a')!.reason).to.include("GET /a: header parameter 'X-Tenant': only the gateway may set");
+  });
+
   it('takes an API away with its upstream, and when it is switched off', async () => {
     const port = await openApiServer();
     const running = await start({ a: port, b: port });

@@ -92,6 +92,70 @@ describe('discovery of an OpenAPI document', () => {
     });
   });
 
+  it('offers no header parameter that says who or where the client is, and names it', () => {
+    const headers = [
+      'X-User-Id',
+      'x_user_id',
+      'X-Auth-Request-Email',
+      'X-Forwarded-For',
+      'x-forwarded-proto',
+      'Forwarded',
+      'X-Real-IP',
+      'X-Envoy-Original-Path',
+      'X-Request-Id',
+      'Authorization',
+      'Proxy-Authorization',
+      'Cookie',
+      'Host',
+      'Content-Length',
+      'Transfer-Encoding',
+      'Connection',
+      'TE',
+      'X-HTTP-Method-Override',
+      'X-Tenant',
+      'no name',
+    ];
+    const { spec, skipped } = discover(
+      upstream,
+      {
+        type: 'openapi',
+        document: {
+          openapi: '3.0.0',
+          paths: {
+            '/a': {
+              parameters: [{ in: 'header', name: 'Remote-User', required: true }],
+              get: {
+                operationId: 'a',
+                parameters: [
+                  ...headers.map((name) => ({ in: 'header', name })),
+                  { in: 'cookie', name: 'session' },
+                  { in: 'header', name: 'Accept' },
+                  { in: 'header', name: 'X-Page' },
+                ],
+              },
+            },
+          },
+        },
+      },
+      { grantedHeaders: new Set(['x-tenant']) },
+    );
+    expect(spec.executableSchema!.schemaDefinition).to.include('a(XPage: String): JSON');
+    expect(
+      spec.executableSchema!.executor!.local!.resolutions!['Query|a']!.restResolver!.request!.headers,
+    ).to.deep.equal({ ':method': 'GET', ':path': '/a', 'x-page': '{$args.XPage}' });
+    const reason = 'only the gateway may set this header';
+    expect(skipped).to.deep.equal([
+      ...headers.slice(0, -1).map((name) => ({
+        where: 'GET /a',
+        reason: `header parameter '${name}': ${reason}`,
+        isWithheld: true,
+      })),
+      { where: 'GET /a', reason: "header parameter 'no name': this is not a header name", isWithheld: true },
+      { where: 'GET /a', reason: "cookie parameter 'session': arguments set no cookies", isWithheld: true },
+      { where: 'GET /a', reason: `header parameter 'Remote-User': ${reason}`, isWithheld: true },
+    ]);
+  });
+
   it('skips a failing path by name and keeps the rest', () => {
     const ok = { responses: { 200: { content: { 'application/json': { schema: { type: 'string' } } } } } };
     const { spec, skipped } = discovered({
@@ -154,7 +218,7 @@ describe('discovery of an OpenAPI document', () => {
     const { schemaDefinition = '', executor } = spec.executableSchema!;
     expect(schemaDefinition).to.include('  kept(XKept: String): JSON');
     expect(schemaDefinition).to.not.match(/open|long/);
-    expect(skipped.map(({ reason }) => reason)).to.deep.equal([
+    expect(skipped.filter(({ isWithheld }) => !isWithheld).map(({ reason }) => reason)).to.deep.equal([
       "'/{$headers.authorization': an expression does not end",
       'a template has at most 10000 characters',
     ]);

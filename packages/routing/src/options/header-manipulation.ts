@@ -1,4 +1,4 @@
-import { GatewayError, type Context, type VirtualHost } from '@edge-gateway/core';
+import { FRAMING_HEADERS, GatewayError, type Context, type VirtualHost } from '@edge-gateway/core';
 import { breaksLine, isHeaderName, removeHeader, setHeader } from '../flat-headers.ts';
 import { compileFormat, fill, type Format } from '../format/format.ts';
 import type { RequestRecord } from '../format/record.ts';
@@ -21,18 +21,6 @@ export interface HeaderOps {
 }
 
 const NONE: HeaderOps = { request: [], response: [] };
-
-/** Headers that frame the message or belong to the connection: a second value would let two ends read it differently. */
-const FRAMING: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'upgrade',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-]);
 
 /**
  * Compiles one `headerManipulation` block. Header secrets are read now. Throws `ERR_ROUTING_OPTION` for a bad name or
@@ -121,7 +109,7 @@ function headerName(written: string): string {
 
 function addedName(written: string): string {
   const name = headerName(written);
-  if (FRAMING.has(name)) throw unusable(`header ${name} frames the message and cannot be added`);
+  if (FRAMING_HEADERS.has(name)) throw unusable(`header ${name} frames the message and cannot be added`);
   return name;
 }
 

@@ -10,28 +10,34 @@ import { createTypes } from './types.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
+interface OpenApiOptions extends DiscoveryBounds {
+  readonly grantedHeaders?: ReadonlySet<string>;
+}
+
 /**
  * Makes an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`.
  * An operation that GraphQL cannot offer is skipped. Throws when the document is not OpenAPI 3, or nothing of it is left.
  */
-export function discoverOpenApi(upstream: UpstreamName, source: unknown, bounds: DiscoveryBounds): Discovery {
+export function discoverOpenApi(upstream: UpstreamName, source: unknown, options: OpenApiOptions): Discovery {
   const document = openDocument(source);
   const skipped: Skipped[] = [];
   const text = createSchemaText();
-  const takeFields = roomForFields(bounds.fields, skipped);
+  const takeFields = roomForFields(options.fields, skipped);
   const types = createTypes(document, text, { skipped, takeFields });
   const context = {
     takeFields,
     document,
     types,
     upstream,
+    skipped,
+    grantedHeaders: options.grantedHeaders ?? new Set(),
     basePath: basePathOf(document.root),
     unique: { Query: uniqueNames(), Mutation: uniqueNames() },
   };
   const fields: Record<'Query' | 'Mutation', FieldText[]> = { Query: [], Mutation: [] };
   const resolutions: Record<string, Resolution> = {};
   const operations = operationsOf(document, skipped);
-  for (const operation of firstOf(operations, bounds.operations, { skipped, where: '#/paths' })) {
+  for (const operation of firstOf(operations, options.operations, { skipped, where: '#/paths' })) {
     try {
       const { root, field, resolution } = toField(operation, context);
       fields[root].push(field);

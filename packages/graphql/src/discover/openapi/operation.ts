@@ -1,7 +1,8 @@
+import { canonicalName, isIdentityHeader } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { compileRestTemplate } from '../../resolvers/rest-request.ts';
 import type { TakeFields } from '../bounds.ts';
-import type { UpstreamName } from '../discovery.ts';
+import type { Skipped, UpstreamName } from '../discovery.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import type { FieldText } from '../schema-text.ts';
 import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
@@ -33,6 +34,9 @@ export interface OperationContext {
   /** Gives a field name once per root type. */
   readonly unique: Readonly<Record<'Query' | 'Mutation', (name: string) => string>>;
   readonly takeFields: TakeFields;
+  readonly skipped: Skipped[];
+  /** Headers that resources have the gateway set. */
+  readonly grantedHeaders: ReadonlySet<string>;
 }
 
 interface Argument {
@@ -86,9 +90,14 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
     const { value, pointer } = document.follow(each, `${operation.placed.pointer}/parameters/${index}`);
     const name = textOf(value['name']);
     const place = textOf(value['in']);
-    if (name === undefined || !['path', 'query', 'header'].includes(place ?? '') || found.has(`${place} ${name}`))
+    if (name === undefined || !['path', 'query', 'header', 'cookie'].includes(place ?? '')) continue;
+    if (found.has(`${place} ${name}`) || (place === 'header' && IGNORED.test(name))) continue;
+    const problem = withheld(place!, name, context);
+    if (problem !== undefined) {
+      const where = `${operation.method.toUpperCase()} ${operation.path}`;
+      context.skipped.push({ where, reason: `${place} parameter '${name}': ${problem}`, isWithheld: true });
       continue;
-    if (place === 'header' && isKept(name)) continue;
+    }
     const argument = unique(toGraphQLName(name) || 'value');
     const schema = {
       value: isObject(value['schema']) ? value['schema'] : { type: 'string' },
@@ -103,11 +112,17 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
   return [...found.values()];
 }
 
-/** Headers that OpenAPI itself says are no parameters, and those a client must not choose. */
-function isKept(name: string): boolean {
-  const kept =
-    /^(accept|content-type|authorization|proxy-authorization|host|cookie|content-length|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|te|trailer|expect)$/i;
-  return kept.test(name) || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+/** Headers that are no parameters (OpenAPI 3, Parameter Object); `authorization` is told of all the same. */
+const IGNORED = /^(accept|content-type)$/i;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Why a parameter is no argument; `undefined` when it may be one. */
+function withheld(place: string, name: string, { grantedHeaders }: OperationContext): string | undefined {
+  if (place === 'cookie') return 'arguments set no cookies';
+  if (place !== 'header') return undefined;
+  if (!TOKEN.test(name)) return 'this is not a header name';
+  if (!isIdentityHeader(name) && !grantedHeaders.has(canonicalName(name))) return undefined;
+  return 'only the gateway may set this header';
 }
 
 /** Adds the argument `input` for a JSON body. Throws when the operation needs a body that is not JSON. */

@@ -1,0 +1,140 @@
+/** Headers that frame a message or belong to one connection: whoever writes the message sets them (RFC 9110 7.6.1). */
+export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers by which a proxy describes the client. The gateway rewrites them, so that no client can forge them. */
+export const FORWARDED_HEADERS: ReadonlySet<string> = new Set([
+  'forwarded',
+  'x-forwarded-client-cert',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-request-id',
+]);
+
+/** Credentials, and names that servers take as proof of who or where the client is, or as another request line. */
+const IDENTITY_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'client-cert',
+  'client-cert-chain',
+  'cookie',
+  'cookie2',
+  'expect',
+  'fastly-client-ip',
+  'host',
+  'http2-settings',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'remote-user',
+  'true-client-ip',
+  'via',
+  'x-access-token',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-http-method',
+  'x-http-method-override',
+  'x-id-token',
+  'x-method-override',
+  'x-real-ip',
+  'x-rewrite-url',
+  'x-user',
+]);
+
+const IDENTITY_PREFIXES: readonly string[] = [
+  'cf-',
+  'remote-',
+  'ssl-client-',
+  'x-amzn-oidc-',
+  'x-auth-',
+  'x-authenticated-',
+  'x-client-cert',
+  'x-envoy-',
+  'x-forwarded-',
+  'x-goog-authenticated-',
+  'x-goog-iap-',
+  'x-jwt-',
+  'x-ms-client-',
+  'x-ms-token-',
+  'x-original-',
+  'x-remote-',
+  'x-ssl-client-',
+  'x-user-',
+  'x-webauth-',
+];
+
+/**
+ * Returns true for a header that a value chosen by a client must not reach: credentials, identity, forwarding, framing. `name` may be in
+ * any case; `_` counts as `-`, because many servers read both as one name. Names that resources choose are not known here, see
+ * {@link grantedHeaderNames}.
+ */
+export function isIdentityHeader(name: string): boolean {
+  const dashed = canonicalName(name);
+  if (FRAMING_HEADERS.has(dashed) || FORWARDED_HEADERS.has(dashed) || IDENTITY_HEADERS.has(dashed)) return true;
+  return IDENTITY_PREFIXES.some((prefix) => dashed.startsWith(prefix));
+}
+
+/** Returns the name in lower case with `-` for each `_`: what many servers make of it. */
+export function canonicalName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}
+
+/** Fields whose text names a header that authentication sets. */
+const NAME_FIELDS: ReadonlySet<string> = new Set(['idTokenHeader', 'accessTokenHeader', 'userIdHeader']);
+/** Fields that list such names. */
+const LIST_FIELDS: ReadonlySet<string> = new Set([
+  'allowedUpstreamHeaders',
+  'allowedUpstreamHeadersToAppend',
+  'allowedUpstreamHeadersToOverwrite',
+]);
+/** Fields whose keys are such names. */
+const MAP_FIELDS: ReadonlySet<string> = new Set(['headersFromMetadata', 'headersFromMetadataEntry']);
+
+/** The names found in a spec, which never changes. */
+const namesBySpec = new WeakMap<object, readonly string[]>();
+
+/**
+ * Returns the names, as {@link canonicalName} gives them, of all headers that the given specs have the gateway set for upstreams: claims, granted headers,
+ * tokens, `requestHeadersToAdd`.
+ */
+export function grantedHeaderNames(specs: Iterable<unknown>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const spec of specs) {
+    if (typeof spec !== 'object' || spec === null) continue;
+    let found = namesBySpec.get(spec);
+    if (!found) namesBySpec.set(spec, (found = [...namesIn(spec)].map(canonicalName)));
+    for (const name of found) names.add(name);
+  }
+  return names;
+}
+
+function* namesIn(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const one of value) yield* namesIn(one);
+    return;
+  }
+  for (const [field, inner] of Object.entries(value)) {
+    if (NAME_FIELDS.has(field) || LIST_FIELDS.has(field)) yield* textsOf(inner);
+    else if (MAP_FIELDS.has(field)) yield* Object.keys((inner ?? {}) as object);
+    else if (field === 'claimsToHeaders') yield* textsOf(each(inner, 'header'));
+    else if (field === 'requestHeadersToAdd') yield* textsOf(each(each(inner, 'header'), 'key'));
+    else yield* namesIn(inner);
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  return [value].flat().filter((one): one is string => typeof one === 'string' && one !== '');
+}
+
+function each(list: unknown, field: string): unknown[] {
+  return Array.isArray(list) ? list.map((one) => (one as Readonly<Record<string, unknown>> | null)?.[field]) : [];
+}

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { grantedHeaderNames, isIdentityHeader } from '../../src/http/reserved-headers.ts';
+
+describe('reserved headers', () => {
+  for (const name of [
+    'X-User-Id',
+    'x_user_id',
+    'AUTHORIZATION',
+    'Cookie',
+    'X-Forwarded-Anything',
+    'x-envoy-peer',
+    'TE',
+  ])
+    it(`keeps ${name} from clients`, () => expect(isIdentityHeader(name)).to.equal(true));
+
+  for (const name of ['x-page', 'user-agent', 'accept-language', 'api_key', 'x-trace'])
+    it(`leaves ${name} to clients`, () => expect(isIdentityHeader(name)).to.equal(false));
+
+  it('finds every name that resources have the gateway set', () => {
+    const specs = [
+      {
+        virtualHost: {
+          options: { jwt: { providers: { a: { claimsToHeaders: [{ claim: 'org', header: 'X-Org' }] } } } },
+        },
+      },
+      {
+        configs: [
+          { oauth2: { oidcAuthorizationCode: { headers: { idTokenHeader: 'jwt', accessTokenHeader: 'At' } } } },
+        ],
+      },
+      { configs: [{ apiKeyAuth: { headerName: 'api-key', headersFromMetadata: { x_tier: { name: 'tier' } } } }] },
+      { configs: [{ passThroughAuth: { http: { response: { allowedUpstreamHeaders: ['x-pass'] } } } }] },
+      { extauth: { userIdHeader: 'x-who' } },
+      { options: { headerManipulation: { requestHeadersToAdd: [{ header: { key: 'x-zone', value: 'a' } }] } } },
+      undefined,
+      { claimsToHeaders: 'text', requestHeadersToAdd: [null, {}], headersFromMetadata: null },
+    ];
+    expect([...grantedHeaderNames(specs)].sort()).to.deep.equal(
+      ['at', 'jwt', 'x-org', 'x-pass', 'x-tier', 'x-who', 'x-zone'].sort(),
+    );
+  });
+});
