@@ -10,6 +10,7 @@ import { chooseByWeight } from './options/weighted-choice.ts';
 import { matchedLength } from './match/matcher.ts';
 import { respond } from './respond.ts';
 import { redirectReply, replyTo, textReply } from './reply.ts';
+import { applyFacts, setPath } from './request-changes.ts';
 import { takeIn } from './request-head.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import { takeRecorded } from './upstream-head.ts';
@@ -58,7 +59,7 @@ function match(request: RoutedRequest, mayPassOn: boolean): 'matched' | 'answere
   if (!request.host && mayPassOn) return 'passOn';
   const canonical = canonicalPath(originForm(request), listener.settings.path);
   if ('path' in canonical && taken.refuse === undefined && listener.failed === undefined) {
-    takePath(request, canonical.path);
+    setPath(request, canonical.path);
     request.entry = request.host && findRoute(request.host.index, request);
     if (request.entry) {
       request.begin();
@@ -84,13 +85,6 @@ function originForm(request: RoutedRequest): string {
   const { settings } = request.listener;
   if (absolute && (absolute.authority.toLowerCase() === written || settings.stripAnyHostPort)) return absolute.path;
   return target;
-}
-
-function takePath(request: RoutedRequest, path: string, original = path): void {
-  const cut = path.indexOf('?');
-  request.path = path;
-  request.originalPath = original;
-  request.pathname = cut < 0 ? path : path.slice(0, cut);
 }
 
 function notFound(request: RoutedRequest): void {
@@ -154,9 +148,7 @@ function reroute(request: RoutedRequest, ways: Ways, i: number): void {
 /** Takes on what a concern changed of method, path and host, and where it asks for it, of the route. */
 function onward(request: RoutedRequest, ways: Ways, i: number): void {
   const facts = request.facts!;
-  if (facts.path !== request.path) takePath(request, facts.path, request.originalPath);
-  request.method = facts.method;
-  if (facts.requestChanges.length > 0) request.authority = facts.header('host') ?? request.authority;
+  applyFacts(request, facts);
   if (!facts.reroute) return step(request, ways, i + 1);
   facts.reroute = false;
   takeRecorded(request.headers, facts);

@@ -58,6 +58,7 @@ describe('explain', () => {
     ['a request to an upstream that is missing', ['GET', 'http://shop.example/lost'], 'explain-broken.txt'],
     ['a request without a listener', ['GET', 'https://shop.example/'], 'explain-no-listener.txt'],
     ['a request that is refused', ['GET', 'http://shop.example/a%00b'], 'explain-refused.txt'],
+    ['a request that the listener rejects', ['TRACE', 'http://shop.example/cart'], 'explain-rejected.txt'],
   ];
   for (const [title, argv, file] of cases) {
     it(`explains ${title} as in ${file}`, async () => {

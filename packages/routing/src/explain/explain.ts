@@ -1,13 +1,16 @@
 import { createContext, GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../listen/check-host.ts';
+import { refusal, type Refusal } from '../listen/refusal.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
 import { applyHeaderOps } from '../options/header-manipulation.ts';
 import { compileManagerSettings, type ManagerSettings } from '../options/manager-settings.ts';
 import { appliedOptions } from './applied-options.ts';
 import { chooseListener } from './choose-listener.ts';
+import { setPath } from '../request-changes.ts';
 import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
 import { takeInToExplain, type ExplainedRequest } from './explained-request.ts';
+import { headToExplain, rejectionOf } from './head-to-explain.ts';
 import { outcomeOf } from './outcome.ts';
 import { explainWay, type WayParts } from './way.ts';
 
@@ -29,16 +32,18 @@ export function explainRequest(
   const url = readUrl(asked.url);
   const { listener, verdicts } = chooseListener(snapshot, url, asked.listener);
   const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [] };
+  const written = { method: asked.method.toUpperCase(), host: url.authority, path: url.path };
   if (!listener) {
-    const request = { method: asked.method, host: url.authority, path: url.path };
-    return { ...bare, request, outcome: reply(0, '', 'no listener takes the request') };
+    return { ...bare, request: written, outcome: reply(0, '', 'no listener takes the request') };
   }
+  const message = headToExplain(asked, url);
+  const rejected = rejectionOf(message, listener);
+  if (rejected) return { ...bare, request: written, outcome: replyOf(rejected) };
   const settings = settingsOf(listener);
   if (!settings) {
-    const request = { method: asked.method, host: url.authority, path: url.path };
-    return { ...bare, request, outcome: reply(500, '', 'the settings of the listener cannot be used') };
+    return { ...bare, request: written, outcome: reply(500, '', 'the settings of the listener cannot be used') };
   }
-  const request = takeInToExplain(asked, url, { listener, settings, context });
+  const request = takeInToExplain(message, { listener, settings, context });
   applyHeaderOps(request.headers, settings.earlyHeaders, request);
   const { method, authority } = request;
   const explained = explainTaken({ snapshot, listener, settings, context, admit: asked.admit }, request);
@@ -49,13 +54,13 @@ export function explainRequest(
 type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;
 
 function explainTaken(parts: WayParts, request: ExplainedRequest): Explained {
-  if (request.refuse) return { outcome: refusal(request.refuse) };
+  if (request.refuse) return { outcome: replyOf(refusal(request.refuse)) };
   const canonical = canonicalPath(request.path, parts.settings.path);
-  if ('refuse' in canonical) return { outcome: refusal(canonical.refuse) };
+  if ('refuse' in canonical) return { outcome: replyOf(refusal(canonical.refuse)) };
   if ('redirect' in canonical) {
     return { outcome: { type: 'redirect', status: canonical.status, location: canonical.redirect } };
   }
-  request.takePath(canonical.path);
+  setPath(request, canonical.path);
   const { found, routes, refused } = explainWay(parts, request);
   const refusing = refused && reply(refused.status, refused.body, refused.reason);
   const { listener, snapshot } = parts;
@@ -103,9 +108,8 @@ function settingsOf(listener: Listener): ManagerSettings | undefined {
   }
 }
 
-function refusal(code: keyof typeof ERROR_CODES): Outcome {
-  const { status, message } = ERROR_CODES[code];
-  return reply(status, message, code);
+function replyOf({ code, status, message, detail }: Refusal): Outcome {
+  return reply(status, message, detail === undefined ? code : `${code}: ${detail}`);
 }
 
 function reply(status: number, body: string, reason: string): Outcome {

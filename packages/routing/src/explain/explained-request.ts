@@ -1,5 +1,4 @@
-import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { factsOf, type Context, type Endpoint, type Facts, type Listener } from '@edge-gateway/core';
 import { EMPTY_PLAN, type Plan } from '../compile/route.ts';
 import type { MatchedRoute } from '../compile/virtual-host.ts';
@@ -7,15 +6,16 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 import { setHeader } from '../flat-headers.ts';
 import type { RouteEntry } from '../match/route-index.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
+import { applyFacts } from '../request-changes.ts';
 import { takeIn } from '../request-head.ts';
 import { takeRecorded, type OutgoingRequest } from '../upstream-head.ts';
-import type { RequestToExplain } from './explanation.ts';
 
 /** The client of an explained request, whose address nobody knows. */
 const CLIENT = '127.0.0.1';
 
 /** A request that is only looked at. */
 export class ExplainedRequest implements OutgoingRequest {
+  readonly message: IncomingMessage;
   method: string;
   readonly protocol = 'HTTP/1.1';
   readonly directAddress = CLIENT;
@@ -54,37 +54,28 @@ export class ExplainedRequest implements OutgoingRequest {
   endpoint: Endpoint | undefined;
   timeoutMs = 0;
 
-  constructor(method: string, path: string, place: Surroundings) {
-    this.method = method;
-    this.path = this.originalPath = path;
+  constructor(message: IncomingMessage, place: Surroundings) {
+    this.message = message;
+    this.method = message.method!;
+    this.path = this.originalPath = message.url!;
     this.localAddress = place.listener.bindAddress;
     this.localPort = place.listener.bindPort;
     this.startedAt = place.context.now();
     this.listener = { settings: place.settings };
   }
 
-  /** Takes the canonical path. */
-  takePath(path: string, original = path): void {
-    const cut = path.indexOf('?');
-    this.path = path;
-    this.originalPath = original;
-    this.pathname = cut < 0 ? path : path.slice(0, cut);
-  }
-
-  /** A message with the facts that concerns share. */
+  /** Returns a message with the facts that concerns share. */
   shareFacts(): IncomingMessage {
-    const { method, path, headers } = this;
-    const message = Object.assign(new IncomingMessage(new Socket()), { method, url: path });
+    const { message, path, headers } = this;
+    message.url = path;
     this.facts = factsOf(message);
     this.facts.headers = headers;
     return message;
   }
 
-  /** Takes on what is recorded on the facts. */
+  /** Applies what is recorded on the facts. */
   takeFacts(facts: Facts): void {
-    if (facts.path !== this.path) this.takePath(facts.path, this.originalPath);
-    this.method = facts.method;
-    if (facts.requestChanges.length > 0) this.authority = facts.header('host') ?? this.authority;
+    applyFacts(this, facts);
     takeRecorded(this.headers, facts);
   }
 
@@ -113,17 +104,12 @@ export interface Surroundings {
 }
 
 /** Takes a request in as a listener would, for a client on this machine. */
-export function takeInToExplain(
-  asked: RequestToExplain,
-  url: { readonly authority: string; readonly path: string },
-  place: Surroundings,
-): ExplainedRequest {
-  const raw = flatOf(asked.headers ?? {});
-  if (!raw.some((text, i) => i % 2 === 0 && text.toLowerCase() === 'host')) raw.unshift('Host', url.authority);
+export function takeInToExplain(message: IncomingMessage, place: Surroundings): ExplainedRequest {
+  const raw = message.rawHeaders;
   const { listener, settings } = place;
   const connection = { directAddress: CLIENT, localPort: listener.bindPort, tls: listener.ssl, clientVerified: false };
   const taken = takeIn(raw, connection, settings);
-  const request = new ExplainedRequest(asked.method.toUpperCase(), url.path, place);
+  const request = new ExplainedRequest(message, place);
   request.headers = taken.headers;
   request.authority = taken.authority;
   request.requestId = taken.requestId;
@@ -134,8 +120,4 @@ export function takeInToExplain(
   // Each request gets another id: showing one would make two explanations differ.
   if (!raw.includes(taken.requestId) && taken.requestId !== '') setHeader(taken.headers, 'x-request-id', '(generated)');
   return request;
-}
-
-function flatOf(headers: NonNullable<RequestToExplain['headers']>): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each as string]));
 }

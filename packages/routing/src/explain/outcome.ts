@@ -1,7 +1,8 @@
 import type { Snapshot } from '@edge-gateway/core';
 import type { CompiledAction, CompiledDestination } from '../compile/route.ts';
 import type { MatchedRoute } from '../compile/virtual-host.ts';
-import { ERROR_CODES } from '../error-codes.ts';
+import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
+import { isHandshake } from './head-to-explain.ts';
 import { matchedLength } from '../match/matcher.ts';
 import type { RouteEntry } from '../match/route-index.ts';
 import { locationOf } from '../options/redirect.ts';
@@ -18,7 +19,7 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
   if (action.type === 'redirect') {
     const matched = matchedLength(entry.matcher, request.pathname);
     const location = locationOf(action.redirect, { ...addressOf(request), matched });
-    if (location === undefined) return { type: 'reply', ...refused(), body: '' };
+    if (location === undefined) return { type: 'reply', ...refused('ERR_ROUTING_DOT_SEGMENT'), body: '' };
     return { type: 'redirect', status: action.redirect.status, location };
   }
   if (action.type === 'respond') {
@@ -37,8 +38,8 @@ function addressOf({ scheme, authority, path, pathname }: ExplainedRequest) {
   return { scheme, authority, path, pathname };
 }
 
-function refused(): { status: number; reason: string } {
-  return { status: ERROR_CODES.ERR_ROUTING_DOT_SEGMENT.status, reason: 'ERR_ROUTING_DOT_SEGMENT' };
+function refused(code: RoutingErrorCode): { status: number; reason: string } {
+  return { status: ERROR_CODES[code].status, reason: code };
 }
 
 interface OneWay {
@@ -53,7 +54,10 @@ function explain(snapshot: Snapshot, request: ExplainedRequest, { destination, a
   const sent = makeUpstreamHead(outgoing, action.policy, { pick: () => endpoints[0] });
   const headers: [string, string][] = [];
   for (let i = 0; i < outgoing.headers.length; i += 2) headers.push([outgoing.headers[i]!, outgoing.headers[i + 1]!]);
-  const reply = replyOf(destination, { known: upstream !== undefined, endpoints: endpoints.length, sent });
+  const mayUpgrade = action.policy.websocket || !isHandshake(request.message);
+  const reply = mayUpgrade
+    ? replyOf(destination, { known: upstream !== undefined, endpoints: endpoints.length, sent })
+    : { body: ERROR_CODES.ERR_ROUTING_UPGRADE.message, ...refused('ERR_ROUTING_UPGRADE') };
   return {
     upstream: destination.upstream,
     share: action.total === 0 ? 0 : (destination.weight / action.total) * 100,
@@ -72,7 +76,7 @@ function replyOf(
 ): ExplainedDestination['reply'] {
   if (broken) return broken;
   if (!known) return { status: 503, body: '', reason: 'the upstream does not exist' };
-  if (!sent) return { body: '', ...refused() };
+  if (!sent) return { body: '', ...refused('ERR_ROUTING_DOT_SEGMENT') };
   const { status, message } = ERROR_CODES.ERR_ROUTING_NO_ENDPOINT;
   return endpoints === 0 ? { status, body: message, reason: 'the upstream has no endpoint' } : undefined;
 }

@@ -4,8 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Context, Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from './check-host.ts';
-import { checkRequest } from './check-request.ts';
-import { checkUpgrade } from './check-upgrade.ts';
+import { checkHead } from './check-head.ts';
 import { refusalOf, type ClientError } from './client-error.ts';
 import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from './refusal.ts';
@@ -27,7 +26,7 @@ export interface ServeParts {
   readonly handler: Handler;
   readonly context: Context;
   readonly refuse: Refuse;
-  /** Says why a host must not be served on the connection of a request, beside {@link checkRequest}. */
+  /** Says why a host must not be served on the connection of a request, beside {@link checkHead}. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
 }
 
@@ -35,8 +34,8 @@ export interface ServeParts {
 export function createServe({ handler, context, refuse, checkConnection }: ServeParts): Serve {
   const run = createRunHandler(handler, context);
 
-  const check = (req: IncomingMessage, connection: Connection): Refusal | undefined =>
-    checkRequest(req, connection.limits) ?? checkConnection?.(req);
+  const check = (req: IncomingMessage, { limits }: Connection, isUpgrade = false): Refusal | undefined =>
+    checkHead(req, { limits, isUpgrade, checkConnection });
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
@@ -84,13 +83,16 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
         return;
       }
       connection.upgraded = true;
-      const refused = check(req, connection) ?? checkUpgrade(req);
+      const refused = check(req, connection, true);
       if (refused) refuse.socket(socket, refused);
       else upgradeTo(handler.upgrade.bind(handler), [canonicalHead(req, connection), socket, head]);
     },
-    connect(_req, socket) {
+    connect(req, socket) {
       socket.on('error', () => socket.destroy());
-      refuse.socket(socket, refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: 'CONNECT' }));
+      const connection = connectionOf(socket);
+      const refused = connection && check(req, connection);
+      if (refused) refuse.socket(socket, refused);
+      else socket.destroy();
     },
     clientError(error, socket) {
       const connection = connectionOf(socket);

@@ -1,0 +1,65 @@
+import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
+import { Socket } from 'node:net';
+import type { Listener } from '@edge-gateway/core';
+import { checkHead } from '../listen/check-head.ts';
+import { asksForWebSocket } from '../listen/check-upgrade.ts';
+import { refusalOf } from '../listen/client-error.ts';
+import type { Refusal } from '../listen/refusal.ts';
+import { limitsOf } from '../listen/settings.ts';
+import type { RequestToExplain } from './explanation.ts';
+
+/** Returns the head of a request as `node:http` would hand it over. The host of the URL counts where no header names one. */
+export function headToExplain(
+  { method, headers = {} }: RequestToExplain,
+  url: { readonly authority: string; readonly path: string },
+): IncomingMessage {
+  const message = new IncomingMessage(new Socket());
+  const raw = flatOf(headers);
+  if (!raw.some((text, i) => i % 2 === 0 && text.toLowerCase() === 'host')) raw.unshift('Host', url.authority);
+  message.method = method.toUpperCase();
+  message.url = url.path;
+  message.httpVersion = '1.1';
+  message.rawHeaders = raw;
+  message.headers = joined(raw);
+  return message;
+}
+
+function joined(raw: readonly string[]): Record<string, string> {
+  const headers = Object.create(null) as Record<string, string>;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    headers[name] = headers[name] === undefined ? raw[i + 1]! : `${headers[name]}, ${raw[i + 1]!}`;
+  }
+  return headers;
+}
+
+/** True when the parser of `node:http` and the listener would take a request for a WebSocket handshake. */
+export function isHandshake(message: IncomingMessage): boolean {
+  const { connection = '' } = message.headers;
+  return asksForWebSocket(message) && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
+}
+
+/** Returns why a listener rejects a request before its router sees it, or `undefined`. */
+export function rejectionOf(message: IncomingMessage, listener: Listener): Refusal | undefined {
+  const limits = limitsOf(listener);
+  return parserRejection(message) ?? checkHead(message, { limits, isUpgrade: isHandshake(message) });
+}
+
+/** What the parser of `node:http` rejects in bytes; an explained request never was bytes. */
+function parserRejection({ method = '', url = '', rawHeaders }: IncomingMessage): Refusal | undefined {
+  if (!METHODS.includes(method)) return parserError('HPE_INVALID_METHOD', 'Invalid method encountered');
+  if (/[^\u0021-\u007e]/.test(url)) return parserError('HPE_INVALID_URL', 'Invalid char in url path');
+  try {
+    for (let i = 0; i < rawHeaders.length; i += 2) validateHeaderValue(rawHeaders[i]!, rawHeaders[i + 1]!);
+    return undefined;
+  } catch {
+    return parserError('HPE_INVALID_HEADER_TOKEN', 'Invalid header value char');
+  }
+}
+
+const parserError = (code: string, reason: string): Refusal | undefined =>
+  refusalOf(Object.assign(new Error(reason), { code, reason }));
+
+function flatOf(headers: NonNullable<RequestToExplain['headers']>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each as string]));
+}
