@@ -5,9 +5,9 @@ import {
   type PartDiff,
   type Snapshot,
   type SnapshotDiff,
+  redact,
 } from '@edge-gateway/core';
 import { printable } from './printable.ts';
-import { redact } from './redact.ts';
 import type { Colors } from './terminal.ts';
 
 /** What differs for one proxy. */

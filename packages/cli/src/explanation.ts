@@ -1,27 +1,28 @@
+import { REDACTED, isSecretName, isToken, redact, redactPath } from '@edge-gateway/core';
 import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
 import { accessLines, type AccessExplanation } from './explain-access.ts';
 import { printableDeep } from './printable.ts';
-import { REDACTED, isSensitive, redact } from './redact.ts';
 import type { Colors } from './terminal.ts';
-
-/** A JSON Web Token somewhere in a value. */
-const TOKEN = /\beyJ[\w-]*\.[\w-]+\.[\w-]*/;
-const hideTokens = (text: string): string => text.replaceAll(new RegExp(TOKEN, 'g'), REDACTED);
 
 /** An explanation without the secret values that options and headers may hold. */
 export function withoutSecrets(explanation: Explanation): Explanation {
   const options = explanation.options.map((one) => ({ ...one, value: redact(one.value) }));
-  const request = { ...explanation.request, path: hideTokens(explanation.request.path) };
+  const request = { ...explanation.request, path: redactPath(explanation.request.path, REDACTED) };
   const { outcome } = explanation;
   if (outcome.type === 'redirect') {
-    return { ...explanation, request, options, outcome: { ...outcome, location: hideTokens(outcome.location) } };
+    return {
+      ...explanation,
+      request,
+      options,
+      outcome: { ...outcome, location: redactPath(outcome.location, REDACTED) },
+    };
   }
   if (outcome.type !== 'forward') return { ...explanation, request, options };
   const destinations = outcome.destinations.map((destination) => ({
     ...destination,
-    url: hideTokens(destination.url),
+    url: redactPath(destination.url, REDACTED),
     headers: destination.headers.map(
-      ([name, value]) => [name, isSensitive(name) || TOKEN.test(value) ? REDACTED : value] as const,
+      ([name, value]) => [name, isSecretName(name) || isToken(value) ? REDACTED : value] as const,
     ),
   }));
   return { ...explanation, request, options, outcome: { ...outcome, destinations } };

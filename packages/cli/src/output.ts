@@ -1,7 +1,7 @@
+import { redact } from '@edge-gateway/core';
 import { Option } from 'commander';
 import { stringify } from 'yaml';
 import { dig, entries, text, type StatusObject } from './objects.ts';
-import { redact } from './redact.ts';
 import type { TitledTable } from './rows/routes.ts';
 import { readState } from './status.ts';
 import { renderTable } from './table.ts';

@@ -125,4 +125,6 @@ export { extractorProblem } from './transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './transformation/stages.ts';
 export { headerProblems } from './transformation/header-problems.ts';
 export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';
-export { withoutAddressSecrets } from './address-secrets.ts';
+export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
+export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
+export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
-import { pino, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+import { pino, stdSerializers, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+import { redact } from './security/redact.ts';
 
 /** Levels of the product, least to most severe. `panic` lies between error and fatal. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
@@ -66,13 +67,26 @@ const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>>
   off: 'silent',
 };
 
-/** Paths whose values never reach a log line. */
-const REDACTED = ['authorization', 'cookie', 'token', 'secret', 'password', 'code'].flatMap((key) => [key, `*.${key}`]);
+/** Paths whose values never reach a log line; what {@link redact} recognises does not either. */
+const SECRET_PATHS = ['authorization', 'cookie', 'token', 'secret', 'password', 'code'].flatMap((key) => [
+  key,
+  `*.${key}`,
+]);
 
 /** The codes of errors have the name of authorization codes, and say most of what went wrong. */
 function censor(value: unknown): string {
   const isOfError = typeof value === 'string' && (/^ERR_[A-Z_]+$/.test(value) || Object.hasOwn(constants.errno, value));
   return isOfError ? value : '[redacted]';
+}
+
+/** Errors keep their class until their serializer has read them. */
+function withoutSecrets(details: Record<string, unknown>): Record<string, unknown> {
+  const shown = ([key, value]: [string, unknown]) => [key, value instanceof Error ? value : redactField(key, value)];
+  return Object.fromEntries(Object.entries(details).map(shown));
+}
+
+function redactField(key: string, value: unknown): unknown {
+  return redact({ [key]: value })[key];
 }
 
 /**
@@ -84,7 +98,13 @@ function censor(value: unknown): string {
  */
 export function createLoggers(options: { level?: LogLevel; destination?: DestinationStream } = {}): Loggers {
   const root = pino(
-    { level: 'trace', base: null, redact: { paths: REDACTED, censor } },
+    {
+      level: 'trace',
+      base: null,
+      redact: { paths: SECRET_PATHS, censor },
+      formatters: { log: withoutSecrets },
+      serializers: { err: (error: Error) => redact(stdSerializers.err(error)) },
+    },
     options.destination ?? pino.destination(1),
   );
   const loggers = new Map<LoggerName, PinoLogger>();

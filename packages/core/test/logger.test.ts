@@ -31,4 +31,14 @@ describe('a log line', () => {
       expect(line).to.nested.include({ 'err.code': '[redacted]', 'err.token': '[redacted]' });
     }
   });
+
+  it('has no secret of a resource, of an address or of the message of an error, at any depth', () => {
+    const line = lineOf({
+      upstream: { spec: { host: 'redis://user:MARKER@redis:6379' } },
+      changed: [{ jwks: { local: { key: '{"kty":"oct","k":"MARKER"}' } } }],
+      clientSecret: 'MARKER',
+      err: new Error('cannot reach https://user:MARKER@auth.example'),
+    });
+    expect(JSON.stringify(line)).to.contain('cannot reach').and.not.contain('MARKER');
+  });
 });

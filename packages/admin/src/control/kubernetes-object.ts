@@ -1,11 +1,12 @@
 import {
   KINDS,
+  redact,
+  redactAll,
   type ControlPlaneState,
   type Resource,
   type ResourceKey,
   type ResourceStatus,
 } from '@edge-gateway/core';
-import { redact, redactAll } from '../redact.ts';
 
 /** A resource as Kubernetes shows it. */
 export interface KubernetesObject {

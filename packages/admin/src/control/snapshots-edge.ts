@@ -1,6 +1,5 @@
-import type { ControlPlaneState } from '@edge-gateway/core';
+import { redactAll, type ControlPlaneState } from '@edge-gateway/core';
 import { lazily } from '../json-chunks.ts';
-import { redactAll } from '../redact.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 import { listObjects, showObject, type KubernetesObject } from './kubernetes-object.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';

@@ -1,7 +1,6 @@
-import type { ControlPlaneState, Snapshot } from '@edge-gateway/core';
+import { redact, type ControlPlaneState, type Snapshot } from '@edge-gateway/core';
 import { lazily } from '../json-chunks.ts';
 import { nodeKey } from '../node-key.ts';
-import { redact } from '../redact.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';
 

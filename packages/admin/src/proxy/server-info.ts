@@ -1,5 +1,5 @@
 import { json } from '../answer.ts';
-import { redact } from '../redact.ts';
+import { redact } from '@edge-gateway/core';
 import type { EndpointFactory } from './endpoint.ts';
 import { nodeKey } from '../node-key.ts';
 

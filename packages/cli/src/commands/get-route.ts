@@ -1,9 +1,9 @@
+import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import type { Io } from '../io.ts';
 import { items } from '../objects.ts';
 import { renderTables, yamlDocuments } from '../output.ts';
 import { readObjects } from '../read-objects.ts';
-import { redact } from '../redact.ts';
 import { routeTables } from '../rows/routes.ts';
 import { select, type GetFlags } from '../selection.ts';
 import { createTerminal } from '../terminal.ts';

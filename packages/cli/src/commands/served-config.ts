@@ -1,9 +1,9 @@
+import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway.ts';
 import type { Io } from '../io.ts';
 import { yamlDocuments } from '../output.ts';
-import { redact } from '../redact.ts';
 import { readSnapshots } from '../read-snapshots.ts';
 import { createTerminal } from '../terminal.ts';
 

@@ -9,6 +9,7 @@ import {
   type Kind,
   type Resource,
   type ResourceKey,
+  redact,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
@@ -16,7 +17,6 @@ import { stringify } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { loadOffline, shownOrigin } from '../offline.ts';
-import { redact } from '../redact.ts';
 
 /** The flags that say where something new goes. */
 export interface TargetFlags {

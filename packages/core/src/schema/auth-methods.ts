@@ -12,6 +12,7 @@ import {
   of,
   ref,
   refused,
+  secret,
   text,
   type Static,
 } from './field.ts';
@@ -21,8 +22,8 @@ import { RedisOptions } from './session.ts';
 
 const users = map(
   block({
-    salt: text('Salt.'),
-    hashedPassword: text('Hash of password and salt.'),
+    salt: text('Salt.', secret),
+    hashedPassword: text('Hash of password and salt.', secret),
   }),
   'Salt and hash by user.',
 );

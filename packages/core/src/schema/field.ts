@@ -14,7 +14,18 @@ export interface FieldOptions {
   readonly 'x-support'?: Support;
   /** What to write in place of a field that is not supported. */
   readonly 'x-instead'?: string;
+  /** Set on a field that holds a secret itself, not on a reference to one. */
+  readonly 'x-secret'?: Secrecy;
 }
+
+/**
+ * What of a secret field is never shown: all of it, or of a JWK, a JWK set or a PEM key only what is private in it.
+ */
+export type Secrecy = 'value' | 'keySet';
+/** Mixed into the options of a field that holds a secret. */
+export const secret = { 'x-secret': 'value' } as const;
+/** Mixed into the options of a field that holds keys, public or symmetric. */
+export const secretKeys = { 'x-secret': 'keySet' } as const;
 
 /** Mixed into the options of a field that is not supported yet. */
 export const notYet = { 'x-support': 'notYet' } as const;

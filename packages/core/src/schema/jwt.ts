@@ -1,4 +1,18 @@
-import { block, bool, duration, enumeration, int, list, map, named, of, ref, text, type Static } from './field.ts';
+import {
+  block,
+  bool,
+  duration,
+  enumeration,
+  int,
+  list,
+  map,
+  named,
+  of,
+  ref,
+  secretKeys,
+  text,
+  type Static,
+} from './field.ts';
 
 const claimToHeader = block({
   claim: text('Name of the claim.'),
@@ -11,7 +25,7 @@ export const ClaimToHeader = named<ClaimToHeader>('ClaimToHeader', claimToHeader
 
 const jwks = block(
   {
-    local: of(block({ key: text('A JWK, a set of them, or a PEM public key.') }), 'Keys written here.'),
+    local: of(block({ key: text('A JWK, a set of them, or a PEM public key.', secretKeys) }), 'Keys written here.'),
     remote: of(
       block({
         url: text('Host and path of the request.'),

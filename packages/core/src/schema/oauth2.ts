@@ -10,6 +10,8 @@ import {
   named,
   of,
   ref,
+  secret,
+  secretKeys,
   text,
   type Static,
 } from './field.ts';
@@ -20,7 +22,7 @@ const names = (description: string) => list(text(), description);
 const clientSecretRef = ref('Secret with `client-secret`.');
 const disableClientSecret = bool('There is no client secret.', { default: false });
 const authEndpointQueryParams = map(text(), 'Parameters added to the authorize URL.');
-const tokenEndpointQueryParams = map(text(), 'Parameters added to the token request.');
+const tokenEndpointQueryParams = map(text(), 'Parameters added to the token request.', secret);
 const dynamicMetadataFromClaims = map(text(), 'Claim by metadata key.');
 const azure = block(
   {
@@ -189,7 +191,7 @@ const validation = block(
           }),
           'Keys fetched over HTTP.',
         ),
-        localJwks: of(block({ inlineString: text('The key set.') }), 'Keys written here.'),
+        localJwks: of(block({ inlineString: text('The key set.', secretKeys) }), 'Keys written here.'),
         issuer: text('Has to equal the claim `iss`. Empty: not checked.'),
         audiences: names('Of which the claim `aud` has to name one. Empty: not checked.'),
       }),

@@ -1,4 +1,4 @@
-import { bool, block, map, named, text, type Static } from './field.ts';
+import { bool, block, map, named, secret, text, type Static } from './field.ts';
 
 /** Secret types with a meaning of their own; every other one is accepted as it is. */
 export const SECRET_TYPES = [
@@ -13,8 +13,8 @@ export const SECRET_TYPES = [
 
 const fields = block({
   type: text('What the secret is for, e.g. `kubernetes.io/tls`, `extauth.vendor.io/oauth`.', { default: 'Opaque' }),
-  data: map(text(), 'Values as base64, by key.'),
-  stringData: map(text(), 'Values as text, by key; win over `data`.'),
+  data: map(text(), 'Values as base64, by key.', secret),
+  stringData: map(text(), 'Values as text, by key; win over `data`.', secret),
   immutable: bool('Accepted without effect.', { default: false }),
 });
 /** A Secret beside its metadata. After reading, `stringData` is folded into `data`. */

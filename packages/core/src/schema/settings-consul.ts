@@ -1,12 +1,25 @@
-import { anything, block, bool, duration, enumeration, list, named, of, ref, text, type Static } from './field.ts';
+import {
+  anything,
+  block,
+  bool,
+  duration,
+  enumeration,
+  list,
+  named,
+  of,
+  ref,
+  secret,
+  text,
+  type Static,
+} from './field.ts';
 
 const consul = block({
   address: text('Deprecated; see `httpAddress`.'),
   httpAddress: text('Address of the HTTP API.'),
   datacenter: text('Data centre. Default: that of the agent.'),
   username: text('User.'),
-  password: text('Password.'),
-  token: text('Token.'),
+  password: text('Password.', secret),
+  token: text('Token.', secret),
   caFile: text('File with root certificates.'),
   caPath: text('Directory with root certificates.'),
   certFile: text('File with the client certificate.'),

@@ -1,4 +1,4 @@
-import { block, bool, empty, int, list, named, notYet, of, text, type Static } from './field.ts';
+import { block, bool, empty, int, list, named, notYet, of, secret, text, type Static } from './field.ts';
 
 const directory = block({ directory: text('The directory.') });
 const key = block({ rootKey: text('Key that all others are under.', { default: 'gw' }) });
@@ -12,8 +12,8 @@ export const ConfigSources = {
 
 const vault = block({
   address: text('Address of the server.'),
-  accessToken: text('Token.'),
-  token: text('Deprecated; token.'),
+  accessToken: text('Token.', secret),
+  token: text('Deprecated; token.', secret),
   tlsConfig: of(
     block({
       caCert: text('File with the root certificates.'),
@@ -40,8 +40,8 @@ const vault = block({
       iamServerIdHeader: text('Value of the header that names the server.'),
       mountPath: text('Path of the auth method.'),
       accessKeyId: text('Key id.'),
-      secretAccessKey: text('Key.'),
-      sessionToken: text('Session token.'),
+      secretAccessKey: text('Key.', secret),
+      sessionToken: text('Session token.', secret),
       leaseIncrement: int('Seconds a lease is renewed for.', { minimum: 0 }),
     }),
     'Logs in with AWS credentials.',

@@ -1,7 +1,7 @@
 import { findHeader } from '../flat-headers.ts';
 import { compileFormat, type Format } from '../format/format.ts';
 import { VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
-import { redactPath } from '../format/redact.ts';
+import { redactPath } from '@edge-gateway/core';
 
 /** The line of a text log that names no format (reference: security-graphql 7.5). */
 export const DEFAULT_TEXT: Format = compileFormat(

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { findHeader } from '../flat-headers.ts';
 import type { RequestRecord } from './record.ts';
 import { longFlags } from './long-flags.ts';
-import { isSecretHeader, isToken, redactPath } from './redact.ts';
+import { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from '@edge-gateway/core';
 import { formatTime } from './time.ts';
 
 /** Gives the value of an operator; `undefined` where there is none. */
@@ -109,13 +109,13 @@ export function operatorOf(name: string, argument: string | undefined, use: Form
 
 function redacted(operator: Operator, argument: string): Operator {
   const names = argument.toLowerCase().split('?');
-  if (names.some(isSecretHeader)) return (record) => (operator(record) === undefined ? undefined : '[redacted]');
+  if (names.some(isSecretHeader)) return (record) => (operator(record) === undefined ? undefined : REDACTED_IN_LOG);
   const isAddress = names.some((name) => ADDRESSES.has(name));
   return (record) => {
     const value = operator(record);
     if (typeof value !== 'string') return value;
     const shown = isAddress ? redactPath(value) : value;
-    return isToken(shown) ? '[redacted]' : shown;
+    return isToken(shown) ? REDACTED_IN_LOG : shown;
   };
 }
 

@@ -1,6 +1,5 @@
-import type { ResourceRef, Secrets, VirtualHost } from '@edge-gateway/core';
-import { isSensitiveName } from '../../redact.ts';
-import { REDACTED, message, type Message } from './json.ts';
+import { REDACTED_IN_LOG, isSecretName, type ResourceRef, type Secrets, type VirtualHost } from '@edge-gateway/core';
+import { message, type Message } from './json.ts';
 
 type HeaderManipulation = NonNullable<VirtualHost['options']['headerManipulation']>;
 
@@ -19,12 +18,12 @@ export function headerMutations(manipulation: HeaderManipulation | undefined, se
 
 function addition({ key = '', value = '' }: { key?: string; value?: string } = {}, append = true): Message {
   return {
-    header: { key, value: isSensitiveName(key) ? REDACTED : value },
+    header: { key, value: isSecretName(key) ? REDACTED_IN_LOG : value },
     append_action: append ? 'APPEND_IF_EXISTS_OR_ADD' : 'OVERWRITE_IF_EXISTS_OR_ADD',
   };
 }
 
 function fromSecret(ref: ResourceRef, secrets: Secrets, append: boolean | undefined): Message[] {
   const keys = Object.keys(secrets.get(ref)?.data ?? {}).sort();
-  return keys.map((key) => addition({ key, value: REDACTED }, append));
+  return keys.map((key) => addition({ key, value: REDACTED_IN_LOG }, append));
 }

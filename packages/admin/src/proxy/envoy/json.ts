@@ -4,9 +4,6 @@ import { lazily } from '../../json-chunks.ts';
 /** A message in the JSON form of Protocol Buffers, with the original field names. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** Text that stands in the place of a secret value. */
-export const REDACTED = '[redacted]';
-
 /** A list that is made while it is written; `undefined` when it would be empty, so that it is left out. */
 export function lazyList<T>(items: readonly T[], make: (item: T) => Message): Iterable<Message> | undefined {
   return items.length > 0 ? lazily(items, make) : undefined;

@@ -1,8 +1,8 @@
-import type { Route } from '@edge-gateway/core';
-import { isSensitiveName } from '../../redact.ts';
-import { REDACTED, message, type Message } from './json.ts';
+import { REDACTED_IN_LOG, isSecretName, type Route } from '@edge-gateway/core';
+import { message, type Message } from './json.ts';
 
 type Matcher = Route['matchers'][number];
+type HeaderMatcher = NonNullable<Matcher['headers']>[number];
 
 /** A matcher as RouteMatch. */
 export function routeMatch(matcher: Matcher): Message {
@@ -11,9 +11,7 @@ export function routeMatch(matcher: Matcher): Message {
     ...pathOf(matcher),
     case_sensitive: caseSensitive,
     headers: [...headers.map(headerMatcher), ...methodMatcher(methods)],
-    query_parameters: queryParameters.map(({ name, value, regex }) =>
-      message({ name, ...(value ? { string_match: stringMatch(value, regex) } : { present_match: true }) }),
-    ),
+    query_parameters: queryParameters.map((matcher) => message({ name: matcher.name, ...valueMatch(matcher) })),
   });
 }
 
@@ -24,10 +22,18 @@ function pathOf({ prefix, exact, regex, connectMatcher }: Matcher): Message {
   return { prefix: prefix ?? '/' };
 }
 
-function headerMatcher({ name, value, regex, invertMatch }: NonNullable<Matcher['headers']>[number]): Message {
-  const shown = value && isSensitiveName(name ?? '') ? REDACTED : value;
-  const test = shown ? { string_match: stringMatch(shown, regex) } : { present_match: true };
-  return message({ name: name?.toLowerCase(), ...test, invert_match: invertMatch || undefined });
+function headerMatcher({ name, value, regex, invertMatch }: HeaderMatcher): Message {
+  return message({
+    name: name?.toLowerCase(),
+    ...valueMatch({ name, value, regex }),
+    invert_match: invertMatch || undefined,
+  });
+}
+
+/** The value that a header or parameter has to have; redacted where its name is that of a credential. */
+function valueMatch({ name = '', value, regex }: Pick<HeaderMatcher, 'name' | 'value' | 'regex'>): Message {
+  if (!value) return { present_match: true };
+  return { string_match: stringMatch(isSecretName(name) ? REDACTED_IN_LOG : value, regex) };
 }
 
 function methodMatcher(methods: readonly string[]): Message[] {

@@ -1,4 +1,4 @@
-import type { Destination, Route, RouteAction, Secrets } from '@edge-gateway/core';
+import { redactPath, type Destination, type Route, type RouteAction, type Secrets } from '@edge-gateway/core';
 import { headerMutations } from './headers.ts';
 import { message, protoDuration, type Message } from './json.ts';
 
@@ -59,7 +59,7 @@ function redirect({ pathRedirect, prefixRewrite, regexRewrite, ...rest }: Redire
     https_redirect: rest.httpsRedirect || undefined,
     host_redirect: rest.hostRedirect,
     port_redirect: rest.portRedirect || undefined,
-    path_redirect: pathRedirect,
+    path_redirect: pathRedirect && redactPath(pathRedirect),
     prefix_rewrite: prefixRewrite,
     regex_rewrite: regexRewriteOf(regexRewrite),
     response_code: rest.responseCode ?? 'MOVED_PERMANENTLY',

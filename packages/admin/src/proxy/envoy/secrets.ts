@@ -1,5 +1,5 @@
-import { secretText, type ResourceRef, type Secrets } from '@edge-gateway/core';
-import { REDACTED, typed, type Message } from './json.ts';
+import { REDACTED_IN_LOG, secretText, type ResourceRef, type Secrets } from '@edge-gateway/core';
+import { typed, type Message } from './json.ts';
 import { secretName } from './tls.ts';
 
 const SECRET = 'envoy.extensions.transport_sockets.tls.v3.Secret';
@@ -20,7 +20,10 @@ export function tlsSecrets(ref: ResourceRef, secrets: Secrets): Message[] {
 }
 
 function certificate(chain: string): Message {
-  return { certificate_chain: { inline_bytes: toBase64(chain) }, private_key: { inline_bytes: toBase64(REDACTED) } };
+  return {
+    certificate_chain: { inline_bytes: toBase64(chain) },
+    private_key: { inline_bytes: toBase64(REDACTED_IN_LOG) },
+  };
 }
 
 /** Only what lies between the marks of certificates: people put keys into the same file. */

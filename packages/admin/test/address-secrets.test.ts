@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { keyOf } from '@edge-gateway/core';
+import { keyOf, redact } from '@edge-gateway/core';
 import { createControlAdmin, createDeveloperAdmin } from '../src/index.ts';
-import { redact } from '../src/redact.ts';
 import { controlOptions, resource, STATE } from './control/control-sample.ts';
 import { listen } from './sample.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withoutAddressSecrets } from '../src/address-secrets.ts';
+import { withoutAddressSecrets } from '../../src/security/address-secrets.ts';
 
 const CASES: readonly (readonly [written: string, shown: string])[] = [
   ['redis://:pass@host:6379', 'redis://*@host:6379'],

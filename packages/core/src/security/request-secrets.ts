@@ -1,0 +1,69 @@
+const SECRET_PARAMETERS: ReadonlySet<string> = new Set([
+  'api_key',
+  'apikey',
+  'access_token',
+  'client_secret',
+  'code',
+  'id_token',
+  'id_token_hint',
+  'logout_token',
+  'refresh_token',
+  'token',
+]);
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'api-key',
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'set-cookie',
+  'x-api-key',
+]);
+/** A JSON Web Token, in whatever header or parameter a provider looks for it: its header begins with `{`. */
+const JSON_WEB_TOKEN = /(?<![\w-])(?:ey[AJ]|ew[0ko])[\w-]{5,}\.[\w-]+\.[\w-]+/;
+/** Every token of a text, its signature included where it has one. */
+const TOKENS = /(?<![\w-])(?:ey[AJ]|ew[0ko])[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*/g;
+/** Stands in the place of a secret in log lines and in configuration dumps. */
+export const REDACTED_IN_LOG = '[redacted]';
+
+/**
+ * Returns an address, or a path, as it may be shown: values of query parameters that carry tokens by their name, or that
+ * look like a token, are replaced by `hidden`. Names are compared with their escapes resolved, as a server reads them.
+ */
+export function redactPath(path: string, hidden = REDACTED_IN_LOG): string {
+  const query = path.indexOf('?');
+  if (query < 0) return path;
+  const parts = path.slice(query + 1).split('&');
+  return `${path.slice(0, query)}?${parts.map((part) => redactParameter(part, hidden)).join('&')}`;
+}
+
+function redactParameter(part: string, hidden: string): string {
+  const cut = part.indexOf('=');
+  if (cut < 0) return JSON_WEB_TOKEN.test(part) ? hidden : part;
+  const name = part.slice(0, cut);
+  const isSecret = SECRET_PARAMETERS.has(unescaped(name).toLowerCase()) || isToken(unescaped(part.slice(cut + 1)));
+  return isSecret ? `${name}=${hidden}` : part;
+}
+
+function unescaped(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a text with `hidden` in the place of every JSON Web Token. */
+export function withoutTokens(text: string, hidden: string): string {
+  return text.replace(TOKENS, hidden);
+}
+
+/** Returns true for a text that has a JSON Web Token in it, with or without a prefix such as `Bearer`. */
+export function isToken(text: string): boolean {
+  return JSON_WEB_TOKEN.test(text);
+}
+
+/** Returns true for headers whose value no log shows. `lower` is in lower case. */
+export function isSecretHeader(lower: string): boolean {
+  return SECRET_HEADERS.has(lower);
+}

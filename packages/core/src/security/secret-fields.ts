@@ -1,0 +1,83 @@
+import type { TSchema } from 'typebox';
+import { KINDS } from '../schema/kinds.ts';
+import type { Secrecy } from '../schema/field.ts';
+import { isSecretHeader } from './request-secrets.ts';
+
+/** The parts of a schema that the walk reads. */
+interface SchemaNode {
+  readonly type?: unknown;
+  readonly title?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+  readonly additionalProperties?: SchemaNode | false;
+  readonly 'x-secret'?: Secrecy;
+}
+
+/** Names of secrets in free-form settings, which no schema describes. */
+const SECRET_NAME = new RegExp(
+  `^(?:${[
+    '.*(?:password|passwd|passphrase)',
+    'salt',
+    '(?:.*[_-])?(?:client|shared|hmac)?[_-]?secret',
+    '(?:.*[_-])?(?:secret|private|api|signing)[_-]?(?:access[_-]?)?key',
+    '(?:.*[_-])?(?:access|refresh|id|session|bearer|auth)?[_-]?token',
+    'tls\\.key',
+  ].join('|')})$`,
+  'i',
+);
+
+/** One field that a kind holds a secret in. */
+export interface SecretField {
+  readonly kind: string;
+  /** From the content of the resource, with `[]` for elements of lists and `*` for keys of maps. */
+  readonly path: readonly string[];
+  readonly secrecy: Secrecy;
+}
+
+/** Returns every secret field of every kind, as the schemas mark them (`'x-secret'`). */
+export function secretFields(): SecretField[] {
+  const kinds = new Map([...KINDS.values()].map((each) => [each.kind, each.schema]));
+  return [...kinds].flatMap(([kind, schema]) => fieldsOf(schema as SchemaNode & TSchema, kind, [], []));
+}
+
+function fieldsOf(node: SchemaNode, kind: string, path: readonly string[], titles: readonly string[]): SecretField[] {
+  if (node['x-secret']) return [{ kind, path, secrecy: node['x-secret'] }];
+  const { title, properties = {}, items, additionalProperties: values } = node;
+  if (title && titles.includes(title)) return [];
+  const seen = title ? [...titles, title] : titles;
+  return [
+    ...Object.entries(properties).flatMap(([name, field]) => fieldsOf(field, kind, [...path, name], seen)),
+    ...(items ? fieldsOf(items, kind, [...path, '[]'], seen) : []),
+    ...(values ? fieldsOf(values, kind, [...path, '*'], seen) : []),
+  ];
+}
+
+let byPlace: Map<string, Secrecy> | undefined;
+
+/** Secrecy by the names of a field and of the one that holds it, for some names are secret in one place only. */
+function secrecyByPlace(): Map<string, Secrecy> {
+  const places = new Map<string, Secrecy>();
+  for (const { kind, path, secrecy } of secretFields()) {
+    // The data of a Secret is known by its kind: that of a ConfigMap stands at the same place.
+    if (kind === 'Secret') continue;
+    const names = path.filter((step) => step !== '[]' && step !== '*');
+    const parent = path.at(-2) === '*' ? '*' : names.at(-2);
+    places.set(placeOf(parent, names.at(-1)!), secrecy);
+  }
+  return places;
+}
+
+function placeOf(parent: string | undefined, name: string): string {
+  return `${parent ?? ''}.${name}`;
+}
+
+/** Returns how the field `name` of the field `parent` is kept secret; `undefined` for one that may be shown. */
+export function secrecyOf(name: string, parent: string | undefined): Secrecy | undefined {
+  byPlace ??= secrecyByPlace();
+  return byPlace.get(placeOf(parent, name)) ?? byPlace.get(placeOf('*', name));
+}
+
+/** Returns true for fields, parameters and headers whose text is a secret by their name alone. */
+export function isSecretName(name: string): boolean {
+  return isSecretHeader(name.toLowerCase()) || SECRET_NAME.test(name);
+}

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { redact } from '../../src/index.ts';
+
+describe('redact', () => {
+  it('hides the values of a Secret and keeps the names of its keys', () => {
+    const secret = { kind: 'Secret', data: { 'tls.key': 'a2V5', other: 'eA==' }, stringData: { token: 't' } };
+    expect(redact([secret])).to.deep.equal([
+      {
+        kind: 'Secret',
+        data: { 'tls.key': '<redacted>', other: '<redacted>' },
+        stringData: { token: '<redacted>' },
+      },
+    ]);
+  });
+
+  it('hides the secret fields inside other resources and nothing else', () => {
+    const config = {
+      kind: 'AuthConfig',
+      spec: { users: { ann: { salt: 's', hashedPassword: 'h' } }, clientSecretRef: { name: 'x' } },
+    };
+    expect(redact(config)).to.deep.equal({
+      kind: 'AuthConfig',
+      spec: { users: { ann: { salt: '<redacted>', hashedPassword: '<redacted>' } }, clientSecretRef: { name: 'x' } },
+    });
+  });
+
+  it('hides what an address carries beside the place it names', () => {
+    const config = {
+      kind: 'AuthConfig',
+      spec: { host: 'rediss://u:p@redis:6379', url: 'https://auth.example.com/?key=k' },
+    };
+    expect(redact(config).spec).to.deep.equal({
+      host: 'rediss://<redacted>@redis:6379',
+      url: 'https://auth.example.com/?key=<redacted>',
+    });
+  });
+
+  it('shows the public part of keys and hides what is private in them', () => {
+    const inline = (key: string) => redact({ jwks: { local: { key } } }).jwks.local.key;
+    const rsa = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
+    expect(JSON.parse(inline(JSON.stringify({ keys: [{ ...rsa, d: 'MARKER', qi: 'MARKER' }] })))).to.deep.equal({
+      keys: [{ ...rsa, d: '<redacted>', qi: '<redacted>' }],
+    });
+    expect(JSON.parse(inline('{"kty":"oct","k":"MARKER"}'))).to.deep.equal({ kty: 'oct', k: '<redacted>' });
+    expect(inline('MARKER')).to.equal('<redacted>');
+    expect(inline('"MARKER"')).to.equal('<redacted>');
+    const pem = '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----';
+    expect(inline(pem)).to.equal(pem);
+    const withPrivate = `${pem}\n-----BEGIN RSA PRIVATE KEY-----\nMARKER\n-----END RSA PRIVATE KEY-----\n`;
+    expect(inline(withPrivate)).to.equal(`${pem}\n<redacted>\n`);
+    expect(inline('-----BEGIN EC PRIVATE KEY-----\nMARKER')).to.equal('<redacted>');
+  });
+
+  it('hides values beside the name of a header or parameter for credentials, templates included', () => {
+    const shown = redact({
+      requestHeadersToAdd: [{ header: { key: 'Authorization', value: 'MARKER' } }],
+      headersToAppend: [{ key: 'x-api-key', value: { text: 'MARKER' } }],
+      headers: { cookie: { text: 'MARKER' }, accept: { text: 'text/html' } },
+      queryParameters: [{ name: 'access_token', value: 'MARKER' }],
+      queryParams: { api_key: 'MARKER', page: '{$args.page}' },
+    });
+    expect(JSON.stringify(shown)).to.not.contain('MARKER');
+    expect(shown.headers.accept).to.deep.equal({ text: 'text/html' });
+    expect(shown.queryParams.page).to.equal('{$args.page}');
+  });
+
+  it('hides private keys, tokens and named query parameters inside any text', () => {
+    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.MARKER';
+    expect(redact({ body: `use ${token} here` })).to.deep.equal({ body: 'use <redacted> here' });
+    expect(redact({ pathRedirect: '/x?api_key=MARKER&page=2' })).to.deep.equal({
+      pathRedirect: '/x?api_key=<redacted>&page=2',
+    });
+    expect(JSON.stringify(redact(['-----BEGIN PRIVATE KEY-----\nMARKER\n-----END PRIVATE KEY-----']))).to.not.contain(
+      'MARKER',
+    );
+  });
+
+  it('keeps references, claims and data of ConfigMaps', () => {
+    const kept = {
+      kind: 'ConfigMap',
+      data: { schema: 'type Query { a: Int }' },
+      clientSecretRef: { name: 'oauth', namespace: 'shop' },
+      claimsToHeaders: [{ claim: 'email', header: 'x-email' }],
+      tokenSource: { headers: [{ header: 'authorization', prefix: 'Bearer ' }] },
+    };
+    expect(redact(kept)).to.deep.equal(kept);
+  });
+});
