@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { UnusableAnswer, type UnusableAnswerParts } from './failure.ts';
 
 /** Longest answer that is read, in bytes. */
 export const MAX_ANSWER_BYTES = 262_144;
@@ -25,8 +25,7 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
 export async function askJson(url: string, question: Question): Promise<JsonObject | undefined> {
   const { signal, refusals, ...init } = question;
   const host = URL.parse(url)?.host ?? 'the address';
-  const unusable = (what: string, cause?: unknown): GatewayError =>
-    new GatewayError(`${host} ${what}`, { code: 'ERR_EXTAUTH_ANSWER', status: 502, cause });
+  const unusable = (what: string, more?: UnusableAnswerParts) => new UnusableAnswer(`${host} ${what}`, more);
   let answer: Response;
   let text: string | undefined;
   try {
@@ -34,16 +33,16 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
     text = await bodyOf(answer);
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw unusable('cannot be reached', cause);
+    throw unusable('cannot be reached', { cause });
   }
   if (refusals?.includes(answer.status)) return undefined;
   if (text === undefined) throw unusable('gave an answer that is too long');
-  if (answer.status !== 200) throw unusable(`answered with status ${answer.status}`);
+  if (answer.status !== 200) throw unusable(`answered with status ${answer.status}`, { answered: answer.status });
   try {
     const value = JSON.parse(text) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch (cause) {
-    throw unusable('gave an answer that is no JSON', cause);
+    throw unusable('gave an answer that is no JSON', { cause });
   }
   throw unusable('gave an answer that is no JSON object');
 }

@@ -16,7 +16,7 @@ import { changeQuery } from './query-changes.ts';
 import { runStep, type StepOutcome } from './step.ts';
 
 /** What the whole chain says. `failed` marks a refusal because something went wrong, and nobody was judged. */
-export type ChainDecision = AuthAllowed | (AuthDenied & { readonly failed?: true });
+export type ChainDecision = StepOutcome;
 
 /** The steps of an AuthConfig made ready. */
 export interface Chain {

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   factsOf,
+  type AuthAllowed,
   type AuthDenied,
   type AuthRequest,
   type Context,
@@ -12,6 +13,7 @@ import {
 } from '@edge-gateway/core';
 import { authRequestOf } from './auth-request.ts';
 import type { Chain, ChainDecision } from './chain.ts';
+import { clientStatusOf } from './failure.ts';
 import { checkSendable, record, removeClientCopies } from './grants.ts';
 import { parsedBody } from './parsed-body.ts';
 import { hasBody, readBody } from './read-body.ts';
@@ -87,8 +89,8 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
       return false;
     }
     stats.error.value++;
-    // Else anybody could fail the judgement by hanging up.
-    if (settings.failureModeAllow && !hasLeft(exchange)) {
+    // Else anybody could fail the judgement by hanging up, or by what only they can fail.
+    if (settings.failureModeAllow && !decision.failClosed && !hasLeft(exchange)) {
       stats.failureModeAllowed.value++;
       return true;
     }
@@ -108,6 +110,7 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
       const limit = Math.max(settings.body?.maxBytes ?? 0, chain.bodyBytes(bare));
       const read = limit > 0 && !facts.body && hasBody(req) ? await bodyOf(req, facts, limit) : undefined;
       if (read && !read.whole && !settings.body?.partial) {
+        removeClientCopies(req, facts, granted);
         refuse(TOO_LARGE, exchange);
         return false;
       }
@@ -119,9 +122,10 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
       };
       return settle(await chain.authorize(request), exchange, facts);
     } catch (error) {
-      const level = hasLeft(exchange) ? 'debug' : 'error';
+      const decision = failureOf(error);
+      const level = hasLeft(exchange) ? 'debug' : decision.failed ? 'error' : 'info';
       log[level]({ requestId: facts.requestId, config: id, err: error }, 'external auth failed');
-      return settle({ allowed: false, status: 403, reason: 'external auth failed', failed: true }, exchange, facts);
+      return settle(decision, exchange, facts);
     } finally {
       res.off('close', onClose);
     }
@@ -144,6 +148,14 @@ async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promis
   if (!req.readableEnded) return (facts.body = await readBody(req, limit));
   const bytes = parsedBody(req);
   return { bytes: bytes.subarray(0, limit), whole: bytes.length <= limit };
+}
+
+/** What goes wrong outside the steps is caused by the client, or a defect: no server was asked. */
+function failureOf(error: unknown): Exclude<ChainDecision, AuthAllowed> {
+  const status = clientStatusOf(error);
+  if (status === undefined)
+    return { allowed: false, status: 403, reason: 'external auth failed', failed: true, failClosed: true };
+  return { allowed: false, status, body: STATUS_CODES[status] ?? '', reason: (error as Error).message, unsure: true };
 }
 
 function hasLeft({ req, res }: Exchange): boolean {

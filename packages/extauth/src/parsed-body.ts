@@ -1,36 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '@edge-gateway/core';
-
-/** What a body parser may have left on a request. */
-type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
+import { GatewayError, restoreBody } from '@edge-gateway/core';
+import { clientError } from './failure.ts';
 
 /**
- * The body that a parser in front has read: its bytes where the parser kept them, else JSON, a form or text written
- * anew. Throws `ERR_EXTAUTH_CONFIG` where nothing was left that can be shown to a step.
+ * Returns the body that a parser in front has read: its bytes where the parser kept them, else JSON, a form or text
+ * serialized again. Throws `ERR_EXTAUTH_REQUEST` (400) for a body that no step can be shown, and `ERR_EXTAUTH_CONFIG`
+ * where earlier middleware consumed the body and left nothing of it.
  */
 export function parsedBody(req: IncomingMessage): Buffer {
-  const { body, rawBody } = req as ParsedRequest;
-  const [type = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';', 1);
-  if (Buffer.isBuffer(rawBody)) return rawBody;
-  if (Buffer.isBuffer(body)) return body;
-  const text = written(body, type.trim());
-  if (text !== undefined) return Buffer.from(text);
-  throw new GatewayError(
-    'the body was read before external auth, and what is left of it is no JSON, form or text: mount external auth first',
-    { code: 'ERR_EXTAUTH_CONFIG' },
-  );
-}
-
-function written(body: unknown, type: string): string | undefined {
-  if (body === undefined) return undefined;
-  if (type === 'application/json' || type.endsWith('+json')) return JSON.stringify(body);
-  if (typeof body === 'string') return body;
-  return type === 'application/x-www-form-urlencoded' ? form(body) : undefined;
-}
-
-function form(body: unknown): string | undefined {
-  const pairs = Object.entries(body ?? {}).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
-  return pairs.every((pair): pair is [string, string] => typeof pair[1] === 'string')
-    ? new URLSearchParams(pairs).toString()
-    : undefined;
+  const restored = restoreBody(req);
+  if (restored.bytes) return restored.bytes;
+  const message = `the body was read before external auth: ${restored.reason}`;
+  if (!restored.isMissing) throw clientError(message, 400);
+  throw new GatewayError(`${message}; mount external auth first`, { code: 'ERR_EXTAUTH_CONFIG' });
 }

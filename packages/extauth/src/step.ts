@@ -1,7 +1,15 @@
 import type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthRequest, Logger } from '@edge-gateway/core';
+import { clientStatusOf, isServerFailure } from './failure.ts';
+
+/** A refusal because something went wrong, and nobody was judged. */
+export interface Failed {
+  readonly failed?: true;
+  /** True where no server failed: `failureModeAllow` must not apply, for the client may have caused it. */
+  readonly failClosed?: true;
+}
 
 /** What a step says; `failed` where it could not say anything. */
-export type StepOutcome = AuthAllowed | (AuthDenied & { readonly failed?: true });
+export type StepOutcome = AuthAllowed | (AuthDenied & Failed);
 
 export interface StepLimits {
   /** Milliseconds; methods that ask nobody else have no limit. */
@@ -28,16 +36,21 @@ export async function runStep(method: AuthMethod, request: AuthRequest, limits: 
     }
     if (request.signal?.aborted) {
       log.debug({ requestId, config, step }, 'the client left before the auth step was done');
-      return failed('the client left');
+      return { ...failed('the client left'), failClosed: true };
+    }
+    const status = clientStatusOf(error);
+    if (status !== undefined) {
+      log.info({ requestId, config, step, err: error }, 'request cannot be judged');
+      return { allowed: false, status, unsure: true, reason: (error as Error).message };
     }
     log.error({ requestId, config, step, err: error }, 'auth step failed');
-    return failed('the step failed');
+    return { ...failed('the step failed'), ...(!isServerFailure(error) && { failClosed: true }) };
   }
 }
 
 const TOO_SLOW = Symbol('too slow');
 
-function failed(reason: string): StepOutcome {
+function failed(reason: string): AuthDenied & Failed {
   return { allowed: false, status: 403, reason, failed: true };
 }
 

@@ -9,7 +9,7 @@ const COOL_DOWN_MS = 30_000;
 const FETCH_TIMEOUT_MS = 5_000;
 /** After a read that failed the next is made no sooner than this, in milliseconds. */
 const RETRY_MS = 1_000;
-/** Who has the key waits no longer than this for a newer set, in milliseconds: there are 200 for the whole step. */
+/** With keys at hand, nobody waits longer than this for newer ones, in milliseconds: there are 200 for the whole step. */
 const PATIENCE_MS = 100;
 
 /** The keys that tokens are checked with. */
@@ -78,8 +78,12 @@ export function remoteTokenKeys(url: string, refreshInterval: string | undefined
       if (age > refreshMs) {
         const { done, patience } = newer();
         if (readAt === -Infinity) await done;
-        else await Promise.race([done.catch(() => {}), ...(keys.has(kid) ? [patience] : [])]);
-      } else if (!keys.has(kid) && age > COOL_DOWN_MS) await newer().done;
+        else await Promise.race([done.catch(() => {}), patience]);
+      } else if (!keys.has(kid) && age > COOL_DOWN_MS) {
+        const { done, patience } = newer();
+        // Not a failure: else a token with an invented key id would pass by `failureModeAllow` while the server is away.
+        await Promise.race([done.catch(() => {}), patience]);
+      }
       return keys.get(kid);
     },
   };

@@ -35,12 +35,12 @@ export function checkRequestOf(request: AuthRequest, config: unknown, id: string
 }
 
 function headersOf(request: AuthRequest): Record<string, string> {
-  const headers: Record<string, string> = {
-    ':authority': request.host,
-    ':method': request.method,
-    ':path': request.path,
-    ':scheme': request.scheme,
-  };
+  // Without a prototype: a client may name a header `constructor`.
+  const headers = Object.create(null) as Record<string, string>;
+  headers[':authority'] = request.host;
+  headers[':method'] = request.method;
+  headers[':path'] = request.path;
+  headers[':scheme'] = request.scheme;
   const flat = request.headers();
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;

@@ -16,6 +16,7 @@ import {
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { askJson } from '../ask.ts';
 import { claimChanges, claimMetadata, hasScopes, type Claims } from '../claims.ts';
+import { isServerFailure, SAFE_HEADER_BYTES } from '../failure.ts';
 import { createRemembered, type Remembered } from '../remembered.ts';
 import { jwtChecker } from '../token-jwt.ts';
 import { bearerToken } from '../bearer-token.ts';
@@ -28,10 +29,13 @@ interface Known {
   readonly userInfo?: Claims;
 }
 
-type Introspect = (token: string, signal: AbortSignal | undefined) => Promise<Claims>;
+/** `undefined` where the endpoint does not take the token. */
+type Introspect = (token: string, signal: AbortSignal | undefined) => Promise<Claims | undefined>;
 
-/** RFC 6750 §3.1: what a server answers to a bearer token that is not good. */
-const BAD_TOKEN = [400, 401, 403];
+/** What a server answers to a token that it does not take at all, because of its form or length. */
+const BAD_FORM = [400, 413, 414, 422, 431];
+/** The same, and RFC 6750 §3.1: what it answers to a bearer token that is not good. */
+const BAD_TOKEN = [401, 403, ...BAD_FORM];
 
 /** What the method takes from other packages. */
 export interface AccessTokenParts {
@@ -77,11 +81,17 @@ function knowledge(spec: AccessTokenValidation, { id, context }: Surroundings): 
 
   async function learn(token: string, { signal }: AuthRequest, checked: Claims | undefined): Promise<Known | string> {
     const claims = checked ?? (await introspect(token, signal));
+    if (!claims) return 'the introspection endpoint does not take the token';
     if (!checked && claims['active'] !== true) return 'the token is not active';
     if (!checked && endOf(claims) <= context.now()) return 'the token has expired';
     if (!spec.userinfoUrl) return { claims };
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
-    const userInfo = await askJson(spec.userinfoUrl, { method: 'GET', headers, signal, refusals: BAD_TOKEN });
+    const asking = { method: 'GET', headers, signal, refusals: BAD_TOKEN } as const;
+    const userInfo = await askJson(spec.userinfoUrl, asking).catch((error: unknown) => {
+      // Not every server takes a header this long, and some just close the connection.
+      if (token.length > SAFE_HEADER_BYTES && isServerFailure(error)) return undefined;
+      throw error;
+    });
     return userInfo ? { claims, userInfo } : 'userinfoUrl refuses the token';
   }
 
@@ -176,7 +186,7 @@ function introspectorOf(
   }
   return (token, signal) => {
     const form = new URLSearchParams({ token, ...(clientId && !clientSecretRef && { client_id: clientId }) });
-    return askJson(introspectionUrl!, { method: 'POST', headers, body: form.toString(), signal });
+    return askJson(introspectionUrl!, { method: 'POST', headers, body: form.toString(), signal, refusals: BAD_FORM });
   };
 }
 

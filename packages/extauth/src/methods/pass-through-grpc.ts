@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectivityState, credentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import { connectivityState, credentials, status, type Client, type ServiceError } from '@grpc/grpc-js';
 import { GatewayError, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { bypassCounter } from '../bypass-counter.ts';
 import { delayMs } from '../delay.ts';
+import { isServerFailure } from '../failure.ts';
 import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
 import { serverTls } from '../server-tls.ts';
@@ -39,10 +40,10 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
     const bypassed = bypassCounter(context.metrics, 'grpc');
     let wasConnected = false;
 
-    function once(request: AuthRequest, deadline: number): Promise<CheckResponse> {
+    function once(request: AuthRequest, question: object, deadline: number): Promise<CheckResponse> {
       return new Promise((resolve, reject) => {
         const check = (client as unknown as { readonly Check: Check }).Check.bind(client);
-        const call = check(checkRequestOf(request, config, id), { deadline }, (error, answer) => {
+        const call = check(question, { deadline }, (error, answer) => {
           request.signal?.removeEventListener('abort', cancel);
           if (error) reject(error);
           else resolve(answer!);
@@ -54,9 +55,10 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
 
     async function ask(request: AuthRequest): Promise<CheckResponse> {
       const deadline = Date.now() + timeoutMs;
+      const question = checkRequestOf(request, config, id);
       for (let retry = 0; ; retry++) {
         try {
-          const answer = await once(request, deadline);
+          const answer = await once(request, question, deadline);
           wasConnected = true;
           return answer;
         } catch (error) {
@@ -72,23 +74,44 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
 
     return {
       async authorize(request): Promise<AuthDecision> {
+        let answer: CheckResponse;
         try {
-          return decisionOf(await ask(request), request);
+          answer = await ask(request);
         } catch (error) {
-          if (request.signal?.aborted) throw error;
+          if (request.signal?.aborted || !isServerFailure(error)) throw error;
           const details = { requestId: request.requestId, config: id, server: address, err: error };
           log.warn(details, 'no answer of the auth server');
-          if (failureModeAllow) {
+          if (failureModeAllow && !isRefusal(error)) {
             bypassed.value++;
             return { allowed: true };
           }
           return { allowed: false, status: 403, unsure: true, reason: 'the auth server does not answer' };
         }
+        return decisionOf(answer, request);
       },
       close: () => client.close(),
     };
   },
 };
+
+/**
+ * Codes by which a server refuses this request, as a status from 400 to 499 over HTTP: it did not fail. Among them is
+ * what it says to a message that is too large.
+ */
+const REFUSALS: ReadonlySet<number> = new Set([
+  status.INVALID_ARGUMENT,
+  status.NOT_FOUND,
+  status.ALREADY_EXISTS,
+  status.PERMISSION_DENIED,
+  status.RESOURCE_EXHAUSTED,
+  status.FAILED_PRECONDITION,
+  status.OUT_OF_RANGE,
+  status.UNAUTHENTICATED,
+]);
+
+function isRefusal(error: unknown): boolean {
+  return REFUSALS.has((error as ServiceError).code);
+}
 
 /** Milliseconds before the next attempt; `undefined` when there is none. */
 function backOff({ retryPolicy }: GrpcSpec, retry: number): number | undefined {

@@ -12,6 +12,7 @@ import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { MAX_ANSWER_BYTES } from '../ask.ts';
 import { bypassCounter } from '../bypass-counter.ts';
 import { delayMs } from '../delay.ts';
+import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../failure.ts';
 import { isFraming } from '../framing.ts';
 import { rootsOfEnvironment, serverTls } from '../server-tls.ts';
 
@@ -19,6 +20,14 @@ const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_CONNECTIONS = 100;
 
 type HttpSpec = NonNullable<PassThroughAuth['http']>;
+
+/** What an own server is told. */
+interface Question {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Bytes of the headers that the client sent. */
+  readonly clientBytes: number;
+}
 
 /** What an own server answered. */
 interface Answer {
@@ -45,9 +54,9 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
     );
     const bypassed = bypassCounter(context.metrics, 'http');
 
-    async function ask(request: AuthRequest): Promise<Answer> {
+    async function ask(request: AuthRequest, question: Question): Promise<Answer> {
       const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
-      const body = bodyFor(spec, request);
+      const { headers: told, body } = question;
       const {
         statusCode,
         headers,
@@ -55,21 +64,30 @@ export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
       } = await send(url, {
         method: 'POST',
         dispatcher,
-        headers: headersFor(http, request, body !== undefined),
+        headers: told,
         body: body ?? null,
         headersTimeout: delayMs(http.responseHeaderTimeout) ?? 0,
         signal: AbortSignal.any(limits),
       });
-      return { status: statusCode, headers, body: await textOf(stream) };
+      const isRefusal = statusCode !== 200 && statusCode < 500;
+      // A refusal stays one, also where its text cannot be read.
+      const text = await textOf(stream).catch((error: unknown) => {
+        if (isRefusal) return '';
+        throw error;
+      });
+      return { status: statusCode, headers, body: text };
     }
 
     return {
       async authorize(request): Promise<AuthDecision> {
+        const question = questionOf(spec, request);
         let answer: Answer | undefined;
         try {
-          answer = await ask(request);
+          answer = await ask(request, question);
         } catch (error) {
-          if (request.signal?.aborted) throw error;
+          if (request.signal?.aborted || !isServerFailure(error)) throw error;
+          if (question.clientBytes > SAFE_HEADER_BYTES)
+            throw clientError('no answer to a call with headers this long', 431, error);
           const details = { requestId: request.requestId, config: id, server: host, err: error };
           context.log.get('ext_authz').warn(details, 'no answer of the auth server');
         }
@@ -103,16 +121,21 @@ function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
   });
 }
 
-function headersFor({ request: wanted = {} }: HttpSpec, request: AuthRequest, hasBody: boolean) {
+function questionOf(spec: PassThroughAuth, request: AuthRequest): Question {
+  const { request: wanted = {} } = spec.http ?? {};
   const headers: Record<string, string> = {};
+  let clientBytes = 0;
   for (const written of wanted.allowedHeaders ?? []) {
     const name = written.toLowerCase();
     const value = isFraming(name) ? undefined : request.header(name);
-    if (value !== undefined) headers[name] = value;
+    if (value === undefined) continue;
+    headers[name] = value;
+    clientBytes += name.length + value.length;
   }
-  if (hasBody) headers['content-type'] = 'application/json';
+  const body = bodyFor(spec, request);
+  if (body !== undefined) headers['content-type'] = 'application/json';
   for (const [name, value] of Object.entries(wanted.headersToAdd ?? {})) headers[name.toLowerCase()] = value;
-  return headers;
+  return { headers, body, clientBytes };
 }
 
 /** The body of the call; none where nothing was asked for. */

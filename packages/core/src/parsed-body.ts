@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What a body parser may have left on a request. */
+type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
+
+/**
+ * The bytes of a body that was parsed (`isVerbatim`: as they were sent, not serialized again), or why they cannot be
+ * restored (`isMissing`: nothing was left of it).
+ */
+export type RestoredBody =
+  | { readonly bytes: Buffer; readonly isVerbatim: boolean }
+  | { readonly bytes?: undefined; readonly reason: string; readonly isMissing: boolean };
+
+/**
+ * Restores a body that a parser has read: a `Buffer` in `req.rawBody` or `req.body` as it is; text, JSON and urlencoded
+ * bodies are serialized again by their content type. Never throws: what cannot be serialized is told as `reason`.
+ */
+export function restoreBody(req: IncomingMessage): RestoredBody {
+  const { body, rawBody } = req as ParsedRequest;
+  if (Buffer.isBuffer(rawBody)) return { bytes: rawBody, isVerbatim: true };
+  if (Buffer.isBuffer(body)) return { bytes: body, isVerbatim: true };
+  if (body === undefined) return { reason: 'nothing was left in req.body', isMissing: true };
+  try {
+    return { bytes: Buffer.from(serialize(req, body)), isVerbatim: false };
+  } catch (error) {
+    // A deeply nested body overflows the stack.
+    const reason = error instanceof Unserializable ? error.message : 'req.body is nested too deeply';
+    return { reason, isMissing: false };
+  }
+}
+
+class Unserializable extends Error {}
+
+function serialize(req: IncomingMessage, body: unknown): string {
+  const [written = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';', 1);
+  const type = written.trim();
+  if (type === 'application/json' || type.endsWith('+json')) return json(req, body);
+  if (typeof body === 'string') return body;
+  if (type === 'application/x-www-form-urlencoded' && isRecord(body)) return form(body);
+  throw new Unserializable(`there is no way to write ${type || 'a body without content type'} again`);
+}
+
+function json(req: IncomingMessage, body: unknown): string {
+  const text = JSON.stringify(body) as string | undefined;
+  if (text === undefined) throw new Unserializable('req.body is nothing that JSON can say');
+  if (typeof body !== 'string') return text;
+  // A string is either the text of the body or a JSON string that was parsed: only its length can tell.
+  const length = Number(req.headers['content-length']);
+  if (Buffer.byteLength(body) === length) return body;
+  if (Buffer.byteLength(text) === length) return text;
+  throw new Unserializable('req.body is a string that may or may not be parsed');
+}
+
+/** Names nest in brackets as the parsers of Express read them: `a[b]=c`; several plain values repeat the name. */
+function form(body: Record<string, unknown>): string {
+  const pairs: string[] = [];
+  const add = (name: string, value: unknown): void => {
+    if (Array.isArray(value) && value.length > 1 && value.every((each) => typeof each !== 'object')) {
+      for (const each of value) add(name, each);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) add(`${name}[${key}]`, inner);
+    } else {
+      pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(String(value ?? ''))}`);
+    }
+  };
+  for (const [name, value] of Object.entries(body)) add(name, value);
+  return pairs.join('&');
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,57 @@
+import { GatewayError } from '@edge-gateway/core';
+
+/**
+ * Most bytes of a client that every server is expected to accept in a header. Where a call with more of them fails, the
+ * client may have caused it.
+ */
+export const SAFE_HEADER_BYTES = 8192;
+
+export interface UnusableAnswerParts {
+  /** Status of the answer, where there was one. */
+  readonly answered?: number;
+  readonly cause?: unknown;
+}
+
+/** A server that was asked gave no answer that can be used. */
+export class UnusableAnswer extends GatewayError {
+  readonly answered: number | undefined;
+
+  constructor(message: string, { answered, cause }: UnusableAnswerParts = {}) {
+    super(message, { code: 'ERR_EXTAUTH_ANSWER', status: 502, cause });
+    this.answered = answered;
+  }
+}
+
+/** What Node and undici throw for arguments that they do not accept, instead of calling a server. */
+const BAD_ARGUMENT = /^(?:ERR_INVALID_|ERR_HTTP_INVALID_|ERR_UNESCAPED_|UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED)/;
+/** The only type errors that stand for a failed call: those of `fetch`. */
+const FAILED_FETCH = new Set(['fetch failed', 'terminated']);
+const DEFECTS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError];
+
+/** Status of an error that the client caused, `undefined` for every other one. */
+export function clientStatusOf(error: unknown): number | undefined {
+  if (!(error instanceof GatewayError)) return undefined;
+  return isClientStatus(error.status) ? error.status : undefined;
+}
+
+function isClientStatus(status = 0): boolean {
+  return status >= 400 && status < 500;
+}
+
+/**
+ * Whether an error means that a server failed. Everything else, such as a call that could not even be made, may have been
+ * caused by the content of the request, and must never count as a permission.
+ */
+export function isServerFailure(error: unknown): boolean {
+  if (clientStatusOf(error) !== undefined) return false;
+  if (error instanceof UnusableAnswer && isClientStatus(error.answered)) return false;
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  if (typeof code === 'string' && BAD_ARGUMENT.test(code)) return false;
+  if (error instanceof TypeError && FAILED_FETCH.has(error.message)) return true;
+  return !DEFECTS.some((type) => error instanceof type);
+}
+
+/** An error that the client caused. `status` is what it is answered. */
+export function clientError(message: string, status: 400 | 413 | 431, cause?: unknown): GatewayError {
+  return new GatewayError(message, { code: 'ERR_EXTAUTH_REQUEST', status, ...(cause !== undefined && { cause }) });
+}
