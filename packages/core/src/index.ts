@@ -128,4 +128,5 @@ export { headerProblems } from './transformation/header-problems.ts';
 export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
+export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
 export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';

@@ -1,5 +1,5 @@
 import type { Store } from 'express-session';
-import { digest, parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
+import { digest, isTrustedUrl, parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
 import { createCheck, verifiesAccess } from './check.ts';
 import { configLog } from './config-log.ts';
@@ -10,7 +10,6 @@ import { azureGroups } from './groups/azure-groups.ts';
 import { extraParameters } from './login/parameters.ts';
 import { createProviderClient } from './provider/client.ts';
 import type { Identified } from './provider/client-authentication.ts';
-import { isTrusted } from './provider/limited-fetch.ts';
 import { createProvider, fixedProvider, type Provider } from './provider/provider.ts';
 import { createVerifier } from './provider/verify.ts';
 import { createKeeper, renewalOf } from './session/keepers.ts';
@@ -53,6 +52,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     clientId: settings.clientId,
     authentication: settings.identified.authentication,
     provider,
+    trust: { allowHttp: block.allowHttp },
     now,
   });
   const check = createCheck({
@@ -165,10 +165,14 @@ function sameSubject(before: Session, renewed: Session): void {
   if (subjects[0] !== subjects[1]) throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token is of another user');
 }
 
+const UNTRUSTED = 'must be an https address (http only to this machine, or with allowHttp: true)';
+
 function providerOf({ block, context, endpoints }: LoginParts): Provider {
+  const trust = { allowHttp: block.allowHttp };
   if (endpoints) {
     for (const url of Object.values(endpoints)) {
-      if (url && !isTrusted(url)) throw failure('ERR_OIDC_CONFIG', 'the endpoints of the provider have to be https');
+      if (url && !isTrustedUrl(url, trust))
+        throw failure('ERR_OIDC_CONFIG', `the endpoints of the provider ${UNTRUSTED}`);
     }
     return fixedProvider({
       issuer: new URL(endpoints.auth).origin,
@@ -178,10 +182,13 @@ function providerOf({ block, context, endpoints }: LoginParts): Provider {
     });
   }
   const issuerUrl = block.issuerUrl ?? '';
-  if (!isTrusted(issuerUrl))
-    throw failure('ERR_OIDC_CONFIG', 'issuerUrl has to be an https address (http only to this machine)');
+  if (!isTrustedUrl(issuerUrl, trust)) throw failure('ERR_OIDC_CONFIG', `issuerUrl ${UNTRUSTED}`);
+  for (const [name, url] of Object.entries(block.discoveryOverride ?? {})) {
+    if (typeof url === 'string' && url !== '' && !isTrustedUrl(url, trust))
+      throw failure('ERR_OIDC_CONFIG', `discoveryOverride.${name} ${UNTRUSTED}`);
+  }
   const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULT_POLL);
-  const options = { issuerUrl, override: block.discoveryOverride, pollIntervalMs, now: context.now };
+  const options = { issuerUrl, override: block.discoveryOverride, trust, pollIntervalMs, now: context.now };
   const keysFailed = keyAlarm(context, issuerUrl);
   return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () =>
     createProvider({ ...options, keysFailed }),

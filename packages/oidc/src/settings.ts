@@ -3,7 +3,6 @@ import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/sche
 import type { CookieAttributes } from './cookies.ts';
 import { failure } from './failure.ts';
 import { identify, type Identified } from './provider/client-authentication.ts';
-import { isTrusted } from './provider/limited-fetch.ts';
 import { findSecret } from './secret.ts';
 
 /** Holds the key that replicas share for logins under way, as `signing-key`. */
@@ -91,7 +90,7 @@ function stateKeyOf({ context, session, signingKey }: SettingsParts, { secret }:
 
 function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {
   const url = URL.parse(afterLogoutUrl || appUrl.href, appUrl.href);
-  if (url && (isTrusted(url.href) || url.protocol === 'http:')) return url.href;
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url.href;
   throw failure('ERR_OIDC_CONFIG', 'afterLogoutUrl is not an http or https address');
 }
 

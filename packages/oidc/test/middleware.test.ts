@@ -62,6 +62,11 @@ describe('oidc() in a server of one’s own', () => {
     const good = { issuerUrl: 'https://idp.example', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
     const bad: Record<string, OidcOptions> = {
       'issuer over http': { ...good, callbackPath: '/cb', issuerUrl: 'http://idp.example' },
+      'an overridden end-session endpoint over http': {
+        ...good,
+        callbackPath: '/cb',
+        discoveryOverride: { endSessionEndpoint: 'http://idp.example/end' },
+      },
       'callback without slash': { ...good, callbackPath: 'cb' },
       'no callback': good,
       'appUrl that is a script': { ...good, callbackPath: '/cb', appUrl: 'javascript:alert(1)' },
@@ -85,5 +90,11 @@ describe('oidc() in a server of one’s own', () => {
         .with.property('code')
         .match(/^ERR_OIDC_(CONFIG|SECRET)$/);
     }
+  });
+
+  it('takes a provider over http on another machine only with allowHttp', () => {
+    const options = { issuerUrl: 'http://idp.internal', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
+    expect(() => oidc({ ...options, callbackPath: '/cb' })).to.throw(/issuerUrl must be an https address.*allowHttp/);
+    expect(oidc({ ...options, callbackPath: '/cb', allowHttp: true })).to.be.a('function');
   });
 });

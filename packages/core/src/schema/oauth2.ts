@@ -24,6 +24,10 @@ const disableClientSecret = bool('There is no client secret.', { default: false 
 const authEndpointQueryParams = map(text(), 'Parameters added to the authorize URL.');
 const tokenEndpointQueryParams = map(text(), 'Parameters added to the token request.', secret);
 const dynamicMetadataFromClaims = map(text(), 'Claim by metadata key.');
+const allowHttp = bool(
+  'Extension of this gateway. Permits http addresses of the provider on other machines. Codes, tokens, keys and the client secret then travel unencrypted. http to this machine needs no permission.',
+  { default: false },
+);
 const azure = block(
   {
     clientId: text('Id of the application that may read group memberships.'),
@@ -83,6 +87,7 @@ const oidc = block(
     clientSecretRef,
     disableClientSecret,
     issuerUrl: text('Issuer; `.well-known/openid-configuration` is read below it.'),
+    allowHttp,
     discoveryOverride: of(discovery, 'What is used instead of what the provider says.'),
     discoveryPollInterval: duration('Time between reads of what the provider says.', { default: '30m' }),
     jwksCacheRefreshPolicy: of(
@@ -153,6 +158,7 @@ const plain = block(
     authEndpoint: text('Authorize endpoint.'),
     tokenEndpoint: text('Token endpoint.'),
     revocationEndpoint: text('Revocation endpoint.'),
+    allowHttp,
     scopes: names('Scopes.'),
     session: of(UserSession, 'Where logins are kept. Default: in cookies.'),
     logoutPath: text('Path that logs out. Unset: none.'),

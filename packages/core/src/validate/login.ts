@@ -1,9 +1,9 @@
 import type { FieldPath } from '../parse/issue.ts';
 import type { OidcAuthorizationCode, PlainOauth2 } from '../schema/oauth2.ts';
 import type { RedisOptions, UserSession } from '../schema/session.ts';
+import { isTrustedUrl } from '../security/trusted-url.ts';
 import { within, type Check, type Finding } from './finding.ts';
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const HOST = String.raw`(?:\[[\da-f:.]+\]|[^@/:?#\s]+)(?::\d{1,5})?`;
 const REDIS = new RegExp(
   String.raw`^(?:${HOST}|rediss?://(?:[^@/\s]*@)?${HOST}(?:/\d*)?|unix://(?:[^@/\s]*@)?/.+)$`,
@@ -14,14 +14,21 @@ const REDIS = new RegExp(
 export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
   unless(!host || REDIS.test(host), [...at, 'host'], 'it is host:port, redis://…, rediss://… or unix://path');
 
+const UNTRUSTED = 'it has to be an https address, http to this machine, or http with allowHttp: true';
+const URL_OVERRIDES = ['authEndpoint', 'tokenEndpoint', 'jwksUri', 'revocationEndpoint', 'endSessionEndpoint'] as const;
+
 /** Problems of a login by OpenID Connect or plain OAuth 2 that need no other resource to be seen. */
 export const checkLogin: Check<Partial<OidcAuthorizationCode> & Partial<PlainOauth2>> = (login, at) => {
-  const { appUrl, issuerUrl, authEndpoint, tokenEndpoint, session } = login;
-  const calls = { issuerUrl, authEndpoint, tokenEndpoint };
+  const { appUrl, issuerUrl, authEndpoint, tokenEndpoint, revocationEndpoint, allowHttp, session } = login;
+  const calls = { issuerUrl, authEndpoint, tokenEndpoint, revocationEndpoint };
+  const overridden = URL_OVERRIDES.map((name) => [name, login.discoveryOverride?.[name]] as const);
   return [
     ...unless(isOwnUrl(appUrl), [...at, 'appUrl'], 'it has to be an http or https address without query'),
     ...Object.entries(calls).flatMap(([name, url]) =>
-      unless(!url || isTrusted(url), [...at, name], 'it has to be an https address, or http to this machine'),
+      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, name], UNTRUSTED),
+    ),
+    ...overridden.flatMap(([name, url]) =>
+      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, 'discoveryOverride', name], UNTRUSTED),
     ),
     ...checkPaths(login, at),
     ...within(session, [...at, 'session'], checkSession),
@@ -63,10 +70,4 @@ function isOwnUrl(text: string | undefined): boolean {
   if (!text) return true;
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username;
-}
-
-function isTrusted(text: string): boolean {
-  const url = URL.parse(text);
-  if (!url || url.username || url.password) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
 }

@@ -1,6 +1,7 @@
 import {
   deriveKey,
   digest,
+  isTrustedUrl,
   secretText,
   type AzureAddresses,
   type Context,
@@ -10,7 +11,6 @@ import {
 import type { AzureGroups } from '@edge-gateway/core/schema';
 import { createExpiringMap, type ExpiringMap } from '../expiring-map.ts';
 import { failure } from '../failure.ts';
-import { isTrusted } from '../provider/limited-fetch.ts';
 import { findSecret, nameOf } from '../secret.ts';
 import { holdRedis } from '../session/hold-redis.ts';
 import { createAppToken } from './app-token.ts';
@@ -101,7 +101,8 @@ interface Settings {
 function settingsOf({ clientId, tenantId, clientSecret: ref }: AzureGroups, context: Context): Settings {
   if (!clientId || !tenantId || !ref) throw failure('ERR_OIDC_CONFIG', 'azure needs clientId, tenantId, clientSecret');
   const { login, graph } = context.azure ?? PUBLIC_CLOUD;
-  if (!isTrusted(login) || !isTrusted(graph)) throw failure('ERR_OIDC_CONFIG', 'the addresses of azure are not https');
+  if (!isTrustedUrl(login) || !isTrustedUrl(graph))
+    throw failure('ERR_OIDC_CONFIG', 'the addresses of azure are not https');
   const clientSecret = secretText(findSecret(context.secrets, ref), 'client-secret');
   if (!clientSecret) throw failure('ERR_OIDC_SECRET', `secret ${nameOf(ref)} has no client-secret for azure`);
   return { clientId, tenantId, clientSecret, login: new URL(login).origin, graph: new URL(graph).origin };

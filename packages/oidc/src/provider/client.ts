@@ -1,5 +1,5 @@
 import * as client from 'openid-client';
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, type UrlTrust } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { limitedFetch, type FetchOptions } from './limited-fetch.ts';
@@ -35,11 +35,13 @@ export interface ClientParts {
   readonly clientId: string;
   readonly authentication: ClientAuthentication;
   readonly provider: Provider;
+  readonly trust: UrlTrust;
   readonly now: () => number;
 }
 
 /** Makes the calls of one client; `openid-client` checks the answers. */
-export function createProviderClient({ clientId, authentication, provider, now }: ClientParts): ProviderClient {
+export function createProviderClient(parts: ClientParts): ProviderClient {
+  const { clientId, authentication, provider, trust, now } = parts;
   const openid = provider.keys !== undefined;
 
   async function configuration(headers: Record<string, string> = {}): Promise<client.Configuration> {
@@ -48,7 +50,7 @@ export function createProviderClient({ clientId, authentication, provider, now }
     const options = { [client.clockTolerance]: CLOCK_SKEW_SECONDS, [client.clockSkew]: skew };
     const made = new client.Configuration(metadata, clientId, options, await authentication(metadata));
     made[client.customFetch] = async (url, init) => {
-      const added = { ...init, headers: { ...init.headers, ...headers } } as FetchOptions;
+      const added = { ...init, ...trust, headers: { ...init.headers, ...headers } } as FetchOptions;
       const response = await limitedFetch(url, added);
       return openid ? response : withoutIdToken(response);
     };

@@ -1,35 +1,28 @@
+import { isLoopbackUrl, isTrustedUrl, type UrlTrust } from '@edge-gateway/core';
 import { codeOf, failure } from '../failure.ts';
 
 /** A call to an identity provider takes at most 5 s, and its answer at most 512 KiB. */
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 512 * 1024;
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-export interface FetchOptions {
+export interface FetchOptions extends UrlTrust {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: RequestInit['body'];
 }
 
-/** True for addresses that may carry tokens: HTTPS, or HTTP to this machine. */
-export function isTrusted(url: string): boolean {
-  const parsed = URL.parse(url);
-  if (!parsed || parsed.username || parsed.password) return false;
-  return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && LOOPBACK.test(parsed.hostname));
-}
-
-/** The same for an address that a provider names: only one on this machine may send the gateway to this machine. */
-export function isTrustedFrom(issuerUrl: string, url: string): boolean {
-  if (!isTrusted(url)) return false;
-  return !LOOPBACK.test(new URL(url).hostname) || LOOPBACK.test(URL.parse(issuerUrl)?.hostname ?? '');
+/** `isTrustedUrl` for an address that a provider names: only one on this machine may send the gateway to this machine. */
+export function isTrustedFrom(issuerUrl: string, url: string, trust: UrlTrust = {}): boolean {
+  return isTrustedUrl(url, trust) && (!isLoopbackUrl(url) || isLoopbackUrl(issuerUrl));
 }
 
 /**
  * Asks an identity provider, within the limits above and without following redirects. Throws
  * `ERR_OIDC_PROVIDER_TIMEOUT`, `ERR_OIDC_PROVIDER_UNAVAILABLE`, or `ERR_OIDC_PROVIDER_ANSWER` for one that is too large.
  */
-export async function limitedFetch(url: string, options: FetchOptions = {}): Promise<Response> {
-  if (!isTrusted(url)) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an endpoint of the provider is not https');
+export async function limitedFetch(url: string, { allowHttp, ...options }: FetchOptions = {}): Promise<Response> {
+  if (!isTrustedUrl(url, { allowHttp }))
+    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an endpoint of the provider is not https');
   const { host } = new URL(url);
   try {
     const response = await fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -56,8 +49,8 @@ async function readLimited(response: Response): Promise<Buffer<ArrayBuffer>> {
 }
 
 /** The JSON object at an address; `ERR_OIDC_PROVIDER_ANSWER` when it is anything else. */
-export async function fetchObject(url: string): Promise<Record<string, unknown>> {
-  const response = await limitedFetch(url, { headers: { accept: 'application/json' } });
+export async function fetchObject(url: string, trust: UrlTrust = {}): Promise<Record<string, unknown>> {
+  const response = await limitedFetch(url, { ...trust, headers: { accept: 'application/json' } });
   const code = response.status >= 500 ? 'ERR_OIDC_PROVIDER_UNAVAILABLE' : 'ERR_OIDC_PROVIDER_ANSWER';
   if (response.status !== 200) throw failure(code, `${new URL(url).host}: status ${response.status}`);
   const parsed: unknown = await response.json().catch(() => undefined);

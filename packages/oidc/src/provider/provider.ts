@@ -1,11 +1,12 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { isTrustedUrl, type UrlTrust } from '@edge-gateway/core';
 import type { ServerMetadata } from 'openid-client';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
 import { createCached } from './cached.ts';
 import { createKeySource, type Keys, type KeySource } from './key-source.ts';
-import { fetchObject, isTrusted, isTrustedFrom } from './limited-fetch.ts';
+import { fetchObject, isTrustedFrom } from './limited-fetch.ts';
 
 /** What is known of an identity provider. It outlives reloads. */
 export interface Provider {
@@ -20,6 +21,8 @@ export interface Provider {
 export interface ProviderOptions {
   readonly issuerUrl: string;
   readonly override: OidcAuthorizationCode['discoveryOverride'];
+  /** Default: HTTPS, and HTTP to this machine. */
+  readonly trust?: UrlTrust;
   readonly pollIntervalMs: number;
   /** Between two reads of the key set that unknown keys led to. Default: 5 s. */
   readonly keyCoolDownMs?: number;
@@ -43,7 +46,7 @@ export function createProvider(options: ProviderOptions): Provider {
       async () => {
         try {
           const { jwks_uri: uri } = await metadata.get();
-          return readKeySet(await fetchObject(uri!));
+          return readKeySet(await fetchObject(uri!, options.trust));
         } catch (error) {
           options.keysFailed?.(error);
           throw error;
@@ -73,11 +76,11 @@ function countPer(intervalMs: number, now: () => number): (limit: number) => boo
   };
 }
 
-async function discover({ issuerUrl, override }: ProviderOptions): Promise<ServerMetadata> {
+async function discover({ issuerUrl, override, trust = {} }: ProviderOptions): Promise<ServerMetadata> {
   const overridden = fromOverride(override);
   const complete = ENDPOINTS.every((endpoint) => overridden[endpoint] !== undefined);
   const base = issuerUrl.replace(/\/$/, '');
-  const discovered = await fetchObject(`${base}/.well-known/openid-configuration`).catch((error: unknown) => {
+  const discovered = await fetchObject(`${base}/.well-known/openid-configuration`, trust).catch((error: unknown) => {
     if (complete) return { issuer: issuerUrl };
     throw error;
   });
@@ -86,7 +89,7 @@ async function discover({ issuerUrl, override }: ProviderOptions): Promise<Serve
       'ERR_OIDC_PROVIDER_ANSWER',
       `issuerUrl is ${issuerUrl}, but the provider there names itself ${printable(discovered.issuer)}`,
     );
-  return { ...checked(discovered, { issuerUrl, overridden }), ...overridden } as ServerMetadata;
+  return { ...checked(discovered, { issuerUrl, trust, overridden }), ...overridden } as ServerMetadata;
 }
 
 /** What a provider said, for the log. */
@@ -96,15 +99,19 @@ function printable(said: unknown): string {
 
 interface Known {
   readonly issuerUrl: string;
+  readonly trust: UrlTrust;
   /** Written by who runs the gateway, so it is not for the provider to name. */
   readonly overridden: Partial<ServerMetadata>;
 }
 
-function checked(discovered: Record<string, unknown>, { issuerUrl, overridden }: Known): Record<string, unknown> {
-  const isUsable = (url: unknown): boolean => typeof url === 'string' && isTrustedFrom(issuerUrl, url);
+function checked(
+  discovered: Record<string, unknown>,
+  { issuerUrl, trust, overridden }: Known,
+): Record<string, unknown> {
+  const isUsable = (url: unknown): boolean => typeof url === 'string' && isTrustedFrom(issuerUrl, url, trust);
   for (const endpoint of ENDPOINTS) {
     const usable =
-      overridden[endpoint] === undefined ? isUsable(discovered[endpoint]) : isTrusted(overridden[endpoint]);
+      overridden[endpoint] === undefined ? isUsable(discovered[endpoint]) : isTrustedUrl(overridden[endpoint], trust);
     if (!usable) throw failure('ERR_OIDC_PROVIDER_ANSWER', `${endpoint} of the provider is missing or not https`);
   }
   const unusable = new Set<string>(OPTIONAL_ENDPOINTS.filter((endpoint) => !isUsable(discovered[endpoint])));

@@ -1,0 +1,22 @@
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Exceptions that a resource makes to {@link isTrustedUrl}. */
+export interface UrlTrust {
+  /** True where the resource allows plain HTTP to other machines. Default: false. */
+  readonly allowHttp?: boolean | undefined;
+}
+
+/**
+ * Returns true for an address that may carry tokens, keys and secrets: HTTPS, or HTTP to this machine, without user and
+ * password. With `allowHttp`, HTTP to other machines too.
+ */
+export function isTrustedUrl(text: string, { allowHttp = false }: UrlTrust = {}): boolean {
+  const url = URL.parse(text);
+  if (!url || url.username || url.password) return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && (allowHttp || LOOPBACK.test(url.hostname)));
+}
+
+/** Returns true for an address on this machine. */
+export function isLoopbackUrl(text: string): boolean {
+  return LOOPBACK.test(URL.parse(text)?.hostname ?? '');
+}

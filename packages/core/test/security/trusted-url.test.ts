@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { isLoopbackUrl, isTrustedUrl } from '../../src/security/trusted-url.ts';
+
+describe('a trusted URL', () => {
+  const cases: readonly (readonly [string, boolean, boolean])[] = [
+    ['https://id.example.com/keys', true, true],
+    ['http://localhost:8080/', true, true],
+    ['http://127.0.0.1/', true, true],
+    ['http://127.4.5.6/', true, true],
+    ['http://[::1]:9000/', true, true],
+    ['http://id.example.com/', false, true],
+    ['http://127.0.0.1.example.com/', false, true],
+    ['http://localhost.example.com/', false, true],
+    ['http://10.0.0.1/', false, true],
+    ['https://user:password@id.example.com/', false, false],
+    ['http://user@127.0.0.1/', false, false],
+    ['ftp://127.0.0.1/', false, false],
+    ['file:///etc/passwd', false, false],
+    ['id.example.com', false, false],
+    ['', false, false],
+  ];
+  for (const [url, trusted, withHttp] of cases) {
+    it(`${url || '(empty)'}: ${trusted}, with allowHttp ${withHttp}`, () => {
+      expect(isTrustedUrl(url)).to.equal(trusted);
+      expect(isTrustedUrl(url, { allowHttp: true })).to.equal(withHttp);
+    });
+  }
+
+  it('is on this machine only where its host is loopback', () => {
+    expect(isLoopbackUrl('http://127.0.0.1/')).to.equal(true);
+    expect(isLoopbackUrl('https://[::1]/')).to.equal(true);
+    expect(isLoopbackUrl('https://127.0.0.1.example.com/')).to.equal(false);
+    expect(isLoopbackUrl('no address')).to.equal(false);
+  });
+});
