@@ -19,7 +19,7 @@ async function echo(service: string, req: IncomingMessage, res: ServerResponse):
     res.destroy();
     return;
   }
-  const asked = new URL(req.url ?? '/', 'http://echo').searchParams;
+  const asked = new URLSearchParams(/\?(.*)$/.exec(req.url ?? '')?.[1]);
   const status = Number(asked.get('status'));
   const delay = Math.min(Number(asked.get('delay')) || 0, 60_000);
   if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));

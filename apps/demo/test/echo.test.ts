@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { expect } from 'chai';
 import { startEcho, type Service } from '../src/index.ts';
 
@@ -18,6 +19,20 @@ describe('the echo service', () => {
     const seen = (await response.json()) as Record<string, any>;
     expect(seen).to.include({ service: 'mirror', method: 'POST', path: '/a?b=c', body: 'hello' });
     expect(seen.headers['x-mine']).to.equal('yes');
+  });
+
+  it('answers a path that is no URL of its own', async () => {
+    const { port } = service;
+    const path = await new Promise<string>((resolve, reject) => {
+      const req = request({ port, host: '127.0.0.1', path: '//?status=418', agent: false }, (res) => {
+        let text = '';
+        res
+          .on('data', (chunk) => (text += chunk))
+          .on('end', () => resolve(`${res.statusCode} ${JSON.parse(text).path}`));
+      });
+      req.on('error', reject).end();
+    });
+    expect(path).to.equal('418 //?status=418');
   });
 
   it('answers with the status that was asked for, and 200 for one that is none', async () => {
