@@ -154,8 +154,8 @@ describe('JWT and RBAC in the gateway', () => {
   }
 
   it('denies the other path and method, however the path is spelt', async () => {
-    for (const path of ['/owners', '/%61pi/../owners', '/API/x']) {
-      expect((await ask(path, as(ADMIN))).status, path).to.be.oneOf([403, 308, 400]);
+    for (const path of ['/owners', '/%61pi/../owners', '/api/%2e%2e/owners', '/API/x', '//api/x']) {
+      expect((await ask(path, as(ADMIN))).status, path).to.equal(403);
     }
     expect((await ask('/api/x', as(ADMIN), 'POST')).status).to.equal(403);
   });

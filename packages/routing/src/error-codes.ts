@@ -33,7 +33,6 @@ export const ERROR_CODES = {
   ERR_ROUTING_CERTIFICATE: { status: 500, message: 'the certificate of a listener cannot be used' },
   ERR_ROUTING_CHUNK_EXTENSION: { status: 413, message: 'a chunk extension is larger than allowed' },
   ERR_ROUTING_DOT_SEGMENT: { status: 400, message: 'the path must not hold dot segments' },
-  ERR_ROUTING_DOUBLE_SLASH: { status: 400, message: 'the path must not begin with two slashes' },
   ERR_ROUTING_DUPLICATE_HEADER: { status: 400, message: 'a request header that may appear once appears twice' },
   ERR_ROUTING_ESCAPED_SLASH: { status: 400, message: 'the path must not hold escaped slashes' },
   ERR_ROUTING_EXPECTATION: { status: 417, message: 'the expectation of the request is not known' },

@@ -16,7 +16,7 @@ import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './compile/chain.ts';
 import { createListenerTable } from './compile/listener-table.ts';
 import { createGenerations } from './generations.ts';
-import { createServeListener, type ServeListener } from './serve-listener.ts';
+import { createServeListener, type Mount, type ServeListener } from './serve-listener.ts';
 import { createHttpStats } from './statistics.ts';
 import { createUpstreamCaller } from './upstream/call.ts';
 import { earlyTransformationConcern, regularTransformationConcern } from './transform/concern.ts';
@@ -58,6 +58,9 @@ export interface Router extends Handler {
   close(): Promise<void>;
 }
 
+const LISTENING: Mount = { passOn: undefined, embedded: false };
+const EMBEDDED: Mount = { passOn: undefined, embedded: true };
+
 /** Transformations of requests. */
 const OWN_CONCERNS = [earlyTransformationConcern, regularTransformationConcern] as readonly Concern[];
 
@@ -93,7 +96,7 @@ export function createRouter(options: RouterOptions = {}): Router {
   const passesOn = options.fallthrough !== 'notFound';
   let own: string | undefined;
   const router = function router(req: IncomingMessage, res: ServerResponse, next: Next): void {
-    serving.request(own, { req, res }, passesOn ? next : undefined);
+    serving.request(own, { req, res }, { passOn: passesOn ? next : undefined, embedded: true });
   };
   return Object.assign(router, {
     apply(snapshot: Snapshot): void {
@@ -104,7 +107,8 @@ export function createRouter(options: RouterOptions = {}): Router {
     listener: handlersByName(serving),
     call,
     drain: table.drain,
-    upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => serving.upgrade(own, req, { socket, head }),
+    upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) =>
+      serving.upgrade(own, { req, socket, head }, EMBEDDED),
     async close(): Promise<void> {
       await Promise.all([table.close(), upstreams.close()]);
       await sinks.close();
@@ -123,9 +127,9 @@ function handlersByName(serving: ServeListener): (name: string) => Handler {
     const known = handlers.get(name);
     if (known) return known;
     const handler: Handler = function listener(req, res) {
-      serving.request(name, { req, res }, undefined);
+      serving.request(name, { req, res }, LISTENING);
     };
-    handler.upgrade = (req, socket, head) => serving.upgrade(name, req, { socket, head });
+    handler.upgrade = (req, socket, head) => serving.upgrade(name, { req, socket, head }, LISTENING);
     handlers.set(name, handler);
     return handler;
   };

@@ -16,9 +16,21 @@ export interface Exchange {
 
 /** Serves requests by the name of their listener, on what is newest at that moment. */
 export interface ServeListener {
-  /** With `passOn`, what nobody takes goes there; else it is answered with 404. */
-  request(name: string | undefined, exchange: Exchange, passOn: Next | undefined): void;
-  upgrade(name: string | undefined, req: IncomingMessage, upgrade: UpgradeSocket): void;
+  request(name: string | undefined, exchange: Exchange, mount: Mount): void;
+  upgrade(name: string | undefined, handshake: Handshake, mount: Mount): void;
+}
+
+/** Where the handler stands. */
+export interface Mount {
+  /** Requests that no route takes go there; without one they are answered with 404. */
+  readonly passOn: Next | undefined;
+  /** True in a user's own server. */
+  readonly embedded: boolean;
+}
+
+/** An upgrade with its request. */
+export interface Handshake extends UpgradeSocket {
+  readonly req: IncomingMessage;
 }
 
 /** Makes the {@link ServeListener} of a router. */
@@ -29,21 +41,27 @@ export function createServeListener(
 ): ServeListener {
   const send: Ways['send'] = (request, destination, action) =>
     sendUpstream(request, { destination, action, upstreams });
-  const ways: Ways = { send, passOn: undefined };
+  const ways: Ways = { send, passOn: undefined, embedded: false };
   return {
-    request(name, exchange, passOn) {
+    request(name, exchange, { passOn, embedded }) {
       const listener = name === undefined ? undefined : table.get(name);
-      if (listener) serve(new RoutedRequest(exchange, listener, environment), passOn ? { send, passOn } : ways);
+      if (listener)
+        serve(new RoutedRequest(exchange, listener, environment), embedded ? { send, passOn, embedded } : ways);
       else if (passOn) passOn();
       else answerNotFound(exchange);
     },
-    upgrade(name, req, upgrade) {
+    upgrade(name, { req, ...upgrade }, { embedded }) {
       const res = responseFor(req, upgrade.socket as Socket);
       const listener = name === undefined ? undefined : table.get(name);
       if (!listener) return answerNotFound({ req, res });
       const hand: Ways['send'] = (request, destination, action) =>
         sendUpgrade(request, { destination, action, upstreams }, upgrade);
-      serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined });
+      serve(new RoutedRequest({ req, res }, listener, environment), {
+        send: hand,
+        upgrade,
+        passOn: undefined,
+        embedded,
+      });
     },
   };
 }

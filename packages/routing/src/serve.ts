@@ -2,9 +2,10 @@ import type { Duplex } from 'node:stream';
 import { factsOf, GatewayError, type Next } from '@edge-gateway/core';
 import type { CompiledAction, CompiledDestination } from './compile/route.ts';
 import { parseAbsoluteTarget } from './listen/check-host.ts';
-import { canonicalPath } from './match/canonical-path.ts';
+import { canonicalPath, type PathSettings } from './match/canonical-path.ts';
 import { findRoute } from './match/route-index.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
+import type { ManagerSettings } from './options/manager-settings.ts';
 import { locationOf } from './options/redirect.ts';
 import { chooseByWeight } from './options/weighted-choice.ts';
 import { matchedLength } from './match/matcher.ts';
@@ -23,6 +24,8 @@ export interface Ways {
   readonly upgrade?: UpgradeSocket;
   /** Given where requests that nobody takes belong to somebody else. */
   readonly passOn: Next | undefined;
+  /** True in a user's own server, where handlers in front may have decided by the path as it is written. */
+  readonly embedded: boolean;
 }
 
 /** The action of a route that goes upstream. */
@@ -37,7 +40,7 @@ export interface UpgradeSocket {
 /** Takes a request through the router: head, virtual host, path, route, concerns, action. Never throws. */
 export function serve(request: RoutedRequest, ways: Ways): void {
   try {
-    const found = match(request, ways.passOn !== undefined);
+    const found = match(request, ways);
     if (found === 'passOn') ways.passOn!();
     else if (found === 'matched') enter(request, ways);
   } catch (error) {
@@ -46,8 +49,9 @@ export function serve(request: RoutedRequest, ways: Ways): void {
 }
 
 /** Finds the route; where there is none the request is answered here, unless it may be passed on. */
-function match(request: RoutedRequest, mayPassOn: boolean): 'matched' | 'answered' | 'passOn' {
+function match(request: RoutedRequest, ways: Ways): 'matched' | 'answered' | 'passOn' {
   const { listener, req } = request;
+  const mayPassOn = ways.passOn !== undefined;
   const taken = takeIn(req.rawHeaders, request, listener.settings);
   request.headers = taken.headers;
   request.authority = taken.authority;
@@ -57,7 +61,7 @@ function match(request: RoutedRequest, mayPassOn: boolean): 'matched' | 'answere
   applyHeaderOps(request.headers, listener.settings.earlyHeaders, request);
   request.host = listener.findHost(request.authority)?.value;
   if (!request.host && mayPassOn) return 'passOn';
-  const canonical = canonicalPath(originForm(request), listener.settings.path);
+  const canonical = canonicalPath(originForm(request), pathSettings(listener.settings, ways));
   if ('path' in canonical && taken.refuse === undefined && listener.failed === undefined) {
     setPath(request, canonical.path);
     request.entry = request.host && findRoute(request.host.index, request);
@@ -74,6 +78,11 @@ function match(request: RoutedRequest, mayPassOn: boolean): 'matched' | 'answere
   else if ('redirect' in canonical) request.reply(redirectReply(canonical.status, canonical.redirect));
   else notFound(request);
   return 'answered';
+}
+
+/** A path that handlers in front read otherwise is rejected, not changed: it would pass them by. */
+function pathSettings({ path, embeddedPath }: ManagerSettings, { embedded }: Ways): PathSettings {
+  return embedded ? embeddedPath : path;
 }
 
 /** The target as a path; the host in an absolute one was compared with `Host` by then, or is here. */

@@ -31,6 +31,18 @@ async function bodyBackend() {
   return upstreamOf([endpointOf(port)]);
 }
 
+/** Sends a path as it is written, which `fetch` does not. */
+async function rawGet(port: number, path: string): Promise<[status: number, body: string]> {
+  return await new Promise((resolve, reject) => {
+    const req = httpRequest({ port, host: '127.0.0.1', path, agent: false }, (res) => {
+      let text = '';
+      res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      res.on('end', () => resolve([res.statusCode!, text]));
+    });
+    req.on('error', reject).end();
+  });
+}
+
 describe('router in a user’s own server', () => {
   const routers: Router[] = [];
   const made = (router: Router): Router => {
@@ -73,6 +85,28 @@ describe('router in a user’s own server', () => {
         expect(await text('/other')).to.equal('nobody');
       });
 
+      it('rejects dot segments, which a handler in front may have read otherwise', async () => {
+        const guard = make.Router();
+        guard.use('/api/admin', (_req, res) => void res.status(403).end());
+        const origin = new URL(await app(guard));
+        for (const path of ['/api/x/../admin', '/api/x/%2e%2e/admin', '/api/%2e/admin']) {
+          const [status, body] = await rawGet(Number(origin.port), path);
+          expect([status, JSON.parse(body).code], path).to.deep.equal([400, 'ERR_ROUTING_DOT_SEGMENT']);
+        }
+        expect(await rawGet(Number(origin.port), '/api//admin')).to.deep.equal([200, 'GET /api//admin ']);
+      });
+
+      it('rejects dot segments below a mount path', async () => {
+        const mounted = make();
+        const router = made(createRouter());
+        router.apply(snapshotOf([hostOf([directOf('open')])]));
+        mounted.use('/gw', router);
+        const { port } = await start(mounted);
+        expect(await rawGet(port, '/gw/a')).to.deep.equal([200, 'open']);
+        expect((await rawGet(port, '/gw/../a'))[0]).to.equal(400);
+        expect((await rawGet(port, '/gw/a/%2e%2e/b'))[0]).to.equal(400);
+      });
+
       it('streams a body that nobody has read', async () => {
         const answer = await fetch(`${await app()}/api`, { method: 'POST', body: 'hello' });
         expect(await answer.text()).to.equal('POST /api hello');
@@ -109,9 +143,11 @@ describe('router in a user’s own server', () => {
   it('passes WebSocket upgrades, and refuses those that a route or nobody allows', async () => {
     const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(sockets, 'listening');
-    sockets.on('connection', (socket, req) =>
-      socket.send(`${req.url} ${req.headers['x-added']} ${req.headers['proxy-authorization']}`),
-    );
+    const seen: (string | undefined)[] = [];
+    sockets.on('connection', (socket, req) => {
+      seen.push(req.url);
+      socket.send(`${req.url} ${req.headers['x-added']} ${req.headers['proxy-authorization']}`);
+    });
     const { port: target } = sockets.address() as AddressInfo;
     const headerManipulation = { requestHeadersToAdd: [{ header: { key: 'x-added', value: 'yes' } }] };
     const routes = [
@@ -121,7 +157,10 @@ describe('router in a user’s own server', () => {
     const router = made(createRouter());
     router.apply(snapshotOf([hostOf(routes)], [upstreamOf([endpointOf(target)])]));
     const server = createServer();
-    server.on('upgrade', router.listener(LISTENER).upgrade!);
+    server.on('upgrade', (req, socket, head) => {
+      if (req.headers['x-embedded']) router.upgrade(req, socket, head);
+      else router.listener(LISTENER).upgrade!(req, socket, head);
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -133,9 +172,10 @@ describe('router in a user’s own server', () => {
     client.close();
     await once(client, 'close');
 
-    const refused = (path: string): Promise<number | undefined> =>
+    const statusOf = (path: string, more = {}): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
         const headers = {
+          ...more,
           connection: 'Upgrade',
           upgrade: 'websocket',
           'sec-websocket-version': '13',
@@ -143,10 +183,15 @@ describe('router in a user’s own server', () => {
         };
         const req = httpRequest({ port, host: '127.0.0.1', path, headers });
         req.on('response', (res) => resolve(res.resume().statusCode)).on('error', reject);
+        req.on('upgrade', (_res, socket) => resolve((socket.destroy(), 101)));
         req.end();
       });
-    expect(await refused('/closed')).to.equal(403);
-    expect(await refused('/none')).to.equal(404);
+    expect(await statusOf('/closed')).to.equal(403);
+    expect(await statusOf('/none')).to.equal(404);
+    expect(await statusOf('/x/../closed')).to.equal(403);
+    expect(await statusOf('/x/%2e%2e/ws//y')).to.equal(101);
+    expect(seen.at(-1)).to.equal('/chat//y');
+    expect(await statusOf('/x/../ws', { 'x-embedded': '1' })).to.equal(400);
     server.close();
     sockets.close();
   });

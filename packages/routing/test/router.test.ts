@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
-import { createContext, type Concern, type SecretValue, type Snapshot } from '@edge-gateway/core';
+import { createContext, factsOf, type Concern, type Route, type SecretValue, type Snapshot } from '@edge-gateway/core';
 import { createRouter, type Router, type RouterOptions } from '../src/router.ts';
 import {
   directOf,
@@ -117,11 +117,40 @@ describe('router', () => {
     expect((await ask(port, '/')).headers['content-type']).to.equal('application/json');
   });
 
-  it('redirects raw dot segments and refuses hidden ones', async () => {
+  it('matches, judges, logs and forwards the path without its dot segments', async () => {
+    const judged: string[] = [];
+    const judge: Concern<object> = {
+      name: 'judge',
+      option: 'judge',
+      stage: 'rbac',
+      compile: () => (req, _res, next) => {
+        judged.push(factsOf(req).path);
+        next();
+      },
+    };
+    const options = { judge: {} } as Route['options'];
+    const routes = [routeOf({ matchers: [{ prefix: '/admin' }], options }), directOf('open')];
+    const { port } = await serve(snapshotOf([hostOf(routes)], [await backend()]), { concerns: [judge as Concern] });
+    for (const path of ['/open/../admin/x?y=1', '/open/%2e%2e/admin/x?y=1', '/%2E%2e/admin/./x?y=1']) {
+      expect(JSON.parse((await ask(port, path)).body).url, path).to.equal('/admin/x?y=1');
+    }
+    expect(judged).to.deep.equal(Array(3).fill('/admin/x?y=1'));
+    expect((await ask(port, '/admin/../x')).body).to.equal('open');
+  });
+
+  it('matches a path that begins with two slashes as it is, and never redirects it to another host', async () => {
+    const routes = [directOf('named', { matchers: [{ prefix: '/evil' }] }), directOf('any')];
+    const toHttps = routeOf({ action: { type: 'redirect', redirect: { httpsRedirect: true } } });
+    const secure = hostOf([toHttps], { name: 'secure', domains: ['secure.example'] });
+    const { port } = await serve(snapshotOf([hostOf(routes), secure]));
+    expect((await ask(port, '//evil.example/x')).body).to.equal('any');
+    const { headers } = await ask(port, '//evil.example/x', { headers: { host: 'secure.example' } });
+    expect(headers['location']).to.equal('https://secure.example//evil.example/x');
+  });
+
+  it('refuses hidden dot segments', async () => {
     const { port } = await serve(snapshotOf([hostOf([directOf('a')])]));
-    const raw = await ask(port, '/a/../b?x=1');
-    expect([raw.status, raw.headers['location']]).to.deep.equal([308, '/b?x=1']);
-    const hidden = await ask(port, '/a/%2e%2e/b');
+    const hidden = await ask(port, '/a/%252e%252e/b');
     expect([hidden.status, JSON.parse(hidden.body).code]).to.deep.equal([400, 'ERR_ROUTING_DOT_SEGMENT']);
     expect(JSON.parse(hidden.body).requestId).to.be.a('string');
   });

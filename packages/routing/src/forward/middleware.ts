@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, createContext, type Context, type Handler, type Next } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { breaksLine, isHeaderName } from '../flat-headers.ts';
-import { canonicalPath } from '../match/canonical-path.ts';
+import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../match/canonical-path.ts';
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
 import { isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
@@ -30,7 +30,7 @@ export interface ForwardToOptions {
   readonly rootCaFile?: string;
 }
 
-const ONES_OWN_PATH = { normalizePath: false, mergeSlashes: false, escapedSlashes: 'keep' } as const;
+const ONES_OWN_PATH = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, dotSegments: 'reject' } as const;
 
 /**
  * Gives a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It

@@ -3,8 +3,10 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 
 /** What a listener does with paths that are not canonical (reference: routing 5.5). */
 export interface PathSettings {
-  /** Redirects raw dot segments away (else they are refused) and unescapes what needs no escape. */
+  /** Unescapes what needs no escape. False: dot segments are rejected. */
   readonly normalizePath: boolean;
+  /** What happens to dot segments, raw or as `%2e`, with `normalizePath`. */
+  readonly dotSegments: 'resolve' | 'reject';
   /** Makes one slash of several. */
   readonly mergeSlashes: boolean;
   /** What happens to `%2f` and `%5c`. */
@@ -14,7 +16,8 @@ export interface PathSettings {
 /** The path to serve, where to send the client instead, or why the target is refused. */
 export type CanonicalPath =
   | { readonly path: string }
-  | { readonly redirect: string; readonly status: 307 | 308 }
+  /** `redirect` is a relative reference: see {@link pathReference}. */
+  | { readonly redirect: string; readonly status: 307 }
   | { readonly refuse: RoutingErrorCode };
 
 const PERCENT = 37;
@@ -25,10 +28,10 @@ const QUESTION = 63;
 const BACKSLASH = 92;
 
 /**
- * Gives the one path (with its query) that matching, policies and the upstream see. Pure.
+ * Returns the one path (with its query) that matching, policies and the upstream see. Pure.
  *
  * @example
- * canonicalPath('/a/../b?x=1', DEFAULT_PATH_SETTINGS); // { redirect: '/b?x=1', status: 308 }
+ * canonicalPath('/a/../b?x=1', DEFAULT_PATH_SETTINGS); // { path: '/b?x=1' }
  */
 export function canonicalPath(target: string, settings: PathSettings): CanonicalPath {
   if (target.charCodeAt(0) !== SLASH) return { refuse: 'ERR_ROUTING_BAD_TARGET' };
@@ -36,9 +39,15 @@ export function canonicalPath(target: string, settings: PathSettings): Canonical
   return canonicalise(target, settings);
 }
 
+/** Writes a path as a relative reference: `//x` alone would name the host `x` (RFC 3986 §4.2), for browsers `/\x` too. */
+export function pathReference(path: string): string {
+  return /^\/[/\\]/.test(path) ? `/.${path}` : path;
+}
+
 /** The settings of a listener that says nothing. */
 export const DEFAULT_PATH_SETTINGS: PathSettings = {
   normalizePath: true,
+  dotSegments: 'resolve',
   mergeSlashes: false,
   escapedSlashes: 'keep',
 };
@@ -50,7 +59,7 @@ function isPlain(target: string, mergeSlashes: boolean): boolean {
     const code = target.charCodeAt(i);
     if (code === QUESTION) return isPlainQuery(target, i + 1);
     if (code <= 0x20 || code >= 0x7f || code === PERCENT || code === BACKSLASH || code === HASH) return false;
-    if (before === SLASH && (code === DOT || (code === SLASH && (mergeSlashes || i === 1)))) return false;
+    if (before === SLASH && (code === DOT || (code === SLASH && mergeSlashes))) return false;
     before = code;
   }
   return true;
@@ -72,24 +81,19 @@ function canonicalise(target: string, settings: PathSettings): CanonicalPath {
   const refused = refusedCharacters(written, query);
   if (refused) return { refuse: refused };
   let path = escapeBytes(written);
-  let status: 0 | 307 | 308 = 0;
+  let redirected = false;
   if (settings.escapedSlashes !== 'keep' && /%(?:2f|5c)/i.test(path)) {
     if (settings.escapedSlashes === 'reject') return { refuse: 'ERR_ROUTING_ESCAPED_SLASH' };
     path = path.replace(/%2f/gi, '/').replace(/%5c/gi, '\\');
     if (path.includes('\\')) return { refuse: 'ERR_ROUTING_BACKSLASH' };
-    if (settings.escapedSlashes === 'redirect') status = 307;
+    redirected = settings.escapedSlashes === 'redirect';
   }
-  if (settings.mergeSlashes) path = path.replace(/\/{2,}/g, '/');
-  if (path.startsWith('//')) return { refuse: 'ERR_ROUTING_DOUBLE_SLASH' };
-  if (/\/\.\.?(?:\/|$)/.test(path)) {
-    if (!settings.normalizePath) return { refuse: 'ERR_ROUTING_DOT_SEGMENT' };
-    path = removeDotSegments(path);
-    status = 308;
-    if (path.startsWith('//')) return { refuse: 'ERR_ROUTING_DOUBLE_SLASH' };
-  }
-  if (hidesDotSegment(path)) return { refuse: 'ERR_ROUTING_DOT_SEGMENT' };
+  // In Envoy's order: dot segments are resolved before slashes are merged.
   if (settings.normalizePath) path = canonicalEscapes(path);
-  return status === 0 ? { path: path + query } : { redirect: path + query, status };
+  if (settings.normalizePath && settings.dotSegments === 'resolve') path = removeDotSegments(path);
+  if (settings.mergeSlashes) path = path.replace(/\/{2,}/g, '/');
+  if (hidesDotSegment(path)) return { refuse: 'ERR_ROUTING_DOT_SEGMENT' };
+  return redirected ? { redirect: pathReference(path + query), status: 307 } : { path: path + query };
 }
 
 function refusedCharacters(path: string, query: string): RoutingErrorCode | undefined {
@@ -109,6 +113,7 @@ function escapeBytes(path: string): string {
 
 /** RFC 3986 §5.2.4. */
 function removeDotSegments(path: string): string {
+  if (!/\/\.\.?(?:\/|$)/.test(path)) return path;
   const kept: string[] = [];
   const segments = path.split('/').slice(1);
   for (const [i, segment] of segments.entries()) {

@@ -7,6 +7,8 @@ type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSetting
 /** What a listener does with every request, from its `httpConnectionManagerSettings` (reference: routing 5.5). */
 export interface ManagerSettings {
   readonly path: PathSettings;
+  /** The same for a user's own server. */
+  readonly embeddedPath: PathSettings;
   readonly stripAnyHostPort: boolean;
   /** True where clients connect directly: the peer is the client, and what it says of itself is not believed. */
   readonly useRemoteAddress: boolean;
@@ -55,8 +57,10 @@ const CLIENT_CERTIFICATE = {
 /** Compiles the settings of a listener with their defaults. Throws `ERR_ROUTING_OPTION` for header changes that cannot be made. */
 export function compileManagerSettings(options: Listener['httpOptions']): ManagerSettings {
   const written: Manager = options.httpConnectionManagerSettings ?? {};
+  const path = pathSettings(written);
   return {
-    path: pathSettings(written),
+    path,
+    embeddedPath: { ...path, dotSegments: 'reject' },
     stripAnyHostPort: written.stripAnyHostPort === true,
     useRemoteAddress: written.useRemoteAddress !== false,
     trustedHops: written.xffNumTrustedHops ?? 0,
@@ -77,6 +81,7 @@ export function compileManagerSettings(options: Listener['httpOptions']): Manage
 
 function pathSettings(written: Manager): PathSettings {
   return {
+    ...DEFAULT_PATH_SETTINGS,
     normalizePath: written.normalizePath ?? DEFAULT_PATH_SETTINGS.normalizePath,
     mergeSlashes: written.mergeSlashes ?? DEFAULT_PATH_SETTINGS.mergeSlashes,
     escapedSlashes: ESCAPED_SLASHES[written.pathWithEscapedSlashesAction ?? 'KEEP_UNCHANGED'],

@@ -1,5 +1,6 @@
 import { compileRegex, GatewayError, type Regex, type RouteAction } from '@edge-gateway/core';
 import { breaksLine } from '../flat-headers.ts';
+import { pathReference } from '../match/canonical-path.ts';
 import { rewritePrefix } from './prefix-rewrite.ts';
 
 type RedirectAction = Extract<RouteAction, { readonly type: 'redirect' }>['redirect'];
@@ -64,7 +65,7 @@ export function locationOf(redirect: CompiledRedirect, input: RedirectInput): st
   const path = newPath(redirect, input);
   if (path === undefined || breaksLine(path)) return undefined;
   const authority = newAuthority(redirect, input, scheme);
-  return authority === '' ? path : `${scheme}://${authority}${path}`;
+  return authority === '' ? pathReference(path) : `${scheme}://${authority}${path}`;
 }
 
 function newAuthority(redirect: CompiledRedirect, input: RedirectInput, scheme: 'http' | 'https'): string {
@@ -82,15 +83,22 @@ export function withoutPort(host: string): string {
 
 function newPath(redirect: CompiledRedirect, input: RedirectInput): string | undefined {
   const query = redirect.stripQuery ? '' : input.path.slice(input.pathname.length);
-  if (redirect.path !== undefined) return redirect.path.includes('?') ? redirect.path : redirect.path + query;
+  if (redirect.path !== undefined) {
+    const path = absolutePath(redirect.path);
+    return path.includes('?') ? path : path + query;
+  }
   if (redirect.prefix !== undefined) {
     const rewritten = rewritePrefix(input.pathname, input.matched, redirect.prefix);
     return rewritten === undefined ? undefined : rewritten + query;
   }
   if (redirect.regex) {
     const { pattern, substitution } = redirect.regex;
-    const rewritten = pattern.replaceAll(input.pathname, substitution);
-    return rewritten.startsWith('//') ? undefined : rewritten + query;
+    return absolutePath(pattern.replaceAll(input.pathname, substitution)) + query;
   }
   return input.pathname + query;
+}
+
+/** Without a slash in front, what a client put in its path would continue the host: `a.example` + `@evil.example`. */
+function absolutePath(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`;
 }

@@ -8,6 +8,7 @@ import { badRequest } from './unusable.ts';
 export const MAX_HEADER_VALUE = 65_536;
 /** Methods that change what the answer or the connection is. */
 const FIXED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
+const NEW_PATH = { ...DEFAULT_PATH_SETTINGS, dotSegments: 'reject' } as const;
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f\u0100-\uffff]/;
 
@@ -39,10 +40,10 @@ export function setHead(message: Message, name: string, value: string): void {
   else message.facts.requestChanges.push({ op: 'set', name, value });
 }
 
-/** Only a path that is canonical already: what policies judged and what the upstream gets are read alike. */
+/** Dot segments and `//` in front are rejected: a value of the client must not lead out of what the template says. */
 function setPath({ facts }: Message, value: string): void {
-  const canonical = canonicalPath(value, DEFAULT_PATH_SETTINGS);
-  if (!('path' in canonical)) throw badRequest('the new :path is not canonical');
+  const canonical = canonicalPath(value, NEW_PATH);
+  if (!('path' in canonical) || canonical.path.startsWith('//')) throw badRequest('the new :path is not canonical');
   facts.path = canonical.path;
 }
 

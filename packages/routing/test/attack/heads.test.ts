@@ -98,10 +98,13 @@ describe('bad request heads', () => {
     ['33 %00', '/a%00b'],
     ['34 invalid percent', '/a%zzb'],
     ['35 overlong UTF-8', '/a%c0%afb'],
-    ['36 //host', '//evil/x'],
     ['37 backslash', '/a\\b'],
-    ['38 encoded dot segments', '/a/%2e%2e/b'],
+    ['37 backslash behind dot segments', '/a/..\\..\\b'],
     ['38 double-encoded dot segments', '/a/%252e%252e/b'],
+    ['38 dot segments behind an escaped slash', '/a/..%2f..%2fb'],
+    ['38 encoded dot segments behind an escaped slash', '/a/%2e%2e%2fb'],
+    ['38 dot segments with parameters', '/a/..;x/b'],
+    ['38 an absolute target with double-encoded dot segments', 'http://a/x/%252e%252e/b'],
   ] as const) {
     it(`refuses ${name} with 400 and sends nothing upstream`, async () => {
       const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
@@ -111,12 +114,24 @@ describe('bad request heads', () => {
     });
   }
 
-  it('redirects 38 raw dot segments with 308 and sends nothing upstream', async () => {
-    const { answer, upstream } = await gateway.passes(get('/a/../b', 'Connection: close'));
-    expect(answer.statuses).to.deep.equal([308]);
-    expect(answer.text).to.match(/\r\nlocation: \/b\r\n/i);
-    expect(upstream).to.equal('');
-  });
+  for (const [name, target, path] of [
+    ['36 //host', '//evil/x?y=//z', '//evil/x?y=//z'],
+    ['38 raw dot segments', '/a/../b?c=/../d', '/b?c=/../d'],
+    ['38 encoded dot segments', '/a/%2e%2E/b', '/b'],
+    ['38 half encoded dot segments', '/a/.%2e/b', '/b'],
+    ['38 dot segments at the end', '/a/b/..', '/a/'],
+    ['38 dot segments above the root', '/../../a', '/a'],
+    ['38 dot segments that leave //', '/a/..//evil/x', '//evil/x'],
+    ['38 an absolute target with dot segments', 'http://a/x/../../b', '/b'],
+    ['38 an absolute target with //', 'http://a//evil/x', '//evil/x'],
+  ] as const) {
+    it(`forwards ${name} as ${path}`, async () => {
+      const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
+      expect(answer.statuses, answer.text).to.deep.equal([200]);
+      expect(upstream.startsWith(`GET ${path} HTTP/1.1\r\n`), upstream).to.equal(true);
+      expect(upstream).not.to.match(/\r\nx-envoy-original-path:/i);
+    });
+  }
 
   it('answers OPTIONS * itself', async () => {
     const { answer, upstream } = await gateway.passes('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
@@ -203,6 +218,7 @@ describe('bad request heads under settings of the listener', () => {
         httpOptions: {
           httpConnectionManagerSettings: {
             acceptHttp10: true,
+            normalizePath: false,
             defaultHostForHttp10: 'fallback.example',
             maxRequestHeadersKb: 32,
             maxHeadersCount: 20,
@@ -215,6 +231,13 @@ describe('bad request heads under settings of the listener', () => {
     });
   });
   after(() => gateway.close());
+
+  it('38 rejects dot segments without normalizePath', async () => {
+    for (const target of ['/a/../b', '/a/%2e%2e/b', '/..']) {
+      const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
+      expect([answer.statuses, answer.json.code, upstream]).to.deep.equal([[400], 'ERR_ROUTING_DOT_SEGMENT', '']);
+    }
+  });
 
   it('serves HTTP/1.0 with the default host', async () => {
     const { answer, upstream } = await gateway.passes('GET /x HTTP/1.0\r\n\r\n');

@@ -22,7 +22,11 @@ interface UpgradeGateway {
 
 async function upgradeGateway(
   upstream: SnapshotUpstream,
-  { context = createContext(), headers = [] as string[] }: { context?: Context; headers?: string[] } = {},
+  {
+    context = createContext(),
+    headers = [] as string[],
+    pathOf = (req: IncomingMessage): string => `/rewritten${req.url}`,
+  }: { context?: Context; headers?: string[]; pathOf?: (req: IncomingMessage) => string } = {},
 ): Promise<UpgradeGateway> {
   const upstreams = createUpstreams(context);
   upstreams.apply([upstream]);
@@ -35,7 +39,7 @@ async function upgradeGateway(
     const kept = req.rawHeaders.filter((_, i) => !dropped.has(req.rawHeaders[i - (i % 2)]!.toLowerCase()));
     forwardUpgrade(req, socket, head, {
       upstream: upstreams.get(upstream.name)!,
-      path: `/rewritten${req.url}`,
+      path: pathOf(req),
       headers: [...kept, ...headers],
       onDone: (outcome) => void outcomes.push(outcome),
     });
@@ -110,6 +114,15 @@ describe('forwardUpgrade', () => {
     expect(req!.url).to.equal('/rewritten/chat?x=1');
     expect(req!.headers).to.include({ 'x-own': 'yes', 'x-twice': 'a, b', connection: 'Upgrade', upgrade: 'websocket' });
     expect(req!.headers.host).to.equal(`127.0.0.1:${gw.port}`);
+  });
+
+  it('sends a path that begins with two slashes as it is', async () => {
+    const echo = await echoServer();
+    const gateway = await upgradeGateway(snapshotOf(echo.port), { pathOf: () => '//evil.example/x?y=//z' });
+    const socket = await open(gateway.url);
+    expect(echo.requests[0]!.url).to.equal('//evil.example/x?y=//z');
+    expect(echo.requests[0]!.headers.host).to.equal(`127.0.0.1:${gateway.port}`);
+    socket.close();
   });
 
   it('negotiates the sub-protocol end to end', async () => {

@@ -11,7 +11,8 @@ const TABLE: readonly (readonly [path: string, matched: number, replacement: str
   ['/api?y', 4, 'v1', '/v1?y'],
   ['/api../admin', 4, '/v1/', undefined],
   ['/api.%2e/admin', 4, '/v1/', undefined],
-  ['/api//evil.example', 4, '/', undefined],
+  ['/api//evil.example', 4, '/', '//evil.example'],
+  ['//evil.example/x', 1, '/v1', '/v1/evil.example/x'],
 ];
 
 describe('prefix rewrite', () => {
