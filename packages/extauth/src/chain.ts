@@ -9,6 +9,7 @@ import {
   type AuthRequest,
   type Context,
   type Expression,
+  type HeaderChange,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { methodOf } from './method-of.ts';
@@ -127,7 +128,7 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<S
   return {
     request: {
       ...request,
-      ...(changes.length > 0 && headersThrough(request, decision)),
+      ...(changes.length > 0 && headersThrough(request, withoutClientCopies(changes, granted.requestChanges))),
       path: changeQuery(request.path, queryChanges),
       state,
     },
@@ -143,7 +144,20 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<S
   };
 }
 
-function headersThrough(request: AuthRequest, { requestChanges = [] }: AuthAllowed) {
+/** What is appended joins what earlier steps granted, never what the client sent under that name. */
+function withoutClientCopies(
+  changes: readonly HeaderChange[],
+  earlier: readonly HeaderChange[] = [],
+): readonly HeaderChange[] {
+  const touched = new Set(earlier.map(({ name }) => name));
+  return changes.flatMap((change): HeaderChange[] => {
+    const isFirst = !touched.has(change.name);
+    touched.add(change.name);
+    return isFirst && change.op === 'append' ? [{ op: 'remove', name: change.name }, change] : [change];
+  });
+}
+
+function headersThrough(request: AuthRequest, requestChanges: readonly HeaderChange[]) {
   const flat = applyHeaderChanges(request.headers(), requestChanges);
   return {
     headers: () => flat,

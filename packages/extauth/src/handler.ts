@@ -71,7 +71,7 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
   /** True when the request goes on; else it is answered. */
   function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): boolean {
     // Not before: a step may want to see what the client sent.
-    removeClientCopies(exchange.req, facts, granted);
+    removeClientCopies(exchange.req, facts, [...granted, ...namesOf(decision)]);
     if (decision.allowed) {
       record(decision, facts, settings);
       stats.ok.value++;
@@ -160,6 +160,11 @@ function failureOf(error: unknown): Exclude<ChainDecision, AuthAllowed> {
 
 function hasLeft({ req, res }: Exchange): boolean {
   return res.destroyed || (req.destroyed && !req.complete);
+}
+
+/** The headers of the request that a chain has changed: what is granted under a name comes from nobody else, in any spelling. */
+function namesOf(decision: ChainDecision): string[] {
+  return decision.allowed ? (decision.requestChanges ?? []).map(({ name }) => name) : [];
 }
 
 function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {

@@ -39,8 +39,10 @@ interface Answer {
 /** Asks an own server by `POST`: 200 lets in, every other status is the client's answer. */
 export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
   type: 'passThroughAuth.http',
-  grantedHeaders: ({ http }) =>
-    (http?.response?.allowedUpstreamHeadersToOverwrite ?? []).map((name) => name.toLowerCase()),
+  grantedHeaders: ({ http: { response = {} } = {} }) =>
+    [...(response.allowedUpstreamHeaders ?? []), ...(response.allowedUpstreamHeadersToOverwrite ?? [])].map((name) =>
+      name.toLowerCase(),
+    ),
   create(spec, { id, context }) {
     const { http = {}, failureModeAllow = false } = spec;
     const url = urlOf(http, id);

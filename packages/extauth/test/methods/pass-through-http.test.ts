@@ -77,10 +77,33 @@ describe('passThroughAuth.http', () => {
         allowedClientHeadersOnSuccess: ['set-cookie'],
       },
     });
-    const { headers, body } = await ask('/', { headers: { 'x-a': '0', 'x-b': '0' } });
-    expect(JSON.parse(body)).to.include({ 'x-a': '0, 1', 'x-b': '2' });
-    expect(JSON.parse(body)).not.to.have.property('x-c');
+    const { headers, body } = await ask('/', { headers: { 'x-a': '0', X_A: '0', 'x-b': '0', x_b: '0' } });
+    expect(JSON.parse(body)).to.include({ 'x-a': '1', 'x-b': '2' });
+    expect(JSON.parse(body)).not.to.have.any.keys('x-c', 'x_a', 'x_b');
     expect(headers['set-cookie']).to.deep.equal(['s=1', 't=2']);
+  });
+
+  it('removes the headers that may be granted from the request of a client, also where none is granted', async () => {
+    const { url } = await authServer((res) => void res.writeHead(200).end());
+    const response = { allowedUpstreamHeaders: ['X-A'], allowedUpstreamHeadersToOverwrite: ['X-B'] };
+    const { seen } = await own({ url, response });
+    expect(await seen('/', { headers: { 'x-a': '0', x_a: '0', 'x-b': '0' } })).not.to.have.any.keys(
+      'x-a',
+      'x_a',
+      'x-b',
+    );
+  });
+
+  it('appends to what an earlier step granted', async () => {
+    const [first, second] = await Promise.all(
+      ['1', '2'].map((value) => authServer((res) => void res.writeHead(200, { 'x-a': value }).end())),
+    );
+    const told = { request: { allowedHeaders: ['x-a'] }, response: { allowedUpstreamHeaders: ['x-a'] } };
+    const { seen } = await guarded({
+      configs: [first!, second!].map(({ url }) => ({ passThroughAuth: { http: { url, ...told } } })),
+    });
+    expect(await seen('/', { headers: { 'x-a': '0' } })).to.include({ 'x-a': '1, 2' });
+    expect(second!.seen[0]!.headers).to.include({ 'x-a': '1' });
   });
 
   it('relays a refusal, with the headers that are allowed only', async () => {
