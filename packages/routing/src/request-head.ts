@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { FORWARDED_HEADERS } from '@edge-gateway/core';
 import type { RoutingErrorCode } from './error-codes.ts';
 import { clientAddress } from './client-address.ts';
-import { isHopByHop, namedByConnection } from './http1/hop-by-hop.ts';
+import { acceptsTrailers, isHopByHop, namedByConnection } from './http1/hop-by-hop.ts';
 import { isAuthority } from './listen/check-host.ts';
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
@@ -36,13 +36,14 @@ interface Found {
   authority: string | undefined;
   connection: string | undefined;
   underscore: boolean;
+  trailers: boolean;
   refuse: RoutingErrorCode | undefined;
   forwarded: Map<string, string> | undefined;
 }
 
 /**
  * Takes a request head in: removes what belongs to the connection (RFC 9110 §7.6.1), the `x-envoy-*` headers of
- * clients, and forged spellings; sets `x-request-id` and `x-forwarded-*` as the settings say. `Proxy-Authorization` stays for those who
+ * clients, and forged spellings; keeps `trailers` of `TE`; sets `x-request-id` and `x-forwarded-*` as the settings say. `Proxy-Authorization` stays for those who
  * judge the request; what goes upstream is without it.
  */
 export function takeIn(raw: readonly string[], connection: ConnectionFacts, settings: ManagerSettings): TakenHead {
@@ -50,12 +51,15 @@ export function takeIn(raw: readonly string[], connection: ConnectionFacts, sett
     authority: undefined,
     connection: undefined,
     underscore: false,
+    trailers: false,
     refuse: undefined,
     forwarded: undefined,
   };
   const headers = endToEnd(raw, settings, found);
   if (found.connection !== undefined && !SELF_SPEAKING.has(found.connection))
     removeNamed(headers, found.connection, found);
+  // Behind what Connection names: it names this one too.
+  if (found.trailers) headers.push('te', 'trailers');
   const written = found.authority ?? '';
   if (written !== '' && !isAuthority(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
   const authority = settings.stripAnyHostPort ? withoutPort(written) : written;
@@ -74,6 +78,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
     } else if (isHopByHop(name) && name !== 'proxy-authorization') {
       if (name === 'connection')
         found.connection = found.connection === undefined ? value : `${found.connection},${value}`;
+      else if (name === 'te' && acceptsTrailers(value)) found.trailers = true;
     } else if (name === 'content-length' || name === 'expect' || name === 'http2-settings') {
       // Framing is the forwarder's, the other two end here.
     } else if (name.includes('_') && !takesUnderscore(name, settings, found)) {

@@ -36,7 +36,7 @@ describe('request head', () => {
       'X-Private': '1',
       Upgrade: 'h2c',
       'HTTP2-Settings': 'AAA',
-      TE: 'trailers',
+      TE: 'gzip;q=0.5',
       Trailer: 'x',
       'Transfer-Encoding': 'chunked',
       'Content-Length': '1',
@@ -50,6 +50,21 @@ describe('request head', () => {
       'x-forwarded-for',
       'x-forwarded-proto',
     ]);
+  });
+
+  it('removes what each of two Connection fields names', () => {
+    const head = take(['Connection', 'X-A', 'X-A', '1', 'connection', 'close, X-B', 'X-B', '2', 'X-C', '3']);
+    expect([value(head, 'x-a'), value(head, 'x-b'), value(head, 'x-c')]).to.deep.equal([undefined, undefined, '3']);
+  });
+
+  it('keeps of TE what says that trailers are taken, although Connection names it', () => {
+    for (const te of ['trailers', 'Trailers', 'gzip;q=0.5, trailers', 'trailers,deflate', ' trailers ,x']) {
+      expect(value(take(['TE', te, 'Connection', 'TE']), 'te'), te).to.equal('trailers');
+    }
+    expect(value(take(['TE', 'gzip', 'TE', 'trailers', 'TE', 'trailers']), 'te')).to.equal('trailers');
+    for (const te of ['gzip', 'x-trailers', 'trailersx', 'trailers;q=1', '']) {
+      expect(value(take(['TE', te, 'Connection', 'TE']), 'te'), te).to.equal(undefined);
+    }
   });
 
   it('keeps Proxy-Authorization for those who judge the request, in its own spelling alone', () => {

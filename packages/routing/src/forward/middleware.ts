@@ -5,7 +5,7 @@ import { breaksLine, isHeaderName } from '../flat-headers.ts';
 import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../match/canonical-path.ts';
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
-import { isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
+import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { parsedBody } from './parsed-body.ts';
 import { parseTarget, refuse, type Target } from './target.ts';
 import { forward } from './forward-request.ts';
@@ -109,6 +109,7 @@ function requestHeaders(req: IncomingMessage, { options, target, changed }: Head
   for (let i = 0; i < raw.length; i += 2) {
     if (!isHopByHop(raw[i]!) && !ours.has(raw[i]!.toLowerCase())) headers.push(raw[i]!, raw[i + 1]!);
   }
+  if (acceptsTrailers(String(req.headers['te'] ?? ''))) headers.push('te', 'trailers');
   for (const [name, value] of Object.entries(forwarded)) if (!changed.has(name)) headers.push(name, value);
   for (const [name, value] of changed) if (value !== null) headers.push(name, value);
   return headers;

@@ -27,6 +27,10 @@ export function isHopByHop(name: string): boolean {
   }
 }
 
+/** True when a `TE` header says that its sender takes trailers (RFC 9110 §10.1.4). */
+export const acceptsTrailers = (value: string): boolean => TRAILERS.test(value);
+
+const TRAILERS = /(?:^|,)[\t ]*trailers[\t ]*(?:,|$)/i;
 const KEEP_ALIVE: readonly string[] = ['keep-alive'];
 
 /** The names in a `Connection` header, lower case. */

@@ -1,13 +1,13 @@
 import { isHeaderName } from '../flat-headers.ts';
 import { RequestHeadError } from './errors.ts';
-import { isHopByHop } from './hop-by-hop.ts';
+import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
 
 /** A request as it is to be written. */
 export interface RequestLine {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Flat `[name, value, …]`. Hop-by-hop headers and framing in it are left out. */
+  /** Flat `[name, value, …]`. Hop-by-hop headers and framing in it are left out, but for `te: trailers`. */
   readonly headers: readonly string[];
 }
 
@@ -16,6 +16,8 @@ export type Framing = number | 'chunked' | undefined;
 
 const PATH = /^\/[\x21-\x7e\x80-\xff]*$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Who sends `TE` names it in `Connection` (RFC 9110 §10.1.4). */
+const TAKES_TRAILERS = 'te: trailers\r\nconnection: TE\r\n';
 /** Methods whose request says that its body is empty (RFC 9110 8.6). */
 const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -31,7 +33,10 @@ export function requestHead({ method, path, headers }: RequestLine, host: string
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
     const value = headers[i + 1]!;
-    if (isFraming(name)) continue;
+    if (isFraming(name)) {
+      if (name.length === 2 && acceptsTrailers(value)) lines += TAKES_TRAILERS;
+      continue;
+    }
     if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
     if (!VALUE.test(value)) throw new RequestHeadError(`the value of ${name} has a character that must not be in it`);
     if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) throw new RequestHeadError('two hosts');

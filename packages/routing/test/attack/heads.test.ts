@@ -172,6 +172,14 @@ describe('bad request heads', () => {
     expect(upstream).not.to.match(/\r\n(?:x-secret|keep-alive|proxy-authorization|te):/i);
   });
 
+  it('47 passes TE: trailers on, and keeps the connection to the upstream', async () => {
+    const te = get('/x', 'TE: gzip, trailers', 'Connection: TE');
+    const { answer, upstream } = await gateway.passes([te, get('/y', 'TE: trailers', 'Connection: TE, close')]);
+    expect(answer.statuses).to.deep.equal([200, 200]);
+    expect(upstream.match(/\r\nte: trailers\r\nconnection: TE\r\n/g)).to.have.length(2);
+    expect(upstream).not.to.match(/gzip/);
+  });
+
   it('47 does not lose the framing of a request whose Connection names it', async () => {
     const { answer, upstream } = await gateway.passes(
       'POST /x HTTP/1.1\r\nHost: a\r\nConnection: close, content-length, host\r\nContent-Length: 5\r\n\r\nabcde',

@@ -287,6 +287,15 @@ describe('forwardTo', () => {
     });
   }
 
+  it('sends TE: trailers on, and nothing else of TE', async () => {
+    const target = await echoTarget();
+    const handler = forwarder({ target: `http://127.0.0.1:${target}` });
+    const url = await serve((req, res) => handler(req, res, () => res.destroy()));
+    const { headers } = seen(await get(url, { headers: { te: 'gzip, trailers', connection: 'te' } }));
+    expect(headers).to.include({ te: 'trailers', connection: 'TE' });
+    expect(seen(await get(url, { headers: { te: 'gzip', connection: 'te' } })).headers).not.to.have.property('te');
+  });
+
   it('forwards a path that begins with two slashes as it is', async () => {
     const target = await echoTarget();
     for (const [base, expected] of [

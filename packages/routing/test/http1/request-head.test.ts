@@ -44,6 +44,11 @@ describe('the head of a request', () => {
     }
   });
 
+  it('says that trailers are taken, with the Connection field that belongs to it', () => {
+    const head = requestHead({ ...line, headers: ['host', 'a', 'te', 'trailers', 'x', '1'] }, HOST, undefined);
+    expect(head).to.equal('GET /a?b=c HTTP/1.1\r\nhost: a\r\nte: trailers\r\nconnection: TE\r\nx: 1\r\n\r\n');
+  });
+
   const BAD: Readonly<Record<string, object>> = {
     'a method with a blank': { method: 'GET /' },
     'no method': { method: '' },
