@@ -7,6 +7,7 @@ import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { lingerOnClose } from '../lingering-close.ts';
 import type { Cluster } from '../upstream/cluster.ts';
+import { hostOf } from '../upstream/host-of.ts';
 import { UpstreamExchange } from '../upstream/exchange.ts';
 import type { FailureReason } from './failure.ts';
 import type { ForwardFailure, ForwardHead, ForwardOutcome } from './forward.ts';
@@ -130,7 +131,7 @@ export class Exchange extends UpstreamExchange {
       details,
       failure: aborted ? undefined : failure,
       aborted: aborted || undefined,
-      endpoint: `${endpoint.address}:${endpoint.port}`,
+      endpoint: hostOf(endpoint),
       upstreamMs: this.#upstreamMs,
       bytesSent: this.#received,
       bytesReceived: this.#body?.bytes ?? head.body?.length ?? 0,

@@ -39,7 +39,7 @@ export interface ForwardOutcome {
   readonly flags: string;
   /** What to log; never shown to the client. */
   readonly details?: string;
-  /** `address:port` of the endpoint, when one was chosen. */
+  /** `address:port` of the endpoint, `[address]:port` of IPv6, when one was chosen. */
   readonly endpoint?: string;
   /** Milliseconds from sending to the response head; -1 when none came. */
   readonly upstreamMs: number;

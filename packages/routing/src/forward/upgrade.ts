@@ -75,7 +75,7 @@ function createUpgrade({ req, socket, to, upstream, endpoint }: UpgradeParts): U
       status,
       flags: status === 0 ? 'DC' : flags,
       details,
-      endpoint: endpoint && `${endpoint.address}:${endpoint.port}`,
+      endpoint: endpoint && hostOf(endpoint),
       bytesSent: socket.bytesWritten - before.written,
       bytesReceived: socket.bytesRead - before.read,
     });

@@ -191,6 +191,14 @@ describe('forwardUpgrade', () => {
     expect(gw.outcomes[0]).to.include({ status: 503, flags: 'UF' });
   });
 
+  it('names an IPv6 endpoint in brackets', async () => {
+    const gw = await upgradeGateway(snapshotOf(1, { endpoints: [{ address: '::1', port: 1, weight: 1 }] }));
+    const { text } = await rawClient(gw.port, HANDSHAKE);
+    expect(text).to.match(/^HTTP\/1\.1 503 /);
+    await until(() => gw.outcomes.length === 1);
+    expect(gw.outcomes[0]!.endpoint).to.equal('[::1]:1');
+  });
+
   it('answers 503 when there is no endpoint', async () => {
     const gw = await upgradeGateway(snapshotOf(1, { endpoints: [] }));
     const { text } = await rawClient(gw.port, HANDSHAKE);

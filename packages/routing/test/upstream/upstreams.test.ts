@@ -180,6 +180,13 @@ describe('createUpstreams', () => {
     const { port } = server.address() as { port: number };
     const gw = await gateway({ upstream: snapshotOf(port, { endpoints: [{ address: '::1', port, weight: 1 }] }) });
     expect((await get(gw.url)).body).to.equal('six');
+    expect(gw.outcomes[0]!.endpoint).to.equal(`[::1]:${port}`);
+  });
+
+  it('names an IPv6 endpoint in brackets when it cannot be reached', async () => {
+    const gw = await gateway({ upstream: snapshotOf(1, { endpoints: [{ address: '::1', port: 1, weight: 1 }] }) });
+    expect((await get(gw.url)).status).to.equal(503);
+    expect(gw.outcomes[0]!.endpoint).to.equal('[::1]:1');
   });
 
   it('counts its members, and forgets the statistics of a removed upstream', () => {
