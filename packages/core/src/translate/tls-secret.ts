@@ -1,9 +1,10 @@
-import { X509Certificate, createPrivateKey } from 'node:crypto';
 import type { ResourceRef } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
+import { tlsTextProblem } from '../tls-material.ts';
 import { dotted } from './names.ts';
 import type { Found } from './world.ts';
 
+const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' };
 const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);
 
 /** What stands in a TLS secret; a problem is said where it is. */
@@ -48,38 +49,8 @@ function check(spec: SecretSpec): TlsSecret {
   if (!certificate && !key && !rootCa) return fail('no certificate information found');
   if (!!certificate !== !!key)
     return fail(`no certificate information found: ${certificate ? 'tls.key' : 'tls.crt'} is missing`);
-  try {
-    if (certificate && key && !pairs(certificate, key)) return fail('tls.key does not belong to tls.crt');
-    if (rootCa) certificates(rootCa, 'ca.crt');
-  } catch (error) {
-    return fail(error instanceof MalformedPem ? error.message : 'tls.key holds no readable private key');
-  }
-  return secret;
-}
-
-/** PEM that does not parse; the message never has the content. */
-class MalformedPem extends Error {
-  readonly entry: string;
-
-  constructor(entry: string) {
-    super(`${entry} holds no readable PEM certificate`);
-    this.entry = entry;
-  }
-}
-
-function pairs(certificate: string, key: string): boolean {
-  const [leaf] = certificates(certificate, 'tls.crt');
-  return leaf!.checkPrivateKey(createPrivateKey(key));
-}
-
-function certificates(pem: string, name: string): X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
-  if (!blocks) throw new MalformedPem(name);
-  try {
-    return blocks.map((block) => new X509Certificate(block));
-  } catch {
-    throw new MalformedPem(name);
-  }
+  const problem = tlsTextProblem({ cert: certificate, key, ca: rootCa }, ENTRIES);
+  return problem ? fail(problem.message) : secret;
 }
 
 function entry({ data = {} }: SecretSpec, name: string): string | undefined {

@@ -1,0 +1,54 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+
+/** PEM texts that one side of a TLS connection is made of. */
+export interface TlsTexts {
+  readonly cert?: string;
+  readonly key?: string;
+  /** Root certificates that the other side is verified against. */
+  readonly ca?: string;
+}
+
+/** What messages call the texts, e.g. `tls.crt` or the path of a file. */
+export type TlsTextNames = Readonly<Record<keyof TlsTexts, string>>;
+
+/** One text that cannot be used. The message never contains the text. */
+export interface TlsTextProblem {
+  readonly text: keyof TlsTexts;
+  readonly message: string;
+}
+
+/** Returns the first problem of the texts: no readable PEM, a key of another certificate, or refused by TLS itself. */
+export function tlsTextProblem({ cert, key, ca }: TlsTexts, names: TlsTextNames): TlsTextProblem | undefined {
+  const problem = (text: keyof TlsTexts, what: string): TlsTextProblem => ({ text, message: `${names[text]} ${what}` });
+  const leaf = cert === undefined ? undefined : parseCertificates(cert)?.[0];
+  if (cert !== undefined && !leaf) return problem('cert', NO_CERTIFICATE);
+  if (ca !== undefined && !parseCertificates(ca)) return problem('ca', NO_CERTIFICATE);
+  if (key === undefined) return undefined;
+  try {
+    if (leaf && !leaf.checkPrivateKey(createPrivateKey(key))) {
+      return problem('key', `does not belong to ${names.cert}`);
+    }
+  } catch {
+    return problem('key', 'holds no readable private key');
+  }
+  try {
+    createSecureContext({ cert, key, ca });
+  } catch (error) {
+    return problem('cert', `cannot be used: ${(error as Error).message}`);
+  }
+  return undefined;
+}
+
+const NO_CERTIFICATE = 'holds no readable PEM certificate';
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Returns every certificate of a PEM text; `undefined` when there is none or one of them cannot be parsed. */
+function parseCertificates(pem: string): X509Certificate[] | undefined {
+  const blocks = pem.match(BLOCK);
+  try {
+    return blocks?.map((block) => new X509Certificate(block));
+  } catch {
+    return undefined;
+  }
+}
