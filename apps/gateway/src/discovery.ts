@@ -22,7 +22,7 @@ export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }
     ...parts,
     source,
     findUpstream: (ref) => dataPlane.snapshot.upstreams.find(({ name }) => name === clusterName(ref)),
-    secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) },
+    secrets: controlPlane.secrets,
   });
   const watch = createSchemaWatch({ ...parts, metrics });
   const unsubscribe = controlPlane.subscribe((state) => {

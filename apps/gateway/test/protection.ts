@@ -52,7 +52,7 @@ export async function protect(resources: string, keySet = '', parts: Partial<Con
   });
   const source = memorySource({ upstreams: upstream(backendPort), resources });
   const controlPlane = createControlPlane({ source, defaultGateways: { httpPort: 8080 } });
-  const context = createContext({ ...parts, secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) } });
+  const context = createContext({ ...parts, secrets: controlPlane.secrets });
   const router: Router = createRouter({ concerns: CONCERNS, context, fallthrough: 'notFound' });
   controlPlane.subscribe(({ snapshots }) => router.apply(snapshots.get('gateway-proxy') as Snapshot));
   await controlPlane.start();

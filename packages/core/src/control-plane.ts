@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { compareOrigins } from './claim.ts';
 import { reportChanges } from './change-report.ts';
 import type { Learned } from './learned.ts';
@@ -5,9 +6,11 @@ import { silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { FieldPath, Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey, ResourceStatus } from './resource.ts';
+import type { SslFiles } from './schema/ssl-config.ts';
 import type { Secrets, Snapshot } from './snapshot.ts';
+import { createCertificateFiles } from './source/certificate-files.ts';
 import { directorySource } from './source/directory.ts';
-import type { Source } from './source/source.ts';
+import type { Source, SourceChange } from './source/source.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { fieldsOf, tlsProblems } from './translate/memory.ts';
 import { translate } from './translate/translate.ts';
@@ -49,12 +52,19 @@ export interface ControlPlaneOptions {
   readonly metrics?: Metrics;
   /** Refuse resources beside the checks of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
   readonly checks?: readonly ResourceCheck[];
+  /**
+   * Whether the files that `sslFiles` names are read, validated and watched. Default true. False leaves them unread, for
+   * checks on another machine.
+   */
+  readonly certificateFiles?: boolean;
 }
 
 /** source → validate → store → translate, kept up to date. */
 export interface ControlPlane {
   /** The newest state; `undefined` until `start` resolved. */
   readonly state: ControlPlaneState | undefined;
+  /** Secret values and certificate files of the newest state, e.g. for `createContext`. */
+  readonly secrets: Secrets;
   /** Resolves when the first complete state is there, however many resources in it are refused. */
   start(): Promise<void>;
   /**
@@ -80,12 +90,36 @@ const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), 
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = silentLoggers, metrics = createMetrics(), checks } = options;
+  const { certificateFiles = true } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
   const store = createStore(checks);
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
+  const files = createCertificateFiles({
+    onChange: (keys) => take(() => learnFiles(keys)),
+    log: log.get('secret'),
+    metrics,
+  });
+  const secrets: Secrets = {
+    get: (ref) => state?.secrets.get(ref),
+    ...(certificateFiles && { files: files.get }),
+  };
+
+  function learnFiles(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
+    return new Set([...keys].flatMap((key) => [...store.learn(key, files.learnedOf(key))]));
+  }
+
+  /** Takes in a change of the source, with the certificate files that its resources name. */
+  function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
+    const changed = store.apply(change);
+    if (!certificateFiles) return changed;
+    const users = [...changed].filter(mayNameFiles);
+    for (const key of users) files.follow(key, sslFilesOf(store.state.stored.get(key)?.resource));
+    files.prune((each) => isServed(each, state));
+    return new Set([...changed, ...learnFiles(users)]);
+  }
 
   function take(settle: () => ReadonlySet<ResourceKey>): void {
     const began = performance.now();
@@ -116,19 +150,23 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     get state() {
       return state;
     },
-    start: () => source.start((change) => take(() => store.apply(change))),
+    secrets,
+    start: () => source.start((change) => take(() => settleSource(change))),
     learn: (key, learned) => take(() => store.learn(key, learned)),
     subscribe(listener) {
       listeners.add(listener);
       if (state) publish(listener, state);
       return () => void listeners.delete(listener);
     },
-    close: () => source.close(),
+    close() {
+      files.close();
+      return source.close();
+    },
   };
 }
 
 /**
- * Reads, validates and translates a directory once. Throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is none; every
+ * Reads, validates and translates a directory once; certificate files are not read. Throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is none; every
  * other problem is in the state's `issues` and `statuses`.
  *
  * @example
@@ -139,7 +177,11 @@ export async function loadDirectory(
   directory: string,
   options: Omit<ControlPlaneOptions, 'source'> = {},
 ): Promise<ControlPlaneState> {
-  const controlPlane = createControlPlane({ ...options, source: directorySource(directory, { watch: false }) });
+  const controlPlane = createControlPlane({
+    certificateFiles: false,
+    ...options,
+    source: directorySource(directory, { watch: false }),
+  });
   await controlPlane.start();
   await controlPlane.close();
   return controlPlane.state!;
@@ -163,6 +205,24 @@ function toState(
     });
   const secrets = secretsOf(stored);
   return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets, placesOf });
+}
+
+/** Kinds that may name certificate files. Other kinds do not serve them yet. */
+function mayNameFiles(key: ResourceKey): boolean {
+  return key.startsWith('VirtualService/') || key.startsWith('Upstream/');
+}
+
+function sslFilesOf(resource: Resource | undefined): SslFiles | undefined {
+  return (resource as Resource<{ sslConfig?: { sslFiles?: SslFiles } }> | undefined)?.spec.sslConfig?.sslFiles;
+}
+
+/** True when a listener still has these files: it serves a version of before. */
+function isServed(files: SslFiles, state: ControlPlaneState | undefined): boolean {
+  return [...(state?.snapshots.values() ?? [])].some(({ listeners }) =>
+    listeners.some(({ sslConfigurations }) =>
+      sslConfigurations.some(({ sslConfig }) => isDeepStrictEqual(sslConfig.sslFiles, files)),
+    ),
+  );
 }
 
 function tlsIssues(store: Store, translation: Translation): Issue[] {

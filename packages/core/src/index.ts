@@ -105,7 +105,14 @@ export { translate } from './translate/translate.ts';
 export { reasonLines, type ReasonLine } from './translate/statuses.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallRetry, CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
-export { createUpstreamTls, readTlsMaterial, type TlsMaterial, type UpstreamTls } from './upstream-tls.ts';
+export { readCertificateFiles, type ReadFiles } from './source/read-certificates.ts';
+export {
+  resolveCertificateFiles,
+  createUpstreamTls,
+  readTlsMaterial,
+  type TlsMaterial,
+  type UpstreamTls,
+} from './upstream-tls.ts';
 export type {
   AuthAllowed,
   AuthDecision,

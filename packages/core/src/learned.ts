@@ -17,6 +17,8 @@ export interface Learned {
   readonly notes: readonly string[];
   /** Schema definition of the server of a GraphQLApi that declares none. */
   readonly serverSchema?: string;
+  /** Counts how often its certificate files were replaced; each time is a new revision of the state. */
+  readonly filesRevision?: number;
 }
 
 /** What was learned as issues of the document that writes the resource. */

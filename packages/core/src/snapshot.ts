@@ -6,7 +6,7 @@ import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from '.
 import type { Matcher } from './schema/matcher.ts';
 import type { RedirectAction } from './schema/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from './schema/route-options.ts';
-import type { SslConfig } from './schema/ssl-config.ts';
+import type { SslConfig, SslFiles } from './schema/ssl-config.ts';
 import type { UpstreamSpec } from './schema/upstream.ts';
 
 /**
@@ -156,6 +156,11 @@ export interface Endpoint {
 export interface Secrets {
   /** The same object as long as the secret does not change; `undefined` when there is none. */
   get(ref: ResourceRef): SecretValue | undefined;
+  /**
+   * Returns the last valid content of certificate files as a TLS secret, the same object until it changes; `undefined` when
+   * there never was any. Missing where no certificate files are read.
+   */
+  files?(files: SslFiles): SecretValue | undefined;
 }
 
 /** `data` holds base64, as in Kubernetes (`stringData` is folded in). Read with `secretText`. */

@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import {
   checkServerIdentity,
@@ -9,7 +8,8 @@ import {
   type SecureVersion,
 } from 'node:tls';
 import type { ResourceRef } from './resource.ts';
-import { secretText, type Endpoint, type Secrets, type SnapshotUpstream } from './snapshot.ts';
+import type { SslFiles } from './schema/ssl-config.ts';
+import { secretText, type Endpoint, type Secrets, type SecretValue, type SnapshotUpstream } from './snapshot.ts';
 
 /** How to speak TLS to the endpoints of an upstream. Verification is part of it and cannot be turned off. */
 export interface UpstreamTls {
@@ -43,8 +43,8 @@ function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined 
 }
 
 /**
- * Reads the certificates of an upstream from its secret or its files; without either there are none.
- * Throws an `Error` when the secret is missing or a file cannot be read.
+ * Returns the certificates of an upstream, from its secret or its files; without either there are none.
+ * Throws an `Error` when the secret is missing or the files never had valid content.
  *
  * @example
  * const tls = createUpstreamTls(upstream, readTlsMaterial(upstream, context.secrets));
@@ -54,18 +54,29 @@ export function readTlsMaterial(upstream: SnapshotUpstream, secrets: Secrets): T
   if (ref) {
     const secret = secrets.get(ref);
     if (!secret) throw new Error(`secret ${ref.namespace}.${ref.name} does not exist`);
-    return {
-      ca: secretText(secret, 'ca.crt'),
-      cert: secretText(secret, 'tls.crt'),
-      key: secretText(secret, 'tls.key'),
-    };
+    return materialOf(secret);
   }
   const files = upstream.spec.sslConfig?.sslFiles;
-  try {
-    return { ca: readText(files?.rootCa), cert: readText(files?.tlsCert), key: readText(files?.tlsKey) };
-  } catch (cause) {
-    throw new Error('a certificate file cannot be read', { cause });
-  }
+  if (!files) return { ca: undefined, cert: undefined, key: undefined };
+  const content = resolveCertificateFiles(files, secrets);
+  if (content instanceof Error) throw content;
+  return materialOf(content);
+}
+
+function materialOf(secret: SecretValue): TlsMaterial {
+  return {
+    ca: secretText(secret, 'ca.crt'),
+    cert: secretText(secret, 'tls.crt'),
+    key: secretText(secret, 'tls.key'),
+  };
+}
+
+/** Returns the last valid content of certificate files as a TLS secret, or why there is none. */
+export function resolveCertificateFiles(files: SslFiles, { files: find }: Secrets): SecretValue | Error {
+  const paths = [files.tlsCert, files.tlsKey, files.rootCa].filter(Boolean).join(', ');
+  if (paths === '') return { type: 'kubernetes.io/tls', data: {} };
+  if (!find) return new Error(`certificate files are not read here (${paths}): pass the secrets of a control plane`);
+  return find(files) ?? new Error(`certificate files without valid content: ${paths}`);
 }
 
 /**
@@ -125,5 +136,3 @@ function checkNames(certificate: PeerCertificate, names: readonly string[]): Err
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });
 }
-
-const readText = (path: string | undefined): string | undefined => (path ? readFileSync(path, 'utf8') : undefined);

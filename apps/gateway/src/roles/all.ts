@@ -47,7 +47,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   const context = createContext({
     log,
     metrics,
-    secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) },
+    secrets: controlPlane.secrets,
     env: shownVariables(settings),
   });
   const dataPlane = createDataPlane(context, settings.proxyName, settings.graphqlCache);
@@ -105,7 +105,9 @@ function firstResults(
 }
 
 function refuseTakenPorts(results: ListenResults): void {
-  const failed = results.flatMap(({ name, error }) => (error ? [`${name}: ${error.message}`] : []));
+  const failed = results.flatMap(({ name, error }) =>
+    error?.code === 'ERR_ROUTING_LISTEN' ? [`${name}: ${error.message}`] : [],
+  );
   if (failed.length > 0) throw new GatewayError(failed.join('\n'), { code: 'ERR_GATEWAY_PORT' });
 }
 

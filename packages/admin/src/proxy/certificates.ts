@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import {
   secretText,
   type ResourceRef,
@@ -20,8 +19,6 @@ export interface Certificates {
   readonly ca: readonly X509Certificate[];
 }
 
-/** Larger files are no certificates. */
-const MAX_FILE_BYTES = 1_048_576;
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const parsed = new WeakMap<SecretValue, Omit<Certificates, 'path'>>();
 
@@ -48,7 +45,7 @@ export function certificatesOf(snapshot: Snapshot | undefined, secrets: Secrets)
     const secret = secrets.get(ref);
     return secret ? [{ path: `secret ${ref.namespace}.${ref.name}`, ...parse(secret) }] : [];
   });
-  const fromDisk = filesOf(snapshot).map(fromFiles);
+  const fromDisk = filesOf(snapshot).flatMap((files) => fromFiles(files, secrets));
   return [...fromSecrets, ...fromDisk].filter(({ chain, ca }) => chain.length + ca.length > 0);
 }
 
@@ -62,16 +59,9 @@ function upstreamConfig({ spec }: SnapshotUpstream): SnapshotUpstream['spec']['s
   return spec.sslConfig;
 }
 
-function fromFiles({ tlsCert, rootCa }: SslFiles): Certificates {
-  return { path: tlsCert ?? rootCa ?? '', chain: read(fileText(tlsCert)), ca: read(fileText(rootCa)) };
-}
-
-function fileText(path: string | undefined): string | undefined {
-  try {
-    return path && statSync(path).size <= MAX_FILE_BYTES ? readFileSync(path, 'utf8') : undefined;
-  } catch {
-    return undefined;
-  }
+function fromFiles(files: SslFiles, secrets: Secrets): Certificates[] {
+  const content = secrets.files?.(files);
+  return content ? [{ path: files.tlsCert ?? files.rootCa ?? '', ...parse(content) }] : [];
 }
 
 function parse(secret: SecretValue): Omit<Certificates, 'path'> {

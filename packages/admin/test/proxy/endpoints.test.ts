@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import type { Readiness } from '../../src/index.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../certificate.ts';
@@ -94,17 +92,20 @@ describe('the proxy admin', () => {
     expect(certificates[0].ca_cert[0].serial_number).to.equal('7b2f');
   });
 
-  it('shows certificates from files, and leaves out what cannot be read', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'certs-'));
-    const tlsCert = join(dir, 'tls.crt');
-    writeFileSync(tlsCert, CERTIFICATE + PRIVATE_KEY);
-    const sslConfig = { sslFiles: { tlsCert, tlsKey: join(dir, 'tls.key'), rootCa: join(dir, 'missing.crt') } };
+  it('shows the certificates from files that are served, and leaves out files without valid content', async () => {
+    const tlsCert = '/certs/tls.crt';
+    const data = { 'tls.crt': Buffer.from(CERTIFICATE + PRIVATE_KEY).toString('base64') };
+    const files = ({ tlsCert: path }: { tlsCert?: string }) =>
+      path === tlsCert ? { type: 'kubernetes.io/tls', data } : undefined;
+    const context = createContext({ secrets: { get: () => undefined, files } });
+    const sslConfig = { sslFiles: { tlsCert, tlsKey: '/certs/tls.key' } };
+    const missing = { sslFiles: { tlsCert: '/certs/missing.crt', tlsKey: '/certs/tls.key' } };
     const [, listener] = SNAPSHOT.listeners;
-    const listeners = [{ ...listener!, sslConfigurations: [{ sslConfig, sniDomains: [] }] }];
-    const other = await proxyAdmin({ snapshot: () => ({ ...SNAPSHOT, listeners, upstreams: [] }) });
+    const sslConfigurations = [sslConfig, missing].map((each) => ({ sslConfig: each, sniDomains: [] }));
+    const listeners = [{ ...listener!, sslConfigurations }];
+    const other = await proxyAdmin({ context, snapshot: () => ({ ...SNAPSHOT, listeners, upstreams: [] }) });
     const { text } = await other.ask('/certs');
     await other.close();
-    rmSync(dir, { recursive: true });
     const { certificates } = JSON.parse(text);
     expect(certificates).to.have.length(1);
     expect(certificates[0].cert_chain[0]).to.include({ path: tlsCert, serial_number: '7b2f' });

@@ -28,7 +28,7 @@ const files = block({
   rootCa: text('Path of the PEM certificates that the other side is checked against.'),
   ocspStaple: text('Path of the DER-encoded OCSP response.', notYet),
 });
-/** A certificate in files of the machine that the data plane runs on. */
+/** A certificate in files of the machine that the gateway runs on. */
 export interface SslFiles extends Static<typeof files> {}
 export const SslFiles = named<SslFiles>('SslFiles', files);
 
@@ -57,7 +57,10 @@ const Sds = named<Static<typeof sds>>('Sds', sds);
 
 const source = {
   secretRef: ref('Secret of type kubernetes.io/tls: `tls.crt`, `tls.key`, optional `ca.crt` and `tls.ocsp-staple`.'),
-  sslFiles: of(SslFiles, 'Certificate from files. They are read by the data plane, not checked before.'),
+  sslFiles: of(
+    SslFiles,
+    'Certificate from files, validated and watched: new content is used within 5 s, invalid content is reported and the content before stays in use.',
+  ),
   sds: of(Sds, 'Certificate from a secret discovery server.', notYet),
 } as const;
 const ONE_SOURCE = { oneOf: [{ members: ['secretRef', 'sslFiles', 'sds'] }] } as const;

@@ -113,7 +113,10 @@ describe('a gRPC upstream with TLS', () => {
     'a root that is no certificate': [{ secret: { 'ca.crt': 'nothing' }, sni: SNI }, /cannot be used/],
     'an empty root': [{ secret: { 'ca.crt': '' }, sni: SNI }, /cannot be used/],
     'a certificate without its key': [{ secret: { 'ca.crt': ca, 'tls.crt': client.cert }, sni: SNI }, /needs its key/],
-    'a file that is not there': [{ ssl: { sslFiles: { rootCa: '/nowhere/ca.crt' } } }, /cannot be read/],
+    'a file that is not there': [
+      { ssl: { sslFiles: { rootCa: '/nowhere/ca.crt' } } },
+      /without valid content: \/nowhere\/ca.crt/,
+    ],
   };
   for (const [name, [given, reason, credentials]] of Object.entries(refused)) {
     it(`is an error of the field with ${name}, and says why in the log`, async () => {

@@ -1,27 +1,37 @@
-import type { Context, ResourceRef, SecretValue, Secrets } from '@edge-gateway/core';
+import type { Context, Secrets, SecretValue } from '@edge-gateway/core';
+
+/** One read of a secret or of certificate files. */
+interface Use {
+  readonly value: SecretValue | undefined;
+  read(secrets: Secrets): SecretValue | undefined;
+}
 
 /** Which secrets a compiled part was made with. */
 export interface SecretUse {
   /** The context to compile with: it notes what is read. */
   readonly context: Context;
-  readonly used: Map<string, { readonly ref: ResourceRef; readonly value: SecretValue | undefined }>;
+  readonly used: Map<string, Use>;
 }
 
 /** Wraps a context so that reads of secrets are noted. */
 export function noteSecrets(context: Context): SecretUse {
   const used: SecretUse['used'] = new Map();
+  const note = (id: string, read: Use['read']): SecretValue | undefined => {
+    const value = read(context.secrets);
+    used.set(id, { value, read });
+    return value;
+  };
   const secrets: Secrets = {
-    get(ref) {
-      const value = context.secrets.get(ref);
-      used.set(`${ref.namespace}/${ref.name}`, { ref, value });
-      return value;
-    },
+    get: (ref) => note(`${ref.namespace}/${ref.name}`, (from) => from.get(ref)),
+    ...(context.secrets.files && {
+      files: (files) => note(JSON.stringify(files), (from) => from.files?.(files)),
+    }),
   };
   return { context: { ...context, secrets, state: context.state.bind(context) }, used };
 }
 
 /** True when one of the secrets has another value now. */
 export function isStale({ used }: SecretUse, secrets: Secrets): boolean {
-  for (const { ref, value } of used.values()) if (secrets.get(ref) !== value) return true;
+  for (const { read, value } of used.values()) if (read(secrets) !== value) return true;
   return false;
 }

@@ -7,7 +7,7 @@ import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { parsedBody } from './parsed-body.ts';
-import { parseTarget, refuse, type Target } from './target.ts';
+import { parseTarget, refuse, withRoots, type Target } from './target.ts';
 import { forward } from './forward-request.ts';
 import { forwardUpgrade } from './upgrade.ts';
 
@@ -26,7 +26,7 @@ export interface ForwardToOptions {
   readonly keepHost?: boolean;
   /** True appends to the `x-forwarded-*` headers that came. Default false: they are replaced, because any client can send them. */
   readonly trustForwarded?: boolean;
-  /** PEM file with the root certificates of an `https:` target. Default: those Node trusts. */
+  /** PEM file with the root certificates of an `https:` target, read once. Default: those Node trusts. */
   readonly rootCaFile?: string;
 }
 
@@ -51,7 +51,7 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
   if (!(timeoutMs >= 0)) throw refuse('timeoutMs has to be a number of milliseconds');
   const changed = new Map(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   for (const [name, value] of changed) checkHeader(name, value);
-  const upstreams = createUpstreams(context);
+  const upstreams = createUpstreams(withRoots(context, target));
   upstreams.apply([target.upstream]);
   const upstream = upstreams.get(target.upstream.name)!;
   const headersOf = (req: IncomingMessage): string[] => requestHeaders(req, { options, target, changed });

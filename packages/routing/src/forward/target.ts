@@ -1,4 +1,10 @@
-import { GatewayError, type SnapshotUpstream } from '@edge-gateway/core';
+import {
+  GatewayError,
+  readCertificateFiles,
+  type Context,
+  type SecretValue,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 
 /** Where a single-target forwarder sends requests. */
@@ -8,6 +14,8 @@ export interface Target {
   readonly basePath: string;
   /** `host[:port]` as a Host header names it. */
   readonly host: string;
+  /** Content of the root certificates. */
+  readonly roots: SecretValue | undefined;
 }
 
 /** Reads `http(s)://host[:port][/base]`. Throws `ERR_ROUTING_FORWARD_OPTIONS`. `rootCaFile` is a PEM file. */
@@ -32,7 +40,21 @@ export function parseTarget(target: string, rootCaFile: string | undefined): Tar
     },
     basePath: url.pathname.replace(/\/+$/, ''),
     host: url.host,
+    roots: rootCaFile === undefined ? undefined : readRoots(rootCaFile),
   };
+}
+
+/** Returns a context for the target: the content of its root certificates beside the secrets of the given one. */
+export function withRoots(context: Context, { roots }: Target): Context {
+  if (!roots) return context;
+  const secrets = { get: context.secrets.get.bind(context.secrets), files: () => roots };
+  return { ...context, state: context.state.bind(context), secrets };
+}
+
+function readRoots(rootCa: string): SecretValue {
+  const { secret, problem } = readCertificateFiles({ rootCa });
+  if (!secret) throw refuse(`rootCaFile: ${problem?.message}`);
+  return secret;
 }
 
 /** An error about the options of the forward middleware. */

@@ -116,8 +116,10 @@ export function createListeners(options: ListenersOptions): Listeners {
   }
 
   function report(results: readonly ListenResult[]): void {
-    for (const { name, error } of results) {
-      if (error) log.error({ listener: name, errorCode: error.code, reason: error.message }, 'listener failed');
+    for (const { name, error, port } of results) {
+      if (!error) continue;
+      const what = port === undefined ? 'listener failed' : 'listener serves without one of its certificates';
+      log.error({ listener: name, errorCode: error.code, reason: error.message }, what);
     }
   }
 

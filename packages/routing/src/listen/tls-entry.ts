@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import {
+  resolveCertificateFiles,
   DEFAULT_NAMESPACE,
   GatewayError,
   parseDuration,
@@ -14,9 +14,9 @@ import { ERROR_CODES } from '../error-codes.ts';
 /** One certificate of a listener, ready for handshakes. */
 export interface TlsEntry {
   readonly configuration: TlsConfiguration;
-  /** PEM texts, and the secret they are from: the entry is rebuilt when either changes. */
+  /** PEM texts, and the secret or files they are from: the entry is rebuilt when either changes. */
   readonly material: TlsMaterial;
-  readonly secret: SecretValue | undefined;
+  readonly secret: SecretValue;
   readonly context: SecureContext;
   /** What the context was made of. */
   readonly options: SecureContextOptions;
@@ -37,6 +37,8 @@ export interface TlsMaterial {
   readonly ca?: string;
 }
 
+type SslFiles = NonNullable<TlsConfiguration['sslConfig']['sslFiles']>;
+
 const VERSIONS: Readonly<Record<string, SecureVersion | undefined>> = {
   TLSv1_0: 'TLSv1',
   TLSv1_1: 'TLSv1.1',
@@ -56,8 +58,8 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
   const { sslConfig } = configuration;
   const secret = secretOf(configuration, secrets);
   const known = previous?.configuration === configuration ? previous : undefined;
-  if (known && secret && known.secret === secret) return known;
-  const material = secret ? fromSecret(secret, configuration) : fromFiles(configuration);
+  if (known && known.secret === secret) return known;
+  const material = fromSecret(secret, configuration);
   if (known && sameMaterial(known.material, material)) return { ...known, secret };
   const clientNames = sslConfig.verifySubjectAltName ?? [];
   const clientRequired = material.ca !== undefined && sslConfig.oneWayTls !== true;
@@ -97,9 +99,9 @@ function sameMaterial(one: TlsMaterial, other: TlsMaterial): boolean {
   return one.cert === other.cert && one.key === other.key && one.ca === other.ca;
 }
 
-/** The secret of a configuration; `undefined` for one from files. */
-function secretOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): SecretValue | undefined {
-  if (sslFiles) return undefined;
+/** Returns the secret of a configuration, or the content of its files in the same form. */
+function secretOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): SecretValue {
+  if (sslFiles) return contentOfFiles(sslFiles, secrets);
   if (!secretRef?.name) throw refuse('no certificate information found');
   const ref = { name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE };
   const secret = secrets.get(ref);
@@ -107,10 +109,11 @@ function secretOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secr
   return secret;
 }
 
-function fromFiles({ sslConfig: { sslFiles = {} } }: TlsConfiguration): TlsMaterial {
-  const { tlsCert, tlsKey, rootCa } = sslFiles;
-  if (!tlsCert || !tlsKey) throw refuse('sslFiles needs tlsCert and tlsKey');
-  return { cert: readPem(tlsCert), key: readPem(tlsKey), ...(rootCa && { ca: readPem(rootCa) }) };
+function contentOfFiles(files: SslFiles, secrets: Secrets): SecretValue {
+  if (!files.tlsCert || !files.tlsKey) throw refuse('sslFiles needs tlsCert and tlsKey');
+  const content = resolveCertificateFiles(files, secrets);
+  if (content instanceof Error) throw refuse(content.message);
+  return content;
 }
 
 function fromSecret(secret: SecretValue, configuration: TlsConfiguration): TlsMaterial {
@@ -119,14 +122,6 @@ function fromSecret(secret: SecretValue, configuration: TlsConfiguration): TlsMa
   if (!cert || !key) throw refuse(`${sourceOf(configuration)} needs tls.crt and tls.key`);
   const ca = secretText(secret, 'ca.crt');
   return { cert, key, ...(ca && { ca }) };
-}
-
-function readPem(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw refuse(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, error);
-  }
 }
 
 function sourceOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration): string {

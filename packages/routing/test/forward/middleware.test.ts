@@ -346,6 +346,16 @@ describe('forwardTo', () => {
     expect(await get(`${url}/untrusted`)).to.include({ status: 503, body: 'ERR_ROUTING_UPSTREAM_CONNECT' });
   });
 
+  it('rejects root certificates that cannot be read', () => {
+    const target = 'https://localhost:1';
+    const missing = certificatePath('missing.crt');
+    expect(() => forwardTo({ target, rootCaFile: missing }))
+      .to.throw(`rootCaFile: ${missing} cannot be read: no such file`)
+      .with.property('code', 'ERR_ROUTING_FORWARD_OPTIONS');
+    const key = certificatePath('server.key');
+    expect(() => forwardTo({ target, rootCaFile: key })).to.throw('holds no readable PEM certificate');
+  });
+
   for (const scheme of ['http', 'https']) {
     it(`lets a process end that has closed its server, although a connection to the target is kept (${scheme})`, async () => {
       const sockets = new Set<Socket>();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { ResourceRef, Secrets, SecretValue } from '@edge-gateway/core';
+import { readCertificateFiles, type ResourceRef, type Secrets, type SecretValue } from '@edge-gateway/core';
+import type { SslFiles } from '@edge-gateway/core/schema';
 
 const read = (file: string): string => readFileSync(new URL(`certificates/${file}`, import.meta.url), 'utf8');
 const pair = (name: string): { cert: string; key: string } => ({ cert: read(`${name}.crt`), key: read(`${name}.key`) });
@@ -21,13 +22,14 @@ export function certificates() {
   };
 }
 
-/** Secrets of `gw-system`, from their keys in plain text. `set` replaces one. */
+/** Secrets of `gw-system`, from their keys in plain text, and any files. `set` replaces one. */
 export function secretsOf(texts: Record<string, Record<string, string>>): Secrets & {
   set(name: string, data: Record<string, string> | undefined): void;
 } {
   const values = new Map<string, SecretValue>();
   const secrets = {
     get: ({ name, namespace }: ResourceRef) => (namespace === 'gw-system' ? values.get(name) : undefined),
+    files: (files: SslFiles) => readCertificateFiles(files).secret,
     set(name: string, data: Record<string, string> | undefined) {
       if (!data) return void values.delete(name);
       const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);

@@ -7,12 +7,12 @@ import { createContext, GatewayError, type SnapshotUpstream, type UpstreamConnec
 import { createUpstreamCaller } from '../../src/upstream/call.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { closeAll, listen, snapshotOf, until, whenDone } from '../forward/harness.ts';
-import { certificatePath, certificates } from './certificates.ts';
+import { certificatePath, certificates, secretsOf } from './certificates.ts';
 
 const ECHO = { name: 'echo', namespace: 'gw-system' };
 
 function connectorOf(snapshot: SnapshotUpstream) {
-  const context = createContext();
+  const context = createContext({ secrets: secretsOf({}) });
   const upstreams = createUpstreams(context);
   upstreams.apply([snapshot]);
   whenDone(() => upstreams.close());

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
 import { createUpstreamCaller } from '../../src/upstream/call.ts';
 import { closeAll, gateway, listen, snapshotOf, until, whenDone, type Gateway } from '../forward/harness.ts';
-import { certificatePath, certificates } from './certificates.ts';
+import { certificatePath, certificates, secretsOf } from './certificates.ts';
 
 const ROUNDS = 40;
 const AT_ONCE = 40;
@@ -138,7 +138,7 @@ describe('connections in disorder', () => {
     it(`all end, and no answer goes astray (${name})`, async () => {
       const random = createRandom(tls ? 7 : 3);
       const port = await disorderlyUpstream(random, tls);
-      const context = createContext();
+      const context = createContext({ secrets: secretsOf({}) });
       const gw = await gateway({
         upstream: upstreamOf(port, random, tls),
         context,

@@ -180,6 +180,7 @@ describe('upstream TLS', () => {
     };
     const gw = await gateway({
       upstream: tlsSnapshot(port, { sni: 'api.example.com', spec: { sslConfig: { sslFiles } } }),
+      context: createContext({ secrets: secretsOf({}) }),
     });
     expect((await get(gw.url)).body).to.match(/from client /);
   });

@@ -1,0 +1,68 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { LearnedProblem } from '../learned.ts';
+import type { SslFiles } from '../schema/ssl-config.ts';
+import type { SecretValue } from '../snapshot.ts';
+import { tlsTextProblem } from '../tls-material.ts';
+
+/** Larger files are no certificates, in bytes. */
+const MAX_FILE_BYTES = 1_048_576;
+
+/** The content of certificate files as a TLS secret, or the first problem of it. */
+export interface ReadFiles {
+  readonly secret?: SecretValue;
+  readonly problem?: LearnedProblem;
+}
+
+/** By text of TLS, the field that names its file and the entry of a secret that has the same content. */
+const PARTS = [
+  { text: 'cert', field: 'tlsCert', entry: 'tls.crt' },
+  { text: 'key', field: 'tlsKey', entry: 'tls.key' },
+  { text: 'ca', field: 'rootCa', entry: 'ca.crt' },
+] as const;
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'no permission',
+  ELOOP: 'its links form a circle',
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EPERM: 'no permission',
+};
+
+/**
+ * Reads and validates certificate files: each must be readable and PEM, the key must belong to the certificate.
+ *
+ * @example
+ * const { secret, problem } = readCertificateFiles({ rootCa: 'ca.crt' });
+ */
+export function readCertificateFiles(files: SslFiles): ReadFiles {
+  const texts: Partial<Record<(typeof PARTS)[number]['text'], string>> = {};
+  const data: Record<string, string> = {};
+  for (const { text, field, entry } of PARTS) {
+    const path = files[field];
+    if (!path) continue;
+    try {
+      const content = readSmallFile(path);
+      texts[text] = content.toString('utf8');
+      data[entry] = content.toString('base64');
+    } catch (error) {
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      return { problem: problemAt(field, `${path} cannot be read: ${REASONS[code] ?? (code || message)}`) };
+    }
+  }
+  const { tlsCert: cert = '', tlsKey: key = '', rootCa: ca = '' } = files;
+  const bad = tlsTextProblem(texts, { cert, key, ca });
+  if (!bad) return { secret: Object.freeze({ type: 'kubernetes.io/tls', data: Object.freeze(data) }) };
+  return { problem: problemAt(PARTS.find(({ text }) => text === bad.text)!.field, bad.message) };
+}
+
+function readSmallFile(path: string): Buffer {
+  const stat = statSync(path);
+  if (stat.isDirectory()) throw new Error('it is a directory');
+  if (!stat.isFile()) throw new Error('it is not a file');
+  if (stat.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+  return readFileSync(path);
+}
+
+function problemAt(field: string, message: string): LearnedProblem {
+  return { severity: 'error', path: ['spec', 'sslConfig', 'sslFiles', field], message };
+}

@@ -1,0 +1,213 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createControlPlane, type ControlPlane, type ControlPlaneState } from '../../src/control-plane.ts';
+import { createMetrics, type Metrics } from '../../src/metrics.ts';
+import { secretText } from '../../src/snapshot.ts';
+import { memorySource } from '../../src/source/memory.ts';
+import { until } from './until.ts';
+
+const CERTIFICATES = new URL('../../../routing/test/upstream/certificates/', import.meta.url).pathname;
+const pem = (name: string): string => readFileSync(join(CERTIFICATES, name), 'utf8');
+const KEY = 'VirtualService/gw-system/a';
+
+const service = (dir: string): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: a }
+spec:
+  sslConfig:
+    sslFiles:
+      tlsCert: ${join(dir, 'tls.crt')}
+      tlsKey: ${join(dir, 'tls.key')}
+  virtualHost:
+    domains: ['*']
+    routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }]
+`;
+
+describe('certificate files of resources', () => {
+  let dir: string;
+  let metrics: Metrics;
+  let controlPlane: ControlPlane;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'certificate-files-'));
+    metrics = createMetrics();
+  });
+  afterEach(async () => {
+    await controlPlane.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const put = (name: string, to = dir): void => {
+    for (const ending of ['crt', 'key']) writeFileSync(join(to, `tls.${ending}`), pem(`${name}.${ending}`));
+  };
+  async function start(from = dir) {
+    const source = memorySource({ a: service(from) });
+    controlPlane = createControlPlane({ source, metrics });
+    const revisions: ControlPlaneState[] = [];
+    await controlPlane.start();
+    controlPlane.subscribe((state) => void revisions.push(state));
+    return { source, revisions };
+  }
+  const served = (from = dir): string | undefined => {
+    const files = { tlsCert: join(from, 'tls.crt'), tlsKey: join(from, 'tls.key') };
+    const secret = controlPlane.secrets.files!(files);
+    return ['server', 'client', 'expired'].find(
+      (name) =>
+        secretText(secret, 'tls.crt') === pem(`${name}.crt`) && secretText(secret, 'tls.key') === pem(`${name}.key`),
+    );
+  };
+  const status = () => controlPlane.state!.statuses.get(KEY)!.statuses['gw-system']!;
+  const metric = (path: string): number =>
+    (metrics.list().find(({ name }) => name.path === `certificate_files.${path}`) as any).stat.value;
+
+  it('are read with the resource that names them, and are no problem when valid', async () => {
+    put('server');
+    await start();
+    expect(served()).to.equal('server');
+    expect(status()).to.include({ state: 'Accepted' });
+    expect(controlPlane.state!.revision).to.equal(1);
+  });
+
+  it('are a problem of the resource when they are missing, with its file, line and field', async () => {
+    await start();
+    expect(served()).to.equal(undefined);
+    expect(status().state).to.equal('Rejected');
+    expect(status().reason).to.include(`tls.crt cannot be read: no such file`);
+    const [issue] = controlPlane.state!.issues;
+    expect(issue!.path).to.deep.equal(['spec', 'sslConfig', 'sslFiles', 'tlsCert']);
+    expect(issue!.origin).to.include({ file: 'memory:a', line: 7 });
+    put('server');
+    await until(() => served() === 'server', 5000);
+    await until(() => status().state === 'Accepted', 1000);
+  });
+
+  it('are published again within 5 s when their content is replaced', async () => {
+    put('server');
+    const { revisions } = await start();
+    const { snapshots } = controlPlane.state!;
+    put('client');
+    await until(() => served() === 'client', 5000);
+    expect(revisions.at(-1)!.revision).to.equal(2);
+    expect(controlPlane.state!.snapshots.get('gateway-proxy')!.version).to.equal(
+      snapshots.get('gateway-proxy')!.version,
+    );
+    expect(metric('update_success')).to.equal(1);
+  });
+
+  it('may be replaced one after the other: a pair that does not fit yet is no problem', async () => {
+    put('server');
+    const { revisions } = await start();
+    writeFileSync(join(dir, 'tls.key'), pem('client.key'));
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(served()).to.equal('server');
+    writeFileSync(join(dir, 'tls.crt'), pem('client.crt'));
+    await until(() => served() === 'client', 5000);
+    expect(revisions.some(({ issues }) => issues.length > 0)).to.equal(false);
+  });
+
+  const bad: Record<string, readonly [() => void, string]> = {
+    'a key of another certificate': [
+      () => writeFileSync(join(dir, 'tls.key'), pem('client.key')),
+      'does not belong to',
+    ],
+    'a certificate cut in the middle': [
+      () => writeFileSync(join(dir, 'tls.crt'), pem('server.crt').slice(0, 300)),
+      'holds no readable PEM certificate',
+    ],
+    'an empty key': [() => writeFileSync(join(dir, 'tls.key'), ''), 'holds no readable private key'],
+    'a deleted file': [() => unlinkSync(join(dir, 'tls.crt')), 'cannot be read: no such file'],
+    'a directory': [
+      () => {
+        unlinkSync(join(dir, 'tls.key'));
+        mkdirSync(join(dir, 'tls.key'));
+      },
+      'cannot be read: it is a directory',
+    ],
+    'a link to itself': [
+      () => {
+        unlinkSync(join(dir, 'tls.crt'));
+        symlinkSync('tls.crt', join(dir, 'tls.crt'));
+      },
+      'its links form a circle',
+    ],
+    'a file of 2 MB': [() => writeFileSync(join(dir, 'tls.crt'), 'x'.repeat(2_000_000)), 'it is larger than'],
+  };
+  for (const [name, [spoil, message]] of Object.entries(bad)) {
+    it(`stay as they were when replaced by ${name}, which is a warning until it is repaired`, async () => {
+      put('server');
+      await start();
+      spoil();
+      await until(() => status().state === 'Warning', 5000);
+      expect(status().reason).to.include(message).and.to.include('the files before are still in use');
+      expect(status().reason).not.to.include('PRIVATE KEY');
+      expect([served(), metric('update_rejected'), metric('unusable')]).to.deep.equal(['server', 1, 1]);
+      for (const file of ['tls.crt', 'tls.key']) rmSync(join(dir, file), { recursive: true, force: true });
+      put('client');
+      await until(() => served() === 'client' && status().state === 'Accepted', 5000);
+      await until(() => metric('unusable') === 0, 2000);
+    });
+  }
+
+  it('follow links that are swapped, as in a mounted Secret', async () => {
+    for (const [version, name] of [
+      ['..1', 'server'],
+      ['..2', 'client'],
+    ] as const) {
+      mkdirSync(join(dir, version));
+      put(name, join(dir, version));
+    }
+    symlinkSync('..1', join(dir, '..data'));
+    for (const file of ['tls.crt', 'tls.key']) symlinkSync(join('..data', file), join(dir, file));
+    const { revisions } = await start();
+    expect(served()).to.equal('server');
+    symlinkSync('..2', join(dir, '..data_tmp'));
+    renameSync(join(dir, '..data_tmp'), join(dir, '..data'));
+    rmSync(join(dir, '..1'), { recursive: true });
+    await until(() => served() === 'client', 5000);
+    expect(revisions.some(({ issues }) => issues.length > 0)).to.equal(false);
+  });
+
+  it('follow a link in a folder above them', async () => {
+    for (const name of ['server', 'client']) {
+      mkdirSync(join(dir, name));
+      put(name, join(dir, name));
+    }
+    symlinkSync('server', join(dir, 'current'));
+    await start(join(dir, 'current'));
+    expect(served(join(dir, 'current'))).to.equal('server');
+    unlinkSync(join(dir, 'current'));
+    symlinkSync('client', join(dir, 'current'));
+    await until(() => served(join(dir, 'current')) === 'client', 5000);
+  });
+
+  it('cost nothing when only their time changes', async () => {
+    put('server');
+    const { revisions } = await start();
+    for (const file of ['tls.crt', 'tls.key']) {
+      copyFileSync(join(dir, file), join(dir, 'copy'));
+      renameSync(join(dir, 'copy'), join(dir, file));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(revisions).to.have.length(1);
+    expect(metric('update_success')).to.equal(0);
+  });
+
+  it('are forgotten with the resource', async () => {
+    put('server');
+    const { source } = await start();
+    source.delete('a');
+    source.set('other', service(dir).replace('name: a', 'name: b').replaceAll(dir, '/nowhere'));
+    expect(served()).to.equal(undefined);
+  });
+});
