@@ -111,7 +111,10 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
 function specOf(options: GraphQLApiOptions): GraphQLApiSpec {
   const { schemaDefinition, resolutions, enableIntrospection, maxDepth, grpcDescriptorRegistry } = options;
   if (options.stitchedSchema) return { stitchedSchema: options.stitchedSchema };
-  if (options.remote) return { executableSchema: { schemaDefinition, executor: { remote: options.remote } } };
+  if (options.remote) {
+    const remote = { enableIntrospection, ...options.remote };
+    return { executableSchema: { schemaDefinition, executor: { remote } } };
+  }
   const local = { resolutions, enableIntrospection, options: { maxDepth } };
   return { executableSchema: { schemaDefinition, grpcDescriptorRegistry, executor: { local } } };
 }

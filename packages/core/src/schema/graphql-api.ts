@@ -87,6 +87,21 @@ const executor = block(
         headers: map(text(), 'Header values, with templates.'),
         queryParams: map(text(), 'Query parameters, with templates.'),
         spanName: text('Name of the span of each request. Default: the name of the upstream.'),
+        enableIntrospection: bool(
+          'Answers questions about the schema, from `schemaDefinition`. An addition of this gateway.',
+          {
+            default: false,
+          },
+        ),
+        errorExtensions: list(
+          text(),
+          'Keys of `extensions` of errors that clients get; stack traces stay here. An addition of this gateway.',
+          { default: ['code'] },
+        ),
+        resultExtensions: list(
+          text(),
+          'Keys of `extensions` of results that clients get. Default: none. An addition of this gateway.',
+        ),
       }),
       'Hands queries to a GraphQL server.',
     ),

@@ -7,7 +7,12 @@ export function discoverServer(upstream: UpstreamName, introspection: unknown): 
     spec: {
       executableSchema: {
         schemaDefinition: schemaOfIntrospection(introspection),
-        executor: { remote: { upstreamRef: { name: upstream.name, namespace: upstream.namespace } } },
+        executor: {
+          remote: {
+            upstreamRef: { name: upstream.name, namespace: upstream.namespace },
+            enableIntrospection: true,
+          },
+        },
       },
     },
     skipped: [],

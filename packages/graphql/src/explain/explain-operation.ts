@@ -108,7 +108,7 @@ function explainedApi(parts: ExplainParts, depth = 0): ExplainedApi {
     const upstream = remote.upstreamRef?.name ?? '';
     const maker: CallMaker = { resolver: 'remote', upstream, request: 'POST', shared: true };
     const roots = new Set([schema.getQueryType(), schema.getMutationType()].map((type) => type?.name));
-    return { schema, callsOf: (type, field) => (roots.has(type) && field !== '__typename' ? [maker] : []) };
+    return { schema, callsOf: (type, field) => (roots.has(type) && !field.startsWith('__') ? [maker] : []) };
   }
   return {
     schema,

@@ -1,10 +1,11 @@
 import type { Logger } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
-import { getVariableValues, type GraphQLField, type GraphQLObjectType, type VariableValues } from 'graphql';
+import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
 import { completeFields, completeSerially } from '../execute/execute.ts';
 import type { ResolveField } from '../execute/plan.ts';
 import { Located, note, type Run } from '../execute/run.ts';
+import { coerceVariables } from '../execute/variables.ts';
 import { isRefusal, refusedResult } from '../refusal.ts';
 import { createCallBudget } from '../resolvers/call-budget.ts';
 import { createCalls } from '../resolvers/calls.ts';
@@ -25,8 +26,6 @@ export interface LocalContext extends ResolverContext {
 }
 
 const ROOT = Object.freeze({});
-/** Problems told of the variables of one request. */
-const MAX_ERRORS = 5;
 
 /** Makes an API that runs operations here. Throws an `Error` that says what cannot be served. */
 export function createLocalApi(executable: ExecutableSchema, context: LocalContext): ExecutableApi {
@@ -49,7 +48,7 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
 
   function execute(request: OperationRequest): ApiResult | Promise<ApiResult> {
     const { definition } = request.operation;
-    const variables = coerce(request);
+    const variables = coerceVariables(schema, request);
     if (variables && !('coerced' in variables)) return variables;
     const plan = planOf(request.operation, variables);
     if (isRefusal(plan)) return refusedResult(plan);
@@ -62,21 +61,6 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
       onFailure: (reason, path) => logFailure(context, request, { reason, path }),
     };
     return definition.operation === 'mutation' ? mutate(plan, run) : query(plan, run);
-  }
-
-  function coerce({ operation, variables }: OperationRequest): VariableValues | ApiResult | undefined {
-    const { variableDefinitions } = operation.definition;
-    if (!variableDefinitions?.length) return undefined;
-    const options = { maxErrors: MAX_ERRORS, hideSuggestions: true };
-    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, variables, options);
-    if (!errors) return variableValues;
-    return {
-      errors: errors.map(({ message, locations }) => ({
-        message,
-        ...(locations && { locations }),
-        extensions: { code: 'ERR_GRAPHQL_VARIABLES' },
-      })),
-    };
   }
 
   return {

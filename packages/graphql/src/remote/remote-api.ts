@@ -3,6 +3,7 @@ import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
+import { coerceVariables } from '../execute/variables.ts';
 import { FieldFailure } from '../field-failure.ts';
 import type { Limits } from '../limits.ts';
 import { followSchema, type ChangePolicy } from './followed-schema.ts';
@@ -10,6 +11,8 @@ import { introspect } from './introspect.ts';
 import { createForward } from './forward-operation.ts';
 import { compileRemoteHead, type RemoteHead } from './remote-request.ts';
 import { createPlaces } from '../subscriptions/places.ts';
+import { createResultFilter } from './shown-result.ts';
+import { createSchemaQuestions } from './schema-questions.ts';
 import { createRemoteSubscriptions } from './remote-subscription.ts';
 import { waysOf } from './ways.ts';
 
@@ -33,8 +36,8 @@ export interface RemoteContext {
 
 /**
  * An API that hands operations to a GraphQL server as they are. What clients may ask was checked against `schema` before; where
- * that is left out, the server is asked for it. The server gets of the client's headers only what `headers` names, and the
- * request id. Throws an `Error` that says what cannot be served.
+ * that is left out, the server is asked for it. Questions about the schema are answered from it, and variables have to fit it, so
+ * that what it leaves out stays hidden. The server gets of the client's headers only what `headers` names, and the request id. Throws an `Error` that says what cannot be served.
  */
 export function createRemoteApi(
   schema: GraphQLSchema | undefined,
@@ -55,13 +58,16 @@ export function createRemoteApi(
     },
   });
 
-  async function execute(request: OperationRequest): Promise<ApiResult> {
+  const shown = createResultFilter(remote);
+  const schemaOf = (): GraphQLSchema => schema ?? followed.schema ?? UNKNOWN;
+
+  async function ask(request: OperationRequest): Promise<ApiResult> {
     const { facts, signal, budget } = request;
     try {
       const { path, headers } = headOf(pathOf(facts), facts);
       const head = { path, headers: [...HEADERS, ...requestId(facts), ...headers] };
-      const ask = () => forward(request, head);
-      return await (budget ? budget.run(ask, signal) : ask());
+      const call = () => forward(request, head);
+      return shown(await (budget ? budget.run(call, signal) : call()));
     } catch (error) {
       if (error instanceof FieldFailure && error.shown) return failed(error.code, facts, error.shown);
       log.warn({ upstream: upstream.name, requestId: facts.requestId, reason: reasonOf(error) }, 'no result');
@@ -69,26 +75,34 @@ export function createRemoteApi(
     }
   }
 
-  const subscribe = subscribeAt(upstream, context, ({ facts }) => {
+  const answer = createSchemaQuestions(schemaOf, ask);
+  const run = subscribeAt(upstream, { ...context, shown }, ({ facts }) => {
     const { path, headers } = headOf(pathOf(facts), facts);
     return { path, headers: [...requestId(facts), ...headers] };
   });
+  const served = {
+    introspection: remote.enableIntrospection === true,
+    async execute(request: OperationRequest) {
+      return misfit(schemaOf(), request) ?? answer(request);
+    },
+    async subscribe(request: OperationRequest) {
+      return misfit(schemaOf(), request) ?? run(request);
+    },
+  };
 
-  if (schema) return { schema, introspection: true, execute, subscribe };
+  if (schema) return { schema, ...served };
   return {
     get schema() {
-      return followed.schema ?? UNKNOWN;
+      return schemaOf();
     },
-    introspection: true,
     ready: followed.ready,
-    execute,
-    subscribe,
+    ...served,
   };
 }
 
 function subscribeAt(
   upstream: ResourceRef,
-  { callUpstream, limits, log, now }: RemoteContext,
+  { callUpstream, limits, log, now, shown }: RemoteContext & { readonly shown: (result: ApiResult) => ApiResult },
   targetOf: (request: OperationRequest) => RemoteHead,
 ): NonNullable<ExecutableApi['subscribe']> {
   const subscribe = createRemoteSubscriptions({
@@ -96,6 +110,7 @@ function subscribeAt(
     maxBytes: limits.maxResponseBytes,
     places: createPlaces(limits.maxRunningSubscriptions),
     now,
+    shown,
     failed: (error, { facts }) => {
       const reason = reasonOf(error);
       log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'a subscription broke');
@@ -103,6 +118,12 @@ function subscribeAt(
     },
   });
   return (request) => Promise.resolve(subscribe(request));
+}
+
+/** The result for variables that do not fit the schema; the server may take more, e.g. hidden input fields. */
+function misfit(schema: GraphQLSchema, request: OperationRequest): ApiResult | undefined {
+  const variables = coerceVariables(schema, request);
+  return variables && !('coerced' in variables) ? variables : undefined;
 }
 
 /** Facts of a request that no client makes. */

@@ -18,6 +18,8 @@ export interface RemoteSubscriptions {
   /** For subscriptions at the same time. */
   readonly places: Places;
   readonly now: () => number;
+  /** What clients get of a result of the server. */
+  readonly shown: (result: ApiResult) => ApiResult;
   /** The result that clients get for a failure. */
   readonly failed: (error: unknown, request: OperationRequest) => ApiResult;
 }
@@ -29,7 +31,7 @@ const REMEMBERED_MS = 5 * 60_000;
  * Makes what subscribes at one server: by server-sent events, and where it does not take that over WebSocket. The way that it took
  * last is tried first for some time.
  */
-export function createRemoteSubscriptions({ ways, maxBytes, places, now, failed }: RemoteSubscriptions) {
+export function createRemoteSubscriptions({ ways, maxBytes, places, now, shown, failed }: RemoteSubscriptions) {
   let known: Way = 'events';
   let until = 0;
 
@@ -66,7 +68,7 @@ export function createRemoteSubscriptions({ ways, maxBytes, places, now, failed 
     const signal = AbortSignal.any([request.signal, over.signal]);
     const tooSlow = { errors: refusal('ERR_GRAPHQL_SLOW_CLIENT').errors };
     const queue = createResultQueue({ stop: () => over.abort(), maxBytes, tooSlow });
-    run({ request, signal, maxBytes, push: queue.push })
+    run({ request, signal, maxBytes, push: (result, bytes) => queue.push(shown(result), bytes) })
       .catch((error: unknown) => {
         if (!signal.aborted) queue.push(failed(error, request), 0);
       })

@@ -100,7 +100,7 @@ describe('a remote API', () => {
   });
 
   it('passes every audit of GraphQL over HTTP', async () => {
-    const { url } = await front(`http://127.0.0.1:${todos.port}`);
+    const { url } = await front(`http://127.0.0.1:${todos.port}`, { enableIntrospection: true });
     const failed: string[] = [];
     for (const audit of serverAudits({ url })) {
       const result = await audit.fn();
@@ -212,12 +212,12 @@ describe('a remote API', () => {
     expect(server.asked).to.have.lengthOf(1);
   });
 
-  it('keeps errors of the server with their path and extensions', async () => {
+  it('keeps errors of the server with their path and code', async () => {
     const { front } = await broken((_req, res) =>
       res
         .writeHead(200)
         .end(
-          '{"data":{"todo":null},"errors":[{"message":"no","path":["todo"],"extensions":{"code":"X"},"stack":"s"},7]}',
+          '{"data":{"todo":null},"errors":[{"message":"no","path":["todo"],"extensions":{"code":"X","trace":1},"stack":"s"},7]}',
         ),
     );
     const { body } = await ask(front.url, '{ todo(id: 1) { id } }');

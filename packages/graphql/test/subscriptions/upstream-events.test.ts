@@ -72,6 +72,20 @@ describe('subscriptions at a server that sends events', () => {
     });
   }
 
+  it('have errors without stack traces, over both transports', async () => {
+    const extensions = { code: 'X', stacktrace: ['at /srv/app.js'] };
+    const result = { data: { ticks: null }, errors: [{ message: 'no', path: ['ticks'], extensions }], extensions };
+    const { front } = await behind((res) => res.end(next(result) + COMPLETE));
+    const shown = { data: { ticks: null }, errors: [{ message: 'no', path: ['ticks'], extensions: { code: 'X' } }] };
+    expect((await events(front.url, QUERY)).results.map(({ data, errors }) => ({ data, errors }))).to.deep.equal([
+      shown,
+    ]);
+    const client = await readyClient(front.url);
+    client.send({ type: 'subscribe', id: 'a', payload: { query: QUERY } });
+    expect((await client.message('next', 'a')).payload).to.deep.equal(shown);
+    client.webSocket.terminate();
+  });
+
   const broken: Record<string, (res: ServerResponse) => void> = {
     'sends what is no JSON': (res) => void res.write('event: next\ndata: {{{ secret\n\n'),
     'sends a text': (res) => void res.write(next('secret')),
