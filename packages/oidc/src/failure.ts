@@ -9,6 +9,12 @@ export function failure(code: ErrorCode, detail?: string, cause?: unknown): Gate
   return new GatewayError(detail ?? message, { code, status, cause });
 }
 
+/** For `catch`: returns `undefined` for any error but that the store is away, which it throws again. */
+export function unlessStoreIsAway(error: unknown): undefined {
+  if (codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE') throw error;
+  return undefined;
+}
+
 /** The code of an error of this package's table, `undefined` for any other. */
 export function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof GatewayError && Object.hasOwn(ERROR_CODES, error.code)

@@ -40,6 +40,19 @@ describe('a login', () => {
     expect(browser.cookie('__session')).to.match(/^[\w-]{43}$/);
   });
 
+  it('ends the session that the browser had before', async () => {
+    site.use(oidc(options()));
+    const browser = createBrowser();
+    await browser.visit(`${site.url}/a`);
+    const cookie = `__session=${browser.cookie('__session')}`;
+    const stopAt = (url: string): boolean => url.includes('/callback?');
+    const tab = createBrowser();
+    const { url } = await tab.visit(`${site.url}/a`, { stopAt });
+    for (const [key, each] of browser.jar) if (each.name === '__session') tab.jar.set(key, each);
+    expect((await tab.visit(url)).status).to.equal(200);
+    expect((await createBrowser().send(`${site.url}/a`, { headers: { cookie } })).status).to.equal(302);
+  });
+
   it('keeps tokens in cookies where no store is configured', async () => {
     site.use(oidc(options({ session: { cookieOptions: { notSecure: true } } })));
     const browser = createBrowser();

@@ -42,6 +42,60 @@ describe('oidc() in a server of one’s own', () => {
     });
   }
 
+  describe('in req.session', () => {
+    const startShop = async () => {
+      const world = await startWorld();
+      const app = express();
+      app.use(session({ secret: 'x', resave: false, saveUninitialized: false }));
+      app.use(oidc(world.options({ session: 'request' })));
+      const dataOf = (req: express.Request) => req.session as unknown as Record<string, unknown>;
+      app.get('/put', (req, res) => void res.json((dataOf(req).role = req.headers['x-email'])));
+      app.get('/a', (req, res) => void res.json({ role: dataOf(req).role, email: req.headers['x-email'] }));
+      world.site.listen(app);
+      return world;
+    };
+    const logInAs = async (site: string, name: string, from?: ReturnType<typeof createBrowser>) => {
+      const browser = createBrowser(name);
+      const own = [...(from?.jar ?? [])].filter(([, { name: cookie }]) => cookie === 'connect.sid');
+      for (const [key, cookie] of own) browser.jar.set(key, cookie);
+      return { browser, body: JSON.parse((await browser.visit(`${site}/a`)).body) as Record<string, unknown> };
+    };
+
+    it('a logout leaves nothing of the old user', async () => {
+      const world = await startShop();
+      try {
+        const { browser } = await logInAs(world.site.url, 'admin@example.com');
+        await browser.send(`${world.site.url}/put`);
+        await browser.send(`${world.site.url}/logout`);
+        const { body } = await logInAs(world.site.url, 'user@example.com', browser);
+        expect(body).to.deep.equal({ email: 'user@example.com' });
+      } finally {
+        await world.close();
+      }
+    });
+
+    it('a login leaves nothing of the old user, and all of the same one', async () => {
+      const world = await startShop();
+      try {
+        const { browser } = await logInAs(world.site.url, 'admin@example.com');
+        await browser.send(`${world.site.url}/put`);
+        // Another login of the same browser, in a tab that was left open on the provider's page.
+        const logInAgain = async (name: string, from: ReturnType<typeof createBrowser>) => {
+          const tab = createBrowser(name);
+          const { url } = await tab.visit(`${world.site.url}/a`, { stopAt: (at) => at.includes('/callback?') });
+          for (const [key, cookie] of from.jar) if (cookie.name === 'connect.sid') tab.jar.set(key, cookie);
+          return { tab, body: JSON.parse((await tab.visit(url)).body) as Record<string, unknown> };
+        };
+        const same = await logInAgain('admin@example.com', browser);
+        expect(same.body).to.deep.equal({ role: 'admin@example.com', email: 'admin@example.com' });
+        const other = await logInAgain('user@example.com', same.tab);
+        expect(other.body).to.deep.equal({ email: 'user@example.com' });
+      } finally {
+        await world.close();
+      }
+    });
+  });
+
   it('works in plain node:http, with any store of express-session', async () => {
     const world = await startWorld();
     try {

@@ -1,5 +1,5 @@
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
-import { codeOf } from '../failure.ts';
+import { codeOf, unlessStoreIsAway } from '../failure.ts';
 import { toSession, type Session } from '../session/session.ts';
 import { isClockProblem } from '../provider/verify.ts';
 import { endAttempt, resumeAttempt, type Attempt } from './attempt.ts';
@@ -52,13 +52,15 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
   const session: Session = toSession(answer, login.now());
   if (openid) await login.check(session, { fresh: true, nonce: attempt.nonce });
   await knownClaims(login, session);
-  const before = await keeper.load(request).catch(() => undefined);
-  if (before) await keeper.remove(request, before).catch(() => []);
+  const before = await keeper.load(request).catch(unlessStoreIsAway);
   const cookies = [
-    ...(await keeper.create(request, session, made?.handle)),
+    ...(await keeper.create(request, session, { handle: made?.handle, before })),
     endAttempt(settings, attempt),
     rememberRound(settings, attempt.round + 1),
   ];
+  // Whoever renews the session of before just now may write it once more.
+  if (before)
+    keeper.removeAgain?.(before).catch((err: unknown) => login.log.warn({ err }, 'an old session may remain'));
   if (settings.cookie.sameSite === 'Strict') return sameSiteStep(attempt.target, cookies);
   return redirectTo(attempt.target, cookies, 'logged in');
 }

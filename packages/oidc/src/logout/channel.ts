@@ -1,9 +1,11 @@
+import type { ServerMetadata } from 'openid-client';
 import { digest, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { codeOf, failure } from '../failure.ts';
 import type { Login } from '../login/login.ts';
 import { cookieHeaders } from '../login/page.ts';
 import { forgetRounds } from '../login/rounds.ts';
 import { claimsOf, indexKeys } from '../session/session.ts';
+import { isForeign } from './foreign.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** A logout token is taken for so long after it was issued. */
@@ -21,30 +23,50 @@ function answer(status: number, reason: string, headers: readonly string[] = [])
   return { allowed: false, status, headers: ['cache-control', 'no-store', ...type, ...headers], body, reason };
 }
 
-/** OpenID Connect Front-Channel Logout 1.0: this browser's session, and with `sid` all that the provider's session led to. */
+/**
+ * OpenID Connect Front-Channel Logout 1.0: ends the session of the browser that asks, and no other. Anybody can make this
+ * request, so nothing is ended that the browser does not hold: `sid` is known to every client of the provider.
+ */
 async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const query = new URLSearchParams(request.path.split('?', 2)[1] ?? '');
-  const iss = query.get('iss');
-  const sid = query.get('sid');
-  const { issuer } = await login.provider.metadata();
-  if (iss !== null && iss !== issuer) return answer(400, 'front channel: another issuer');
+  const [iss, sid] = [query.getAll('iss'), query.getAll('sid')];
+  // Section 2: if either is included, both must be.
+  if (iss.length !== sid.length || iss.length > 1) return answer(400, 'front channel: iss and sid, or neither');
+  const metadata = await login.provider.metadata();
+  if (iss.length === 1 && iss[0] !== metadata.issuer) return answer(400, 'front channel: another issuer');
+  const isNamed = iss.length === 1;
+  if (!isNamed && isForeign(request) && !isFromProvider(request, metadata))
+    return answer(400, 'front channel: another site asked, without iss and sid');
   const held = await login.keeper.load(request);
-  const claims = claimsOf(held?.session.idToken);
-  if (sid !== null && iss !== null) await login.keeper.removeAll?.(indexKeys({ iss, sid }));
-  if (!held || (sid !== null && claims?.sid !== sid)) return answer(200, 'front channel: no session here');
+  if (!held) return answer(200, 'front channel: the browser sent no session');
+  const claims = claimsOf(held.session.idToken);
+  if (isNamed && claims?.sid !== sid[0]) return answer(200, 'front channel: another session');
   const cookies = await login.keeper.remove(request, held);
   await login.endRenewals(held.session);
   await login.keeper.removeAgain?.(held);
+  if (isNamed) await login.keeper.removeAll?.(indexKeys({ iss: iss[0]!, sid: sid[0]! }));
   return answer(200, 'front channel logout', cookieHeaders([...cookies, forgetRounds(login.settings)]));
+}
+
+/** True where a page of the provider made the browser ask: no other page can send this `Referer`. */
+function isFromProvider(request: AuthRequest, { issuer, ...metadata }: ServerMetadata): boolean {
+  const from = originOf(request.header('referer'));
+  const own = [issuer, metadata.authorization_endpoint, metadata.end_session_endpoint].map(originOf);
+  return from !== undefined && own.includes(from);
+}
+
+function originOf(url: string | undefined): string | undefined {
+  return URL.parse(url ?? '')?.origin;
 }
 
 /** OpenID Connect Back-Channel Logout 1.0. Cookie sessions cannot be ended from afar: 501. */
 async function backChannel(login: Login, request: AuthRequest): Promise<AuthDenied> {
-  if (!login.keeper.removeAll) return answer(501, 'back channel: sessions are kept in cookies');
+  const { removeAll } = login.keeper;
+  if (!removeAll) return answer(501, 'back channel: sessions are kept in cookies');
   const token = new URLSearchParams(request.body?.toString('utf8') ?? '').get('logout_token');
   try {
-    const keys = await verifyLogoutToken(login, token ?? '');
-    await login.keeper.removeAll(keys);
+    const { id, keys } = await verifyLogoutToken(login, token ?? '');
+    await once(login, id, () => removeAll(keys));
     return answer(200, 'back channel logout');
   } catch (error) {
     login.log.warn({ requestId: request.requestId, err: error }, 'back-channel logout refused');
@@ -53,7 +75,27 @@ async function backChannel(login: Login, request: AuthRequest): Promise<AuthDeni
   }
 }
 
-async function verifyLogoutToken(login: Login, token: string): Promise<readonly string[]> {
+/**
+ * Does the work of a logout token that was not used before. It counts as used once the work succeeded; who comes meanwhile
+ * waits, and takes its place only where it failed.
+ */
+async function once({ used, logouts }: Login, id: string, work: () => Promise<unknown>): Promise<void> {
+  for (let other = logouts.get(id); other; other = logouts.get(id)) await other.catch(() => undefined);
+  if (used.get(id)) throw refused('jti');
+  const flight = work()
+    .then(() => used.set(id, true))
+    .finally(() => logouts.delete(id));
+  logouts.set(id, flight);
+  await flight;
+}
+
+interface LogoutToken {
+  /** The same for each use of one token. */
+  readonly id: string;
+  readonly keys: readonly string[];
+}
+
+async function verifyLogoutToken(login: Login, token: string): Promise<LogoutToken> {
   const expected = {
     audience: login.settings.clientId,
     maxTokenAge: MAX_AGE,
@@ -66,13 +108,10 @@ async function verifyLogoutToken(login: Login, token: string): Promise<readonly 
   const event = typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[EVENT] : undefined;
   if (typeof event !== 'object' || event === null) throw refused('events');
   if (claims.nonce !== undefined) throw refused('nonce');
-  const used = digest(JSON.stringify(['logout', claims.iss, claims.jti]));
-  if (login.used.get(used)) throw refused('jti');
   // With a session, only that one ends; with a subject alone, all of its sessions (section 2.6).
   const [first] = indexKeys(claims);
   if (first === undefined) throw refused('sub and sid');
-  login.used.set(used, true);
-  return [first];
+  return { id: digest(JSON.stringify(['logout', claims.iss, claims.jti])), keys: [first] };
 }
 
 function typeOf(token: string): string | undefined {

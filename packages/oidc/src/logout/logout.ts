@@ -1,7 +1,9 @@
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { unlessStoreIsAway } from '../failure.ts';
 import { cookieHeaders, escapeHtml, link, page, redirectTo } from '../login/page.ts';
 import type { Login } from '../login/login.ts';
 import { forgetRounds } from '../login/rounds.ts';
+import { isForeign } from './foreign.ts';
 import type { Held, Session } from '../session/session.ts';
 
 /** Longer addresses are refused by servers; a form takes their place. */
@@ -10,14 +12,14 @@ const METHODS = new Set(['GET', 'HEAD', 'POST']);
 
 /**
  * Logs out: forgets the session, revokes its tokens, ends the login at the provider, and goes to `afterLogoutUrl`.
+ * Where the store is away that is `ERR_OIDC_STORE_UNAVAILABLE`: the cookie stays, so that the logout can be repeated.
  * A request that another site made is asked first, so that nobody is logged out by a link or an image.
  */
 export async function logout(login: Login, request: AuthRequest): Promise<AuthDenied> {
-  const site = request.header('sec-fetch-site');
   if (!METHODS.has(request.method))
     return { allowed: false, status: 405, headers: ['allow', 'GET, HEAD, POST'], reason: 'method' };
-  if (site === 'cross-site' || site === 'same-site') return confirm(request);
-  const held = await login.keeper.load(request).catch(() => undefined);
+  if (isForeign(request)) return confirm(request);
+  const held = await login.keeper.load(request).catch(unlessStoreIsAway);
   const cookies = await login.keeper.remove(request, held);
   if (held) await revoke(login, request, await newestOf(login, held));
   const all = [...cookies, forgetRounds(login.settings)];

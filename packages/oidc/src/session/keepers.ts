@@ -1,9 +1,10 @@
-import session, { type Store } from 'express-session';
+import type { Store } from 'express-session';
 import { deriveKey, parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
 import { cipherKeyOf, type LoginSettings } from '../settings.ts';
 import { createCookieKeeper } from './cookie-keeper.ts';
 import { holdRedis } from './hold-redis.ts';
+import { createLocalStore } from './local-store.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from './redis-session.ts';
 import { createLocalIndex, type SessionIndex } from './session-index.ts';
 import { createLocalLock, type SessionLock } from './session-lock.ts';
@@ -12,7 +13,6 @@ import { createStoreKeeper } from './store-keeper.ts';
 
 const DEFAULT_COOKIE_NAME = '__session';
 const DEFAULT_BUFFER = '2s';
-const INDEX_TTL_SECONDS = 2_592_000;
 
 export interface KeeperParts {
   readonly settings: LoginSettings;
@@ -79,12 +79,12 @@ function backing({ context, session: block, store, settings }: KeeperParts): Bac
       close: release,
       store: createRedisStore(redis, prefix),
       lock: createRedisLock(redis, prefix),
-      index: createRedisIndex(redis, prefix, INDEX_TTL_SECONDS),
+      index: createRedisIndex(redis, { prefix, now: context.now }),
     };
   }
   return context.state(`oidc:local-store:${settings.id}:${prefix}`, () => ({
-    store: store ?? new session.MemoryStore(),
+    store: store ?? createLocalStore(context.now),
     lock: createLocalLock(),
-    index: createLocalIndex(INDEX_TTL_SECONDS * 1000, context.now),
+    index: createLocalIndex(context.now),
   }));
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from 'express-session';
 import { digest, randomToken } from '@edge-gateway/core';
 import type { Redis } from './redis.ts';
-import type { SessionIndex } from './session-index.ts';
+import { MAX_IDS, type SessionIndex } from './session-index.ts';
 import type { SessionLock } from './session-lock.ts';
 
 /** A lock whose holder died ends after this; one that is at work makes it last. */
@@ -51,26 +51,45 @@ export function createRedisLock(redis: Redis, prefix: string, lockMs = LOCK_MS):
   };
 }
 
-/** An index that all processes on one Redis share: a set of ids for each key. */
-export function createRedisIndex(redis: Redis, prefix: string, ttlSeconds: number): SessionIndex {
-  const keyOf = (key: string): string => `${prefix}index:${digest(key)}`;
+/** Adds a session to a sorted set by its end, takes out those that ended or do not fit, and lets the set end with its last. */
+const ADD = `
+redis.call("zremrangebyscore", KEYS[1], "-inf", ARGV[3])
+redis.call("zadd", KEYS[1], ARGV[2], ARGV[1])
+local surplus = redis.call("zcard", KEYS[1]) - tonumber(ARGV[4])
+local gone = {}
+if surplus > 0 then
+  gone = redis.call("zrange", KEYS[1], 0, surplus - 1)
+  redis.call("zremrangebyrank", KEYS[1], 0, surplus - 1)
+end
+local last = redis.call("zrange", KEYS[1], -1, -1, "WITHSCORES")
+redis.call("pexpireat", KEYS[1], string.format("%.0f", tonumber(last[2])))
+return gone`;
+
+export interface RedisIndexOptions {
+  readonly prefix: string;
+  readonly now: () => number;
+  /** Sessions under one key. Default: {@link MAX_IDS}. */
+  readonly maxIds?: number;
+}
+
+/** Creates an index that all processes on one Redis share: a sorted set of ids for each key, changed in one step each. */
+export function createRedisIndex(redis: Redis, { prefix, now, maxIds = MAX_IDS }: RedisIndexOptions): SessionIndex {
+  const keyOf = (key: string): string => `${prefix}sessions-of:${digest(key)}`;
   return {
-    async add(keys, id) {
-      if (keys.length === 0) return;
-      await redis.run(async (each) => {
-        const batch = each.multi();
-        for (const key of keys) batch.sAdd(keyOf(key), id).expire(keyOf(key), ttlSeconds);
-        return batch.exec();
-      });
+    async add(keys, { id, endsAt }) {
+      const args = [id, endsAt, now(), maxIds].map(String);
+      const gone = keys.map((key) =>
+        redis.run((each) => each.eval(ADD, { keys: [keyOf(key)], arguments: args }) as Promise<string[]>),
+      );
+      return (await Promise.all(gone)).flat();
     },
-    async take(keys) {
-      const ids = new Set<string>();
-      for (const key of keys.map(keyOf)) {
-        const found = await redis.run((each) => each.sMembers(key));
-        for (const id of found) ids.add(id);
-        if (found.length > 0) await redis.run((each) => each.del(key));
-      }
-      return [...ids];
+    async find(keys) {
+      const found = keys.map((key) => redis.run((each) => each.zRange(keyOf(key), 0, -1)));
+      return [...new Set((await Promise.all(found)).flat())];
+    },
+    async forget(keys, ids) {
+      if (ids.length === 0) return;
+      await Promise.all(keys.map((key) => redis.run((each) => each.zRem(keyOf(key), [...ids]))));
     },
   };
 }

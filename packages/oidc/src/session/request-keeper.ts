@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { digest, type AuthRequest } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
-import type { Session, SessionKeeper } from './session.ts';
+import { isSameUser, type Session, type SessionKeeper } from './session.ts';
 
 /** `req.session` as express-session makes it. */
 interface RequestSession {
@@ -14,7 +14,7 @@ const PROPERTY = 'edgeGatewayLogin';
 
 /**
  * Keeps logins in the `req.session` that the application already has. A login gets a new session id (so that nobody
- * can fix it beforehand), with what else was in the session.
+ * can fix it beforehand). What else was in the session goes on only where it is of the same user, or of nobody yet.
  */
 export function createRequestKeeper(requestOf: (request: AuthRequest) => IncomingMessage, id: string): SessionKeeper {
   const property = `${PROPERTY}:${id}`;
@@ -23,9 +23,9 @@ export function createRequestKeeper(requestOf: (request: AuthRequest) => Incomin
     if (!session) throw failure('ERR_OIDC_CONFIG', "session 'request' needs express-session before this middleware");
     return session;
   };
-  const regenerate = async (request: AuthRequest): Promise<void> => {
+  const regenerate = async (request: AuthRequest, isKept: (key: string) => boolean): Promise<void> => {
     const before = sessionOf(request);
-    const others = Object.entries(before).filter(([key]) => key !== 'cookie' && key !== property);
+    const others = Object.entries(before).filter(([key]) => key !== 'cookie' && key !== property && isKept(key));
     await new Promise<void>((resolve, reject) => {
       before.regenerate((error) => (error ? reject(unavailable(error)) : resolve()));
     });
@@ -37,8 +37,9 @@ export function createRequestKeeper(requestOf: (request: AuthRequest) => Incomin
       const session = sessionOf(request)[property] as Session | undefined;
       return session && { session, id: digest(session.refreshToken ?? session.accessToken) };
     },
-    async create(request, session) {
-      await regenerate(request);
+    async create(request, session, { before } = {}) {
+      const isSameOrFirst = before === undefined || isSameUser(before.session, session);
+      await regenerate(request, () => isSameOrFirst);
       sessionOf(request)[property] = session;
       return [];
     },
@@ -47,7 +48,7 @@ export function createRequestKeeper(requestOf: (request: AuthRequest) => Incomin
       return [];
     },
     async remove(request) {
-      if (sessionOf(request)[property] !== undefined) await regenerate(request);
+      if (sessionOf(request)[property] !== undefined) await regenerate(request, () => false);
       return [];
     },
     exclusively: (held, work) => work(held),

@@ -1,29 +1,77 @@
-import { createExpiringMap } from '../expiring-map.ts';
-
 /** Finds the sessions that a provider ends by its own session or subject. */
 export interface SessionIndex {
-  add(keys: readonly string[], id: string): Promise<void>;
-  /** Takes the ids under these keys out. */
-  take(keys: readonly string[]): Promise<readonly string[]>;
+  /**
+   * Adds a session under each key until `endsAt` (milliseconds), or moves its end. Returns the sessions that gave way
+   * because there are too many under a key: nobody can find them any more, so they have to end.
+   */
+  add(keys: readonly string[], entry: IndexEntry): Promise<readonly string[]>;
+  /** Returns the ids under these keys. They stay until `forget`, so that a removal that failed can be repeated. */
+  find(keys: readonly string[]): Promise<readonly string[]>;
+  /** Removes these ids, and none that was added meanwhile. */
+  forget(keys: readonly string[], ids: readonly string[]): Promise<void>;
 }
 
-const MAX_KEYS = 100_000;
-const MAX_IDS = 1000;
+/** A session in an index. */
+export interface IndexEntry {
+  readonly id: string;
+  readonly endsAt: number;
+}
 
-/** An index of this process only. Entries are kept for `ttlMs`. */
-export function createLocalIndex(ttlMs: number, now: () => number): SessionIndex {
-  const entries = createExpiringMap<string[]>({ max: MAX_KEYS, ttlMs, now });
+/** Sessions under one key. */
+export const MAX_IDS = 1000;
+const MAX_KEYS = 200_000;
+/** Keys that are looked at for ended sessions whenever one is added. */
+const SWEPT_KEYS = 4;
+
+/** Creates an index of this process only, on a clock in milliseconds. */
+export function createLocalIndex(now: () => number, maxIds = MAX_IDS): SessionIndex {
+  /** Ends by id, by key. */
+  const entries = new Map<string, Map<string, number>>();
+  let cursor = entries.keys();
+
+  function prune(key: string): void {
+    const ids = entries.get(key);
+    for (const [id, endsAt] of ids ?? []) if (endsAt <= now()) ids!.delete(id);
+    if (ids?.size === 0) entries.delete(key);
+  }
+
+  function sweep(): void {
+    for (let i = 0; i < SWEPT_KEYS; i++) {
+      const { value, done } = cursor.next();
+      if (done) cursor = entries.keys();
+      else prune(value);
+    }
+  }
+
+  function addTo(key: string, { id, endsAt }: IndexEntry): readonly string[] {
+    prune(key);
+    const ids = entries.get(key) ?? new Map<string, number>();
+    entries.set(key, ids.set(id, endsAt));
+    const oldest = entries.size > MAX_KEYS ? [...entries.keys()].slice(0, 1) : [];
+    const surplus = [...ids.keys()].slice(0, Math.max(0, ids.size - maxIds));
+    for (const each of surplus) ids.delete(each);
+    return [...surplus, ...oldest.flatMap(removeKey)];
+  }
+
+  function removeKey(key: string): readonly string[] {
+    const ids = [...(entries.get(key)?.keys() ?? [])];
+    entries.delete(key);
+    return ids;
+  }
+
   return {
-    async add(keys, id) {
-      for (const key of keys) entries.set(key, [...(entries.get(key) ?? []).slice(1 - MAX_IDS), id]);
+    async add(keys, entry) {
+      sweep();
+      return keys.flatMap((key) => addTo(key, entry));
     },
-    async take(keys) {
-      const ids = new Set<string>();
+    async find(keys) {
+      return [...new Set(keys.flatMap((key) => [...(entries.get(key)?.keys() ?? [])]))];
+    },
+    async forget(keys, ids) {
       for (const key of keys) {
-        for (const id of entries.get(key) ?? []) ids.add(id);
-        entries.delete(key);
+        for (const id of ids) entries.get(key)?.delete(id);
+        prune(key);
       }
-      return [...ids];
     },
   };
 }

@@ -21,14 +21,25 @@ export interface Held {
   readonly id: string;
 }
 
+/** What a new session comes after. */
+export interface Predecessor {
+  /** Of `newHandle`. Default: a new one. */
+  readonly handle?: string | undefined;
+  /** The session that this browser had. */
+  readonly before?: Held | undefined;
+}
+
 /** Where sessions are kept. `Set-Cookie` values are given back; nothing here answers a request. */
 export interface SessionKeeper {
   /** True where the tokens are kept with each browser, which has to be told of renewed ones. */
   readonly inBrowser: boolean;
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   load(request: AuthRequest): Promise<Held | undefined>;
-  /** Keeps a new login under a new handle. Throws `ERR_OIDC_SESSION_TOO_LARGE`, `ERR_OIDC_STORE_UNAVAILABLE`. */
-  create(request: AuthRequest, session: Session, handle?: string): Promise<readonly string[]>;
+  /**
+   * Keeps a new login under a new handle; the session of the same browser so far ends. Throws `ERR_OIDC_SESSION_TOO_LARGE`,
+   * `ERR_OIDC_STORE_UNAVAILABLE`.
+   */
+  create(request: AuthRequest, session: Session, from?: Predecessor): Promise<readonly string[]>;
   /** A handle for a session to come, and the id it will have; missing where there are none. */
   newHandle?(): { readonly handle: string; readonly id: string };
   /** Writes refreshed tokens. */
@@ -72,6 +83,12 @@ export function claimsOf(token: string | undefined): JWTPayload | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns true where two sessions are known to be of one user. */
+export function isSameUser(one: Session, other: Session): boolean {
+  const [a, b] = [claimsOf(one.idToken), claimsOf(other.idToken)];
+  return a?.sub !== undefined && a.sub === b?.sub && a.iss === b.iss;
 }
 
 /** When a JWT ends, in milliseconds; `undefined` for any other token. */

@@ -44,17 +44,29 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     return text === undefined ? undefined : { session: JSON.parse(text) as Session, id, handle };
   }
 
+  const lifetimeMs = attributes.maxAgeSeconds === undefined ? BROWSER_SESSION_MS : attributes.maxAgeSeconds * 1000;
+  const keysOf = (session: Session): readonly string[] => indexKeys(claimsOf(session.idToken)).map(ofClient);
+
+  /** The session is written before the index knows it: a logout that finds it ends it. */
   async function write(handle: string, session: Session): Promise<void> {
-    const lifetimeMs = attributes.maxAgeSeconds === undefined ? BROWSER_SESSION_MS : attributes.maxAgeSeconds * 1000;
-    const cookie = { originalMaxAge: lifetimeMs, expires: new Date(keptUntil(session, options.now() + lifetimeMs)) };
+    const endsAt = keptUntil(session, options.now() + lifetimeMs);
+    const cookie = { originalMaxAge: lifetimeMs, expires: new Date(endsAt) };
     const sealed = seal(sessionKey(handle), options.client, JSON.stringify(session));
     const data = { cookie, sealed } as unknown as SessionData;
     await call<void>((done) => options.store.set(digest(handle), data, (error?: unknown) => done(error, undefined)));
+    const surplus = await options.index.add(keysOf(session), { id: digest(handle), endsAt });
+    await Promise.all(surplus.map(destroy));
   }
 
   const ofClient = (key: string): string => `${options.client} ${key}`;
   const destroy = (id: string): Promise<void> =>
     call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
+
+  /** Where the index cannot forget it, its entry ends with the session that is no more. */
+  async function end({ id, session }: Held): Promise<void> {
+    await destroy(id);
+    await options.index.forget(keysOf(session), [id]).catch(() => undefined);
+  }
 
   /** Whoever renews a session may write it once more after it was taken out: it goes again when they are done. */
   async function whenFree<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -78,9 +90,12 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       const handle = randomToken();
       return { handle, id: digest(handle) };
     },
-    async create(_request, session, handle = randomToken()) {
-      await write(handle, session);
-      await options.index.add(indexKeys(claimsOf(session.idToken)).map(ofClient), digest(handle));
+    async create(_request, session, { handle = randomToken(), before } = {}) {
+      if (before) await end(before);
+      await write(handle, session).catch(async (error: unknown) => {
+        await destroy(digest(handle)).catch(() => undefined);
+        throw error;
+      });
       return [setCookie(cookieName, handle, attributes)];
     },
     async update(_request, held, session) {
@@ -88,7 +103,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       return [];
     },
     async remove(request, held) {
-      if (held) await destroy(held.id);
+      if (held) await end(held);
       const present = cookiesOf(request).has(cookieName);
       return present || held ? [clearCookie(cookieName, attributes)] : [];
     },
@@ -108,8 +123,10 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       }
     },
     async removeAll(keys) {
-      const ids = await options.index.take(keys.map(ofClient));
+      const indexed = keys.map(ofClient);
+      const ids = await options.index.find(indexed);
       await Promise.all(ids.map((id) => destroy(id).then(() => whenFree(id, () => destroy(id)))));
+      await options.index.forget(indexed, ids);
       return ids.length;
     },
     close: options.close,

@@ -83,18 +83,6 @@ describe('logging out', () => {
     expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
   });
 
-  it('follows the front channel of the provider for its session only', async () => {
-    const [one, two] = [await login(), await login()];
-    const { headers } = (await (await one.send(`${world.site.url}/a`)).json()) as { headers: Record<string, string> };
-    const claims = JSON.parse(Buffer.from(headers.jwt!.split('.')[1]!, 'base64url').toString());
-    const ask = (issuer: string) =>
-      createBrowser().send(`${world.site.url}/channel?${new URLSearchParams({ iss: issuer, sid: claims.sid ?? 'x' })}`);
-    expect((await ask('https://other.example')).status).to.equal(400);
-    expect((await ask(world.idp.issuer)).status).to.equal(200);
-    expect((await two.send(`${world.site.url}/a`)).status).to.equal(200);
-    if (claims.sid) expect((await one.send(`${world.site.url}/a`)).status).to.equal(302);
-  });
-
   describe('by the back channel', () => {
     const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
     it('ends the sessions of the subject, once, and refuses every token that is not a logout token', async () => {

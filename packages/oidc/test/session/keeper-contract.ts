@@ -93,6 +93,23 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
       expect(await pair.keeper.load(third)).to.equal(undefined);
     });
 
+    it('of a subject are found for as long as they are renewed', async () => {
+      const request = await login({ ...sessionOf('a', '1') });
+      const held = (await pair.keeper.load(request))!;
+      await pair.keeper.update(request, held, { ...held.session, idToken: sessionOf('a', 'other').idToken! });
+      expect(await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', 'other'])])).to.equal(1);
+      expect(await pair.keeper.load(request)).to.equal(undefined);
+    });
+
+    it('end when the same browser logs in again', async () => {
+      const request = await login(sessionOf('a', '1'));
+      const before = await pair.keeper.load(request);
+      const [cookie = ''] = await pair.keeper.create(request, sessionOf('b', '2'), { before });
+      expect(await pair.other.load(request)).to.equal(undefined);
+      const now = await pair.other.load(requestWith(cookie.split(';', 1)[0]));
+      expect(now?.session.accessToken).to.equal('access of b');
+    });
+
     it('are worked on by one at a time', async () => {
       const request = await login(sessionOf('a', '1'));
       const held = (await pair.keeper.load(request))!;

@@ -6,6 +6,7 @@ import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from '../../src/session/redis-session.ts';
 import { createRedis } from '../../src/session/redis.ts';
+import { createLocalStore } from '../../src/session/local-store.ts';
 import { createLocalIndex } from '../../src/session/session-index.ts';
 import { createLocalLock } from '../../src/session/session-lock.ts';
 import { createStoreKeeper, type StoreKeeperOptions } from '../../src/session/store-keeper.ts';
@@ -22,11 +23,11 @@ const ATTRIBUTES = {
 const rest = { cookieName: '__session', attributes: ATTRIBUTES, client: 'a client', now: Date.now };
 
 function local(store: Store): StoreKeeperOptions {
-  return { store, lock: createLocalLock(), index: createLocalIndex(60_000, Date.now), ...rest };
+  return { store, lock: createLocalLock(), index: createLocalIndex(Date.now), ...rest };
 }
 
 sessionStoreContract('the embedded store', async () => {
-  const keeper = createStoreKeeper(local(new session.MemoryStore()));
+  const keeper = createStoreKeeper(local(createLocalStore(Date.now)));
   return { keeper, other: keeper, close: async () => {} };
 });
 
@@ -45,7 +46,7 @@ describe('Redis', () => {
       createStoreKeeper({
         store: createRedisStore(redis, 'p:'),
         lock: createRedisLock(redis, 'p:'),
-        index: createRedisIndex(redis, 'p:', 60),
+        index: createRedisIndex(redis, { prefix: 'p:', now: Date.now }),
         ...rest,
       }),
     );
@@ -78,7 +79,7 @@ describe('Redis', () => {
     const keeper = createStoreKeeper({
       store: createRedisStore(redis, 'q:'),
       lock: createRedisLock(redis, 'q:'),
-      index: createRedisIndex(redis, 'q:', 60),
+      index: createRedisIndex(redis, { prefix: 'q:', now: Date.now }),
       ...rest,
     });
     const [cookie = ''] = await keeper.create(requestWith(), { accessToken: 'the token', refreshToken: 'more' });

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import type { SessionData } from 'express-session';
+import { createLocalStore } from '../../src/session/local-store.ts';
+import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { createBrowser, type Browser } from '../parts/browser.ts';
+
+const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+
+describe('the channels of a logout', () => {
+  let world: BadWorld;
+  const channel = { frontChannelLogout: { path: '/channel' } };
+  const statusOf = async (browser: Browser): Promise<number> => (await browser.send(`${world.site.url}/a`)).status;
+  const login = async (sid = '1'): Promise<Browser> => {
+    world.idp.claims = (claims) => ({ ...claims, sid });
+    const browser = createBrowser();
+    await world.visit(browser);
+    return browser;
+  };
+  before(async () => {
+    world = await startBadWorld();
+  });
+  after(() => world.close());
+  beforeEach(() => {
+    world.shift = 0;
+    world.idp.reset();
+    world.protect(channel);
+  });
+
+  describe('front channel', () => {
+    const ask = (
+      browser: Browser,
+      query: string | Record<string, string>,
+      headers: Record<string, string> = {},
+    ): Promise<Response> => browser.send(`${world.site.url}/channel?${new URLSearchParams(query)}`, { headers });
+
+    it('ends the session of the browser that names it', async () => {
+      const [one, two] = [await login('1'), await login('2')];
+      const answer = await ask(one, { iss: world.idp.issuer, sid: '1' }, { 'sec-fetch-site': 'cross-site' });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get('cache-control')).to.equal('no-store');
+      expect(one.cookie('__session')).to.equal(undefined);
+      expect([await statusOf(one), await statusOf(two)]).to.deep.equal([302, 200]);
+    });
+
+    it('ends all sessions of the browser at the provider, once it named one of them', async () => {
+      const [one, same] = [await login('1'), await login('1')];
+      await ask(one, { iss: world.idp.issuer, sid: '1' });
+      expect(await statusOf(same)).to.equal(302);
+    });
+
+    it('ends nothing for a request without the session it names: logging others out', async () => {
+      const [victim, attacker] = [await login('1'), await login('2')];
+      for (const browser of [createBrowser(), attacker])
+        expect((await ask(browser, { iss: world.idp.issuer, sid: '1' })).status).to.equal(200);
+      expect([await statusOf(victim), await statusOf(attacker)]).to.deep.equal([200, 200]);
+    });
+
+    for (const [name, query] of Object.entries({
+      'iss alone': (iss: string) => `iss=${iss}`,
+      'sid alone': () => 'sid=1',
+      'another issuer': () => 'iss=https://other.example&sid=1',
+      'two issuers': (iss: string) => `iss=${iss}&iss=https://other.example&sid=1&sid=1`,
+      'an empty issuer': () => 'iss=&sid=1',
+    })) {
+      it(`rejects ${name}`, async () => {
+        const browser = await login();
+        expect((await ask(browser, query(world.idp.issuer))).status).to.equal(400);
+        expect(await statusOf(browser)).to.equal(200);
+      });
+    }
+
+    it('without iss and sid ends the session for a page of the provider', async () => {
+      const browser = await login();
+      const headers = { 'sec-fetch-site': 'cross-site', referer: `${world.idp.issuer}/` };
+      expect((await ask(browser, '', headers)).status).to.equal(200);
+      expect(await statusOf(browser)).to.equal(302);
+    });
+
+    for (const [name, headers] of Object.entries<Record<string, string>>({
+      'another site': { 'sec-fetch-site': 'cross-site' },
+      'a sibling host': { 'sec-fetch-site': 'same-site', referer: 'https://sibling.example/' },
+      'a site whose path looks like the provider': {
+        'sec-fetch-site': 'cross-site',
+        referer: 'https://evil.example/id',
+      },
+    })) {
+      it(`without iss and sid ends nothing for ${name}: logout CSRF`, async () => {
+        const browser = await login();
+        expect((await ask(browser, '', headers)).status).to.equal(400);
+        expect(await statusOf(browser)).to.equal(200);
+      });
+    }
+  });
+
+  describe('with a store that is away', () => {
+    let away = false;
+    const failing = () => {
+      const store = createLocalStore(Date.now);
+      const { get, destroy } = store;
+      store.get = (id: string, done: (error: unknown, data?: SessionData | null) => void) =>
+        away ? done(new Error('away')) : get.call(store, id, done);
+      store.destroy = (id: string, done?: (error?: unknown) => void) =>
+        away ? done?.(new Error('away')) : destroy.call(store, id, done);
+      return store;
+    };
+    beforeEach(() => {
+      away = false;
+      world.protect({ ...channel, store: failing(), session: { cookieOptions: { notSecure: true } } });
+    });
+
+    it('the front channel is a 503, and ends the session when it is asked again', async () => {
+      const browser = await login();
+      const url = `${world.site.url}/channel?${new URLSearchParams({ iss: world.idp.issuer, sid: '1' })}`;
+      away = true;
+      expect((await browser.send(url)).status).to.equal(503);
+      away = false;
+      expect((await browser.send(url)).status).to.equal(200);
+      expect(await statusOf(browser)).to.equal(302);
+    });
+
+    it('a logout is a 503 that leaves the cookie, and succeeds when it is asked again', async () => {
+      const browser = await login();
+      const handle = browser.cookie('__session');
+      away = true;
+      const answer = await browser.send(`${world.site.url}/logout`);
+      expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1']);
+      expect(browser.cookie('__session')).to.equal(handle);
+      away = false;
+      expect((await browser.send(`${world.site.url}/logout`)).status).to.equal(302);
+      const replay = createBrowser();
+      expect(
+        (await replay.send(`${world.site.url}/a`, { headers: { cookie: `__session=${handle}` } })).status,
+      ).to.equal(302);
+    });
+
+    it('the back channel is a 503; the same logout token then ends the session, once', async () => {
+      const browser = await login();
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { iss: world.idp.issuer, aud: 'web', sid: '1', sub: 'someone', iat: now, exp: now + 60 };
+      const token = await world.idp.sign({ ...claims, jti: 'again', events: EVENTS });
+      const send = async (): Promise<number> =>
+        (
+          await createBrowser().send(`${world.site.url}/channel`, {
+            method: 'POST',
+            body: new URLSearchParams({ logout_token: token }),
+          })
+        ).status;
+      away = true;
+      expect(await send()).to.equal(503);
+      away = false;
+      expect((await Promise.all([send(), send(), send()])).sort()).to.deep.equal([200, 400, 400]);
+      expect(await statusOf(browser)).to.equal(302);
+      expect(await send()).to.equal(400);
+    });
+  });
+
+  it('of tokens in cookies: the front channel deletes the cookies, the back channel is a 501', async () => {
+    world.protect({ ...channel, session: { cookieOptions: { notSecure: true } } });
+    const browser = await login();
+    const url = `${world.site.url}/channel`;
+    expect(
+      (await browser.send(url, { method: 'POST', body: new URLSearchParams({ logout_token: 'x' }) })).status,
+    ).to.equal(501);
+    await browser.send(`${url}?${new URLSearchParams({ iss: world.idp.issuer, sid: '1' })}`);
+    expect(browser.cookie('id_token')).to.equal(undefined);
+  });
+});

@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import type { SessionData, Store } from 'express-session';
+import { createLocalStore } from '../../src/session/local-store.ts';
+
+describe('sessions in memory', () => {
+  let now = 0;
+  const data = (endsAt: number): SessionData =>
+    ({ cookie: { originalMaxAge: 1, expires: new Date(endsAt) }, sealed: `until ${endsAt}` }) as unknown as SessionData;
+  const get = (store: Store, id: string): Promise<unknown> =>
+    new Promise((resolve) => store.get(id, (_error, found) => resolve(found)));
+
+  it('are given until they end', async () => {
+    now = 0;
+    const store = createLocalStore(() => now);
+    store.set('a', data(1000));
+    expect(await get(store, 'a')).to.include({ sealed: 'until 1000' });
+    expect(await get(store, 'b')).to.equal(null);
+    now = 1000;
+    expect(await get(store, 'a')).to.equal(null);
+    expect(store.size).to.equal(0);
+  });
+
+  it('that ended are removed while others are written, though nobody asks for them', () => {
+    now = 0;
+    const store = createLocalStore(() => now);
+    for (let i = 0; i < 500; i++) store.set(`old ${i}`, data(1000));
+    now = 1000;
+    for (let i = 0; i < 60; i++) store.set(`new ${i}`, data(2000));
+    expect(store.size).to.equal(60);
+  });
+
+  it('are bounded: the one that was written longest ago gives way', async () => {
+    now = 0;
+    const store = createLocalStore(() => now, 3);
+    for (const id of ['a', 'b', 'c', 'a', 'd']) store.set(id, data(1000));
+    expect(store.size).to.equal(3);
+    expect(await get(store, 'b')).to.equal(null);
+    expect(await get(store, 'a')).to.include({ sealed: 'until 1000' });
+  });
+});

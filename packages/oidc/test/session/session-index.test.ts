@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { silentLoggers } from '@edge-gateway/core';
+import { skipWithout } from '../../../../test/parts/apt.ts';
+import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
+import { createRedis } from '../../src/session/redis.ts';
+import { createRedisIndex } from '../../src/session/redis-session.ts';
+import { createLocalIndex, type SessionIndex } from '../../src/session/session-index.ts';
+
+/** The contract suite of indexes; `maxIds` of each index is 3. */
+function sessionIndexContract(name: string, create: (now: () => number) => Promise<SessionIndex>): void {
+  describe(`an index of sessions in ${name}`, () => {
+    let shift = 0;
+    let index: SessionIndex;
+    const now = (): number => Date.now() + shift;
+    const in1s = (): number => now() + 1000;
+    beforeEach(async () => {
+      shift = 0;
+      index = await create(now);
+    });
+
+    it('finds sessions under each of their keys, as often as it is asked', async () => {
+      await index.add(['subject', 'sid'], { id: 'a', endsAt: in1s() });
+      await index.add(['subject'], { id: 'b', endsAt: in1s() });
+      for (let i = 0; i < 2; i++) expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'b']);
+      expect(await index.find(['sid', 'unknown'])).to.deep.equal(['a']);
+    });
+
+    it('forgets the sessions that it is told to, and none that came meanwhile', async () => {
+      await index.add(['subject'], { id: 'a', endsAt: in1s() });
+      const found = await index.find(['subject']);
+      await index.add(['subject'], { id: 'b', endsAt: in1s() });
+      await index.forget(['subject'], found);
+      expect(await index.find(['subject'])).to.deep.equal(['b']);
+    });
+
+    it('forgets sessions that ended, though their user logs in again and again', async () => {
+      await index.add(['subject'], { id: 'a', endsAt: in1s() });
+      shift = 2000;
+      await index.add(['subject'], { id: 'b', endsAt: in1s() });
+      expect(await index.find(['subject'])).to.deep.equal(['b']);
+    });
+
+    it('keeps a session that lasts longer than it was to', async () => {
+      await index.add(['subject'], { id: 'a', endsAt: in1s() });
+      await index.add(['subject'], { id: 'a', endsAt: now() + 10_000 });
+      shift = 2000;
+      await index.add(['subject'], { id: 'b', endsAt: in1s() });
+      expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'b']);
+    });
+
+    it('names the sessions that no longer fit: they have to end', async () => {
+      const gone: string[] = [];
+      for (const id of ['a', 'b', 'c', 'd'])
+        gone.push(...(await index.add(['subject'], { id, endsAt: in1s() + gone.length + id.charCodeAt(0) })));
+      expect(gone).to.deep.equal(['a']);
+      expect([...(await index.find(['subject']))].sort()).to.deep.equal(['b', 'c', 'd']);
+    });
+  });
+}
+
+sessionIndexContract('memory', async (now) => createLocalIndex(now, 3));
+
+describe('Redis as an index', () => {
+  let server: RedisServer;
+  const redisOf = () => createRedis({ host: server.host }, silentLoggers.get('redis'));
+  let redis: ReturnType<typeof redisOf>;
+  before(async function () {
+    await skipWithout(this, 'redis-server');
+    server = await startRedis();
+    redis = redisOf();
+  });
+  after(async () => {
+    redis?.disconnect();
+    await server?.close();
+  });
+
+  sessionIndexContract('Redis', async (now) => {
+    await server.command(['flushall']);
+    return createRedisIndex(redis, { prefix: 'i:', now, maxIds: 3 });
+  });
+
+  it('lets each key end with its last session', async () => {
+    await server.command(['flushall']);
+    const index = createRedisIndex(redis, { prefix: 'i:', now: Date.now });
+    await index.add(['subject'], { id: 'a', endsAt: Date.now() + 90_000 });
+    await index.add(['subject'], { id: 'b', endsAt: Date.now() + 30_000 });
+    const [key = ''] = await redis.run((each) => each.keys('i:*'));
+    expect(await redis.run((each) => each.pTTL(key))).to.be.within(85_000, 90_000);
+  });
+});
