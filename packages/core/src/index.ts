@@ -133,6 +133,8 @@ export { extractorProblem } from './transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './transformation/stages.ts';
 export { headerProblems } from './transformation/header-problems.ts';
 export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';
+export { jwtBlockOf } from './jwt-levels.ts';
+export { inEffect } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
 export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';

@@ -1,10 +1,9 @@
-import type { Facts, VirtualHost } from '@edge-gateway/core';
+import { jwtBlockOf, type Facts, type VirtualHost } from '@edge-gateway/core';
 import type { JwtProvider, JwtProviders, Rbac } from '@edge-gateway/core/schema';
 import { claimCopiesOf, claimHeadersOf, copyClaims, removeOthersCopies } from './claim-headers.ts';
 import type { Claims } from './claims.ts';
 import { compilePolicies, type Decision } from './decide.ts';
 import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
-import { jwtBlockOf } from './jwt-levels.ts';
 import { httpStatusOf, JWT_STATUS, worstOf, type JwtFailure } from './jwt-status.ts';
 import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
 import { parseToken } from './token.ts';

@@ -8,6 +8,7 @@ import {
   type Facts,
   type Handler,
   type Scope,
+  jwtBlockOf,
 } from '@edge-gateway/core';
 import type { JwtProviders } from '@edge-gateway/core/schema';
 import { removeOthersCopies } from './claim-headers.ts';
@@ -15,7 +16,6 @@ import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
 import { jwtCounter } from './jwt-counter.ts';
 import { httpStatusOf, JWT_STATUS, worstOf, type JwtFailure } from './jwt-status.ts';
 import { createProvider, type Provider } from './provider.ts';
-import { jwtBlockOf } from './jwt-levels.ts';
 import { withoutTokens, type FoundTokens } from './token-source.ts';
 import type { Token } from './token.ts';
 

@@ -1,3 +1,5 @@
+import { DEFAULT_SNAPSHOT_SETTINGS } from '@edge-gateway/core';
+import type { DumpContext } from './envoy/dump-context.ts';
 import { cluster, endpointConfig } from './envoy/cluster.ts';
 import type { Message } from './envoy/json.ts';
 import { listenerMessage } from './envoy/listener.ts';
@@ -16,6 +18,10 @@ interface Stamp {
 
 function stampOf({ snapshot, lastUpdated }: ProxyAdminOptions): Stamp {
   return { version_info: snapshot()?.version ?? '', last_updated: lastUpdated().toISOString() };
+}
+
+function contextOf({ context, snapshot }: ProxyAdminOptions): DumpContext {
+  return { secrets: context.secrets, settings: snapshot()?.settings ?? DEFAULT_SNAPSHOT_SETTINGS };
 }
 
 /** How this process was started. */
@@ -64,9 +70,10 @@ export function endpointsDump({ snapshot }: ProxyAdminOptions): DumpPart {
 /** Every listener. */
 export function listenersDump(options: ProxyAdminOptions): DumpPart {
   const stamp = stampOf(options);
+  const context = contextOf(options);
   const listeners = (options.snapshot()?.listeners ?? []).map((listener): DumpElement => {
     const { name } = listener;
-    const active = (): Message => ({ ...stamp, listener: listenerMessage(listener, options.context.secrets) });
+    const active = (): Message => ({ ...stamp, listener: listenerMessage(listener, context) });
     return { name, value: () => ({ name, active_state: active() }) };
   });
   return dumpPart({
@@ -91,8 +98,9 @@ export function scopedRoutesDump(): DumpPart {
 /** The routes of every listener. */
 export function routesDump(options: ProxyAdminOptions): DumpPart {
   const stamp = stampOf(options);
+  const context = contextOf(options);
   const configurations = (options.snapshot()?.listeners ?? []).map((listener): DumpElement => {
-    const value = (): Message => ({ ...stamp, route_config: routeConfiguration(listener, options.context.secrets) });
+    const value = (): Message => ({ ...stamp, route_config: routeConfiguration(listener, context) });
     return { name: routeConfigName(listener), value };
   });
   return dumpPart({

@@ -272,7 +272,6 @@ const routeConfig = block({
   maxDirectResponseBodySizeBytes: int('Largest body of a direct response in bytes.', {
     ...UINT32,
     default: 4096,
-    ...notYet,
   }),
   mostSpecificHeaderMutationsWins: bool('Applies header changes of the route after those of the virtual host.', {
     default: false,

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
-import { secretText, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
+import { inEffect, secretText, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
 import { upstreamSecretRef } from '../certificates.ts';
-import { circuitBreakers } from './circuit-breakers.ts';
 import { message, protoDuration, socketAddress, typed, type Message } from './json.ts';
 import { upstreamTls } from './tls.ts';
 
@@ -10,7 +9,8 @@ const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** An upstream as Cluster. */
 export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
-  const { name, spec, endpoints } = upstream;
+  const { name, endpoints } = upstream;
+  const spec = inEffect('UpstreamSpec', upstream.spec);
   const { connectionConfig: connection, circuitBreakers: limits } = spec;
   const byName = endpoints.some(({ address }) => isIP(address) === 0);
   return typed('envoy.config.cluster.v3.Cluster', {
@@ -19,10 +19,21 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
     connect_timeout: protoDuration(connection?.connectTimeout ?? DEFAULT_CONNECT_TIMEOUT),
     per_connection_buffer_limit_bytes: connection?.perConnectionBufferLimitBytes,
     load_assignment: loadAssignment(upstream),
-    circuit_breakers: limits && circuitBreakers(upstream),
-    dns_lookup_family: byName ? 'V4_ONLY' : undefined,
+    circuit_breakers: limits && { thresholds: [thresholds(limits)] },
+    dns_lookup_family: byName ? 'V4_PREFERRED' : undefined,
     typed_extension_protocol_options: protocolOptions(spec),
-    transport_socket: upstreamTls(upstream, hasCa(upstream, secrets)),
+    transport_socket: upstreamTls({ ...upstream, spec }, hasCa(upstream, secrets)),
+  });
+}
+
+/** The limits that hold. */
+function thresholds(limits: NonNullable<SnapshotUpstream['spec']['circuitBreakers']>): Message {
+  return message({
+    priority: 'DEFAULT',
+    max_connections: limits.maxConnections,
+    max_pending_requests: limits.maxPendingRequests,
+    max_requests: limits.maxRequests,
+    max_retries: limits.maxRetries,
   });
 }
 

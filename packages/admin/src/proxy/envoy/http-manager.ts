@@ -1,24 +1,24 @@
-import type { Listener } from '@edge-gateway/core';
+import { inEffect, type Listener, type SnapshotSettings } from '@edge-gateway/core';
 import { accessLogs } from './access-log.ts';
+import { httpFilters } from './http-filters.ts';
 import { message, protoDuration, typed, type Message } from './json.ts';
 import { routeConfigName } from './route-config.ts';
 
 type Settings = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
 
 const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
-const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
 
 /** The HTTP side of a listener as the network filter `http_connection_manager`. */
-export function httpManager(listener: Listener): Message {
-  const settings = listener.httpOptions.httpConnectionManagerSettings ?? {};
+export function httpManager(listener: Listener, shared: SnapshotSettings): Message {
+  const settings = inEffect('HttpListenerOptions', listener.httpOptions).httpConnectionManagerSettings ?? {};
   return {
     name: 'envoy.filters.network.http_connection_manager',
     typed_config: typed(MANAGER, {
       codec_type: settings.codecType,
       stat_prefix: 'http',
       rds: { config_source: { ads: {}, resource_api_version: 'V3' }, route_config_name: routeConfigName(listener) },
-      http_filters: [{ name: 'envoy.filters.http.router', typed_config: typed(ROUTER) }],
-      access_log: accessLogs(listener.options.accessLoggingService),
+      http_filters: httpFilters(listener, shared),
+      access_log: accessLogs(inEffect('ListenerOptions', listener.options).accessLoggingService),
       ...addresses(settings),
       ...paths(settings),
       ...limits(settings),

@@ -1,14 +1,23 @@
-import { secretText, type Listener, type ResourceRef, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
+import {
+  inEffect,
+  secretText,
+  type Listener,
+  type ResourceRef,
+  type Secrets,
+  type TlsConfiguration,
+} from '@edge-gateway/core';
 import { httpManager } from './http-manager.ts';
+import type { DumpContext } from './dump-context.ts';
 import { message, socketAddress, typed, type Message } from './json.ts';
 import { downstreamTls } from './tls.ts';
 
 const TLS_INSPECTOR = 'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector';
 
 /** A listener as Listener: one filter chain, or one for each certificate. */
-export function listenerMessage(listener: Listener, secrets: Secrets): Message {
-  const { name, bindAddress, bindPort, ssl, sslConfigurations, options } = listener;
-  const filters = [httpManager(listener)];
+export function listenerMessage(listener: Listener, { secrets, settings }: DumpContext): Message {
+  const { name, bindAddress, bindPort, ssl, sslConfigurations } = listener;
+  const options = inEffect('ListenerOptions', listener.options);
+  const filters = [httpManager(listener, settings)];
   const chains = ssl ? sslConfigurations.map((tls) => tlsChain(tls, filters, secrets)) : [{ filters }];
   return typed('envoy.config.listener.v3.Listener', {
     name,
@@ -19,7 +28,8 @@ export function listenerMessage(listener: Listener, secrets: Secrets): Message {
   });
 }
 
-function tlsChain({ sslConfig, sniDomains }: TlsConfiguration, filters: Message[], secrets: Secrets): Message {
+function tlsChain({ sslConfig: written, sniDomains }: TlsConfiguration, filters: Message[], secrets: Secrets): Message {
+  const sslConfig = inEffect('SslConfig', written);
   return message({
     filter_chain_match: sniDomains.length > 0 ? { server_names: sniDomains } : undefined,
     filters,

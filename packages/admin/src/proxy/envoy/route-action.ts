@@ -1,5 +1,6 @@
-import { redactPath, type Destination, type Route, type RouteAction, type Secrets } from '@edge-gateway/core';
+import { inEffect, redactPath, type Destination, type Route, type RouteAction, type Secrets } from '@edge-gateway/core';
 import { headerMutations } from './headers.ts';
+import { filtersOfDestination } from './http-filters.ts';
 import { message, protoDuration, type Message } from './json.ts';
 
 type Forward = Extract<RouteAction, { type: 'forward' }>;
@@ -12,13 +13,14 @@ const DEFAULT_TIMEOUT = '15s';
 export function routeAction(route: Route, secrets: Secrets): Message {
   const { action } = route;
   if (action.type === 'forward') return { route: forward(action, route, secrets) };
-  if (action.type === 'redirect') return { redirect: redirect(action.redirect) };
+  if (action.type === 'redirect') return { redirect: redirect(inEffect('RedirectAction', action.redirect)) };
   if (action.type === 'graphql') return { filter_action: {} };
   const { status, body } = action;
   return { direct_response: message({ status, body: body ? { inline_string: body } : undefined }) };
 }
 
-function forward({ destinations }: Forward, { options }: Route, secrets: Secrets): Message {
+function forward({ destinations }: Forward, route: Route, secrets: Secrets): Message {
+  const options = inEffect('RouteOptions', route.options);
   const { hostRewrite, autoHostRewrite, hostRewriteHeader, prefixRewrite, regexRewrite } = options;
   const rewritesHost = Boolean(hostRewrite || autoHostRewrite || hostRewriteHeader);
   return message({
@@ -38,11 +40,12 @@ function forward({ destinations }: Forward, { options }: Route, secrets: Secrets
 
 function target(destinations: readonly Destination[], secrets: Secrets): Message {
   const [only] = destinations;
-  if (only && destinations.length === 1 && !only.options.headerManipulation) return { cluster: only.upstream };
-  const clusters = destinations.map(({ upstream, weight, options }) => ({
-    name: upstream,
-    weight,
-    ...headerMutations(options.headerManipulation, secrets),
+  if (only && destinations.length === 1 && Object.keys(only.options).length === 0) return { cluster: only.upstream };
+  const clusters = destinations.map((destination) => ({
+    name: destination.upstream,
+    weight: destination.weight,
+    ...headerMutations(destination.options.headerManipulation, secrets),
+    ...filtersOfDestination(destination),
   }));
   return { weighted_clusters: { clusters } };
 }

@@ -1,5 +1,7 @@
-import type { Listener, Route, Secrets, VirtualHost } from '@edge-gateway/core';
+import { inEffect, type Listener, type Route, type Secrets, type VirtualHost } from '@edge-gateway/core';
+import type { DumpContext } from './dump-context.ts';
 import { headerMutations } from './headers.ts';
+import { filtersOfHost, filtersOfRoute } from './http-filters.ts';
 import { lazyList, message, typed, type Message } from './json.ts';
 import { routeMatch } from './match.ts';
 import { routeAction } from './route-action.ts';
@@ -13,35 +15,38 @@ export function routeConfigName(listener: Listener): string {
 }
 
 /** The routes of a listener as RouteConfiguration. */
-export function routeConfiguration(listener: Listener, secrets: Secrets): Message {
-  const { maxDirectResponseBodySizeBytes, mostSpecificHeaderMutationsWins } = listener.routeOptions;
+export function routeConfiguration(listener: Listener, context: DumpContext): Message {
+  const options = inEffect('RouteConfigOptions', listener.routeOptions);
   return typed('envoy.config.route.v3.RouteConfiguration', {
     name: routeConfigName(listener),
-    virtual_hosts: lazyList(listener.virtualHosts, (host) => virtualHost(host, secrets)),
-    max_direct_response_body_size_bytes: maxDirectResponseBodySizeBytes,
-    most_specific_header_mutations_wins: mostSpecificHeaderMutationsWins,
+    virtual_hosts: lazyList(listener.virtualHosts, (host) => virtualHost(host, context)),
+    max_direct_response_body_size_bytes: options.maxDirectResponseBodySizeBytes,
+    most_specific_header_mutations_wins: options.mostSpecificHeaderMutationsWins,
   });
 }
 
-function virtualHost({ name, domains, options, routes }: VirtualHost, secrets: Secrets): Message {
+function virtualHost(host: VirtualHost, { secrets, settings }: DumpContext): Message {
+  const { name, domains, options, routes } = host;
   return message({
     name,
     domains,
-    routes: routes.flatMap((route) => routesOf(route, secrets)),
+    routes: routes.flatMap((route) => routesOf(route, host, secrets)),
+    ...filtersOfHost(host, settings),
     ...headerMutations(options.headerManipulation, secrets),
   });
 }
 
 /** One for each matcher. */
-function routesOf(route: Route, secrets: Secrets): Message[] {
+function routesOf(route: Route, host: VirtualHost, secrets: Secrets): Message[] {
   const common = message({
     ...routeAction(route, secrets),
+    ...filtersOfRoute(route, host),
     metadata: { filter_metadata: { [METADATA]: metadata(route) } },
     ...headerMutations(route.options.headerManipulation, secrets),
   });
   return route.matchers.map((matcher, i) => ({
     name: `${route.name}-matcher-${i}`,
-    match: routeMatch(matcher),
+    match: routeMatch(inEffect('Matcher', matcher)),
     ...common,
   }));
 }

@@ -1,4 +1,4 @@
-import type { JwtProviders, RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
+import type { JwtProviders, RouteOptions, VirtualHostOptions } from './schema/index.ts';
 
 type Stage = 'beforeExtAuth' | 'afterExtAuth';
 

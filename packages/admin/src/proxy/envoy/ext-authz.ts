@@ -1,0 +1,30 @@
+import type { SnapshotSettings } from '@edge-gateway/core';
+import type { ExtAuthExtension } from '@edge-gateway/core/schema';
+import { message, protoDuration, typed, type Message } from './json.ts';
+
+const EXT_AUTHZ = 'envoy.extensions.filters.http.ext_authz.v3';
+
+/** How external auth behaves. It names no service: the chains of the AuthConfigs run in the proxy itself. */
+export function extAuthz({ extauth = {} }: SnapshotSettings): Message {
+  const { requestBody, statusOnError = 403, requestTimeout = '200ms' } = extauth;
+  return typed(`${EXT_AUTHZ}.ExtAuthz`, {
+    failure_mode_allow: extauth.failureModeAllow || undefined,
+    status_on_error: { code: statusOnError },
+    clear_route_cache: extauth.clearRouteCache || undefined,
+    with_request_body:
+      requestBody &&
+      message({
+        max_request_bytes: requestBody.maxRequestBytes || 4096,
+        allow_partial_message: requestBody.allowPartialMessage || undefined,
+        pack_as_bytes: requestBody.packAsBytes || undefined,
+      }),
+    timeout: protoDuration(requestTimeout),
+  });
+}
+
+/** The AuthConfig of one level as ExtAuthzPerRoute; without a block nobody is asked. */
+export function extAuthzPerRoute({ configRef, disable }: ExtAuthExtension = {}): Message {
+  if (disable || !configRef) return typed(`${EXT_AUTHZ}.ExtAuthzPerRoute`, { disabled: true });
+  const config_id = `${configRef.namespace}.${configRef.name}`;
+  return typed(`${EXT_AUTHZ}.ExtAuthzPerRoute`, { check_settings: { context_extensions: { config_id } } });
+}

@@ -1,0 +1,108 @@
+import {
+  redact,
+  stagesOf,
+  type Destination,
+  type Listener,
+  type Route,
+  type SnapshotSettings,
+  type VirtualHost,
+} from '@edge-gateway/core';
+import { extAuthz, extAuthzPerRoute } from './ext-authz.ts';
+import { typed, type Message } from './json.ts';
+import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute } from './jwt.ts';
+import { rbacFilter, rbacPerRoute } from './rbac.ts';
+
+const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
+/** Filters that Envoy does not have. */
+const OWN = 'io.edge-gateway';
+const EXT_AUTHZ = 'envoy.filters.http.ext_authz';
+const RBAC = 'envoy.filters.http.rbac';
+const GRAPHQL = `${OWN}.graphql`;
+const transformation = (stage: string): string => `${OWN}.transformation.${stage}`;
+
+type Level = VirtualHost['options'] | Route['options'] | Destination['options'];
+
+/** The filters that requests of a listener pass, in order: those that a virtual host, route or destination of it uses. */
+export function httpFilters(listener: Listener, settings: SnapshotSettings): Message[] {
+  const levels = listener.virtualHosts.flatMap(levelsOf);
+  const transforms = (stage: 'early' | 'regular'): Message | undefined =>
+    levels.some((level) => stagesOf(level)?.[stage]) ? typed(`${OWN}.Transformation`) : undefined;
+  const usesRbac = settings.requireRbac || levels.some((level) => 'rbac' in level && level.rbac);
+  const answersGraphql = listener.virtualHosts.some(({ routes }) => routes.some(isGraphql));
+  const filters: readonly (readonly [name: string, config: Message | undefined])[] = [
+    [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth')],
+    [EXT_AUTHZ, levels.some(({ extauth }) => extauth) ? extAuthz(settings) : undefined],
+    [transformation('early'), transforms('early')],
+    [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth')],
+    [RBAC, usesRbac ? rbacFilter() : undefined],
+    [transformation('regular'), transforms('regular')],
+    [GRAPHQL, answersGraphql ? typed(`${OWN}.GraphQL`) : undefined],
+    ['envoy.filters.http.router', typed(ROUTER)],
+  ];
+  return filters.flatMap(([name, typed_config]) => (typed_config ? [{ name, typed_config }] : []));
+}
+
+function levelsOf({ options, routes }: VirtualHost): Level[] {
+  return [options, ...routes.flatMap((route) => [route.options, ...destinationsOf(route).map((each) => each.options)])];
+}
+
+function destinationsOf({ action }: Route): readonly Destination[] {
+  return action.type === 'forward' ? action.destinations : [];
+}
+
+function isGraphql({ action }: Route): boolean {
+  return action.type === 'graphql';
+}
+
+/** `typed_per_filter_config` of a virtual host. Without a block external auth asks nobody there. */
+export function filtersOfHost(host: VirtualHost, settings: SnapshotSettings): Message {
+  const { options } = host;
+  const asks = levelsOf(host).some(({ extauth }) => extauth);
+  const rbac = options.rbac ?? (settings.requireRbac ? {} : undefined);
+  return perFilter({
+    [JWT_FILTERS.beforeExtAuth]: jwtOfHost(host, 'beforeExtAuth'),
+    [JWT_FILTERS.afterExtAuth]: jwtOfHost(host, 'afterExtAuth'),
+    [RBAC]: rbac && rbacPerRoute(rbac),
+    ...transformationsOf(options),
+    [EXT_AUTHZ]: options.extauth || asks ? extAuthzPerRoute(options.extauth) : undefined,
+  });
+}
+
+/** `typed_per_filter_config` of a route: what it has of its own. */
+export function filtersOfRoute(route: Route, host: VirtualHost): Message {
+  const { action, options } = route;
+  return perFilter({
+    [JWT_FILTERS.beforeExtAuth]: jwtOfRoute(route, host, 'beforeExtAuth'),
+    [JWT_FILTERS.afterExtAuth]: jwtOfRoute(route, host, 'afterExtAuth'),
+    [RBAC]: options.rbac && rbacPerRoute(options.rbac),
+    ...transformationsOf(options),
+    [EXT_AUTHZ]: options.extauth && extAuthzPerRoute(options.extauth),
+    [GRAPHQL]:
+      action.type === 'graphql'
+        ? typed(`${OWN}.GraphQLRoute`, { api: `${action.api.namespace}.${action.api.name}` })
+        : undefined,
+  });
+}
+
+/** `typed_per_filter_config` of a weighted destination. */
+export function filtersOfDestination({ options }: Destination): Message {
+  return perFilter({
+    ...transformationsOf(options),
+    [EXT_AUTHZ]: options.extauth && extAuthzPerRoute(options.extauth),
+  });
+}
+
+function transformationsOf(level: Level): Record<string, Message | undefined> {
+  const stages = stagesOf(level);
+  const entries = (['early', 'regular'] as const).map((stage) => {
+    const block = stages?.[stage];
+    const config = block && typed(`${OWN}.Transformation`, redact(block) as Message);
+    return [transformation(stage), config] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function perFilter(configs: Readonly<Record<string, Message | undefined>>): Message {
+  const entries = Object.entries(configs).filter(([, config]) => config);
+  return entries.length > 0 ? { typed_per_filter_config: Object.fromEntries(entries) } : {};
+}

@@ -1,0 +1,58 @@
+import type { TSchema, TUnsafe } from 'typebox';
+import type { Support } from './field.ts';
+import { ListenerOptions, HttpListenerOptions, RouteConfigOptions } from './gateway-options.ts';
+import { Matcher } from './matcher.ts';
+import { RedirectAction } from './route.ts';
+import { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from './route-options.ts';
+import { SslConfig } from './ssl-config.ts';
+import { UpstreamSpec } from './upstream.ts';
+
+/** The blocks of a snapshot. */
+const BLOCKS = {
+  HttpListenerOptions,
+  ListenerOptions,
+  Matcher,
+  RedirectAction,
+  RouteConfigOptions,
+  RouteOptions,
+  SslConfig,
+  UpstreamSpec,
+  VirtualHostOptions,
+  WeightedDestinationOptions,
+} as const;
+type Blocks = { readonly [K in keyof typeof BLOCKS]: (typeof BLOCKS)[K] extends TUnsafe<infer T> ? T : never };
+
+interface Node {
+  readonly title?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly additionalProperties?: Node | false;
+  readonly 'x-ref'?: string;
+  readonly 'x-support'?: Support;
+}
+
+/**
+ * Returns a copy of a block without the fields that are accepted but have no effect yet, at any depth: what is left is
+ * what the data plane does.
+ *
+ * @example
+ * inEffect('RouteOptions', { timeout: '2s', idleTimeout: '5s' }); // { timeout: '2s' } while `idleTimeout` is not supported
+ */
+export function inEffect<K extends keyof Blocks>(block: K, value: Blocks[K]): Blocks[K] {
+  return strip(BLOCKS[block] as TSchema & Node, value, []) as Blocks[K];
+}
+
+function strip(written: Node, value: unknown, enclosing: readonly Node[]): unknown {
+  const node = enclosing.find(({ title }) => title !== undefined && title === written['x-ref']) ?? written;
+  const inside = node.title === undefined ? enclosing : [...enclosing, node];
+  const { items, properties, additionalProperties: values } = node;
+  if (Array.isArray(value)) return items ? value.map((item) => strip(items, item, inside)) : value;
+  if (typeof value !== 'object' || value === null || !(properties || values)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => {
+      const field = properties ? properties[key] : values || undefined;
+      if (field?.['x-support'] && field['x-support'] !== 'yes') return [];
+      return [[key, field ? strip(field, inner, inside) : inner]];
+    }),
+  );
+}
