@@ -5,6 +5,7 @@ export const drainListeners: EndpointFactory = ({ context, drain }) =>
   drain && {
     paths: ['/drain_listeners'],
     help: 'stops taking connections',
+    disruptive: true,
     parameters: [{ name: 'graceful', help: 'let open connections finish their requests', flag: true }],
     changes: always,
     answer: (parameters) => {

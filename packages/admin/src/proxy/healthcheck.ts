@@ -5,6 +5,7 @@ export const healthcheckFail: EndpointFactory = ({ setHealthy }) =>
   setHealthy && {
     paths: ['/healthcheck/fail'],
     help: 'makes /ready answer DRAINING',
+    disruptive: true,
     changes: always,
     answer: () => {
       setHealthy(false);

@@ -1,18 +1,30 @@
 import { escapeHtml, page } from '../page.ts';
 import type { Endpoint, Parameter } from './endpoint.ts';
 
-/** `/`: a page with a form for each endpoint. */
+/** `/`: a page with a form for each endpoint; what interrupts traffic stands apart, and has to be confirmed. */
 export function indexPage(endpoints: readonly Endpoint[]): Endpoint {
   const sorted = [...endpoints].sort((a, b) => (a.paths[0] < b.paths[0] ? -1 : 1));
-  const body = page('Proxy admin', `<table>\n${sorted.map(rowOf).join('\n')}\n</table>`);
+  const safe = sorted.filter(({ disruptive }) => !disruptive);
+  const disruptive = sorted.filter((endpoint) => endpoint.disruptive);
+  const body = page(
+    'Proxy admin',
+    `${tableOf(safe)}\n<h2>Disruptive</h2>\n<p>These interrupt traffic, or lose figures.</p>\n${tableOf(disruptive)}`,
+  );
   return { paths: ['/'], help: 'home page', answer: () => ({ type: 'html', body }) };
 }
 
-function rowOf({ paths, help, changes, parameters = [] }: Endpoint): string {
+function tableOf(endpoints: readonly Endpoint[]): string {
+  return `<table>\n${endpoints.map(rowOf).join('\n')}\n</table>`;
+}
+
+/** A browser does not send the form before the box is checked; it has no name, so it is no parameter. */
+const CONFIRMATION = ' <label><input type="checkbox" required> I am sure</label>';
+
+function rowOf({ paths, help, changes, disruptive, parameters = [] }: Endpoint): string {
   const method = changes?.(new URLSearchParams('filled=in')) ? 'post' : 'get';
   const path = escapeHtml(paths[0].slice(1));
   const inputs = parameters.map((parameter) => ` ${inputOf(parameter)}`).join('');
-  const form = `<form action="${path}" method="${method}"><button>${path}</button>${inputs}</form>`;
+  const form = `<form action="${path}" method="${method}"><button>${path}</button>${inputs}${disruptive ? CONFIRMATION : ''}</form>`;
   return `<tr><td>${form}</td><td>${escapeHtml(help)}</td></tr>`;
 }
 

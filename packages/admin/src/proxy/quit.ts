@@ -5,6 +5,7 @@ export const quitQuitQuit: EndpointFactory = ({ quit }) =>
   quit && {
     paths: ['/quitquitquit'],
     help: 'ends the process',
+    disruptive: true,
     changes: always,
     answer: () => ({ ...OK, after: quit }),
   };

@@ -4,6 +4,7 @@ import { OK, always, type EndpointFactory } from './endpoint.ts';
 export const resetCounters: EndpointFactory = ({ context }) => ({
   paths: ['/reset_counters'],
   help: 'sets every counter to 0',
+  disruptive: true,
   changes: always,
   answer: () => {
     for (const family of context.metrics.families().values()) {

@@ -50,6 +50,20 @@ describe('the proxy admin', () => {
     }
   });
 
+  it('keeps forms that interrupt traffic apart, and has them confirmed', async () => {
+    const more = { quit: () => {}, drain: () => {}, setHealthy: () => {} };
+    const full = await proxyAdmin(more);
+    const page = (await full.ask('/')).text;
+    await full.close();
+    const [safe = '', apart = ''] = page.split('<h2>Disruptive</h2>');
+    for (const path of ['drain_listeners', 'healthcheck/fail', 'quitquitquit', 'reset_counters']) {
+      const form = new RegExp(`<form action="${path}" method="post">.*<input type="checkbox" required>.*</form>`);
+      expect(safe).to.not.contain(`action="${path}"`);
+      expect(apart).to.match(form);
+    }
+    expect(safe).to.not.contain('required');
+  });
+
   it('lists the addresses listened on', async () => {
     expect((await admin.ask('/listeners')).text).to.equal('listener-::-8080::[::]:18080\n');
     expect(await jsonOf('/listeners?format=json')).to.deep.equal({
