@@ -78,5 +78,9 @@ describe('/logging', () => {
     const answer = await admin.ask('/logging?level=debug');
     expect(answer).to.include({ status: 405, text: 'Method GET not allowed, POST required.' });
     expect(log.level('router')).to.equal('info');
+    for (const query of ['?router=debug', '?paths=router:debug', '?level=debug&router=off']) {
+      expect((await admin.ask(`/logging${query}`)).status, query).to.equal(405);
+      expect(log.level('router'), query).to.equal('info');
+    }
   });
 });
