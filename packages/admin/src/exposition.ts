@@ -1,4 +1,4 @@
-import type { Metrics, Stat } from '@edge-gateway/core';
+import { metricHelp, type Metrics, type Stat } from '@edge-gateway/core';
 import type { Answer } from './answer.ts';
 
 /** Which metrics are wanted. */
@@ -22,7 +22,7 @@ function* exposition(metrics: Metrics, selection: MetricSelection, others: reado
   for (const [metric, family] of families) {
     const stats = [...family].filter((stat) => selection.stat(stat));
     const type = stats[0]?.type;
-    if (type) yield `# TYPE ${metric} ${type}\n`;
+    if (type) yield `# HELP ${metric} ${metricHelp(metric)}\n# TYPE ${metric} ${type}\n`;
     for (const stat of stats) if (stat.type === type) yield samples(stat);
   }
   yield* others;

@@ -133,6 +133,7 @@ export { extractorProblem } from './transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './transformation/stages.ts';
 export { headerProblems } from './transformation/header-problems.ts';
 export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';
+export { metricHelp } from './metric-help.ts';
 export { jwtBlockOf } from './jwt-levels.ts';
 export { inEffect } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { metricHelp } from './metric-help.ts';
 
 /** A number that only grows. Hot code does `counter.value++`. */
 export interface Counter {
@@ -117,7 +118,7 @@ export function createMetrics(): Metrics {
       families.set(stat.name.metric, family);
       const get = async (): Promise<object> => ({
         name: stat.name.metric,
-        help: stat.name.metric,
+        help: metricHelp(stat.name.metric),
         type: stat.type,
         aggregator: 'sum',
         values: [...family].flatMap(samplesOf),

@@ -119,7 +119,9 @@ describe('/stats', () => {
       const answer = await admin.ask(path);
       expect(answer.headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8');
       expect(expositionProblems(answer.text)).to.deep.equal([]);
-      expect(answer.text).to.contain('# TYPE envoy_cluster_upstream_rq_total counter\n');
+      expect(answer.text).to.contain(
+        '# HELP envoy_cluster_upstream_rq_total Requests to the cluster.\n# TYPE envoy_cluster_upstream_rq_total counter\n',
+      );
       expect(answer.text).to.contain(String.raw`envoy_cluster_upstream_rq_total{envoy_cluster_name="a\"b\\c\nd"} 7`);
       expect(answer.text).to.match(/envoy_cluster_upstream_rq_time_bucket\{.*,le="5"\} 3\n/);
       expect(answer.text).to.match(/envoy_cluster_upstream_rq_time_bucket\{.*,le="\+Inf"\} 4\n/);
@@ -129,7 +131,7 @@ describe('/stats', () => {
 
   it('gives Prometheus only what is selected', async () => {
     const { text: body } = await admin.ask('/stats/prometheus?filter=upstream_rq_total$');
-    expect(body.split('\n')).to.have.length(3);
+    expect(body.split('\n')).to.have.length(4);
   });
 
   it('gives Prometheus what else the registry holds', async () => {
