@@ -51,8 +51,8 @@ export interface Results extends AsyncIterable<ApiResult> {
 /** Answers single requests. */
 export interface Answerer {
   answer(asked: Asked): Promise<Answer>;
-  /** The operation of a request, checked; for what answers in another way, e.g. subscriptions. */
-  operation(asked: Pick<Asked, 'request' | 'method'>): Operation | Refusal;
+  /** The operation of a request, checked and not run. */
+  operation(asked: Asked): Promise<Operation | Refusal>;
   /** Answers what is no request of an operation. */
   refuse(refused: Refusal, wanted: Wanted): Answer;
   /** Results as they come: of a subscription many, of another operation one. */
@@ -68,6 +68,15 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   const findQuery = createPersisted(options.persisted);
   const cache = options.cache ?? createResultCache(options.now);
 
+  async function notReady(facts: Facts): Promise<Refusal | undefined> {
+    try {
+      await api.ready?.(facts);
+      return undefined;
+    } catch {
+      return refusal('ERR_GRAPHQL_UPSTREAM');
+    }
+  }
+
   function operationOf({ request, method }: Pick<Asked, 'request' | 'method'>): Operation | Refusal {
     const query = findQuery(request);
     if (isRefusal(query)) return query;
@@ -79,8 +88,8 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     }
     query.keep();
     const kind = operation.definition.operation;
-    if (method === 'GET' && kind !== 'query') {
-      return refusal('ERR_GRAPHQL_METHOD', 'Only queries can be sent by GET.', { allow: 'POST' });
+    if (method !== 'POST' && kind === 'mutation') {
+      return refusal('ERR_GRAPHQL_METHOD', 'A mutation cannot be sent by GET.', { allow: 'POST' });
     }
     return operation;
   }
@@ -101,7 +110,9 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   }
 
   return {
-    operation: operationOf,
+    async operation(asked) {
+      return (await notReady(asked.facts)) ?? operationOf(asked);
+    },
     refuse(refused, wanted) {
       counts.total.value++;
       return refuse(refused, wanted);
@@ -110,12 +121,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       counts.total.value++;
       const { request, wanted, facts, signal, retries } = asked;
       facts.requestId ||= randomUUID();
-      try {
-        await api.ready?.(facts);
-      } catch {
-        return refuse(refusal('ERR_GRAPHQL_UPSTREAM'), wanted);
-      }
-      const operation = operationOf(asked);
+      const operation = (await notReady(facts)) ?? operationOf(asked);
       if (isRefusal(operation)) return refuse(operation, wanted);
       if (operation.definition.operation === 'subscription') {
         return refuse(refusal('ERR_GRAPHQL_OPERATION', api.subscribe ? STREAMS_ONLY : NO_SUBSCRIPTIONS), wanted);
@@ -135,12 +141,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       counts.total.value++;
       const { request, facts, signal, retries } = asked;
       facts.requestId ||= randomUUID();
-      try {
-        await api.ready?.(facts);
-      } catch {
-        return refusal('ERR_GRAPHQL_UPSTREAM');
-      }
-      const operation = operationOf(asked);
+      const operation = (await notReady(facts)) ?? operationOf(asked);
       if (isRefusal(operation)) return operation;
       const { variables, extensions } = request;
       const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, retries };

@@ -11,7 +11,7 @@ export const ERROR_CODES = {
   ERR_GRAPHQL_DISCOVERY: { status: 502, message: 'What the upstream says of itself cannot be offered as GraphQL.' },
   ERR_GRAPHQL_DOCUMENT: { status: 400, message: 'The document is not GraphQL, or does not fit the schema.' },
   ERR_GRAPHQL_LIMIT: { status: 400, message: 'The document is larger or more complex than allowed.' },
-  ERR_GRAPHQL_METHOD: { status: 405, message: 'GraphQL requests are POST, or GET for queries.' },
+  ERR_GRAPHQL_METHOD: { status: 405, message: 'GraphQL requests are POST, or GET without mutations.' },
   ERR_GRAPHQL_NOT_ACCEPTABLE: {
     status: 406,
     message: 'The answer is application/graphql-response+json or application/json.',

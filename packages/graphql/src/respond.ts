@@ -16,10 +16,11 @@ import {
   type Wanted,
 } from './http.ts';
 import type { Limits } from './limits.ts';
+import { varyByAccept } from './negotiation.ts';
 import { readBody } from './read-body.ts';
 import { isRefusal, refusal, type Refusal } from './refusal.ts';
 import { createDeparture, type Departure } from './subscriptions/departure.ts';
-import { sendEvents, wantsEvents } from './subscriptions/send-events.ts';
+import { sendEvents, startEvents, wantsEvents } from './subscriptions/send-events.ts';
 import { createPlaces, type Places } from './subscriptions/places.ts';
 import { createSocketServer } from './subscriptions/socket-server.ts';
 
@@ -83,6 +84,10 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   if (isRefusal(posted)) return write(answerer.refuse(posted, wanted ?? FALLBACK));
   const method = req.method ?? 'POST';
   const asked = { wanted: wanted ?? FALLBACK, facts, method, signal, retries: exchange.retries };
+  if (events && method === 'HEAD' && !isBatch(posted)) {
+    const refused = await announce(exchange, answerer, { ...asked, request: posted });
+    return refused && write(answerer.refuse(refused, FALLBACK));
+  }
   if (events && !isBatch(posted)) {
     const refused = await stream(exchange, means, { ...asked, request: posted });
     return refused && write(answerer.refuse(refused, FALLBACK));
@@ -91,6 +96,15 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   if (!isBatch(posted)) return write(await ask(posted));
   const answers = await Promise.all(posted.map(ask));
   write({ status: 200, body: `[${answers.map(({ body }) => body).join(',')}]`, headers: [] });
+}
+
+/** Answers a HEAD request for results as they come: the head of the answer, and nothing is run. */
+async function announce(exchange: ActionExchange, answerer: Answerer, asked: Asked): Promise<Refusal | undefined> {
+  const operation = await answerer.operation(asked);
+  if (isRefusal(operation)) return operation;
+  startEvents(exchange);
+  exchange.res.end();
+  return undefined;
 }
 
 /** Sends results as they come. */
@@ -114,11 +128,11 @@ function isBatch(posted: Posted): posted is readonly GraphQLRequest[] {
 
 /** Reads what is asked for, from the query or the body. */
 async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Promise<Posted | Refusal> {
-  if (req.method === 'GET') {
+  if (req.method === 'GET' || req.method === 'HEAD') {
     if (facts.path.length > limits.maxBodyBytes) return refusal('ERR_GRAPHQL_BODY_TOO_LARGE');
     return requestFromQuery(facts.path);
   }
-  if (req.method !== 'POST') return refusal('ERR_GRAPHQL_METHOD', '', { allow: 'GET, POST' });
+  if (req.method !== 'POST') return refusal('ERR_GRAPHQL_METHOD', '', { allow: 'GET, HEAD, POST' });
   if (!isRequestType(req.headers['content-type'])) return refusal('ERR_GRAPHQL_CONTENT_TYPE');
   if ((req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     return refusal('ERR_GRAPHQL_CONTENT_TYPE', 'A body is sent without content-encoding.');
@@ -146,6 +160,8 @@ function send({ req, res, writeHead }: ActionExchange, answer: Answer, { type }:
   writeHead(answer.status, [
     'content-type',
     `${type}; charset=utf-8`,
+    'vary',
+    varyByAccept(res),
     'content-length',
     String(Buffer.byteLength(answer.body)),
     ...answer.headers,

@@ -1,6 +1,7 @@
 import type { ActionExchange } from '@edge-gateway/core';
 import type { Results } from '../answer.ts';
 import type { ApiResult } from '../api.ts';
+import { varyByAccept } from '../negotiation.ts';
 import { serialize } from '../http.ts';
 import { refusal } from '../refusal.ts';
 import type { Departure } from './departure.ts';
@@ -27,11 +28,12 @@ export interface EventEnds {
  * takes nothing, with an error after `maxMs`, and at the departure without `complete`: then clients ask again, elsewhere.
  */
 export async function sendEvents(
-  { res, writeHead }: ActionExchange,
+  exchange: ActionExchange,
   results: Results,
   { maxMs, departure }: EventEnds,
 ): Promise<void> {
-  writeHead(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store']);
+  const { res } = exchange;
+  startEvents(exchange);
   res.write(':\n\n');
   const iterator = results[Symbol.asyncIterator]();
   const leave = (): void => void iterator.return?.();
@@ -60,6 +62,12 @@ export async function sendEvents(
     forget?.();
     res.removeListener('close', leave);
   }
+}
+
+/** Writes the head of an answer with results as they come. */
+export function startEvents({ res, writeHead }: ActionExchange): void {
+  const type = 'text/event-stream; charset=utf-8';
+  writeHead(200, ['content-type', type, 'cache-control', 'no-store', 'vary', varyByAccept(res)]);
 }
 
 function eventOf(result: ApiResult): string {
