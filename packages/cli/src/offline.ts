@@ -7,6 +7,7 @@ import {
   type DefaultGateways,
   type Origin,
   type Resource,
+  type ResourceCheck,
   type ResourceKey,
   type Snapshot,
 } from '@edge-gateway/core';
@@ -29,9 +30,17 @@ export async function loadOffline(
     throw fileError(directory, error);
   }
   const state = await loadDirectory(path, { defaultGateways, checks: accessChecks });
-  if (![...state.resources.keys()].some((key) => key.startsWith('GraphQLApi/'))) return state;
+  const kinds = [...state.resources.values()].map(({ kind }) => kind);
+  return kinds.includes('GraphQLApi')
+    ? loadDirectory(path, { defaultGateways, checks: await checksFor(kinds) })
+    : state;
+}
+
+/** The checks of a gateway for resources of these kinds. Those of GraphQL are only imported where there is an API. */
+export async function checksFor(kinds: readonly string[]): Promise<readonly ResourceCheck[]> {
+  if (!kinds.includes('GraphQLApi')) return accessChecks;
   const { graphqlApiCheck } = await import('@edge-gateway/graphql');
-  return loadDirectory(path, { defaultGateways, checks: [graphqlApiCheck, ...accessChecks] });
+  return [graphqlApiCheck, ...accessChecks];
 }
 
 /** The ports that a running gateway was told to open without Gateway resources, so that a directory is read alike. */

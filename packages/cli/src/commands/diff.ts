@@ -1,12 +1,17 @@
+import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
-import { compareServed, partsOf, renderComparison } from '../comparison.ts';
+import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../comparison.ts';
+import { badAnswer, type Connection } from '../connection.ts';
 import { exitStatus } from '../exit-status.ts';
 import { gatewayOf } from '../gateway.ts';
 import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { defaultGatewaysOf, loadOffline } from '../offline.ts';
+import { loadAfter } from '../load-after.ts';
+import { countLine, problemLines, shownProblems } from '../problems.ts';
 import { readSnapshots } from '../read-snapshots.ts';
-import { createTerminal } from '../terminal.ts';
+import { createTerminal, type Terminal } from '../terminal.ts';
+import { problemData, validationOf, type Validation } from '../validation.ts';
 
 interface DiffFlags {
   readonly against?: string;
@@ -33,19 +38,52 @@ export function addDiff(program: Command, io: Io): void {
   command.action(async (directory: string) => {
     const flags = command.opts<DiffFlags>();
     const terminal = createTerminal(io);
-    const diffs = await terminal.progress(`Reading ${directory}`, () => compare(io, command, directory));
-    if (flags.output === 'table') terminal.out(renderComparison(diffs, terminal.colors));
-    else terminal.out(JSON.stringify({ differences: partsOf(diffs).length, proxies: diffs }, undefined, 2));
-    if (flags.exitCode && diffs.length > 0) throw exitStatus(1);
+    const compared = await terminal.progress(`Reading ${directory}`, () => compare(io, command, directory));
+    const { diffs, problems } = compared;
+    const errors = problems.filter(({ severity }) => severity === 'error').length;
+    if (flags.output === 'table') printTable(terminal, compared);
+    else {
+      const counts = { differences: partsOf(diffs).length, errors, warnings: problems.length - errors };
+      terminal.out(JSON.stringify({ ...counts, problems: problems.map(problemData), proxies: diffs }, undefined, 2));
+    }
+    if (errors > 0 || (flags.exitCode && diffs.length > 0)) throw exitStatus(1);
   });
 }
 
-async function compare(io: Io, command: Command, directory: string) {
+const KEPT = 'The differences show what a gateway would do: it keeps the last good version of what is rejected.';
+
+interface Compared {
+  readonly diffs: readonly ProxyDiff[];
+  readonly problems: Validation['problems'];
+}
+
+function printTable({ out, colors }: Terminal, { diffs, problems }: Compared): void {
+  out(renderComparison(diffs, colors));
+  if (problems.length === 0) return;
+  out(['', 'Problems', ...problemLines(problems, colors), `${countLine(problems)}. ${KEPT}`].join('\n'));
+}
+
+async function compare(io: Io, command: Command, directory: string): Promise<Compared> {
   const { against } = command.opts<DiffFlags>();
-  const served =
-    against === undefined
-      ? (await readSnapshots(gatewayOf(io, command))).map(({ snapshot }) => snapshot)
-      : [...(await loadOffline(io, against)).snapshots.values()];
-  const planned = await loadOffline(io, directory, defaultGatewaysOf(served));
-  return compareServed(served, [...planned.snapshots.values()]);
+  const connection = against === undefined ? gatewayOf(io, command) : undefined;
+  const served = connection
+    ? (await readSnapshots(connection)).map(({ snapshot }) => snapshot)
+    : [...(await loadOffline(io, against!)).snapshots.values()];
+  const defaultGateways = defaultGatewaysOf(served);
+  let planned = await loadOffline(io, directory, defaultGateways);
+  if (validationOf(planned).problems.length > 0) {
+    const held = connection ? { resources: await readInput(connection) } : { directory: resolve(io.cwd, against!) };
+    planned = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
+  }
+  return {
+    diffs: compareServed(served, [...planned.snapshots.values()]),
+    problems: shownProblems(io, validationOf(planned).problems),
+  };
+}
+
+/** The resources that a running gateway lists, last good versions of rejected ones among them. */
+async function readInput(connection: Connection): Promise<readonly unknown[]> {
+  const { data } = await connection.snapshot('input');
+  if (Array.isArray(data)) return data;
+  throw badAnswer({ base: connection.server, flag: '--server', path: '/snapshots/input' });
 }

@@ -100,6 +100,87 @@ describe('diff', () => {
     expect(stdout).to.contain('+ listener listener-::-8080\n').and.contain('+ virtual host');
   });
 
+  describe('of a directory with errors', () => {
+    const shop = resources('/a');
+    const broken = shop.replace('headerManipulation:', 'headerManipulaton:');
+    const directory = (name: string, text: string, file = 'all.yaml') => {
+      mkdirSync(join(cwd, name), { recursive: true });
+      writeFileSync(join(cwd, name, file), text);
+    };
+    const serving = async (name: string) => {
+      const state = await loadDirectory(join(cwd, name));
+      const listed = [...state.resources.values()].map(({ apiVersion, kind, metadata, spec }) => {
+        const hidden = JSON.parse(JSON.stringify(spec).replaceAll('hunter2', '<redacted>')) as object;
+        const body = kind === 'Secret' ? { data: { token: '<redacted>' } } : { spec: hidden };
+        return { apiVersion, kind, metadata, ...body };
+      });
+      return answer({
+        '/snapshots/xds': { data: { 'gw-system~gateway-proxy': state.snapshots.get('gateway-proxy') } },
+        '/snapshots/input': { data: listed },
+      });
+    };
+
+    it('prints the errors, keeps what is rejected, and exits 1', async () => {
+      directory('broken', broken);
+      const { code, stdout } = await diff('broken', '--against', 'old');
+      expect(code).to.equal(1);
+      expect(stdout).to.match(/^No differences\.\n/);
+      expect(stdout).to.match(/broken\/all\.yaml:16:11 .*headerManipulaton.*\n1 error, 0 warnings\./);
+      expect(stdout).to.not.contain('hunter2');
+    });
+
+    it('shows the other changes of such a directory, also as JSON', async () => {
+      directory('broken-more', `${broken}${MORE}`);
+      const { code, stdout } = await diff('broken-more', '--against', 'old', '-o', 'json');
+      expect(code).to.equal(1);
+      const told = JSON.parse(stdout) as { problems: { line: number }[] };
+      expect(told).to.include({ differences: 1, errors: 1, warnings: 0 });
+      expect(told.problems[0]!.line).to.equal(16);
+    });
+
+    it('keeps what a running gateway serves', async () => {
+      directory('broken', broken);
+      const server = await serving('old');
+      const { code, stdout } = await diff('broken', '--server', server.url);
+      await server.close();
+      expect(code).to.equal(1);
+      expect(stdout).to.match(/^No differences\.\n[^]*headerManipulaton/);
+    });
+
+    it('keeps what was in a file that cannot be read', async () => {
+      directory('unreadable', 'kind: [');
+      directory('unreadable', MORE, 'more.yaml');
+      for (const flags of [
+        ['--against', 'old'],
+        ['--server', (await serving('old')).url],
+      ]) {
+        const { code, stdout } = await diff('unreadable', ...flags);
+        expect(code).to.equal(1);
+        expect(stdout).to.match(/\n\+ upstream more_gw-system\n\n1 difference: 1 added, 0 removed, 0 changed\.\n/);
+        expect(stdout).to.contain('unreadable/all.yaml');
+      }
+    });
+
+    it('serves secrets as the directory has them, for a gateway does not show them', async () => {
+      const secret =
+        'apiVersion: v1\nkind: Secret\nmetadata: { name: token }\ntype: Opaque\nstringData: { token: hunter2 }\n---\n';
+      directory('with-secret', secret + shop);
+      directory('with-secret-broken', secret + broken);
+      const server = await serving('with-secret');
+      const { stdout } = await diff('with-secret-broken', '--server', server.url);
+      await server.close();
+      expect(stdout)
+        .to.match(/^No differences\.\n/)
+        .and.not.contain('hunter2');
+    });
+
+    it('removes what the directory does not have', async () => {
+      directory('broken-other', broken.replace(/^apiVersion: gw[^]*?---\n/, ''));
+      const { stdout } = await diff('broken-other', '--against', 'old');
+      expect(stdout).to.contain('- upstream echo_gw-system');
+    });
+  });
+
   it('refuses missing directories on either side with exit status 2', async () => {
     expect(await diff('none', '--against', 'old')).to.include({
       code: 2,

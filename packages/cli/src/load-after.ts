@@ -1,0 +1,96 @@
+import {
+  DEFAULT_NAMESPACE,
+  createControlPlane,
+  directorySource,
+  memorySource,
+  type ControlPlaneState,
+  type DefaultGateways,
+  type Source,
+  type SourceChange,
+  validateWritten,
+  type WrittenResource,
+} from '@edge-gateway/core';
+import { dig, text } from './objects.ts';
+import { checksFor } from './offline.ts';
+
+/** What a gateway holds before it reads a directory: resources as `/snapshots/input` lists them, or another directory. */
+export type Held = { readonly resources: readonly unknown[] } | { readonly directory: string };
+
+/**
+ * Loads a directory as a gateway would that holds other resources: what is rejected keeps its last good version.
+ *
+ * A running gateway does not show secret values; a resource with hidden values counts as the directory has it. It does not
+ * show files either: where the directory has a file that cannot be read, resources that no other file has count as held by it.
+ */
+export async function loadAfter(
+  held: Held,
+  directory: string,
+  defaultGateways: DefaultGateways,
+): Promise<ControlPlaneState> {
+  const next = await contentOf(directorySource(directory, { watch: false }));
+  const before =
+    'directory' in held
+      ? renamed(await contentOf(directorySource(held.directory, { watch: false })), held.directory, directory)
+      : await heldBy(held.resources, next);
+  const removed: SourceChange = new Map([...before.keys()].map((unit) => [unit, []]));
+  const kinds = [...before.values(), ...next.values()].flat().map(({ value }) => text(value, 'kind'));
+  const source: Source = {
+    name: 'plan',
+    async start(onChange) {
+      onChange(before);
+      onChange(new Map([...removed, ...next]));
+    },
+    async close() {},
+  };
+  const controlPlane = createControlPlane({ source, defaultGateways, checks: await checksFor(kinds) });
+  await controlPlane.start();
+  return controlPlane.state!;
+}
+
+async function contentOf(source: Source): Promise<SourceChange> {
+  let content: SourceChange = new Map();
+  await source.start((change) => void (content = change));
+  await source.close();
+  return content;
+}
+
+/** Gives the files of one directory the names that they have in another: a file that cannot be read keeps what it held. */
+function renamed(content: SourceChange, from: string, to: string): SourceChange {
+  return new Map([...content].map(([unit, written]) => [to + unit.slice(from.length), written]));
+}
+
+async function heldBy(resources: readonly unknown[], next: SourceChange): Promise<SourceChange> {
+  const documents = [...next.values()].flat();
+  const inDirectory = new Set(documents.map(({ value }) => idOf(value)));
+  const unreadable = [...next].find(([, written]) => written.some(({ value }) => idOf(value) === undefined))?.[0];
+  const whole = resources.filter((resource) => ['spec', 'data', 'stringData'].some((key) => dig(resource, key)));
+  const held = [...(await contentOf(memorySource({ held: whole.map(withoutStatus) }))).values()].flat();
+  const hidden = new Set(
+    held
+      .filter(isUnusable)
+      .map(({ value }) => idOf(value))
+      .filter((id) => inDirectory.has(id)),
+  );
+  const usable = held.filter(({ value }) => !hidden.has(idOf(value)));
+  return new Map([
+    ['held', usable.filter(({ value }) => inDirectory.has(idOf(value)))],
+    ['hidden', documents.filter(({ value }) => hidden.has(idOf(value)))],
+    [unreadable ?? 'held elsewhere', usable.filter(({ value }) => !inDirectory.has(idOf(value)))],
+  ]);
+}
+
+/** True for a resource that is worth nothing without the values that a gateway hides. */
+function isUnusable(written: WrittenResource): boolean {
+  return text(written.value, 'kind') === 'Secret' || validateWritten(written).resource === undefined;
+}
+
+/** Kind, namespace and name of a document; `undefined` for one that does not say which resource it is. */
+function idOf(value: unknown): string | undefined {
+  const [kind, name] = [text(value, 'kind'), text(value, 'metadata', 'name')];
+  return kind && name ? `${kind}/${text(value, 'metadata', 'namespace') || DEFAULT_NAMESPACE}/${name}` : undefined;
+}
+
+function withoutStatus(resource: unknown): unknown {
+  const { status: _, ...rest } = resource as Record<string, unknown>;
+  return rest;
+}
