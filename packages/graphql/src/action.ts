@@ -11,6 +11,7 @@ import {
 import { createAnswerer } from './answer.ts';
 import type { ExecutableApi } from './api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
+import { isGuarded } from './identity.ts';
 import { limitsOf } from './limits.ts';
 import { graphqlError } from './refusal.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
@@ -53,7 +54,7 @@ export function graphqlAction(options: GraphQLActionOptions = {}): ActionKind {
       let shared = known.get(api);
       if (!shared) known.set(api, (shared = { responder: serveApi(api, context, options), users: 0 }));
       shared.users++;
-      return release(shared, () => void known.delete(api));
+      return release(shared, { guarded: isGuarded(scope), forget: () => void known.delete(api) });
     },
   };
 }
@@ -65,9 +66,12 @@ function apiOf(ref: ResourceRef, { virtualHost }: Scope): SnapshotGraphQLApi {
 }
 
 /** One use of a responder; the last one that is closed closes it. */
-function release(shared: Shared, forget: () => void): Responder {
+function release(
+  shared: Shared,
+  { guarded, forget }: { readonly guarded: boolean; readonly forget: () => void },
+): Responder {
   const { responder } = shared;
-  const used: Responder = (exchange, next) => responder(exchange, next);
+  const used: Responder = (exchange, next) => responder(guarded ? { ...exchange, guarded } : exchange, next);
   if (responder.upgrade) used.upgrade = responder.upgrade.bind(responder);
   if (responder.drain) used.drain = responder.drain.bind(responder);
   used.close = async () => {

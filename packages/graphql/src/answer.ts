@@ -31,6 +31,8 @@ export interface Asked {
   readonly facts: Facts;
   readonly method: string;
   readonly signal: AbortSignal;
+  /** The request says who its client is. */
+  readonly personal?: boolean | undefined;
   /** How requests to upstreams are tried again. */
   readonly retries?: RetryPolicy | undefined;
 }
@@ -119,7 +121,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     },
     async answer(asked) {
       counts.total.value++;
-      const { request, wanted, facts, signal, retries } = asked;
+      const { request, wanted, facts, signal, personal, retries } = asked;
       facts.requestId ||= randomUUID();
       const operation = (await notReady(facts)) ?? operationOf(asked);
       if (isRefusal(operation)) return refuse(operation, wanted);
@@ -127,7 +129,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
         return refuse(refusal('ERR_GRAPHQL_OPERATION', api.subscribe ? STREAMS_ONLY : NO_SUBSCRIPTIONS), wanted);
       }
       const { variables, extensions } = request;
-      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, retries };
+      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, personal, retries };
       const kept = cache.get(operationRequest);
       const known = kept instanceof Promise ? await kept : kept;
       if (known) return { status: 200, body: known.body, headers: keptHeaders(known) };
@@ -139,12 +141,12 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     },
     async subscribe(asked) {
       counts.total.value++;
-      const { request, facts, signal, retries } = asked;
+      const { request, facts, signal, personal, retries } = asked;
       facts.requestId ||= randomUUID();
       const operation = (await notReady(facts)) ?? operationOf(asked);
       if (isRefusal(operation)) return operation;
       const { variables, extensions } = request;
-      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, retries };
+      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, personal, retries };
       if (operation.definition.operation !== 'subscription') {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.operationTimeoutMs)]);
         return once(api.execute({ ...operationRequest, signal: limited }));

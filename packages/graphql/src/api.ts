@@ -25,6 +25,8 @@ export interface OperationRequest {
   readonly facts: Facts;
   /** Aborted when the client has left or the time is over. */
   readonly signal: AbortSignal;
+  /** The request says who its client is: its result is for this client alone, unless the schema declares it public. */
+  readonly personal?: boolean | undefined;
   /** How requests to upstreams are tried again. */
   readonly retries?: RetryPolicy | undefined;
   /** Bound of the requests to upstreams, where the operation is a part of another one. Default: a budget of its own. */
@@ -48,6 +50,8 @@ export interface ApiResult {
   readonly cacheControl?: string;
   /** Set when the result depends on nothing of the client but document and variables, and may be kept so long. */
   readonly sharedForSeconds?: number;
+  /** The schema declares it public: it may be given to clients that say who they are, too. */
+  readonly declaredPublic?: true;
 }
 
 /**

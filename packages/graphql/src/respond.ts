@@ -15,6 +15,7 @@ import {
   type Posted,
   type Wanted,
 } from './http.ts';
+import { carriesIdentity } from './identity.ts';
 import type { Limits } from './limits.ts';
 import { varyByAccept } from './negotiation.ts';
 import { readBody } from './read-body.ts';
@@ -83,7 +84,8 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   const posted = await postedBy(req, facts, limits);
   if (isRefusal(posted)) return write(answerer.refuse(posted, wanted ?? FALLBACK));
   const method = req.method ?? 'POST';
-  const asked = { wanted: wanted ?? FALLBACK, facts, method, signal, retries: exchange.retries };
+  const personal = exchange.guarded === true || carriesIdentity(req, facts);
+  const asked = { wanted: wanted ?? FALLBACK, facts, method, signal, personal, retries: exchange.retries };
   if (events && method === 'HEAD' && !isBatch(posted)) {
     const refused = await announce(exchange, answerer, { ...asked, request: posted });
     return refused && write(answerer.refuse(refused, FALLBACK));

@@ -14,6 +14,8 @@ export interface CachedResult {
   readonly cacheControl: string | undefined;
   /** How long it has been kept, in whole seconds: caches of clients keep it so much shorter. */
   readonly age: number;
+  /** For clients that say who they are, too. */
+  readonly declaredPublic: boolean;
 }
 
 /** Results that do not depend on who asks, kept as long as they may be. */
@@ -46,14 +48,15 @@ export function createResultCache(now: () => number): ResultCache {
       if (results.size === 0 || request.operation.definition.operation !== 'query') return undefined;
       const key = keyOf(request);
       const found = results.get(key);
+      if (found && request.personal === true && !found.declaredPublic) return undefined;
       if (found && found.until > now()) return { ...found, age: ageOf(found.at, now()) };
       if (found) results.delete(key);
       return undefined;
     },
-    set(request, { sharedForSeconds = 0, cacheControl }, body) {
+    set(request, { sharedForSeconds = 0, cacheControl, declaredPublic = false }, body) {
       if (sharedForSeconds <= 0) return;
       const at = now();
-      results.set(keyOf(request), { body, cacheControl, at, until: at + sharedForSeconds * 1000 });
+      results.set(keyOf(request), { body, cacheControl, declaredPublic, at, until: at + sharedForSeconds * 1000 });
     },
   };
 }

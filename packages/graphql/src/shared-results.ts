@@ -18,24 +18,30 @@ export interface ResultStore {
 export function createSharedResults(store: ResultStore, scope: string, now: () => number): ResultCache {
   const prefix = `graphql:${digest(scope)}:`;
   /** Operations whose last result was for nobody else, so that the store is not asked for them. */
-  const unshared = new WeakSet<Operation>();
+  const unshared = { personal: new WeakSet<Operation>(), others: new WeakSet<Operation>() };
+  const unsharedOf = ({ personal }: OperationRequest) => (personal === true ? unshared.personal : unshared.others);
   const storeKey = (request: OperationRequest): string => prefix + digest(keyOf(request));
   return {
     async get(request) {
       const { operation } = request;
-      if (operation.definition.operation !== 'query' || unshared.has(operation)) return undefined;
+      if (operation.definition.operation !== 'query' || unsharedOf(request).has(operation)) return undefined;
       try {
-        return read(await store.get(storeKey(request)), now());
+        const found = read(await store.get(storeKey(request)), now());
+        return request.personal === true && !found?.declaredPublic ? undefined : found;
       } catch {
         return undefined;
       }
     },
-    set(request, { sharedForSeconds = 0, cacheControl, errors }, body) {
-      if (sharedForSeconds <= 0) return void (errors ?? unshared.add(request.operation));
-      unshared.delete(request.operation);
+    set(request, { sharedForSeconds = 0, cacheControl, declaredPublic, errors }, body) {
+      if (sharedForSeconds <= 0) return void (errors ?? unsharedOf(request).add(request.operation));
+      unsharedOf(request).delete(request.operation);
       if (body.length > MAX_RESULT_CHARACTERS) return;
       store
-        .set(storeKey(request), JSON.stringify({ body, cacheControl, at: now() }), sharedForSeconds * 1000)
+        .set(
+          storeKey(request),
+          JSON.stringify({ body, cacheControl, declaredPublic, at: now() }),
+          sharedForSeconds * 1000,
+        )
         .catch(() => undefined);
     },
   };
@@ -46,8 +52,13 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 /** Somebody else may have written to the store. */
 function read(text: string | undefined, now: number): CachedResult | undefined {
   if (text === undefined) return undefined;
-  const { body, cacheControl, at } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const { body, cacheControl, declaredPublic, at } = JSON.parse(text) as Readonly<Record<string, unknown>>;
   if (typeof body !== 'string') return undefined;
   const age = typeof at === 'number' ? ageOf(at, now) : 0;
-  return { body, cacheControl: typeof cacheControl === 'string' ? cacheControl : undefined, age };
+  return {
+    body,
+    cacheControl: typeof cacheControl === 'string' ? cacheControl : undefined,
+    age,
+    declaredPublic: declaredPublic === true,
+  };
 }

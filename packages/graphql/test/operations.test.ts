@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createContext, createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { graphqlApi, type GraphQLApiOptions } from '../src/middleware.ts';
+import type { ResultStore } from '../src/shared-results.ts';
 import { ask, post, serveHandler, serveJson, type TestServer } from './servers.ts';
 
 const SCHEMA = `
@@ -12,6 +13,7 @@ const SCHEMA = `
     products: [Product!] @resolve(name: "products")
     book: Book @resolve(name: "book") @cacheControl(maxAge: 60)
     mine: Book @resolve(name: "book") @cacheControl(maxAge: 60, scope: private)
+    news: Book @resolve(name: "book") @cacheControl(maxAge: 60, scope: PUBLIC)
     found: [Found] @resolve(name: "found")
     byHeader: String @resolve(name: "byHeader") @cacheControl(maxAge: 60)
     slow: String @resolve(name: "slow")
@@ -290,6 +292,47 @@ describe('operations', () => {
     expect((await ask(url, '{ book { name } mock { a } }')).headers.get('cache-control')).to.equal(null);
   });
 
+  for (const [name, value] of [
+    ['authorization', 'Bearer a'],
+    ['cookie', 'session=a'],
+  ] as const) {
+    const headers: Record<string, string> = { [name]: value };
+    for (const [where, cacheOf] of [
+      ['in memory', () => undefined],
+      ['elsewhere', mapStore],
+    ] as const) {
+      it(`a result without a scope is for its client alone where the request has ${name}, ${where}`, async () => {
+        const cache = cacheOf();
+        const url = await start(cache ? { cache } : {});
+        const query = '{ book { name } }';
+        expect((await ask(url, query)).headers.get('cache-control')).to.equal('max-age=60, public');
+        for (let i = 0; i < 2; i++) {
+          const own = await ask(url, query, {}, headers);
+          expect(own.headers.get('cache-control')).to.equal('max-age=60, private');
+        }
+        expect(backend.asked).to.have.length(3);
+        await ask(url, query);
+        expect(backend.asked).to.have.length(3);
+      });
+
+      it(`a result that is declared public is shared where the request has ${name}, ${where}`, async () => {
+        const cache = cacheOf();
+        const url = await start(cache ? { cache } : {});
+        for (const sent of [headers, {}, headers]) {
+          const { headers: answered } = await ask(url, '{ news { name } }', {}, sent);
+          expect(answered.get('cache-control')).to.equal('max-age=60, public');
+        }
+        expect(backend.asked).to.have.length(1);
+      });
+    }
+  }
+
+  it('a result with one field of no scope beside a public one is for its client alone', async () => {
+    const url = await start();
+    const { headers } = await ask(url, '{ news { name } book { name } }', {}, { authorization: 'Bearer a' });
+    expect(headers.get('cache-control')).to.equal('max-age=60, private');
+  });
+
   it('a number that JSON has no text for is not taken for null', async () => {
     const schemaDefinition =
       'scalar Any type Query { echo(x: Any): Any @resolve(name: "echo") @cacheControl(maxAge: 60) }';
@@ -396,3 +439,12 @@ describe('operations', () => {
     });
   }
 });
+
+/** A store of results that forgets nothing. */
+function mapStore(): ResultStore {
+  const kept = new Map<string, string>();
+  return {
+    get: async (key) => kept.get(key),
+    set: async (key, value) => void kept.set(key, value),
+  };
+}

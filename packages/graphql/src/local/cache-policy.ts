@@ -6,47 +6,67 @@ import type { CacheHint } from './schema.ts';
 export interface CachePolicy {
   /** Seconds; 0 is not at all. */
   readonly maxAge: number;
-  readonly scope: 'public' | 'private';
+  /** `unset` where some field does not say: private for clients that say who they are, public for others. */
+  readonly scope: CacheScope;
+}
+
+export type CacheScope = 'public' | 'private' | 'unset';
+
+const NARROWNESS: Readonly<Record<CacheScope, number>> = { public: 0, unset: 1, private: 2 };
+
+/** The narrower of two scopes. */
+export function narrower(a: CacheScope, b: CacheScope): CacheScope {
+  return NARROWNESS[a] > NARROWNESS[b] ? a : b;
+}
+
+interface Inherited {
+  readonly maxAge: number;
+  readonly scope: CacheScope;
 }
 
 /**
  * The policy of a whole operation: the shortest time and the narrowest scope of all its fields. Fields of the operation itself and
- * fields that give objects have 0 unless it is said otherwise; others inherit that of their parent. Where the time is 0 the scope
- * says nothing.
+ * fields that give objects have 0 unless it is said otherwise; others inherit time and scope of their parent. Where the time is 0 the
+ * scope says nothing.
  */
 export function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
   let maxAge = Number.POSITIVE_INFINITY;
   let scope: CachePolicy['scope'] = 'public';
   /** What was inherited by what was visited: it may stand in many places. */
-  const visited = new Map<Selection | Children, Set<number>>();
+  const visited = new Map<Selection | Children, Set<string>>();
 
-  function isKnown(place: Selection | Children, inherited: number): boolean {
+  function isKnown(place: Selection | Children, inherited: Inherited): boolean {
     const before = visited.get(place) ?? new Set();
-    if (before.has(inherited)) return true;
-    visited.set(place, before.add(inherited));
+    const key = `${inherited.maxAge} ${inherited.scope}`;
+    if (before.has(key)) return true;
+    visited.set(place, before.add(key));
     return false;
   }
 
-  function visit(fields: Selection, inherited: number): void {
+  function visit(fields: Selection, inherited: Inherited): void {
     if (isKnown(fields, inherited)) return;
     for (const field of fields) {
       if (field.name.startsWith('__')) continue;
       const hint = hintOf(field, hints);
-      const own = hint.maxAge ?? (hint.inheritMaxAge || isLeafBelow(field, inherited) ? inherited : 0);
-      maxAge = Math.min(maxAge, own);
-      if (hint.scope === 'private') scope = 'private';
+      const inherits = hint.maxAge === undefined && (hint.inheritMaxAge === true || isLeafBelow(field, inherited));
+      const own: Inherited = {
+        maxAge: hint.maxAge ?? (inherits ? inherited.maxAge : 0),
+        scope: hint.scope ?? (inherits ? inherited.scope : 'unset'),
+      };
+      maxAge = Math.min(maxAge, own.maxAge);
+      scope = narrower(scope, own.scope);
       // Nothing makes it longer again.
       if (maxAge <= 0) return;
       if (!isKnown(field.children, own)) for (const inner of field.children.all()) visit(inner, own);
     }
   }
 
-  visit(selection, -1);
+  visit(selection, { maxAge: -1, scope: 'unset' });
   return { maxAge: Number.isFinite(maxAge) ? Math.max(0, maxAge) : 0, scope };
 }
 
-function isLeafBelow({ definition }: FieldPlan, inherited: number): boolean {
-  return inherited >= 0 && isLeafType(getNamedType(definition.type));
+function isLeafBelow({ definition }: FieldPlan, inherited: Inherited): boolean {
+  return inherited.maxAge >= 0 && isLeafType(getNamedType(definition.type));
 }
 
 function hintOf({ definition, parentType, name }: FieldPlan, hints: ReadonlyMap<string, CacheHint>): CacheHint {
@@ -56,6 +76,6 @@ function hintOf({ definition, parentType, name }: FieldPlan, hints: ReadonlyMap<
 }
 
 /** The value of `Cache-Control`; `undefined` when nothing may be kept. */
-export function cacheControl({ maxAge, scope }: CachePolicy): string | undefined {
+export function cacheControl(maxAge: number, scope: 'public' | 'private'): string | undefined {
   return maxAge > 0 ? `max-age=${maxAge}, ${scope}` : undefined;
 }

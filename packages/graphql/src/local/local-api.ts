@@ -108,11 +108,18 @@ async function mutate(plan: Plan, run: Run): Promise<ApiResult> {
   }
 }
 
-function resultOf(data: unknown, { policy }: Plan, { errors }: Run): ApiResult {
+function resultOf(data: unknown, { policy }: Plan, { errors, request }: Run): ApiResult {
   if (errors.length > 0) return { data, errors };
-  const control = cacheControl(policy);
+  const { maxAge, scope } = policy;
+  const isPublic = scope === 'public' || (scope === 'unset' && request.personal !== true);
+  const control = cacheControl(maxAge, isPublic ? 'public' : 'private');
   if (control === undefined) return { data };
-  return { data, cacheControl: control, ...(policy.scope === 'public' && { sharedForSeconds: policy.maxAge }) };
+  return {
+    data,
+    cacheControl: control,
+    ...(isPublic && { sharedForSeconds: maxAge }),
+    ...(scope === 'public' && { declaredPublic: true }),
+  };
 }
 
 /** A field that must have a value had none, up to the operation itself. */
