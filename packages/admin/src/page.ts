@@ -1,15 +1,4 @@
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text made safe for HTML content and quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
-}
+import { escapeHtml } from '@edge-gateway/core';
 
 const STYLE = 'body{font-family:sans-serif;margin:2em}td,th{padding:.2em 1em .2em 0;text-align:left}';
 

@@ -1,4 +1,5 @@
-import { escapeHtml, page } from '../page.ts';
+import { escapeHtml } from '@edge-gateway/core';
+import { page } from '../page.ts';
 import type { ControlEndpoint } from './endpoint.ts';
 
 /** `/`: links to everything there is. */

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import type { Next, ResourceRef } from '@edge-gateway/core';
 import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
-import { escapeHtml, page } from '../page.ts';
+import { escapeHtml } from '@edge-gateway/core';
+import { page } from '../page.ts';
 
 /** What the explorer shows. */
 export interface GraphQLExplorer {

@@ -1,4 +1,5 @@
-import { escapeHtml, page } from '../page.ts';
+import { escapeHtml } from '@edge-gateway/core';
+import { page } from '../page.ts';
 import type { Endpoint, Parameter } from './endpoint.ts';
 
 /** `/`: a page with a form for each endpoint; what interrupts traffic stands apart, and has to be confirmed. */

@@ -1,0 +1,55 @@
+import type { PageContent, PageLink } from './pages.ts';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Sign-in required',
+  403: 'Access denied',
+  404: 'Page not found',
+  405: 'Method not allowed',
+  408: 'The request took too long',
+  413: 'The request is too large',
+  429: 'Too many requests',
+  502: 'The service gave an invalid response',
+  503: 'The service is not available',
+  504: 'The service did not respond in time',
+};
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  401: 'This page is only for people who are signed in.',
+  403: 'You have no permission to see this page.',
+  404: 'There is nothing at this address.',
+  503: 'Try again in a moment.',
+  504: 'Try again in a moment.',
+};
+
+/** What a request ended with. */
+export interface ErrorFacts {
+  /** From 400. */
+  readonly status: number;
+  /** What a script reads; empty for none. */
+  readonly body: string;
+  readonly code?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** Who is signed in. */
+  readonly user?: string | undefined;
+  /** Where the one who is signed in can log out. */
+  readonly logoutPath?: string | undefined;
+}
+
+/** Returns the page for an error: the text that a script would read stands in it. */
+export function errorPage({ status, body, logoutPath, ...rest }: ErrorFacts): PageContent {
+  const ends = status >= 500 ? '5xx' : '4xx';
+  const links: PageLink[] = [];
+  if (status === 403 && rest.user !== undefined && logoutPath !== undefined)
+    links.push({ href: logoutPath, text: 'Switch accounts' });
+  if (status >= 502) links.push({ href: '', text: 'Try again' });
+  if (status !== 401) links.push({ href: '/', text: 'Go to the start page' });
+  return {
+    templates: [String(status), ends, 'error'],
+    status,
+    title: TITLES[status] ?? (status >= 500 ? 'Something went wrong' : 'The request was rejected'),
+    message: [MESSAGES[status], body].filter((text) => text).join(' '),
+    links,
+    ...rest,
+  };
+}
