@@ -7,7 +7,7 @@ const SHOWN = 120;
 
 /**
  * The page behind the login: who is logged in, by the claims of the header `jwt`, and every header that arrived. It checks
- * nothing itself: what reaches it passed the gateway. `x-logout-path` names where its logout link leads, default `/logout`.
+ * nothing itself: what reaches it passed the gateway. `/goodbye` is the page after a logout. `x-logout-path` names where its logout link leads, default `/logout`.
  */
 export function startAccountPage(address: { host?: string; port?: number } = {}): Promise<Service> {
   return startService('account-page', servePage, address);
@@ -15,6 +15,15 @@ export function startAccountPage(address: { host?: string; port?: number } = {})
 
 function servePage(req: IncomingMessage, res: ServerResponse): void {
   req.resume();
+  const isGoodbye = req.url === '/goodbye';
+  res.writeHead(200, PAGE_HEADERS);
+  if (req.method === 'HEAD') res.end();
+  else res.end(isGoodbye ? GOODBYE : accountPage(req));
+}
+
+const GOODBYE = htmlPage('You are logged out', '<p>Your session has ended. <a href="/account">Log in again</a></p>');
+
+function accountPage(req: IncomingMessage): string {
   const claims = claimsOf(textOf(req.headers['jwt']));
   const email = claims['email'];
   const who =
@@ -32,8 +41,7 @@ ${rows.join('\n')}
 </table>
 <h2>Claims</h2>
 <pre id="claims">${escapeHtml(JSON.stringify(claims, undefined, 2))}</pre>`;
-  res.writeHead(200, PAGE_HEADERS);
-  res.end(req.method === 'HEAD' ? undefined : htmlPage('Your account', body));
+  return htmlPage('Your account', body);
 }
 
 function row(name: string, value: string): string {

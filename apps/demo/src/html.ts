@@ -17,16 +17,23 @@ export function htmlPage(title: string, body: string): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 48rem; margin: 3rem auto; padding: 0 1rem; color: #1c2733 }
-table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #d5dbe1 }
-td { overflow-wrap: anywhere; font-family: ui-monospace, monospace; font-size: 14px }
-input { display: block; width: 18rem; padding: .4rem; margin: .2rem 0 .8rem; font: inherit }
+:root { color-scheme: light dark; --text: #1c2733; --line: #d5dbe1; --error: #a4211c; --accent: #1f5fbf }
+@media (prefers-color-scheme: dark) { :root { --text: #e6eaee; --line: #3a444e; --error: #ff9d97; --accent: #82b1ff } }
+* { box-sizing: border-box }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 48rem; margin: 3rem auto; padding: 0 1rem; color: var(--text); overflow-wrap: anywhere }
+a { color: var(--accent) }
+table { border-collapse: collapse; width: 100%; table-layout: fixed }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line) }
+th { width: 35% }
+td { font-family: ui-monospace, monospace; font-size: 14px }
+pre { white-space: pre-wrap }
+input { display: block; width: 18rem; max-width: 100%; padding: .4rem; margin: .2rem 0 .8rem; font: inherit }
 button { padding: .4rem 1.2rem; font: inherit }
-.error { color: #a4211c }
+.error { color: var(--error) }
+@media (max-width: 30rem) { th, td { display: block; width: auto; padding: .2rem 0 } th { border: 0 } }
 </style>
 </head>
 <body>

@@ -29,6 +29,11 @@ describe('the account page', () => {
     expect(text).to.contain('Nobody is logged in').and.to.contain('with cookies').and.to.contain('href="/logout"');
   });
 
+  it('says goodbye after a logout, with a way back in', async () => {
+    const text = await (await fetch(`http://127.0.0.1:${service.port}/goodbye`)).text();
+    expect(text).to.contain('<h1>You are logged out</h1>').and.to.contain('href="/account"');
+  });
+
   it('never lets a claim or a header become markup', async () => {
     const text = await (await open({ jwt: token({ email: '<script>1</script>' }), 'x-odd': '"><img src=x>' })).text();
     expect(text).to.not.contain('<script>').and.to.not.contain('<img');
