@@ -10,16 +10,16 @@ const bin = join(root, 'node_modules', '.bin');
 const [task, ...given] = process.argv.slice(2);
 
 /**
- * What each task runs after the build, and with which flags of Node. npm runs scripts in the root of the repository;
+ * What each task runs after the build, with which flags of Node, and whether it needs more than running does. npm runs scripts in the root of the repository;
  * `INIT_CWD` is the directory of its caller, which paths on the command line are relative to.
  */
 const TASKS = {
-  build: undefined,
+  build: {},
   start: { script: 'scripts/start.mjs', cwd: process.env.INIT_CWD },
-  test: { script: 'scripts/test.mjs' },
-  e2e: { script: 'scripts/test.mjs', args: ['--e2e'] },
-  bench: { script: 'bench/main.ts', flags: ['--expose-gc', '--conditions=source'] },
-  docs: { script: 'scripts/docs.ts', flags: ['--conditions=source'] },
+  test: { scope: 'all', script: 'scripts/test.mjs' },
+  e2e: { scope: 'all', script: 'scripts/test.mjs', args: ['--e2e'] },
+  bench: { scope: 'all', script: 'bench/main.ts', flags: ['--expose-gc', '--conditions=source'] },
+  docs: { scope: 'all', script: 'scripts/docs.ts', flags: ['--conditions=source'] },
   gateway: { script: 'apps/gateway/dist/main.js', cwd: process.env.INIT_CWD },
   gatewayctl: { script: 'packages/cli/dist/main.js', cwd: process.env.INIT_CWD },
 };
@@ -29,7 +29,8 @@ if (!Object.hasOwn(TASKS, task)) {
   process.exit(2);
 }
 
-setup();
+const { scope = 'run', script, flags = [], args = [], cwd } = TASKS[task];
+await setup(scope);
 
 const own = join(bin, process.platform === 'win32' ? 'node.cmd' : 'node');
 const node = existsSync(own) ? own : process.execPath;
@@ -53,9 +54,8 @@ const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', '
   stdio: 'inherit',
 });
 if (built.status !== 0) process.exit(built.status ?? 1);
-if (!TASKS[task]) process.exit(0);
+if (!script) process.exit(0);
 
-const { script, flags = [], args = [], cwd } = TASKS[task];
 const child = spawn(node, [...flags, join(root, script), ...args, ...given], { env, cwd, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));

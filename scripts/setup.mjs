@@ -1,14 +1,28 @@
 // Installs what the repository needs, and does nothing when that is already there.
 // Runs on whatever Node the machine has (20 or later); what it installs includes the Node that everything else runs on.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.setup');
+const shell = process.platform === 'win32';
+
+/** Longest wait for the registry's first response, in milliseconds. */
+const REGISTRY_MS = 4000;
+/** Milliseconds between the lines that say that an installation goes on. */
+const PROGRESS_MS = 10_000;
+
+/** What is installed: `run` is enough to build and run the gateway and the demo, `all` also to test and develop. */
+const SCOPES = {
+  run: { flags: ['--prod'], what: 'what running needs, about 260 MB' },
+  all: { flags: [], what: 'what running and testing need, about 410 MB' },
+};
 
 function fingerprint() {
   const manifests = ['packages', 'apps'].flatMap((dir) =>
@@ -22,22 +36,106 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** Installs the dependencies unless the ones of this lockfile are there. */
-export function setup() {
-  const wanted = fingerprint();
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  console.log('Installing dependencies …');
-  const done = spawnSync('npx', ['-y', PNPM, 'install', '--frozen-lockfile', '--prefer-offline'], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, npm_config_prefer_offline: 'true', CI: 'true' },
-    shell: process.platform === 'win32',
-  });
-  if (done.status !== 0) {
-    console.error('Installing the dependencies failed: see above. They come from the npm registry that npm is set to.');
-    process.exit(done.status ?? 1);
-  }
-  writeFileSync(stamp, wanted);
+/** Returns the scope and the fingerprint of what is installed completely. */
+function installed() {
+  if (!existsSync(stamp)) return {};
+  const [scope, print] = readFileSync(stamp, 'utf8').split(' ');
+  return { scope, print };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) setup();
+/**
+ * Installs the dependencies of a scope unless they are there. What was installed for `all` stays complete, so that
+ * starting between two runs of the tests removes nothing.
+ */
+export async function setup(asked = 'all') {
+  const print = fingerprint();
+  const before = installed();
+  const scope = before.scope === 'all' ? 'all' : asked;
+  if (before.print === print && (before.scope === 'all' || before.scope === scope)) return;
+  console.error(`Installing dependencies: ${SCOPES[scope].what} …`);
+  rmSync(stamp, { force: true });
+  const { code, output } = await install(SCOPES[scope].flags, await registryState());
+  if (code !== 0) {
+    console.error(output.trimEnd());
+    console.error('\nThe dependencies could not be installed: see above.');
+    process.exit(code || 1);
+  }
+  writeFileSync(stamp, `${scope} ${print}`);
+}
+
+/** Runs pnpm; with a registry that cannot be reached only from what is on this machine already. */
+async function install(flags, { registry, failure }) {
+  const network = failure?.isFinal ? '--offline' : '--prefer-offline';
+  if (failure) console.error(`The npm registry ${registry} ${failure.reason}.`);
+  const env = { ...process.env, npm_config_loglevel: 'error', CI: 'true', ...(failure && IMPATIENT) };
+  const done = await run('npx', ['-y', network, PNPM, 'install', '--frozen-lockfile', network, ...flags], env);
+  const isNetwork = failure && NETWORK_ERRORS.test(done.output);
+  return isNetwork ? { code: done.code, output: WITHOUT_NETWORK } : done;
+}
+
+/** What npm and pnpm print when they miss the network. */
+const NETWORK_ERRORS = /ENOTCACHED|ERR_PNPM_NO_OFFLINE|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|TIMEDOUT|TIMEOUT/;
+/** How npm treats a registry that did not respond at once. */
+const IMPATIENT = { npm_config_fetch_timeout: '20000', npm_config_fetch_retries: '1' };
+const WITHOUT_NETWORK = `
+The first start needs the network once, and not everything is on this machine yet. Connect to the network, or say where the registry is:
+  npm config set registry https://registry.example.com/
+  npm config set https-proxy http://proxy.example.com:3128
+Then run the command again.`;
+
+/** Runs a command, says from time to time that it goes on, and resolves with its exit code and all it printed. */
+function run(command, args, env) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env, shell });
+    let output = '';
+    const began = Date.now();
+    const progress = setInterval(() => {
+      console.error(`  still installing, ${Math.round((Date.now() - began) / 1000)} s`);
+    }, PROGRESS_MS);
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const finish = (code) => {
+      clearInterval(progress);
+      resolve({ code, output });
+    };
+    child.on('error', (error) => {
+      output += error.code === 'ENOENT' ? `${command} is not installed: it comes with npm.` : error.message;
+      finish(1);
+    });
+    child.on('close', (code) => finish(code ?? 1));
+  });
+}
+
+/** Asks the registry that npm is set to for a sign of life; behind a proxy nobody can tell. */
+async function registryState() {
+  const settings = spawnSync('npm', ['config', 'get', 'registry', 'https-proxy', 'proxy'], { cwd: root, shell });
+  const values = new Map(
+    String(settings.stdout)
+      .split('\n')
+      .map((line) => line.split(/=(.*)/s)),
+  );
+  const registry = values.get('registry') || 'https://registry.npmjs.org/';
+  const proxy = [values.get('https-proxy'), values.get('proxy')].some((value) => value && value !== 'null');
+  return { registry, failure: proxy ? undefined : await knock(registry) };
+}
+
+/** Resolves with what is wrong with a registry; nothing is sent to it but the request for a head. */
+function knock(registry) {
+  return new Promise((resolve) => {
+    const send = registry.startsWith('http:') ? requestHttp : requestHttps;
+    const options = { method: 'HEAD', timeout: REGISTRY_MS, rejectUnauthorized: false };
+    const request = send(registry, options, () => finish());
+    const limit = setTimeout(
+      () => finish({ reason: `has not responded for ${REGISTRY_MS / 1000} s; still trying` }),
+      REGISTRY_MS,
+    );
+    function finish(failure) {
+      clearTimeout(limit);
+      request.destroy();
+      resolve(failure);
+    }
+    request.on('error', ({ code }) => finish({ reason: `cannot be reached (${code})`, isFinal: true }));
+    request.end();
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await setup(process.argv[2]);
