@@ -8,6 +8,9 @@ import { each, within, type Check, type Finding } from './finding.ts';
 import { checkLogin, checkRedis } from './login.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
+const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;
+/** At this cost one check takes some seconds. */
+const MAX_BCRYPT_COST = 16;
 /** Not `common` and the like, which stand for every tenant. */
 const TENANT = /^(?!(?:common|organizations|consumers)$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 
@@ -48,7 +51,20 @@ const checkStep: Check<AuthStep> = ({ basicAuth, apiKeyAuth, oauth2, passThrough
 const checkBasic: Check<BasicAuth> = ({ apr, encryption, userList }, at) => {
   const extended = encryption?.apr !== undefined || encryption?.sha1 !== undefined;
   const complete = apr ? !encryption && !userList : extended && userList !== undefined;
-  return unless(complete, at, 'basicAuth needs apr, or encryption and userList');
+  const block = apr ? 'apr' : 'userList';
+  const costly = Object.entries((apr ?? userList)?.users ?? {}).filter(
+    ([, { hashedPassword = '' }]) => Number(BCRYPT_COST.exec(hashedPassword)?.[1] ?? 0) > MAX_BCRYPT_COST,
+  );
+  return [
+    ...unless(complete, at, 'basicAuth needs apr, or encryption and userList'),
+    ...costly.flatMap(([name]) =>
+      unless(
+        false,
+        [...at, block, 'users', name, 'hashedPassword'],
+        `the cost of bcrypt must not be above ${MAX_BCRYPT_COST}`,
+      ),
+    ),
+  ];
 };
 
 const checkApiKey: Check<ApiKeyAuth> = ({ match, digest }, at) =>

@@ -1,75 +1,84 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import apacheMd5 from 'apache-md5';
-import { compare } from 'bcryptjs';
 import { GatewayError, type AuthDenied, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
-
-/** The package's types describe an ES module, but it is a CommonJS one. */
-const aprMd5 = apacheMd5 as unknown as (password: string, salt: string) => string;
-
-interface User {
-  readonly salt: string;
-  readonly hashedPassword: string;
-}
-
-type Matches = (password: string, user: User) => boolean | Promise<boolean>;
+import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type StoredHash } from '../password/hash.ts';
+import type { Rejection } from '../password/threads.ts';
+import { createVerifier } from '../password/verifier.ts';
 
 /** A longer pair of user name and password, in characters, is refused unhashed. */
 const MAX_LENGTH = 1024;
-
-/** `$apr1$salt$hash` of Apache's htpasswd. */
-const matchesApr: Matches = (password, { salt, hashedPassword }) =>
-  equal(aprMd5(password, `$apr1$${salt}$`), `$apr1$${salt}$${hashedPassword}`);
-
-/** Hex of SHA-1 over password and salt, in this order. */
-const matchesSha1: Matches = (password, { salt, hashedPassword }) =>
-  equal(createHash('sha1').update(password).update(salt).digest('hex'), hashedPassword.toLowerCase());
-
-/** A whole bcrypt hash stands for itself, whatever the block says. */
-const matchesBcrypt: Matches = (password, { hashedPassword }) => compare(password, hashedPassword);
-
-/** Somebody who does not exist: checked in the same time as somebody who does. */
-const NOBODY: User = { salt: 'nobody', hashedPassword: '0'.repeat(22) };
+/** A check at this cost takes some seconds; each further one doubles the time. */
+const MAX_BCRYPT_COST = 16;
+const RETRY_AFTER_SECONDS = '1';
 
 /** User name and password in `Authorization: Basic` (RFC 7617); with `encryption` also in `Proxy-Authorization`. */
 export const basicMethod: AuthMethodKind<BasicAuth> = {
   type: 'basicAuth',
-  create(spec, { id }) {
+  create(spec, { id, context }) {
     if ((spec.apr ? 1 : 0) + (spec.encryption && spec.userList ? 1 : 0) !== 1) {
       throw new GatewayError(`${id}: basicAuth needs apr, or encryption with userList`, { code: 'ERR_EXTAUTH_CONFIG' });
     }
-    const users = new Map(Object.entries(spec.apr?.users ?? spec.userList?.users ?? {}));
-    const matches = spec.encryption?.sha1 ? matchesSha1 : matchesApr;
+    const scheme = spec.encryption?.sha1 ? 'sha1' : 'apr1';
+    const users = usersOf(spec, scheme);
+    for (const [name, stored] of users) {
+      if (bcryptCost(stored) <= MAX_BCRYPT_COST) continue;
+      throw new GatewayError(`${id}: the bcrypt cost of user ${name} is above ${MAX_BCRYPT_COST}`, {
+        code: 'ERR_EXTAUTH_CONFIG',
+      });
+    }
+    const decoys = decoysOf(users, scheme);
+    const verifier = context.state('extauth.passwords', () => createVerifier(context.now));
+    const log = context.log.get('ext_authz');
     const denied = (reason: string): AuthDenied => ({
       allowed: false,
       status: 401,
       headers: ['www-authenticate', `Basic realm="${(spec.realm ?? '').replaceAll(/["\\]/g, String.raw`\$&`)}"`],
       reason,
     });
-    const nobody = nobodyAmong(users);
     return {
       local: true,
       async authorize(request) {
         const credentials = credentialsOf(request, spec.encryption !== undefined);
         if (!credentials) return denied('no user name and password');
         const found = users.get(credentials.name);
-        const user: User = {
-          salt: found?.salt ?? nobody.salt,
-          hashedPassword: found?.hashedPassword ?? nobody.hashedPassword,
-        };
-        const check = /^\$2[aby]\$/.test(user.hashedPassword) ? matchesBcrypt : matches;
-        if (!(await check(credentials.password, user)) || !found?.hashedPassword)
-          return denied('wrong user name or password');
+        const hashes = found ? [found, ...decoys.filter((decoy) => costOf(decoy) !== costOf(found))] : decoys;
+        const check = { ...credentials, hashes, client: request.clientAddress };
+        const isRight = await verifier.verify(check).catch((error: unknown): Rejection => {
+          // Not a server that failed: `failureModeAllow` must not apply.
+          log.error({ requestId: request.requestId, config: id, err: error }, 'password cannot be checked');
+          return 'busy';
+        });
+        if (typeof isRight === 'string') return later(isRight);
+        if (!isRight || !found) return denied('wrong user name or password');
         return { allowed: true, userId: credentials.name };
       },
     };
   },
 };
 
-/** Where users have bcrypt hashes, an unknown one has to cost as much, or the time would tell who exists. */
-function nobodyAmong(users: ReadonlyMap<string, Partial<User>>): User {
-  const costly = [...users.values()].find(({ hashedPassword }) => hashedPassword?.startsWith('$2'));
-  return { ...NOBODY, ...(costly?.hashedPassword !== undefined && { hashedPassword: costly.hashedPassword }) };
+/** Users with their hashes; those without one are left out. */
+function usersOf({ apr, userList }: BasicAuth, scheme: HashScheme): ReadonlyMap<string, StoredHash> {
+  const written = Object.entries(apr?.users ?? userList?.users ?? {});
+  return new Map(
+    written.flatMap(([name, { salt = '', hashedPassword = '' }]) => {
+      if (hashedPassword === '') return [];
+      const own = isBcrypt(hashedPassword) ? 'bcrypt' : scheme;
+      return [[name, { scheme: own, salt, hash: hashedPassword }]];
+    }),
+  );
+}
+
+/** One hash for each cost among the users: with all of them each check takes the same time, also for unknown users. */
+function decoysOf(users: ReadonlyMap<string, StoredHash>, scheme: HashScheme): readonly StoredHash[] {
+  const byCost = new Map([...users.values()].map((stored) => [costOf(stored), unmatchable(stored)]));
+  return byCost.size > 0 ? [...byCost.values()] : [unmatchable({ scheme, salt: '', hash: '' })];
+}
+
+/** Nobody was judged: behind a `!` it is no permission. */
+function later(rejection: Rejection): AuthDenied {
+  const headers = ['retry-after', RETRY_AFTER_SECONDS];
+  return rejection === 'tooMany'
+    ? { allowed: false, status: 429, headers, unsure: true, reason: 'too many passwords of this client are checked' }
+    : { allowed: false, status: 503, headers, unsure: true, reason: 'too many passwords are checked' };
 }
 
 function credentialsOf(request: AuthRequest, withProxy: boolean): { name: string; password: string } | undefined {
@@ -80,9 +89,4 @@ function credentialsOf(request: AuthRequest, withProxy: boolean): { name: string
   const colon = text.indexOf(':');
   if (colon === -1 || text.length > MAX_LENGTH) return undefined;
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
-}
-
-function equal(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }

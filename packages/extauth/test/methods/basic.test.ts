@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { hashSync } from 'bcryptjs';
+import { createContext } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
+import { costOf } from '../../src/password/hash.ts';
+import type { PasswordVerifier } from '../../src/password/verifier.ts';
 import { basic, guarded, only, stopAll } from '../harness.ts';
 
 // The hash of "password" as htpasswd prints it: $apr1$TYiryv0/$8BvzLUO9IfGPGGsPnAgSu1
@@ -142,5 +145,65 @@ describe('basicAuth', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect((await ask('/', { headers: { authorization: basic(name, 'password') } })).status).to.equal(401);
     }
+  });
+
+  it('takes the first colon for the end of the user name', async () => {
+    const carol = { salt: '', hashedPassword: hashSync('a:b:', 4) };
+    const { ask, seen } = await guarded(only({ basicAuth: { apr: { users: { carol } } } }));
+    const headers = { authorization: basic('carol', 'a:b:') };
+    expect(await seen('/', { headers })).to.include({ 'x-user-id': 'carol' });
+    for (const wrong of ['a', 'a:b', 'b:'])
+      expect((await ask('/', { headers: { authorization: basic('carol', wrong) } })).status, wrong).to.equal(401);
+  });
+
+  it('answers 429 with Retry-After to a client with more passwords at once than the bound, and never lets in', async () => {
+    const carol = { salt: '', hashedPassword: hashSync('right', 8) };
+    const { ask } = await guarded({ configs: [{ name: 'a', basicAuth: { apr: { users: { carol } } } }] });
+    const wrong = (i: number) => ask('/', { headers: { authorization: basic('carol', `wrong-${i}`) } });
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => wrong(i)));
+    const later = answers.filter(({ status }) => status === 429);
+    expect(later.length).to.be.greaterThan(0);
+    for (const { headers, body } of later) expect([headers['retry-after'], body]).to.deep.equal(['1', '']);
+    expect(answers.filter(({ status }) => status === 401)).to.have.lengthOf(40 - later.length);
+  });
+
+  it('is no permission behind a not while passwords cannot be checked, nor by failureModeAllow', async () => {
+    for (const verify of [() => Promise.resolve('busy' as const), () => Promise.reject(new Error('thread ended'))]) {
+      const context = createContext();
+      context.state('extauth.passwords', (): PasswordVerifier => ({ verify }));
+      const { ask } = await guarded(
+        { configs: [{ name: 'a', basicAuth: { apr: { users } } }], booleanExpr: '!a' },
+        { context, settings: { failureModeAllow: true } },
+      );
+      const answer = await ask('/', { headers: { authorization: basic('alice', 'password') } });
+      expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);
+    }
+  });
+
+  it('makes the same checks for every user name, known or not, whatever their hashes cost', async () => {
+    const asked: string[][] = [];
+    const context = createContext();
+    context.state('extauth.passwords', (): PasswordVerifier => ({
+      verify({ hashes }) {
+        asked.push(hashes.map(costOf).sort());
+        return Promise.resolve(false);
+      },
+    }));
+    const mixed = {
+      ...users,
+      carol: { salt: '', hashedPassword: hashSync('x', 4) },
+      dave: { salt: '', hashedPassword: hashSync('x', 5) },
+      half: {},
+    };
+    const { ask } = await guarded(only({ basicAuth: { apr: { users: mixed } } }), { context });
+    for (const name of ['alice', 'carol', 'dave', 'half', 'nobody'])
+      await ask('/', { headers: { authorization: basic(name, 'x') } });
+    expect(asked).to.deep.equal(Array.from({ length: 5 }, () => ['apr1 0', 'bcrypt 4', 'bcrypt 5']));
+  });
+
+  it('cannot be made of a bcrypt hash that takes minutes to check', async () => {
+    const carol = { hashedPassword: `$2b$17$${'a'.repeat(53)}` };
+    const refused = await guarded(only({ basicAuth: { apr: { users: { carol } } } })).catch((error: unknown) => error);
+    expect(refused).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
   });
 });

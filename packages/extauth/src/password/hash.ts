@@ -1,0 +1,53 @@
+import { createHash, hash, timingSafeEqual } from 'node:crypto';
+import apacheMd5 from 'apache-md5';
+import { compareSync } from 'bcryptjs';
+
+/** The package's types describe an ES module, but it is a CommonJS one. */
+const aprMd5 = apacheMd5 as unknown as (password: string, salt: string) => string;
+
+export type HashScheme = 'apr1' | 'sha1' | 'bcrypt';
+
+/** A stored hash of a password. */
+export interface StoredHash {
+  readonly scheme: HashScheme;
+  /** Unused for bcrypt, whose hash contains it. */
+  readonly salt: string;
+  readonly hash: string;
+}
+
+const BCRYPT = /^\$2[aby]\$(\d\d)\$/;
+
+/** Whether a stored text is a whole bcrypt hash, which stands for itself, whatever the block says. */
+export const isBcrypt = (hashed: string): boolean => BCRYPT.test(hashed);
+
+/** The cost of a bcrypt hash, a power of 2; 0 for others. */
+export const bcryptCost = ({ scheme, hash: hashed }: StoredHash): number =>
+  scheme === 'bcrypt' ? Number(BCRYPT.exec(hashed)?.[1]) : 0;
+
+/** What a check costs: hashes with the same text take equally long. */
+export const costOf = (stored: StoredHash): string => `${stored.scheme} ${bcryptCost(stored)}`;
+
+/** Returns a hash that no password has, and whose check takes as long as that of `stored`. */
+export function unmatchable(stored: StoredHash): StoredHash {
+  const cost = BCRYPT.exec(stored.hash)?.[1];
+  return stored.scheme === 'bcrypt'
+    ? { scheme: 'bcrypt', salt: '', hash: `$2b$${cost}$${'a'.repeat(53)}` }
+    : { scheme: stored.scheme, salt: 'nobody', hash: '-' };
+}
+
+/** Whether a password has a stored hash. Takes from microseconds (SHA-1) to a second (bcrypt) of this thread. */
+export function matches(password: string, { scheme, salt, hash: hashed }: StoredHash): boolean {
+  switch (scheme) {
+    case 'bcrypt':
+      return compareSync(password, hashed);
+    case 'apr1':
+      return equal(aprMd5(password, `$apr1$${salt}$`), `$apr1$${salt}$${hashed}`);
+    case 'sha1':
+      // Password and salt in this order, as hex digits.
+      return equal(createHash('sha1').update(password).update(salt).digest('hex'), hashed.toLowerCase());
+  }
+}
+
+function equal(a: string, b: string): boolean {
+  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+}

@@ -1,0 +1,65 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { matches, type StoredHash } from './hash.ts';
+import { createThreads, type Rejection, type Threads } from './threads.ts';
+
+/** How long a verified password needs no hashing, in milliseconds. */
+export const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 10_000;
+
+/** A password and the hashes that it is checked with; only the first one counts, the others make the time equal. */
+export interface PasswordCheck {
+  readonly name: string;
+  readonly password: string;
+  readonly hashes: readonly StoredHash[];
+  /** Address of the client. */
+  readonly client: string;
+}
+
+/** Verifies passwords off the event loop. */
+export interface PasswordVerifier {
+  /** Rejects when the check itself fails. */
+  verify(check: PasswordCheck): Promise<boolean | Rejection>;
+}
+
+/**
+ * Makes a verifier. A good password is remembered for a minute, by a keyed hash of it and of what it was checked with; the
+ * key lives in this process only. Requests with the same password at the same time share one check.
+ */
+export function createVerifier(now: () => number, threads: Threads = createThreads()): PasswordVerifier {
+  const secret = randomBytes(32);
+  const verified = new LRUCache<string, true>({
+    max: MAX_REMEMBERED,
+    ttl: REMEMBERED_MS,
+    ttlResolution: 0,
+    perf: { now },
+  });
+  const running = new Map<string, Promise<boolean | Rejection>>();
+  const keyOf = ({ name, password, hashes }: PasswordCheck): string =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify([name, password, hashes[0]]))
+      .digest('base64');
+
+  async function check(asked: PasswordCheck): Promise<boolean | Rejection> {
+    const { password, hashes, client } = asked;
+    const results = await threads.run({ password, hashes }, client);
+    return typeof results === 'string' ? results : results[0]!;
+  }
+
+  return {
+    async verify(asked) {
+      // What takes microseconds needs no thread.
+      if (asked.hashes.every(({ scheme }) => scheme === 'sha1'))
+        return asked.hashes.map((stored) => matches(asked.password, stored))[0]!;
+      const key = keyOf(asked);
+      if (verified.get(key)) return true;
+      const shared = running.get(key);
+      if (shared) return shared;
+      const mine = check(asked).finally(() => running.delete(key));
+      running.set(key, mine);
+      const result = await mine;
+      if (result === true) verified.set(key, true);
+      return result;
+    },
+  };
+}
