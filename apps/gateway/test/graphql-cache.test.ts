@@ -21,6 +21,12 @@ spec:
     schemaDefinition: |
       type Query { title: String @resolve(name: "title") @cacheControl(maxAge: 60) }
     executor: { local: { resolutions: { title: { mockResolver: { syncResponse: One } } } } }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: extauth-signing-key, namespace: gw-system }
+type: Opaque
+stringData: { signing-key: ${'k'.repeat(32)} }
 `;
 
 describe('--graphql-cache', () => {
@@ -38,17 +44,43 @@ describe('--graphql-cache', () => {
     await redis.close();
   });
 
+  async function ask(url = gateway.url): Promise<unknown> {
+    const body = JSON.stringify({ query: '{ title }' });
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(url, { method: 'POST', headers, body })).json();
+  }
+
+  async function kept(): Promise<number> {
+    return (await redis.command(['keys', 'graphql:*'])).split('graphql:').length - 1;
+  }
+
   it('keeps results of GraphQL APIs in Redis', async () => {
-    const ask = async (): Promise<unknown> => {
-      const body = JSON.stringify({ query: '{ title }' });
-      const headers = { 'content-type': 'application/json' };
-      return (await fetch(gateway.url, { method: 'POST', headers, body })).json();
-    };
     await until(async () => {
       expect(await ask()).to.deep.equal({ data: { title: 'One' } });
-      return (await redis.command(['keys', 'graphql:*'])).includes('graphql:');
+      return (await kept()) === 1;
     }, 'a result in Redis');
   });
+
+  for (const [name, resources, results] of [
+    ['another gateway with the same Secret uses them', RESOURCES, 1],
+    ['another gateway without the Secret has its own', RESOURCES.slice(0, RESOURCES.lastIndexOf('---')), 2],
+  ] as const) {
+    it(name, async () => {
+      const other = new GatewayProcess();
+      other.write('books.yaml', resources);
+      await other.start('--graphql-cache', `redis://${redis.host}`);
+      try {
+        await until(async () => {
+          expect(await ask(other.url)).to.deep.equal({ data: { title: 'One' } });
+          return (await kept()) === results;
+        }, `${results} results in Redis`);
+        await ask(other.url);
+        expect(await kept()).to.equal(results);
+      } finally {
+        await other.close();
+      }
+    });
+  }
 
   it('refuses an address that is none of Redis', async () => {
     const other = new GatewayProcess();

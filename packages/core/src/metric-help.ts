@@ -96,6 +96,7 @@ const BY_ENDING: readonly (readonly [ending: RegExp, help: string])[] = [
   [/_graphql_rq_error$/, 'Requests whose result has errors.'],
   [/_graphql_rq_parse_json_error$/, 'Requests whose body is not JSON.'],
   [/_graphql_rq_parse_query_error$/, 'Requests whose document cannot be parsed.'],
+  [/_graphql_cache_rejected$/, 'Kept results that were not sealed by this key for their place, or are too old.'],
   [/_graphql_rq_invalid_query_error$/, 'Requests whose document does not fit the schema.'],
 ];
 

@@ -16,6 +16,7 @@ import { limitsOf } from './limits.ts';
 import { graphqlError } from './refusal.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
 import { createResponder } from './respond.ts';
+import { createResultsKey } from './results-key.ts';
 import { createSharedResults, type ResultStore } from './shared-results.ts';
 import { createApiCounts } from './statistics.ts';
 
@@ -27,7 +28,10 @@ export interface GraphQLActionOptions {
   readonly introspection?: boolean;
   /** Path on the server of a remote API. Default `/graphql`. */
   readonly serverPath?: (api: ResourceRef) => string | undefined;
-  /** Where results are kept that `@cacheControl` lets everyone share. Default: in memory, for each API its own. */
+  /**
+   * Where results are kept that `@cacheControl` lets everyone share. Default: in memory, for each API its own. They are sealed with
+   * `signing-key` of the Secret `gw-system.extauth-signing-key`.
+   */
   readonly cache?: ResultStore;
 }
 
@@ -115,7 +119,15 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
     log: context.log.get('graphql'),
     logSensitiveInfo: options?.logSensitiveInfo === true,
     now: context.now,
-    cache: given.cache && createSharedResults(given.cache, scopeOf(found), context.now),
+    cache:
+      given.cache &&
+      createSharedResults({
+        store: given.cache,
+        scope: scopeOf(found),
+        key: createResultsKey(undefined, context),
+        rejected: counts.cacheRejected,
+        now: context.now,
+      }),
   });
   const responder = createResponder({ answerer, limits, allowedOrigins: options?.allowedOrigins });
   const closeSockets = responder.close?.bind(responder);

@@ -8,6 +8,7 @@ import type { ChangePolicy } from './remote/followed-schema.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
 import { createResponder } from './respond.ts';
+import { createResultsKey } from './results-key.ts';
 import { createSharedResults, type ResultStore } from './shared-results.ts';
 import { createApiCounts } from './statistics.ts';
 import { createUrlCaller, type UpstreamUrls } from './upstream-urls.ts';
@@ -51,6 +52,11 @@ export interface GraphQLApiOptions {
   readonly limits?: Partial<Limits>;
   /** Where results are kept that `@cacheControl` lets everyone share, e.g. `redisResults(url, log)`. Default: in memory. */
   readonly cache?: ResultStore;
+  /**
+   * At least 32 random characters, the same for all processes that share `cache`: results are sealed with it. Default: the Secret
+   * `gw-system.extauth-signing-key` of the context, else random, so that no other process uses the results.
+   */
+  readonly cacheKey?: string;
   /** Name in logs and statistics. Default `graphql`. */
   readonly name?: string;
 }
@@ -92,7 +98,13 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
     now: context.now,
     cache:
       options.cache &&
-      createSharedResults(options.cache, JSON.stringify([name, parts.spec, options.apis]), context.now),
+      createSharedResults({
+        store: options.cache,
+        scope: JSON.stringify([name, parts.spec, options.apis]),
+        key: createResultsKey(options.cacheKey, context),
+        rejected: counts.cacheRejected,
+        now: context.now,
+      }),
   });
   const responder = createResponder({ answerer, limits, allowedOrigins: options.options?.allowedOrigins });
   const handler: Handler = function graphqlApi(req, res, next) {

@@ -1,32 +1,64 @@
-import { createHash } from 'node:crypto';
+import { digest, keyedDigest, seal, unseal, type Counter } from '@edge-gateway/core';
 import type { Operation, OperationRequest } from './api.ts';
 import { ageOf, keyOf, MAX_RESULT_CHARACTERS, type CachedResult, type ResultCache } from './result-cache.ts';
 
 /**
  * Where results are kept beyond one process. What it rejects with, or gives that no API put there, counts as nothing
- * found: a request is never refused for it.
+ * found: a request is never refused for it. What it is given is encrypted, and authenticated together with its key.
  */
 export interface ResultStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, ttlMs: number): Promise<void>;
 }
 
-/**
- * A cache in a store. `scope` is what a result depends on beside the request: another definition of an API never gets
- * the results of this one. `now` gives milliseconds since 1970.
- */
-export function createSharedResults(store: ResultStore, scope: string, now: () => number): ResultCache {
-  const prefix = `graphql:${digest(scope)}:`;
+export interface SharedResultsOptions {
+  readonly store: ResultStore;
+  /** What a result depends on beside the request: another definition of an API never gets the results of this one. */
+  readonly scope: string;
+  /** 32 bytes that all who share results have; nobody else can read or write one. */
+  readonly key: () => Uint8Array;
+  /** Counts entries that were not sealed with this key for their place, or are kept longer than they may. */
+  readonly rejected: Counter;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** A place in the store. */
+interface Place {
+  readonly name: string;
+  /** For this place alone, so that the number of results sealed with one key stays small. */
+  readonly key: Uint8Array;
+}
+
+/** Makes a cache in a store. */
+export function createSharedResults({ store, scope, key, rejected, now }: SharedResultsOptions): ResultCache {
+  const scopeDigest = digest(scope);
   /** Operations whose last result was for nobody else, so that the store is not asked for them. */
   const unshared = { personal: new WeakSet<Operation>(), others: new WeakSet<Operation>() };
   const unsharedOf = ({ personal }: OperationRequest) => (personal === true ? unshared.personal : unshared.others);
-  const storeKey = (request: OperationRequest): string => prefix + digest(keyOf(request));
+
+  function placeOf(request: OperationRequest): Place {
+    const shared = key();
+    const what = `${scopeDigest}\n${keyOf(request)}`;
+    const name = `graphql:${keyedDigest(shared, `name\n${what}`)}`;
+    return { name, key: Buffer.from(keyedDigest(shared, `key\n${what}`), 'base64url') };
+  }
+
+  async function find(request: OperationRequest): Promise<CachedResult | undefined> {
+    const place = placeOf(request);
+    const sealed = await store.get(place.name);
+    if (sealed === undefined) return undefined;
+    const found = read(unseal(place.key, place.name, sealed), now());
+    if (!found) rejected.value++;
+    return found;
+  }
+
   return {
     async get(request) {
       const { operation } = request;
       if (operation.definition.operation !== 'query' || unsharedOf(request).has(operation)) return undefined;
       try {
-        const found = read(await store.get(storeKey(request)), now());
+        const found = await find(request);
         return request.personal === true && !found?.declaredPublic ? undefined : found;
       } catch {
         return undefined;
@@ -36,29 +68,31 @@ export function createSharedResults(store: ResultStore, scope: string, now: () =
       if (sharedForSeconds <= 0) return void (errors ?? unsharedOf(request).add(request.operation));
       unsharedOf(request).delete(request.operation);
       if (body.length > MAX_RESULT_CHARACTERS) return;
-      store
-        .set(
-          storeKey(request),
-          JSON.stringify({ body, cacheControl, declaredPublic, at: now() }),
-          sharedForSeconds * 1000,
-        )
-        .catch(() => undefined);
+      const at = now();
+      const ttlMs = sharedForSeconds * 1000;
+      const place = placeOf(request);
+      const text = JSON.stringify({ body, cacheControl, declaredPublic, at, until: at + ttlMs });
+      store.set(place.name, seal(place.key, place.name, text), ttlMs).catch(() => undefined);
     },
   };
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
-
-/** Somebody else may have written to the store. */
+/** `undefined` for what was not sealed, and for what somebody has kept beyond its time. */
 function read(text: string | undefined, now: number): CachedResult | undefined {
   if (text === undefined) return undefined;
-  const { body, cacheControl, declaredPublic, at } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-  if (typeof body !== 'string') return undefined;
-  const age = typeof at === 'number' ? ageOf(at, now) : 0;
-  return {
-    body,
-    cacheControl: typeof cacheControl === 'string' ? cacheControl : undefined,
-    age,
-    declaredPublic: declaredPublic === true,
-  };
+  const { body, cacheControl, declaredPublic, at, until } = JSON.parse(text) as Kept;
+  if (until + MAX_CLOCK_SKEW_MS < now) return undefined;
+  return { body, cacheControl, age: ageOf(at, now), declaredPublic: declaredPublic === true };
 }
+
+/** What is sealed. */
+interface Kept {
+  readonly body: string;
+  readonly cacheControl: string | undefined;
+  readonly declaredPublic?: boolean;
+  readonly at: number;
+  readonly until: number;
+}
+
+/** How far the clocks of gateways may be apart. */
+const MAX_CLOCK_SKEW_MS = 5000;

@@ -7,6 +7,8 @@ export interface ApiCounts {
   readonly parseJsonError: Counter;
   readonly parseQueryError: Counter;
   readonly invalidQueryError: Counter;
+  /** Kept results that were forged, or moved, or are too old. */
+  readonly cacheRejected: Counter;
   resolver(name: string): ResolverCounts;
 }
 
@@ -25,6 +27,7 @@ export function createApiCounts(metrics: Metrics, prefix: string): ApiCounts {
     parseJsonError: counter('rq_parse_json_error'),
     parseQueryError: counter('rq_parse_query_error'),
     invalidQueryError: counter('rq_invalid_query_error'),
+    cacheRejected: counter('cache_rejected'),
     resolver: (name) => ({
       total: counter(`${name}.rest_resolver.total_resolutions`),
       failed: counter(`${name}.rest_resolver.failed_resolutions`),

@@ -1,12 +1,9 @@
-import { compileRegex, deriveKey, randomToken, secretText, type Context } from '@edge-gateway/core';
+import { compileRegex, deriveKey, randomToken, secretText, SIGNING_KEY_SECRET, type Context } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import type { CookieAttributes } from './cookies.ts';
 import { failure } from './failure.ts';
 import { identify, type Identified } from './provider/client-authentication.ts';
 import { findSecret } from './secret.ts';
-
-/** Holds the key that replicas share for logins under way, as `signing-key`. */
-export const SIGNING_KEY_SECRET = { name: 'extauth-signing-key', namespace: 'gw-system' } as const;
 
 const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
 /** A secret at least this long is taken to be random, so keys may be derived from it. */
