@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { compareOrigins } from './claim.ts';
 import { reportChanges } from './change-report.ts';
 import type { Learned } from './learned.ts';
-import { silentLoggers, type Loggers } from './logger.ts';
+import { libraryLoggers, silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { FieldPath, Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey, ResourceStatus } from './resource.ts';
@@ -47,7 +47,7 @@ export interface FieldPlace {
 export interface ControlPlaneOptions {
   readonly source: Source;
   readonly defaultGateways?: DefaultGateways;
-  /** Default: silent. */
+  /** Default: from level warn on, to standard error. */
   readonly log?: Loggers;
   readonly metrics?: Metrics;
   /** Refuse resources beside the checks of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
@@ -89,7 +89,7 @@ const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), 
  * await controlPlane.start();
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const { source, defaultGateways, log = silentLoggers, metrics = createMetrics(), checks } = options;
+  const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
   const { certificateFiles = true } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
@@ -166,8 +166,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 }
 
 /**
- * Reads, validates and translates a directory once; certificate files are not read. Throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is none; every
- * other problem is in the state's `issues` and `statuses`.
+ * Reads, validates and translates a directory once; certificate files are not read. Throws `ERR_CORE_DIRECTORY_UNREADABLE` when
+ * there is none; every other problem is in the state's `issues` and `statuses`, and is not logged unless `log` is given.
  *
  * @example
  * const { issues } = await loadDirectory('resources');
@@ -177,11 +177,9 @@ export async function loadDirectory(
   directory: string,
   options: Omit<ControlPlaneOptions, 'source'> = {},
 ): Promise<ControlPlaneState> {
-  const controlPlane = createControlPlane({
-    certificateFiles: false,
-    ...options,
-    source: directorySource(directory, { watch: false }),
-  });
+  const { log = silentLoggers } = options;
+  const source = directorySource(directory, { watch: false, log: log.get('config') });
+  const controlPlane = createControlPlane({ certificateFiles: false, ...options, log, source });
   await controlPlane.start();
   await controlPlane.close();
   return controlPlane.state!;

@@ -123,5 +123,12 @@ export function createLoggers(options: { level?: LogLevel; destination?: Destina
 const nothing = (): void => {};
 const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing };
 
-/** Loggers that say nothing: the default in library use. */
+/** Loggers without output. */
 export const silentLoggers: Loggers = { get: () => SILENT, level: () => 'off', setLevel: nothing };
+
+/** Default in library use: JSON lines from level warn on, to standard error. */
+export const libraryLoggers: Loggers = createLoggers({
+  level: 'warn',
+  // Not the descriptor: whoever redirects the stream redirects these lines.
+  destination: { write: (line) => void process.stderr.write(line) },
+});

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createLoggers, GatewayError } from '../src/index.ts';
+import { createContext, createLoggers, GatewayError, libraryLoggers, silentLoggers } from '../src/index.ts';
 
 describe('a log line', () => {
   function lineOf(fields: object): Record<string, never> {
@@ -40,5 +40,38 @@ describe('a log line', () => {
       err: new Error('cannot reach https://user:MARKER@auth.example'),
     });
     expect(JSON.stringify(line)).to.contain('cannot reach').and.not.contain('MARKER');
+  });
+});
+
+describe('the loggers of library use', () => {
+  /** What goes to standard error while this runs. */
+  function toStandardError(act: () => void): string {
+    const { write } = process.stderr;
+    let text = '';
+    process.stderr.write = (chunk) => ((text += chunk), true);
+    libraryLoggers.setLevel('warn');
+    try {
+      act();
+    } finally {
+      process.stderr.write = write;
+      libraryLoggers.setLevel('off');
+    }
+    return text;
+  }
+
+  it('write from level warn on to standard error, as JSON lines without secrets', () => {
+    const text = toStandardError(() => {
+      const log = createContext().log.get('router');
+      log.info({}, 'not this');
+      log.warn({ token: 'a-secret' }, 'this');
+      log.error({}, 'and this');
+    });
+    const lines = text.trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal(['this', 'and this']);
+    expect(text).to.not.match(/a-secret/);
+  });
+
+  it('are replaced by those of the context', () => {
+    expect(toStandardError(() => createContext({ log: silentLoggers }).log.get('router').error({}, 'x'))).to.equal('');
   });
 });

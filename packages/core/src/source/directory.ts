@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, normalize, relative, sep } from 'node:path';
 import { GatewayError } from '../errors.ts';
-import { silentLoggers, type Logger } from '../logger.ts';
+import { libraryLoggers, type Logger } from '../logger.ts';
 import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
 import { createBreath, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
@@ -20,7 +20,7 @@ export interface DirectoryOptions {
   readonly debounceMs?: number;
   /** Larger files are refused unread. Default 16 MiB. */
   readonly maxFileBytes?: number;
-  /** Default: silent. */
+  /** Default: from level warn on, to standard error. */
   readonly log?: Logger;
 }
 
@@ -62,7 +62,7 @@ class DirectorySource implements Source {
     this.#watch = options.watch ?? true;
     this.#debounceMs = options.debounceMs ?? 20;
     this.#maxFileBytes = options.maxFileBytes ?? MAX_FILE_BYTES;
-    this.#log = options.log ?? silentLoggers.get('config');
+    this.#log = options.log ?? libraryLoggers.get('config');
     this.#pending = createPending(this.#debounceMs, (path) => readUnit(path, this.#maxFileBytes));
   }
 
