@@ -1,5 +1,6 @@
 import type { Context } from './concern.ts';
 import type { HeaderChange } from './facts.ts';
+import type { Identity } from './identity.ts';
 
 /** What an auth method sees of a request. It never sees the request itself, so that any server can ask it. */
 export interface AuthRequest {
@@ -43,6 +44,10 @@ export interface AuthAllowed {
   readonly queryChanges?: readonly QueryChange[];
   /** Who it is, for `userIdHeader`. */
   readonly userId?: string;
+  /** Claims of the token that was verified, for `identityOf`. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** Made of `userId` and `claims` by what runs the method; of several steps the last one that has either. */
+  readonly identity?: Identity;
   /** Added to the state; what it names anew wins. */
   readonly state?: Readonly<Record<string, unknown>>;
   /** All the state from here on, in place of what was there; `state` is added to it. */
@@ -63,6 +68,8 @@ export interface AuthDenied {
   readonly unsure?: true;
   /** For the log, never for the client. */
   readonly reason: string;
+  /** Code of the error that a user's own error handler gets. Default: that of the package. */
+  readonly code?: string;
 }
 
 export type AuthDecision = AuthAllowed | AuthDenied;

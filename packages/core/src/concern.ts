@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { applyHeaderChanges, factsOf } from './facts.ts';
 import type { AzureAddresses } from './group-lookup.ts';
-import { silentLoggers, type Loggers } from './logger.ts';
+import { libraryLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Route, Secrets, SnapshotSettings, VirtualHost } from './snapshot.ts';
 import { createStates, type StateHold } from './states.ts';
@@ -95,12 +94,12 @@ export interface Concern<Options = unknown> {
   compile(options: Options, context: Context, scope?: Scope): Handler | undefined;
 }
 
-/** Makes a context: silent, without secrets, on the system's clock, unless told otherwise. */
+/** Makes a context: logs from warn on to standard error, without secrets, on the system's clock, unless told otherwise. */
 export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates'>> = {}): Context {
   const now = parts.now ?? Date.now;
   const { state, hold } = createStates(now);
   return {
-    log: parts.log ?? silentLoggers,
+    log: parts.log ?? libraryLoggers,
     metrics: parts.metrics ?? createMetrics(),
     secrets: parts.secrets ?? { get: () => undefined },
     now,
@@ -111,83 +110,4 @@ export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates
     state,
     holdStates: hold,
   };
-}
-
-/**
- * Turns a concern into a middleware factory for a user's own server: what the concern recorded on the request's
- * headers is applied to `req.headers` and `req.rawHeaders` before `next()` (before `next(error)` only what it removed), a
- * changed path to `req.url`, and response headers by `res.setHeader`. Behind a mount path the concern sees what is left
- * of the path, as `req.url` does.
- *
- * @example
- * export const rbac = asMiddleware(rbacConcern);
- * app.use(rbac({ policies }));
- */
-export function asMiddleware<Options>(concern: Concern<Options>): (options: Options, context?: Context) => Handler {
-  return (options, context = createContext()) => {
-    const handler = concern.compile(options, context);
-    if (!handler) return (_req, _res, next) => next();
-    const applied: Handler = (req, res, next) => {
-      const facts = factsOf(req);
-      const url = req.url ?? '/';
-      const method = req.method ?? 'GET';
-      facts.path = url;
-      facts.method = method;
-      handler(req, res, (error) => {
-        if (error === undefined) applyRecorded(req, res);
-        else applyRemovals(req);
-        if (facts.path !== url) req.url = facts.path;
-        if (facts.method !== method) req.method = facts.method;
-        next(error);
-      });
-    };
-    Object.defineProperty(applied, 'name', { value: concern.name });
-    if (handler.upgrade) applied.upgrade = handler.upgrade.bind(handler);
-    if (handler.drain) applied.drain = handler.drain.bind(handler);
-    if (handler.close) applied.close = handler.close.bind(handler);
-    return applied;
-  };
-}
-
-/** Who lets a refused request go on all the same does not get what nobody but a concern may say. */
-function applyRemovals(req: IncomingMessage): void {
-  const { requestChanges } = factsOf(req);
-  const removals = requestChanges.filter(({ op }) => op === 'remove');
-  requestChanges.splice(0, requestChanges.length, ...removals);
-  applyToRequest(req);
-}
-
-function applyToRequest(req: IncomingMessage): void {
-  const facts = factsOf(req);
-  const touched = new Set(facts.requestChanges.map((change) => change.name));
-  for (const name of touched) {
-    const value = facts.header(name);
-    if (value === undefined) delete req.headers[name];
-    else req.headers[name] = value;
-  }
-  if (touched.size > 0) {
-    req.rawHeaders = applyHeaderChanges(req.rawHeaders, facts.requestChanges);
-    // Node would make this of as many raw headers as there once were.
-    req.headersDistinct = distinct(req.rawHeaders);
-  }
-  facts.requestChanges.length = 0;
-}
-
-function applyRecorded(req: IncomingMessage, res: ServerResponse): void {
-  applyToRequest(req);
-  const facts = factsOf(req);
-  for (const change of facts.responseChanges) {
-    if (change.op === 'remove') res.removeHeader(change.name);
-    else if (change.op === 'append') res.appendHeader(change.name, change.value);
-    else if (!change.where || res.hasHeader(change.name) === (change.where === 'present'))
-      res.setHeader(change.name, change.value);
-  }
-  facts.responseChanges.length = 0;
-}
-
-/** Lists of values by name in lower case. */
-function distinct(flat: readonly string[]): NodeJS.Dict<string[]> {
-  const lists = Object.create(null) as NodeJS.Dict<string[]>;
-  for (let i = 0; i < flat.length; i += 2) (lists[flat[i]!.toLowerCase()] ??= []).push(flat[i + 1]!);
-  return lists;
 }

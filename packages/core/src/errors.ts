@@ -22,7 +22,7 @@ export interface GatewayErrorOptions {
 
 /**
  * The one error class of all packages. `code` is `ERR_<PACKAGE>_<WHAT>`, never renamed or reused.
- * `status` and `headers` follow Express's convention, so its error handler renders them as they are.
+ * `status`, `statusCode` and `headers` follow the conventions of Express, Fastify and Nest, so their error handlers render them as they are.
  *
  * @example
  * app.use((error, req, res, next) => {
@@ -34,6 +34,8 @@ export class GatewayError extends Error {
   override readonly name: string = 'GatewayError';
   readonly code: string;
   readonly status: number;
+  /** The same as `status`, under the name that Fastify and Nest read. */
+  readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly reply: ErrorReply | undefined;
 
@@ -41,6 +43,7 @@ export class GatewayError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = options.code;
     this.status = options.status ?? 500;
+    this.statusCode = this.status;
     this.headers = options.headers ?? {};
     this.reply = options.reply;
   }

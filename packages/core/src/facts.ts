@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Identity } from './identity.ts';
 
 /** A change to a message head, recorded by a concern and applied when the head is written. Names are lower case. */
 export type HeaderChange =
@@ -34,6 +35,8 @@ export interface Facts {
   readonly claims: Map<string, Readonly<Record<string, unknown>>>;
   /** Dynamic metadata, by namespace. */
   readonly metadata: Map<string, Record<string, unknown>>;
+  /** Who sends the request; `undefined` before a handler authenticated it. */
+  identity: Identity | undefined;
   readonly requestChanges: HeaderChange[];
   readonly responseChanges: HeaderChange[];
   /**
@@ -59,6 +62,7 @@ class RequestFacts implements Facts {
   upstream = '';
   readonly claims = new Map<string, Readonly<Record<string, unknown>>>();
   readonly metadata = new Map<string, Record<string, unknown>>();
+  identity: Identity | undefined = undefined;
   readonly requestChanges: HeaderChange[] = [];
   readonly responseChanges: HeaderChange[] = [];
   headers: readonly string[] | undefined = undefined;

@@ -17,7 +17,6 @@ export {
 export type { ActionExchange, ActionKind, Responder, WriteHead } from './action.ts';
 export {
   STAGES,
-  asMiddleware,
   createContext,
   type Concern,
   type Context,
@@ -26,6 +25,16 @@ export {
   type Scope,
   type Stage,
 } from './concern.ts';
+export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './as-middleware.ts';
+export { denialError } from './denial.ts';
+export { errorResponse, jsonResponse, type ErrorResponse } from './error-response.ts';
+export { identityFrom, identityOf, type Identity } from './identity.ts';
+export { linger, lingerOnClose, setCloseDelay } from './lingering-close.ts';
+export { protect, type Middleware, type ProtectedHandler } from './protect/protect.ts';
+export { acceptUpgrades, type UpgradeServer } from './protect/accept-upgrades.ts';
+export { runMiddleware } from './protect/run.ts';
+export { onlyProtected } from './protect/only-protected.ts';
+export { createUpgradeResponse } from './protect/upgrade-response.ts';
 export type { StateHold } from './states.ts';
 export { parseDuration } from './duration.ts';
 export {
@@ -42,6 +51,7 @@ export {
   LOGGER_NAMES,
   LOG_LEVELS,
   createLoggers,
+  libraryLoggers,
   silentLoggers,
   type LogLevel,
   type Logger,

@@ -1,6 +1,7 @@
 import {
   applyHeaderChanges,
   GatewayError,
+  identityFrom,
   parseExpression,
   type AuthAllowed,
   type AuthDenied,
@@ -10,6 +11,7 @@ import {
   type Context,
   type Expression,
   type HeaderChange,
+  type Identity,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { methodOf } from './method-of.ts';
@@ -125,6 +127,7 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<S
   const changes = decision.requestChanges ?? [];
   const queryChanges = decision.queryChanges ?? [];
   const userId = decision.userId ?? granted.userId;
+  const identity = identityOf(name, decision) ?? granted.identity;
   return {
     request: {
       ...request,
@@ -138,6 +141,7 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<S
       responseChanges: [...(granted.responseChanges ?? []), ...(decision.responseChanges ?? [])],
       queryChanges: [...(granted.queryChanges ?? []), ...queryChanges],
       ...(userId !== undefined && { userId }),
+      ...(identity && { identity }),
       state,
       metadata: { ...granted.metadata, ...(decision.metadata && { [name]: decision.metadata }) },
     },
@@ -155,6 +159,10 @@ function withoutClientCopies(
     touched.add(change.name);
     return isFirst && change.op === 'append' ? [{ op: 'remove', name: change.name }, change] : [change];
   });
+}
+
+function identityOf(step: string, { userId, claims }: AuthAllowed): Identity | undefined {
+  return userId === undefined && !claims ? undefined : identityFrom(step, claims ?? {}, userId);
 }
 
 function headersThrough(request: AuthRequest, requestChanges: readonly HeaderChange[]) {

@@ -26,6 +26,7 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
   facts.requestChanges.push(...requestChanges, ...user);
   facts.responseChanges.push(...responseChanges);
   facts.path = changeQuery(facts.path, queryChanges);
+  if (granted.identity) facts.identity = granted.identity;
   if (Object.keys(metadata).length > 0) {
     facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
   }

@@ -1,4 +1,12 @@
-import { asMiddleware, type AuthMethodKind, type Concern, type Context, type Handler } from '@edge-gateway/core';
+import {
+  asMiddleware,
+  denialError,
+  factsOf,
+  type AuthMethodKind,
+  type Concern,
+  type CreateMiddleware,
+  type Handler,
+} from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
 import { createChain } from './chain.ts';
 import { grantedHeadersOf } from './granted-headers.ts';
@@ -37,27 +45,18 @@ const concern: Concern<ExtAuthMiddlewareOptions> = {
   },
 };
 
-/** Answers here: a redirect to a login is no error that an error handler should have to know. */
-const refuseHere: Refuse = ({ status, headers, body }, { req, res }) => {
+/** Passes the refusal on as an error: `asMiddleware` decides what becomes of it. */
+const refuseHere: Refuse = (refusal, { req, res, next }) => {
   if (res.headersSent || res.destroyed) return;
-  const type = body === '' || headers.some((each, i) => i % 2 === 0 && each.toLowerCase() === 'content-type');
-  const described = type ? headers : [...headers, 'content-type', 'text/plain'];
-  const unread = !req.complete;
-  res.writeHead(status, [
-    ...described,
-    'content-length',
-    String(Buffer.byteLength(body)),
-    ...(unread ? ['connection', 'close'] : []),
-  ]);
-  res.end(body);
+  next(denialError({ allowed: false, ...refusal }, factsOf(req), 'ERR_EXTAUTH_DENIED'));
 };
 
 /**
- * External auth for Express and `node:http`: asks the chain of an AuthConfig, answers refusals itself, and hands what
- * was granted on in `req.headers`. Throws `ERR_EXTAUTH_METHOD`, `ERR_EXTAUTH_CONFIG` or `ERR_CORE_EXPRESSION` for a
+ * External auth for Express and `node:http`: asks the chain of an AuthConfig and hands what was granted on in `req.headers` and
+ * `identityOf(req)`. A refusal is answered, or passed to `next(error)` as `ERR_EXTAUTH_DENIED` with `onRefusal: 'next'`. Throws `ERR_EXTAUTH_METHOD`, `ERR_EXTAUTH_CONFIG` or `ERR_CORE_EXPRESSION` for a
  * chain that cannot be used.
  *
  * @example
  * app.use(extauth({ config: { configs: [{ basicAuth: { realm: 'staff', apr: { users } } }] } }));
  */
-export const extauth: (options: ExtAuthMiddlewareOptions, context?: Context) => Handler = asMiddleware(concern);
+export const extauth: CreateMiddleware<ExtAuthMiddlewareOptions> = asMiddleware(concern);

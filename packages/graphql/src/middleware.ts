@@ -1,4 +1,4 @@
-import { createContext, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
+import { createContext, onlyProtected, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { createAnswerer } from './answer.ts';
 import { createApi, type FoundApi } from './create-api.ts';
@@ -63,7 +63,8 @@ export interface GraphQLApiOptions {
 
 /**
  * Serves a GraphQL API as a middleware: it answers every request it gets, and gives `next` only errors that are none of the
- * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. `upgrade` takes over WebSockets; `drain`
+ * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. WebSockets come through `protect` alone: its
+ * `upgrade` runs the handlers that stand before the API. `drain`
  * ends subscriptions so that their clients connect again, elsewhere; `close` ends its connections.
  *
  * @example
@@ -110,7 +111,8 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const handler: Handler = function graphqlApi(req, res, next) {
     responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
   };
-  if (responder.upgrade) handler.upgrade = responder.upgrade.bind(responder);
+  const upgrade: NonNullable<Handler['upgrade']> = (req, socket, head) => void responder.upgrade!(req, socket, head);
+  handler.upgrade = onlyProtected(upgrade, context.log.get('graphql'));
   if (responder.drain) handler.drain = responder.drain.bind(responder);
   handler.close = async () => {
     await responder.close?.();

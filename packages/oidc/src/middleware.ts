@@ -1,14 +1,17 @@
 import type { Store } from 'express-session';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   asMiddleware,
   createContext,
+  denialError,
   factsOf,
-  type AuthDenied,
+  identityFrom,
   type AuthMethod,
   type Concern,
   type Context,
+  type GatewayError,
   type Handler,
+  type MiddlewareOptions,
 } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { assemble } from './assemble.ts';
@@ -32,18 +35,18 @@ const concern: Concern<OidcOptions> = {
   name: 'oidc',
   option: 'oidcAuthorizationCode',
   stage: 'extAuth',
-  compile: (options, context) => handlerOf(methodFrom(options, context)),
+  compile: (options, context) => handlerOf(methodFrom(options, context), options.issuerUrl ?? ''),
 };
 
 /**
  * Logs users in at an OpenID Connect provider: browsers without a session are sent there, scripts get 401. Requests
- * with a session go on with the headers that `headers`, `identityToken` and `accessToken` name; nothing else of `req`
- * changes. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET` for options that cannot be used; no call is made.
+ * with a session go on with the headers that `headers`, `identityToken` and `accessToken` name, and with the claims of the id
+ * token in `identityOf(req)`; nothing else of `req` changes. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET` for options that cannot be used; no call is made.
  *
  * @example
  * app.use(oidc({ issuerUrl, clientId, clientSecret, appUrl: 'https://app.example.com', callbackPath: '/callback' }));
  */
-export function oidc(options: OidcOptions, context: Context = createContext()): Handler {
+export function oidc(options: OidcOptions & MiddlewareOptions, context: Context = createContext()): Handler {
   return asMiddleware(concern)(options, context);
 }
 
@@ -62,31 +65,23 @@ function methodFrom(options: OidcOptions, context: Context): AuthMethod {
   });
 }
 
-function handlerOf(method: AuthMethod): Handler {
-  const handler: Handler = function oidcHandler(req, res, next) {
-    authorize(method, req, res).then((allowed) => allowed && next(), next);
+function handlerOf(method: AuthMethod, issuer: string): Handler {
+  const handler: Handler = function oidcHandler(req, _res, next) {
+    authorize(method, req, issuer).then(next, next);
   };
   handler.close = () => method.close?.();
   return handler;
 }
 
-/** True when the request goes on; else it is answered. */
-async function authorize(method: AuthMethod, req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+/** Gives the error of a request that does not go on. */
+async function authorize(method: AuthMethod, req: IncomingMessage, issuer: string): Promise<GatewayError | undefined> {
   const asked = requestFrom(req);
   const request = await withBody(asked, method.bodyBytes?.(asked) ?? 0);
   const decision = await method.authorize(request);
-  if (!decision.allowed) {
-    refuse(res, decision);
-    return false;
-  }
   const facts = factsOf(req);
+  if (!decision.allowed) return denialError(decision, facts, 'ERR_OIDC_LOGIN_FAILED');
   facts.requestChanges.push(...(decision.requestChanges ?? []));
   facts.responseChanges.push(...(decision.responseChanges ?? []));
-  return true;
-}
-
-function refuse(res: ServerResponse, { status, headers = [], body = '' }: AuthDenied): void {
-  res.statusCode = status;
-  for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
-  res.end(body);
+  if (decision.claims) facts.identity = identityFrom(issuer, decision.claims);
+  return undefined;
 }

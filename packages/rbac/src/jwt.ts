@@ -3,6 +3,7 @@ import {
   asMiddleware,
   factsOf,
   GatewayError,
+  identityFrom,
   type Concern,
   type Context,
   type Facts,
@@ -106,6 +107,7 @@ async function judge(provider: Provider, tokens: readonly string[]): Promise<Tok
 function acceptToken({ provider, found, outcome }: Verdict, facts: Facts): void {
   const { payload } = outcome as Token;
   provider.accept(payload, found, facts);
+  facts.identity = identityFrom(provider.name, payload);
   metadataOf(facts)[provider.name] = payload;
 }
 
@@ -180,8 +182,8 @@ export const jwtConcern: Concern<JwtProviders> = {
 };
 
 /**
- * Verifies JSON Web Tokens (RFC 7519) in your own server. Errors go to `next`: `ERR_RBAC_JWT` 401,
- * `ERR_RBAC_JWT_AUDIENCE` 403, with `WWW-Authenticate` in `error.headers` (RFC 6750 §3).
+ * Verifies JSON Web Tokens (RFC 7519) in your own server; `identityOf(req)` has the claims. Rejects with `ERR_RBAC_JWT` 401 or
+ * `ERR_RBAC_JWT_AUDIENCE` 403, and `WWW-Authenticate` (RFC 6750 §3): see `onRefusal`.
  *
  * @example
  * app.use(jwt({ providers: { main: { issuer: 'https://id.example.com', jwks: { local: { key } } } } }));

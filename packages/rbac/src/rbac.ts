@@ -62,7 +62,7 @@ export const rbacConcern: Concern<Rbac> = {
 };
 
 /**
- * Role-based access control in your own server, behind `jwt`. Errors go to `next`: `ERR_RBAC_DENIED` 403.
+ * Role-based access control in your own server, behind `jwt`. Rejects with `ERR_RBAC_DENIED` 403: see `onRefusal`.
  *
  * @example
  * app.use(jwt({ providers }), rbac({ policies: { admins: { principals: [{ jwtPrincipal: { claims: { role: 'admin' } } }] } } }));

@@ -40,7 +40,7 @@ export async function createArena(): Promise<Arena> {
     createIssuer('ES256', 'ec'),
     createIssuer('RS256', 'rsa'),
   ]);
-  const handler = jwt({ providers: { main: providerWith(rsa.jwk, ec.jwk) } }, testContext());
+  const handler = jwt({ providers: { main: providerWith(rsa.jwk, ec.jwk) }, onRefusal: 'next' }, testContext());
   const server = await serve(handler);
   const ask = (token: string, path = '/') => server.ask(path, { authorization: `Bearer ${token}` });
   return {

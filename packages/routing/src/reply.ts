@@ -1,22 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorResponse, jsonResponse, lingerOnClose, type ErrorResponse } from '@edge-gateway/core';
 import { hasBody } from './http1/request-body.ts';
-import { lingerOnClose } from './lingering-close.ts';
-import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { hasHeader } from './flat-headers.ts';
 import { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 
-/** An answer of the gateway itself. */
-export interface LocalReply {
-  readonly status: number;
-  readonly body: string;
-  /** Empty when there is no body to describe. */
-  readonly contentType: string;
-  /** Flat, beside those that describe the body. */
-  readonly headers: readonly string[];
-}
+/** A response of the gateway itself. */
+export type LocalReply = ErrorResponse;
 
 const TEXT = 'text/plain';
-const JSON_TYPE = 'application/json';
+const UNKNOWN = { code: 'ERR_ROUTING_HANDLER', ...ERROR_CODES.ERR_ROUTING_HANDLER };
 
 /** An answer with a short text, or none. */
 export function textReply(status: number, body: string, headers: readonly string[] = []): LocalReply {
@@ -31,28 +23,12 @@ export function redirectReply(status: number, location: string): LocalReply {
 /** The answer to a request that is refused: a code to look up, and the id to find it in the log. */
 export function errorReply(code: RoutingErrorCode, requestId: string): LocalReply {
   const { status, message } = ERROR_CODES[code];
-  return jsonReply(status, { code, message, requestId }, []);
+  return jsonResponse(status, { code, message, requestId }, []);
 }
 
-/**
- * The answer to an error that a concern gave: its own, where it has one. Else only what the client did wrong is
- * explained; nothing shows its cause.
- */
+/** The response to an error of a concern, see `errorResponse` of core. */
 export function replyTo(error: unknown, requestId: string): LocalReply {
-  if (!(error instanceof GatewayError)) return errorReply('ERR_ROUTING_HANDLER', requestId);
-  const { code, status, reply } = error;
-  if (reply) return ownReply(error, reply);
-  const message = status < 500 ? error.message : ERROR_CODES.ERR_ROUTING_HANDLER.message;
-  return jsonReply(status, { code, message, requestId }, Object.entries(error.headers).flat());
-}
-
-function ownReply({ status, headers }: GatewayError, { body }: ErrorReply): LocalReply {
-  const { 'content-type': contentType = TEXT, ...others } = headers;
-  return { status, body, contentType: body === '' ? '' : contentType, headers: Object.entries(others).flat() };
-}
-
-function jsonReply(status: number, body: object, headers: readonly string[]): LocalReply {
-  return { status, body: JSON.stringify(body), contentType: JSON_TYPE, headers };
+  return errorResponse(error, requestId, UNKNOWN);
 }
 
 /** Headers of a reply with its length. Its type comes last, see {@link describeBody}. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   createContext,
+  libraryLoggers,
   silentLoggers,
   type CallUpstream,
   type ActionKind,
@@ -37,7 +38,7 @@ export interface RouterOptions {
   readonly fallthrough?: 'next' | 'notFound';
   /**
    * Where requests are logged by listeners that name no access log. Default: `stdout`, one JSON line a request; `none`
-   * when the context's loggers are silent, as they are unless a context with loggers is given.
+   * when no context with loggers is given, or a silent one.
    */
   readonly accessLog?: 'stdout' | 'none';
 }
@@ -117,7 +118,8 @@ export function createRouter(options: RouterOptions = {}): Router {
 }
 
 function logsByDefault({ accessLog }: RouterOptions, context: Context): boolean {
-  return accessLog === undefined ? context.log !== silentLoggers : accessLog === 'stdout';
+  if (accessLog !== undefined) return accessLog === 'stdout';
+  return context.log !== silentLoggers && context.log !== libraryLoggers;
 }
 
 /** Gives the handler of a listener, always the same function for the same name. */

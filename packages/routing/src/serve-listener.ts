@@ -1,6 +1,6 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Next } from '@edge-gateway/core';
+import { createUpgradeResponse, type Next } from '@edge-gateway/core';
 import type { ListenerTable } from './compile/listener-table.ts';
 import { headersOf, textReply, writeReply } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment } from './routed-request.ts';
@@ -51,7 +51,7 @@ export function createServeListener(
       else answerNotFound(exchange);
     },
     upgrade(name, { req, ...upgrade }, { embedded }) {
-      const res = responseFor(req, upgrade.socket as Socket);
+      const res = createUpgradeResponse(req, upgrade.socket as Socket);
       const listener = name === undefined ? undefined : table.get(name);
       if (!listener) return answerNotFound({ req, res });
       const hand: Ways['send'] = (request, destination, action) =>
@@ -69,16 +69,4 @@ export function createServeListener(
 function answerNotFound({ req, res }: Exchange): void {
   const reply = textReply(404, '');
   writeReply({ req, res }, reply.status, headersOf(reply), reply.body);
-}
-
-/** A response on the socket of an upgrade, for answers that are none. The socket closes behind it. */
-function responseFor(req: IncomingMessage, socket: Socket): ServerResponse {
-  const res = new ServerResponse(req);
-  res.shouldKeepAlive = false;
-  res.assignSocket(socket);
-  res.once('finish', () => {
-    res.detachSocket(socket);
-    socket.end();
-  });
-  return res;
 }

@@ -146,6 +146,7 @@ function allowed(spec: AccessTokenValidation, { claims, userInfo, isJwt, userId 
   const introspection = userInfo ?? (isJwt ? undefined : claims);
   return {
     allowed: true,
+    claims,
     requestChanges: isJwt ? claimChanges(spec.claimsToHeaders ?? [], claims) : [],
     state: { ...(isJwt && { jwtAccessToken: claims }), ...(introspection && { introspection }) },
     ...(typeof userId === 'string' && { userId }),

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { protect } from '@edge-gateway/core';
 import { buildSchema, GraphQLError } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -109,7 +110,7 @@ export async function frontOf(options: GraphQLApiOptions): Promise<Front> {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  front.server.on('upgrade', (req, socket, head) => handler.upgrade!(req, socket, head));
+  front.server.on('upgrade', (req, socket, head) => protect(handler).upgrade(req, socket, head));
   return {
     ...front,
     open,

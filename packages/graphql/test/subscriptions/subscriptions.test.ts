@@ -1,3 +1,4 @@
+import { protect } from '@edge-gateway/core';
 import { startTodos, type Service } from '@edge-gateway/demo';
 import { createClient } from 'graphql-ws';
 import { expect } from 'chai';
@@ -24,7 +25,7 @@ describe('subscriptions of a remote API', () => {
       limits: { operationTimeoutMs: 30_000 },
     });
     front = await serveHandler(handler);
-    front.server.on('upgrade', (req, socket, head) => handler.upgrade!(req, socket, head));
+    front.server.on('upgrade', (req, socket, head) => protect(handler).upgrade(req, socket, head));
   });
   after(async () => {
     await front.close();

@@ -43,13 +43,14 @@ export function errorPage(parts: {
   const { status, message } = ERROR_CODES[parts.code];
   const isBusy = status >= 502;
   const text = isBusy ? 'Try again' : 'Start again';
-  return page({
+  const denied = page({
     status: parts.status ?? status,
     title: isBusy ? 'Login is not available just now' : 'You are not logged in',
     body: `<p>${message} (${parts.code})</p>${link(parts.again, text)}`,
     reason: parts.reason,
     headers: [...(isBusy ? ['retry-after', RETRY_AFTER_SECONDS] : []), ...(parts.headers ?? [])],
   });
+  return { ...denied, code: parts.code };
 }
 
 /** A token that the provider gave and that does not hold. A difference of clocks is named: it does not go away by itself. */
@@ -79,5 +80,6 @@ function asJson(request: AuthRequest, code: ErrorCode, reason: string): AuthDeni
     headers,
     body: JSON.stringify({ code, message, requestId: request.requestId }),
     reason,
+    code,
   };
 }

@@ -8,6 +8,8 @@ export interface Site {
   /** Put in place once the address is known. */
   use(handler: Handler): void;
   listen(listener: RequestListener): void;
+  /** Takes upgrades. */
+  onUpgrade(listener: NonNullable<Handler['upgrade']>): void;
   readonly seen: { url: string; headers: Record<string, unknown> }[];
   close(): Promise<void>;
 }
@@ -26,6 +28,7 @@ export async function startSite(): Promise<Site> {
     listen(next) {
       listener = next;
     },
+    onUpgrade: (listener) => void server.on('upgrade', listener),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,11 +1,10 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import type { Endpoint } from '@edge-gateway/core';
+import { lingerOnClose, type Endpoint } from '@edge-gateway/core';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isReusable, reuse } from '../http1/read-buffer.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
 import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
-import { lingerOnClose } from '../lingering-close.ts';
 import type { Cluster } from '../upstream/cluster.ts';
 import { hostOf } from '../upstream/host-of.ts';
 import { UpstreamExchange } from '../upstream/exchange.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, createContext, type Context, type Handler, type Next } from '@edge-gateway/core';
+import type { Duplex } from 'node:stream';
+import { GatewayError, createContext, onlyProtected, type Context, type Handler, type Next } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { breaksLine, isHeaderName } from '../flat-headers.ts';
 import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../match/canonical-path.ts';
@@ -35,7 +36,7 @@ const ONES_OWN_PATH = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, dotSegme
 /**
  * Gives a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
  * streams; behind a body parser it sends the parsed body again. The path is `req.url` below the path of the target.
- * `upgrade` does the same for WebSockets, `close` lets go of the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
+ * WebSockets come through `protect` alone, see there; `close` lets go of the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
  *
  * Errors go to `next(error)` with a status: 400 for a path that is not canonical, 500 `ERR_ROUTING_BODY_CONSUMED` for a body
  * that was read and cannot be sent again, 502, 503 and 504 for what the target did.
@@ -71,13 +72,9 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
       next(error);
     }
   };
-  handler.upgrade = (req, socket, head) => {
-    try {
-      forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req) });
-    } catch {
-      socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
-    }
-  };
+  const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void =>
+    forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req) });
+  handler.upgrade = onlyProtected(upgrade, context.log.get('websocket'));
   handler.close = () => upstreams.close();
   return handler;
 }

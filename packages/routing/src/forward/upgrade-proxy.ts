@@ -1,13 +1,12 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
-import type { Endpoint } from '@edge-gateway/core';
+import { linger, type Endpoint } from '@edge-gateway/core';
 import { connectAlone } from '../upstream/connect-alone.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { explain, failureOf } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
-import { linger } from '../lingering-close.ts';
 
 /** How long an upstream may take to answer an upgrade, in milliseconds. */
 const UPGRADE_TIMEOUT_MS = 15_000;

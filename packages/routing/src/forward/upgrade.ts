@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Endpoint } from '@edge-gateway/core';
+import { linger, type Endpoint } from '@edge-gateway/core';
 import { Cluster } from '../upstream/cluster.ts';
 import { hostOf } from '../upstream/host-of.ts';
 import type { ForwardUpgrade, UpgradeTarget } from '../upstream/upstream.ts';
@@ -8,7 +8,6 @@ import { explain, failureOf } from './failure.ts';
 import type { ForwardFailure } from './forward.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { requestHead } from '../http1/request-head.ts';
-import { linger } from '../lingering-close.ts';
 import { sendUpgrade, type Upgrade } from './upgrade-proxy.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { linger, setCloseDelay } from '../lingering-close.ts';
+import { linger, setCloseDelay } from '@edge-gateway/core';
 import type { ListenLimits } from './settings.ts';
 
 /** One client connection, from its first byte (behind the handshake) to its end. */

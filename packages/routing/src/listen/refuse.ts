@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Context } from '@edge-gateway/core';
-import { linger } from '../lingering-close.ts';
+import { linger, type Context } from '@edge-gateway/core';
 import { closeGracefully, type Connection } from './connection.ts';
 import { countAnswer, countStatus, createHttpStats, type AnswerStats } from '../statistics.ts';
 import { refusalBody, type Refusal } from './refusal.ts';

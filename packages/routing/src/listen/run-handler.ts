@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError, type Context, type Handler } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import type { Context, Handler } from '@edge-gateway/core';
+import { replyTo } from '../reply.ts';
 
 /** Runs a handler for a request so that whatever it does wrong costs that request only. */
 export type RunHandler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -39,14 +39,8 @@ export function createRunHandler(handler: Handler, context: Context): RunHandler
   };
 }
 
-/** Says no more than the code and, of an error that is the client's own, its message. */
 function answerError(error: unknown, res: ServerResponse, requestId: string): void {
-  const known = error instanceof GatewayError ? error : undefined;
-  const status = known?.status ?? ERROR_CODES.ERR_ROUTING_HANDLER.status;
-  const code = known?.code ?? 'ERR_ROUTING_HANDLER';
-  const message = known && status < 500 ? known.message : ERROR_CODES.ERR_ROUTING_HANDLER.message;
-  const body = JSON.stringify({ code, message, requestId });
-  const own = Object.entries(known?.headers ?? {}).flat();
-  const length = String(Buffer.byteLength(body));
-  res.writeHead(status, [...own, 'content-type', 'application/json', 'content-length', length]).end(body);
+  const { status, headers, contentType, body } = replyTo(error, requestId);
+  const type = contentType === '' ? [] : ['content-type', contentType];
+  res.writeHead(status, [...headers, ...type, 'content-length', String(Buffer.byteLength(body))]).end(body);
 }

@@ -9,7 +9,7 @@ import type { Server as NetServer, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { WebSocket, WebSocketServer } from 'ws';
-import { factsOf, GatewayError, type Handler } from '@edge-gateway/core';
+import { factsOf, GatewayError, protect, type Handler } from '@edge-gateway/core';
 import { forwardTo, type ForwardToOptions } from '../../src/forward/middleware.ts';
 import { closeAll, get, httpUpstream, listen, whenDone, type Answer } from './harness.ts';
 import { certificatePath, certificates } from '../upstream/certificates.ts';
@@ -318,7 +318,7 @@ describe('forwardTo', () => {
     const target = await listen(upstream);
     const handler = forwarder({ target: `http://127.0.0.1:${target}/base` });
     const server = createServer();
-    server.on('upgrade', (req, socket, head) => handler.upgrade!(req, socket, head));
+    server.on('upgrade', protect(handler).upgrade);
     const port = await listen(server);
     const client = new WebSocket(`ws://127.0.0.1:${port}/chat`);
     const [data] = await once(client, 'message');

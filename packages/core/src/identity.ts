@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { factsOf } from './facts.ts';
+
+/** Who sends a request, as the last handler found that authenticated it. */
+export interface Identity {
+  /** Name of the JWT provider, the login's issuer, or the step of external auth that authenticated the request. */
+  readonly provider: string;
+  /** The claim `sub` of a token, the name of a user or of an API key; missing where the token has none. */
+  readonly subject?: string;
+  /** Claims of the verified token; empty where there is none, as for API keys and passwords. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Values of the claim `groups`; empty where there is none. */
+  readonly groups: readonly string[];
+}
+
+/**
+ * Returns who sends a request: what `jwt`, `oidc` or `extauth` verified, `undefined` where none of them did. Of several
+ * the last one counts. A client cannot forge it, unlike a header that no handler removes.
+ *
+ * @example
+ * app.get('/me', (req, res) => {
+ *   res.json({ subject: identityOf(req)?.subject, groups: identityOf(req)?.groups });
+ * });
+ */
+export function identityOf(req: IncomingMessage): Identity | undefined {
+  return factsOf(req).identity;
+}
+
+/** Claims of remembered tokens are the same object at each request: what was made of them is made once. */
+const made = new WeakMap<object, Identity>();
+
+/** Returns the identity that the claims of a verified token describe; `subject` replaces that of the claim `sub`. */
+export function identityFrom(
+  provider: string,
+  claims: Readonly<Record<string, unknown>>,
+  subject: unknown = claims['sub'],
+): Identity {
+  const known = made.get(claims);
+  if (known && known.provider === provider && known.subject === subject) return known;
+  const identity: Identity = Object.freeze({
+    provider,
+    ...(typeof subject === 'string' && { subject }),
+    claims,
+    groups: Object.freeze(textsOf(claims['groups'])),
+  });
+  made.set(claims, identity);
+  return identity;
+}
+
+function textsOf(claim: unknown): string[] {
+  if (typeof claim === 'string') return [claim];
+  return Array.isArray(claim) ? claim.filter((each): each is string => typeof each === 'string') : [];
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ERROR_CODES } from '../error-codes.ts';
+import { GatewayError } from '../errors.ts';
+import type { ProtectedHandler } from './protect.ts';
+import { createUpgradeResponse } from './upgrade-response.ts';
+
+/** What is needed of a server of `node:http` or `node:https`. */
+export interface UpgradeServer {
+  on(event: 'upgrade', listener: (req: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
+  listenerCount(event: 'upgrade'): number;
+}
+
+/** What frameworks add to a request below a mount path. */
+interface Mounted extends IncomingMessage {
+  originalUrl?: string;
+  baseUrl?: string;
+}
+
+/**
+ * Hands the upgrades of a server to chains by their path, as `app.use(path, chain)` does for requests: the chain sees what is
+ * left of the path. The longest path that fits wins; paths are case-sensitive. Other upgrades are rejected with 404, unless
+ * another listener of the server may want them. Returns the server. Throws `ERR_CORE_MIDDLEWARE` for a path without a leading
+ * slash, or a chain that is not of `protect`.
+ *
+ * @example
+ * const server = app.listen(8080);
+ * acceptUpgrades(server, { '/graphql': protect(jwt({ providers }), api) });
+ */
+export function acceptUpgrades<Server extends UpgradeServer>(
+  server: Server,
+  chains: Readonly<Record<string, ProtectedHandler>>,
+): Server {
+  const mounts = Object.entries(chains)
+    .map(([path, chain]) => ({ path: mountPath(path, chain), chain }))
+    .sort((a, b) => b.path.length - a.path.length);
+  server.on('upgrade', (req, socket, head) => {
+    const url = req.url ?? '/';
+    const mount = mounts.find(({ path }) => isBelow(url, path));
+    if (mount) mount.chain.upgrade(below(mount.path, req), socket, head);
+    else if (server.listenerCount('upgrade') === 1) notFound(req, socket as Socket);
+  });
+  return server;
+}
+
+function mountPath(path: string, chain: ProtectedHandler): string {
+  const problem = (message: string): GatewayError =>
+    new GatewayError(`acceptUpgrades: ${message}`, {
+      code: 'ERR_CORE_MIDDLEWARE',
+      status: ERROR_CODES.ERR_CORE_MIDDLEWARE.status,
+    });
+  if (!/^\/[^?#]*$/.test(path)) throw problem(`invalid path ${JSON.stringify(path)}: it must begin with a slash`);
+  if (typeof chain?.upgrade !== 'function') throw problem(`${path}: use protect(...handlers)`);
+  return path.replace(/\/+$/, '');
+}
+
+/** Whether a path is the mount path or goes on below it. */
+function isBelow(url: string, path: string): boolean {
+  if (!url.startsWith(`${path}`) || !url.startsWith('/')) return false;
+  const behind = url[path.length];
+  return behind === undefined || behind === '/' || behind === '?';
+}
+
+/** Takes the mount path off, as Express does. */
+function below(path: string, req: IncomingMessage): IncomingMessage {
+  const mounted = req as Mounted;
+  const url = req.url ?? '/';
+  mounted.originalUrl ??= url;
+  mounted.baseUrl = path;
+  const rest = url.slice(path.length);
+  mounted.url = rest.startsWith('/') ? rest : `/${rest}`;
+  return mounted;
+}
+
+function notFound(req: IncomingMessage, socket: Socket): void {
+  const res = createUpgradeResponse(req, socket);
+  res.writeHead(404, { 'content-length': '0' }).end();
+}

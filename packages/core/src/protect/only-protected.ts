@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Logger } from '../logger.ts';
+import { ERROR_CODES } from '../error-codes.ts';
+import { respondToError } from '../error-response.ts';
+import { GatewayError } from '../errors.ts';
+import { createUpgradeResponse } from './upgrade-response.ts';
+
+type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+const upgrades = new WeakSet<IncomingMessage>();
+
+/** Notes that a chain of `protect` has admitted this upgrade. */
+export function markProtected(req: IncomingMessage): void {
+  upgrades.add(req);
+}
+
+/** The error of an upgrade that nobody takes over. */
+export function upgradeRefused(): GatewayError {
+  const { status, message } = ERROR_CODES.ERR_CORE_UPGRADE;
+  return new GatewayError(message, { code: 'ERR_CORE_UPGRADE', status });
+}
+
+/**
+ * Returns an `upgrade` that accepts only what a chain of `protect` has admitted and rejects everything else with
+ * `ERR_CORE_UPGRADE` 403. An application's handlers do not run for upgrades: without this, `server.on('upgrade', api.upgrade)` would
+ * let in everybody.
+ */
+export function onlyProtected(upgrade: Upgrade, log: Logger): Upgrade {
+  return (req, socket, head) => {
+    if (upgrades.has(req)) return upgrade(req, socket, head);
+    log.error(
+      {},
+      'upgrade rejected: the handlers of the application did not run for it; use protect(...handlers).upgrade',
+    );
+    respondToError(upgradeRefused(), req, createUpgradeResponse(req, socket as Socket));
+  };
+}

@@ -1,0 +1,93 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Handler } from '../concern.ts';
+import { ERROR_CODES } from '../error-codes.ts';
+import { respondToError } from '../error-response.ts';
+import { GatewayError } from '../errors.ts';
+import { markProtected, upgradeRefused } from './only-protected.ts';
+import { runAll, type Middleware } from './run.ts';
+import { createUpgradeResponse, releaseSocket } from './upgrade-response.ts';
+
+export type { Middleware } from './run.ts';
+
+/** A chain of handlers for requests and upgrades. `upgrade` needs no `this`: `server.on('upgrade', chain.upgrade)`. */
+export interface ProtectedHandler extends Handler {
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  drain(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Makes one chain of handlers for requests and for upgrades (WebSockets). A request passes them in order, as with
+ * `app.use(...handlers)`. An upgrade passes all but the last in the same way, and then goes to `upgrade` of the last one: what a
+ * handler rejects is written to the socket, which is then closed. A last handler without `upgrade` gets none: 403
+ * `ERR_CORE_UPGRADE`. `drain` and `close` do so with every handler.
+ *
+ * Throws `ERR_CORE_MIDDLEWARE` where there is no handler, or one is no function. Errors that handlers pass to `next` go to the
+ * `next` of the chain; of an upgrade they are responded to, as there is no error handler.
+ *
+ * @example
+ * const guarded = protect(jwt({ providers }), rbac({ policies }), graphqlApi({ schemaDefinition, remote, upstreams }));
+ * app.use('/graphql', guarded);
+ * acceptUpgrades(app.listen(8080), { '/graphql': guarded });
+ */
+export function protect(...handlers: readonly (Handler | Middleware)[]): ProtectedHandler {
+  check(handlers);
+  const all = handlers as readonly Handler[];
+  const guards = all.slice(0, -1);
+  const last = all.at(-1)!;
+  const chain: Handler = function protectedHandler(req, res, next) {
+    runAll(all, { req, res }, next);
+  };
+  return Object.assign(chain, {
+    upgrade(req: IncomingMessage, duplex: Duplex, head: Buffer): void {
+      const socket = duplex as Socket;
+      const res = createUpgradeResponse(req, socket);
+      // One without `upgrade` may be a guard itself.
+      const before = last.upgrade ? guards : all;
+      runAll(before, { req, res }, (error) => {
+        if (error !== undefined) return respondToError(error, req, res);
+        if (res.headersSent || socket.destroyed) return undefined;
+        if (!last.upgrade) return respondToError(upgradeRefused(), req, res);
+        releaseSocket(res, socket);
+        markProtected(req);
+        return takeOver(last, { req, socket, head });
+      });
+    },
+    drain(): void {
+      for (const handler of all) handler.drain?.();
+    },
+    async close(): Promise<void> {
+      await Promise.all(all.map((handler) => handler.close?.()));
+    },
+  });
+}
+
+interface Upgrade {
+  readonly req: IncomingMessage;
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+/** An error here would end the process: there is nobody who could catch it. */
+function takeOver(handler: Handler, { req, socket, head }: Upgrade): void {
+  const before = socket.bytesWritten;
+  try {
+    handler.upgrade!(req, socket, head);
+  } catch (error) {
+    if (socket.writable && socket.bytesWritten === before)
+      respondToError(error, req, createUpgradeResponse(req, socket));
+    else socket.destroy();
+  }
+}
+
+function check(handlers: readonly unknown[]): void {
+  const { status } = ERROR_CODES.ERR_CORE_MIDDLEWARE;
+  const problem = (message: string): GatewayError =>
+    new GatewayError(`protect: ${message}`, { code: 'ERR_CORE_MIDDLEWARE', status });
+  if (handlers.length === 0) throw problem('at least one handler is needed');
+  for (const [i, handler] of handlers.entries()) {
+    if (typeof handler !== 'function') throw problem(`handler ${i + 1} is not a function`);
+  }
+}
