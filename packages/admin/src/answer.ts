@@ -18,6 +18,8 @@ export interface Answer {
   /** Pieces are made while they are sent, with pauses in which requests are served. */
   readonly body: string | Iterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Goes on writing after the body, and decides when the response ends; the body is then a text. */
+  readonly goOn?: (res: Response) => void;
   /** Called when the answer was sent. */
   readonly after?: () => void;
 }
@@ -40,7 +42,7 @@ function* withNewLine(chunks: Iterable<string>): Iterable<string> {
 /** Sends an answer; pages run no script and load nothing. */
 export async function send(
   res: Response,
-  { status = 200, type = 'text', body, headers, after }: Answer,
+  { status = 200, type = 'text', body, headers, goOn, after }: Answer,
 ): Promise<void> {
   if (after) res.once('close', after);
   if (type === 'html') res.set('content-security-policy', PAGE_POLICY);
@@ -48,6 +50,10 @@ export async function send(
     .status(status)
     .set({ ...headers })
     .type(CONTENT_TYPES[type]);
-  if (typeof body === 'string') res.end(body);
+  if (goOn && typeof body === 'string' && res.req.method !== 'HEAD') {
+    res.flushHeaders();
+    res.write(body);
+    goOn(res);
+  } else if (typeof body === 'string') res.end(body);
   else await sendChunks(res, body);
 }

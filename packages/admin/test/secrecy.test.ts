@@ -24,7 +24,7 @@ function forbidden(): string[] {
 const PROXY_PATHS = `
   / /help /ready /certs /clusters /clusters?format=json /hot_restart_version /init_dump
   /config_dump /config_dump?include_eds /config_dump?resource=dynamic_active_secrets
-  /config_dump?mask=dynamic_active_secrets /listeners /listeners?format=json /logging /memory /runtime /server_info
+  /config_dump?mask=dynamic_active_secrets /listeners /listeners?format=json /logging /logs /memory /runtime /server_info
   /stats /stats?format=json /stats/prometheus /nothing`
   .trim()
   .split(/\s+/);

@@ -58,6 +58,7 @@ export {
   type LoggerName,
   type Loggers,
 } from './logger.ts';
+export type { RecentLines } from './recent-lines.ts';
 export {
   HISTOGRAM_BUCKETS,
   SECONDS_BUCKETS,

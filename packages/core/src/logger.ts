@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { pino, stdSerializers, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+import { createLineBuffer, type LineBuffer, type RecentLines } from './recent-lines.ts';
 import { redact } from './security/redact.ts';
 
 /** Levels of the product, least to most severe. `panic` lies between error and fatal. */
@@ -54,6 +55,8 @@ export interface Loggers {
   level(name: LoggerName): LogLevel | 'trace' | 'off';
   /** One logger, or with no name all of them. */
   setLevel(level: LogLevel | 'trace' | 'off', name?: LoggerName): void;
+  /** The newest lines: at most 1,000 and 1 MiB. Missing where none are kept. */
+  readonly recent?: RecentLines;
 }
 
 const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>> = {
@@ -97,12 +100,14 @@ function redactField(key: string, value: unknown): unknown {
  * log.get('router').warn({ route: 'a' }, 'no healthy upstream');
  */
 export function createLoggers(options: { level?: LogLevel; destination?: DestinationStream } = {}): Loggers {
+  const recent = createLineBuffer();
   const root = pino(
     {
       level: 'trace',
       base: null,
       redact: { paths: SECRET_PATHS, censor },
       formatters: { log: withoutSecrets },
+      hooks: { streamWrite: copyTo(recent) },
       serializers: { err: (error: Error) => redact(stdSerializers.err(error)) },
     },
     options.destination ?? pino.destination(1),
@@ -117,7 +122,15 @@ export function createLoggers(options: { level?: LogLevel; destination?: Destina
     }
   };
   setLevel(options.level ?? 'info');
-  return { get: (name) => loggers.get(name)!, level: (name) => levels.get(name)!, setLevel };
+  return { get: (name) => loggers.get(name)!, level: (name) => levels.get(name)!, setLevel, recent };
+}
+
+/** What is kept is the line as it is written, secrets already redacted. */
+function copyTo(recent: LineBuffer): (line: string) => string {
+  return (line) => {
+    recent.write(line);
+    return line;
+  };
 }
 
 const nothing = (): void => {};

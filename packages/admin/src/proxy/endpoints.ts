@@ -8,6 +8,7 @@ import { hotRestartVersion } from './hot-restart-version.ts';
 import { initDump } from './init-dump.ts';
 import { listeners } from './listeners.ts';
 import { logging } from './logging.ts';
+import { logs } from './logs.ts';
 import { memory } from './memory.ts';
 import type { ProxyAdminOptions } from './options.ts';
 import { quitQuitQuit } from './quit.ts';
@@ -31,6 +32,7 @@ const FACTORIES: readonly EndpointFactory[] = [
   initDump,
   listeners,
   logging,
+  logs,
   memory,
   quitQuitQuit,
   ready,

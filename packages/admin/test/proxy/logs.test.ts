@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import { createLoggers } from '@edge-gateway/core';
+import { createProxyAdmin } from '../../src/index.ts';
+import { listen, sampleOptions, type Asked } from '../sample.ts';
+
+interface Followed {
+  readonly response: IncomingMessage;
+  text(): string;
+  until(part: string): Promise<void>;
+  leave(): Promise<void>;
+}
+
+describe('/logs', () => {
+  const log = createLoggers({ destination: { write: () => {} } });
+  const options = sampleOptions();
+  let admin: Asked;
+  const followed: Followed[] = [];
+  before(async () => {
+    admin = await listen(createProxyAdmin({ ...options, context: { ...options.context, log } }));
+  });
+  afterEach(async () => {
+    for (const each of followed.splice(0)) await each.leave();
+    log.setLevel('info');
+  });
+  after(() => admin.close());
+
+  async function follow(query = '', method = 'POST'): Promise<Followed> {
+    const req = request(`http://127.0.0.1:${admin.port}/logs?follow${query}`, { method, agent: false });
+    req.on('error', () => {}).end();
+    const [response] = (await once(req, 'response')) as [IncomingMessage];
+    let text = '';
+    response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    response.on('error', () => {});
+    const one: Followed = {
+      response,
+      text: () => text,
+      async until(part) {
+        while (!text.includes(part)) await once(response, 'data');
+      },
+      async leave() {
+        req.destroy();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      },
+    };
+    followed.push(one);
+    return one;
+  }
+
+  it('gives the newest lines and changes nothing', async () => {
+    for (const n of [1, 2, 3]) log.get('router').info({ n }, 'said');
+    const all = (await admin.ask('/logs')).text.trim().split('\n');
+    expect(all.slice(-3).map((line) => (JSON.parse(line) as { n: number }).n)).to.deep.equal([1, 2, 3]);
+    expect((await admin.ask('/logs?lines=1')).text).to.match(/^[^\n]*"n":3[^\n]*\n$/);
+    expect((await admin.ask('/logs?lines=0')).text).to.equal('');
+    expect(log.level('router')).to.equal('info');
+  });
+
+  it('has no secret', async () => {
+    log.get('main').info({ password: 'MARKER', upstream: { host: 'redis://user:MARKER@redis' } }, 'said');
+    expect((await admin.ask('/logs')).text)
+      .to.contain('redis')
+      .and.not.contain('MARKER');
+  });
+
+  it('goes on with each new line while it is followed', async () => {
+    log.get('router').info({}, 'before');
+    const one = await follow('', 'GET');
+    await one.until('before');
+    log.get('router').info({}, 'while');
+    await one.until('while');
+    log.get('router').debug({}, 'unseen');
+    expect(one.text()).to.not.contain('unseen');
+  });
+
+  it('raises levels while it is followed, and restores them when the reader leaves', async () => {
+    log.setLevel('error', 'jwt');
+    log.setLevel('trace', 'http');
+    const [one, two] = [await follow('&level=debug'), await follow('&level=debug')];
+    expect([log.level('router'), log.level('jwt'), log.level('http')]).to.deep.equal(['debug', 'debug', 'trace']);
+    log.get('router').debug({}, 'in detail');
+    await one.until('in detail');
+    await one.leave();
+    expect(log.level('router')).to.equal('debug');
+    await two.leave();
+    expect([log.level('router'), log.level('jwt'), log.level('http')]).to.deep.equal(['info', 'error', 'trace']);
+  });
+
+  it('keeps a level that was set in the meantime', async () => {
+    const one = await follow('&level=debug');
+    await admin.ask('/logging?router=warning', { method: 'POST' });
+    await one.leave();
+    expect([log.level('router'), log.level('http')]).to.deep.equal(['warn', 'info']);
+  });
+
+  it('restores levels when the admin closes', async () => {
+    const other = await listen(createProxyAdmin({ ...options, context: { ...options.context, log } }));
+    const req = request(`http://127.0.0.1:${other.port}/logs?follow&level=debug`, { method: 'POST', agent: false });
+    req.on('error', () => {}).end();
+    await once(req, 'response');
+    expect(log.level('router')).to.equal('debug');
+    await other.close();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(log.level('router')).to.equal('info');
+  });
+
+  it('drops lines for a reader that does not read, and says how many', async () => {
+    const one = await follow();
+    one.response.pause();
+    const line = 'x'.repeat(10_000);
+    for (let i = 0; i < 2_000; i++) {
+      log.get('router').info({ i, line }, 'said');
+      if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    one.response.resume();
+    while (!/"dropped":\d+/.test(one.text())) {
+      log.get('router').info({}, 'later');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(one.text().length).to.be.below(20_000_000);
+  });
+
+  it('refuses more than eight followers', async () => {
+    for (let i = 0; i < 8; i++) await follow();
+    expect(await admin.ask('/logs?follow')).to.include({ status: 503 });
+    expect(await admin.ask('/logs')).to.include({ status: 200 });
+  });
+
+  for (const query of ['?lines=all', '?lines=-1', '?follow&level=loud', '?level=debug']) {
+    it(`refuses ${query}`, async () => {
+      expect(await admin.ask(`/logs${query}`, { method: 'POST' })).to.include({ status: 400 });
+      expect(log.level('router')).to.equal('info');
+    });
+  }
+
+  it('refuses to raise levels by GET', async () => {
+    expect(await admin.ask('/logs?follow&level=debug')).to.include({ status: 405 });
+    expect(log.level('router')).to.equal('info');
+  });
+});

@@ -1,0 +1,65 @@
+/** Bounds of {@link RecentLines}. */
+export interface RecentLinesLimits {
+  /** Lines kept. Default 1,000. */
+  readonly maxLines?: number;
+  /** Characters kept, over all lines. Default 1,048,576. */
+  readonly maxLength?: number;
+  /** Characters kept of one line; what is longer is cut and ends in `…`. Default 16,384. */
+  readonly maxLineLength?: number;
+}
+
+/** The newest lines of a log, and those that follow. */
+export interface RecentLines {
+  /** The lines kept, oldest first, without line breaks. */
+  lines(): readonly string[];
+  /** Calls back with each new line. Returns the function that ends it. */
+  subscribe(listener: (line: string) => void): () => void;
+}
+
+/** Recent lines, and where they are written. */
+export interface LineBuffer extends RecentLines {
+  /** Adds one line, with or without its line break. */
+  write(line: string): void;
+}
+
+/**
+ * Creates a buffer that keeps the newest lines and drops the oldest, within bounds.
+ *
+ * @example
+ * const recent = createLineBuffer({ maxLines: 100 });
+ * recent.write('{"msg":"started"}\n');
+ * recent.lines(); // ['{"msg":"started"}']
+ */
+export function createLineBuffer(limits: RecentLinesLimits = {}): LineBuffer {
+  const { maxLines = 1_000, maxLength = 1_048_576, maxLineLength = 16_384 } = limits;
+  const listeners = new Set<(line: string) => void>();
+  const kept: (string | undefined)[] = Array.from({ length: maxLines });
+  let first = 0;
+  let count = 0;
+  let length = 0;
+
+  function dropOldest(): void {
+    length -= kept[first]!.length;
+    kept[first] = undefined;
+    first = (first + 1) % maxLines;
+    count--;
+  }
+
+  return {
+    write(written) {
+      const text = written.endsWith('\n') ? written.slice(0, -1) : written;
+      const line = text.length > maxLineLength ? `${text.slice(0, maxLineLength - 1)}…` : text;
+      if (count === maxLines) dropOldest();
+      kept[(first + count) % maxLines] = line;
+      count++;
+      length += line.length;
+      while (length > maxLength) dropOldest();
+      for (const listener of listeners) listener(line);
+    },
+    lines: () => Array.from({ length: count }, (_, i) => kept[(first + i) % maxLines]!),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
