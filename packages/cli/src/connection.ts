@@ -33,6 +33,8 @@ export interface Connection {
   control(path: string): Promise<unknown>;
   /** The text of a page of the proxy admin. */
   proxy(path: string, method?: 'GET' | 'POST'): Promise<string>;
+  /** The bytes of a page of the proxy admin that does not end by itself, until the signal comes. */
+  follow(path: string, method: 'GET' | 'POST', signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 interface Page {
@@ -76,6 +78,8 @@ export function createConnection(options: ConnectionOptions = {}): Connection {
       return { data, error: typeof error === 'string' ? error : '' };
     },
     proxy: (path, method = 'GET') => read({ base: proxyAdmin, flag: '--proxy-admin', path, method }, options),
+    follow: (path, method, signal) =>
+      readEndless({ base: proxyAdmin, flag: '--proxy-admin', path, method }, options, signal),
   };
 }
 
@@ -86,19 +90,33 @@ function addressOf(page: Page): string {
 
 async function read(page: Page, options: ConnectionOptions): Promise<string> {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const { username, password } = page.base;
-  const authorization = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   try {
-    const response = await (options.fetch ?? fetch)(addressOf(page), {
-      method: page.method,
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: authorization ? { authorization } : {},
-    });
+    const response = await ask(page, options, AbortSignal.timeout(timeoutMs));
     const body = await readBody(response, page, options.maxBytes ?? MAX_BYTES);
     if (!response.ok) throw refused(page, response.status, body);
     return body;
   } catch (error) {
     throw isCliError(error) ? error : unreachable(page, error, timeoutMs);
+  }
+}
+
+function ask(page: Page, options: ConnectionOptions, signal: AbortSignal): Promise<Response> {
+  const { username, password } = page.base;
+  const authorization = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const headers: Record<string, string> = authorization ? { authorization } : {};
+  return (options.fetch ?? fetch)(addressOf(page), { method: page.method, signal, headers });
+}
+
+async function* readEndless(page: Page, options: ConnectionOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  const maxBytes = options.maxBytes ?? MAX_BYTES;
+  try {
+    const response = await ask(page, options, signal);
+    if (!response.ok) throw refused(page, response.status, await readBody(response, page, maxBytes));
+    // An empty piece says that the gateway has answered.
+    yield new Uint8Array();
+    for await (const chunk of response.body ?? []) yield chunk;
+  } catch (error) {
+    throw isCliError(error) || signal.aborted ? error : unreachable(page, error, 0);
   }
 }
 

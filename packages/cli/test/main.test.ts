@@ -1,29 +1,9 @@
-import { spawn, type ChildProcessByStdio, type SpawnOptions } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type AnsweringServer } from './support/answering-server.ts';
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-function start(argv: string[], more: SpawnOptions = {}) {
-  const env = { ...process.env, NODE_OPTIONS: '' };
-  const child = spawn(process.execPath, ['--conditions=source', MAIN, ...argv], {
-    ...more,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  }) as ChildProcessByStdio<null, Readable, Readable>;
-  const printed = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk) => (printed.stdout += String(chunk)));
-  child.stderr.on('data', (chunk) => (printed.stderr += String(chunk)));
-  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    child.on('close', (code) => resolve({ code, ...printed }));
-  });
-  return { child, ended };
-}
+import { start } from './support/process.ts';
 
 describe('gatewayctl as a process', () => {
   let server: AnsweringServer;

@@ -1,11 +1,19 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createContext, createControlPlane, directorySource, type ControlPlane } from '@edge-gateway/core';
+import {
+  createContext,
+  createControlPlane,
+  createLoggers,
+  directorySource,
+  type ControlPlane,
+} from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createControlAdmin, createProxyAdmin, type AdminServer } from '../../admin/src/index.ts';
 import { CLIENT_VERSION } from '../src/client-version.ts';
 import { call } from './support/captured-io.ts';
+import { start } from './support/process.ts';
 
 const RESOURCES = `apiVersion: gw.vendor.io/v1
 kind: Upstream
@@ -34,11 +42,12 @@ describe('gatewayctl with the real admin ports', () => {
   let controlPlane: ControlPlane;
   let flags: string[];
   const admins: AdminServer[] = [];
+  const log = createLoggers({ destination: { write: () => {} } });
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'cli-real-'));
     writeFileSync(join(directory, 'all.yaml'), RESOURCES);
-    const context = createContext({ secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) } });
+    const context = createContext({ log, secrets: { get: (ref) => controlPlane.state?.secrets.get(ref) } });
     controlPlane = createControlPlane({ source: directorySource(directory, { watch: false }), log: context.log });
     await controlPlane.start();
     const snapshot = () => controlPlane.state?.snapshots.get('gateway-proxy');
@@ -99,8 +108,59 @@ describe('gatewayctl with the real admin ports', () => {
       .to.have.property('configs')
       .with.length.greaterThan(3);
     expect((await ask('proxy', 'stats')).stdout).to.contain(': ');
-    expect(await ask('proxy', 'logs')).to.include({ code: 0, stdout: '' });
+    log.get('router').info({ token: 'hunter2' }, 'said');
+    const logs = await ask('proxy', 'logs');
+    expect(logs).to.include({ code: 0, stderr: '' });
+    expect(logs.stdout)
+      .to.match(/"msg":"said"\}\n$/)
+      .and.not.contain('hunter2');
+    expect(log.level('router')).to.equal('info');
     expect((await ask('proxy', 'served-config')).stdout).to.match(/^#role: gw-system~gateway-proxy\n/);
+  });
+
+  describe('proxy logs -f', () => {
+    const debug = async (expected: string) => {
+      while (log.level('router') !== expected) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    const following = async (...more: string[]) => {
+      const started = start(['proxy', 'logs', '-f', ...more, ...flags]);
+      await once(started.child.stdout, 'data');
+      return started;
+    };
+
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
+      it(`logs at debug until ${signal}`, async () => {
+        log.get('router').info({}, 'before');
+        const { child, ended } = await following();
+        await debug('debug');
+        log.get('router').debug({}, 'in detail');
+        await once(child.stdout, 'data');
+        child.kill(signal);
+        const { code, stdout, stderr } = await ended;
+        await debug('info');
+        expect(stdout).to.contain('"before"').and.contain('"in detail"');
+        expect(stderr).to.contain('is debug until this command ends');
+        if (signal === 'SIGKILL') return;
+        expect(code).to.equal(0);
+        expect(stderr).to.contain('is what it was before');
+      });
+    }
+
+    it('logs at debug until its reader goes away', async () => {
+      const { child, ended } = await following();
+      await debug('debug');
+      child.stdout.destroy();
+      log.get('router').info({}, 'nobody reads this');
+      expect((await ended).code).to.equal(0);
+      await debug('info');
+    });
+
+    it('leaves the level as it is with --debug false', async () => {
+      const { child, ended } = await following('-d', 'false');
+      expect(log.level('router')).to.equal('info');
+      child.kill('SIGINT');
+      expect((await ended).stderr).to.equal('');
+    });
   });
 
   it('reads its version without a warning', async () => {

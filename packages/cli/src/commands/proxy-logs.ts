@@ -1,10 +1,9 @@
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { Connection } from '../connection.ts';
 import { cliError } from '../error-codes.ts';
-import { followFile } from '../follow.ts';
 import { gatewayOf } from '../gateway.ts';
 import type { Io } from '../io.ts';
-import { text } from '../objects.ts';
 import { printable } from '../printable.ts';
 import { createTerminal } from '../terminal.ts';
 
@@ -13,61 +12,54 @@ interface LogFlags {
   readonly follow?: boolean;
 }
 
-/** `proxy logs`: raises the log level and shows the log, or says where it is. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** `proxy logs`: the newest log lines of the proxy; with `-f` those that come, in detail. */
 export function addProxyLogs(proxy: Command, io: Io): void {
   const command = proxy
     .command('logs')
-    .description('Raise the log level of the proxy to debug, and print its log file to standard error.')
-    .option('-d, --debug <boolean>', 'false leaves the log level as it is', 'true')
-    .option('-f, --follow', 'go on printing what is added');
+    .description('Print the newest log lines of the proxy.')
+    .option('-f, --follow', 'go on with each new line; the log level is debug until the command ends')
+    .option('-d, --debug <boolean>', 'with -f: false leaves the log level as it is', 'true');
   command.action(async () => {
     const flags = command.opts<LogFlags>();
     if (flags.debug !== 'true' && flags.debug !== 'false') {
       throw cliError('ERR_CLI_USAGE', `--debug must be true or false, not '${flags.debug}'`);
     }
-    await showLogs(io, gatewayOf(io, command), flags);
+    const connection = gatewayOf(io, command);
+    if (flags.follow) await follow(io, connection, flags.debug === 'true');
+    else createTerminal(io).write(printable(await connection.proxy('/logs')));
   });
 }
 
-async function showLogs(io: Io, connection: Connection, flags: LogFlags): Promise<void> {
-  const { err } = createTerminal(io);
-  if (flags.debug === 'true') {
-    await connection.proxy('/logging?level=debug', 'POST');
-    err('The log level of the proxy is debug now, and stays so until it is set again.');
-  }
-  const file = await logFileOf(connection);
-  if (file === '') {
-    const where = 'The gateway writes its log to its standard error and its access log to its standard output';
-    err(`${where}: look where it was started, or start it with "2> gateway.log".`);
-    return;
-  }
-  const decoder = new TextDecoder();
-  const print = (chunk: Buffer) => void io.stderr.write(printable(decoder.decode(chunk, { stream: true })));
-  if (!flags.follow) return followFile(file, print);
-  await followUntilStopped(io, file, print);
-}
-
-/** Follows the file until Ctrl-C, or until whoever reads our output goes away. */
-async function followUntilStopped(io: Io, file: string, print: (chunk: Buffer) => void): Promise<void> {
+/**
+ * Prints until Ctrl-C, a signal, or the end of whoever reads the output. The gateway itself restores the level when the
+ * connection ends, however this process does.
+ */
+async function follow(io: Io, connection: Connection, debug: boolean): Promise<void> {
   const stop = new AbortController();
   const end = () => stop.abort();
-  process.once('SIGINT', end);
-  io.stderr.once('close', end);
+  for (const signal of SIGNALS) process.once(signal, end);
+  io.stdout.once('close', end);
+  const { err } = createTerminal(io);
+  const decoder = new TextDecoder();
   try {
-    if (!io.stderr.destroyed) await followFile(file, print, stop.signal);
+    const chunks = debug
+      ? connection.follow('/logs?follow&level=debug', 'POST', stop.signal)
+      : connection.follow('/logs?follow', 'GET', stop.signal);
+    let isFirst = true;
+    for await (const chunk of chunks) {
+      if (isFirst && debug) err('The log level of the proxy is debug until this command ends.');
+      isFirst = false;
+      const isFull = !io.stdout.write(printable(decoder.decode(chunk, { stream: true })));
+      if (isFull) await once(io.stdout, 'drain', { signal: stop.signal });
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
   } finally {
-    process.off('SIGINT', end);
-    io.stderr.off('close', end);
+    for (const signal of SIGNALS) process.off(signal, end);
+    io.stdout.off('close', end);
   }
-}
-
-/** The log file that the proxy names in `/server_info`; empty when it has none. */
-async function logFileOf(connection: Connection): Promise<string> {
-  const body = await connection.proxy('/server_info');
-  try {
-    const info: unknown = JSON.parse(body);
-    return text(info, 'command_line_options', 'log_path');
-  } catch {
-    return '';
-  }
+  if (!stop.signal.aborted) throw cliError('ERR_CLI_UNREACHABLE', 'the gateway closed the connection');
+  if (debug) err('The log level of the proxy is what it was before.');
 }

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { answer, at, recordedAnswers } from '../support/answering-server.ts';
@@ -60,54 +56,33 @@ describe('proxy', () => {
     expect((await proxy(['stats'])).stdout).to.contain('server.live: 1\n');
   });
 
-  it('raises the log level, and says where the log is when there is no file', async () => {
-    const { code, stdout, stderr, asked } = await proxy(['logs']);
-    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '' });
-    expect(stderr).to.contain('debug now').and.contain('standard error');
-    expect(asked).to.deep.equal(['POST /logging?level=debug', 'GET /server_info']);
-    expect((await proxy(['logs', '-d', 'false'])).asked).to.deep.equal(['GET /server_info']);
-    expect((await proxy(['logs', '-d', 'maybe'])).code).to.equal(2);
-  });
+  describe('logs', () => {
+    const LINES = '{"msg":"one"}\n{"msg":"\u001b[31mtwo"}\n';
 
-  describe('with a log file', () => {
-    let directory: string;
-    before(() => (directory = mkdtempSync(join(tmpdir(), 'cli-logs-'))));
-    after(() => rmSync(directory, { recursive: true }));
-    const info = (file: string) => ({ '/server_info': { command_line_options: { log_path: file } } });
-
-    it('prints the file to standard error, control characters made visible', async () => {
-      const file = join(directory, 'a.log');
-      writeFileSync(file, 'one\n\u001b[31mtwo\n');
-      const { code, stdout, stderr } = await proxy(['logs', '-d', 'false'], info(file));
-      expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '', stderr: 'one\n\\u001b[31mtwo\n' });
+    it('prints the newest lines, control characters made visible, and changes nothing', async () => {
+      const { code, stdout, stderr, asked } = await proxy(['logs'], { '/logs': LINES });
+      expect({ code, stdout, stderr }).to.deep.equal({
+        code: 0,
+        stdout: '{"msg":"one"}\n{"msg":"\\u001b[31mtwo"}\n',
+        stderr: '',
+      });
+      expect(asked).to.deep.equal(['GET /logs']);
     });
 
-    it('says in one line that the file is not here', async () => {
-      const file = join(directory, 'none.log');
-      expect(await proxy(['logs', '-d', 'false'], info(file))).to.include({
-        code: 2,
-        stderr: `Error: ${file}: no such file or directory\n`,
-      });
+    it('says in one line that the gateway has no such page', async () => {
+      const { code, stderr } = await proxy(['logs']);
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^Error: [^\n]*\/logs answered 404[^\n]*\n$/);
     });
 
-    it('follows what is added, also after the file was cut, until its reader goes away', async () => {
-      const file = join(directory, 'b.log');
-      writeFileSync(file, 'first\n');
-      let seen = '';
-      const stderr = new Writable({
-        write(chunk, _encoding, done) {
-          seen += String(chunk);
-          if (seen === 'first\n') appendFileSync(file, 'second\n');
-          if (seen === 'first\nsecond\n') writeFileSync(file, 'new\n');
-          if (seen.endsWith('new\n')) stderr.destroy();
-          done();
-        },
-      });
-      const server = await answer({ ...recordedAnswers(), ...info(file) });
-      const { code } = await call(['proxy', 'logs', '-f', '-d', 'false', ...at(server)], { stderr });
-      await server.close();
-      expect(code).to.equal(0);
-      expect(seen).to.equal('first\nsecond\nnew\n');
+    it('says that the gateway went away while it followed', async () => {
+      const { code, stdout, stderr } = await proxy(['logs', '-f', '-d', 'false'], { '/logs': LINES });
+      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Error: the gateway closed the connection\n' });
+      expect(stdout).to.contain('one');
+    });
+
+    it('refuses another value of --debug', async () => {
+      expect(await proxy(['logs', '-d', 'maybe'])).to.include({ code: 2, stdout: '' });
     });
   });
 
