@@ -1,13 +1,26 @@
 import type { Concern } from '@edge-gateway/core';
-import { createAccessTokenMethod, createExtAuth, METHODS } from '@edge-gateway/extauth';
+import { createAccessTokenMethod, createExtAuth, createPassThroughHttpMethod, METHODS } from '@edge-gateway/extauth';
 import { azureGroups, oauth2Method, oidcMethod } from '@edge-gateway/oidc';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
+
+/** Roots for own auth servers over HTTPS: `HTTPS_PASSTHROUGH_CA_CERT` is base64 of PEM. */
+function authServerRoots({ HTTPS_PASSTHROUGH_CA_CERT: written }: NodeJS.ProcessEnv): string | undefined {
+  return written ? Buffer.from(written, 'base64').toString('utf8') : undefined;
+}
 
 /** The concerns that routes are compiled with, beside what routing itself does. Their stages order them. */
 export const CONCERNS = [
   jwtBeforeExtAuthConcern,
   // Of two methods of one type the first is taken.
-  createExtAuth({ methods: [createAccessTokenMethod({ groups: azureGroups }), ...METHODS, oidcMethod, oauth2Method] }),
+  createExtAuth({
+    methods: [
+      createAccessTokenMethod({ groups: azureGroups }),
+      createPassThroughHttpMethod({ moreRoots: authServerRoots(process.env) }),
+      ...METHODS,
+      oidcMethod,
+      oauth2Method,
+    ],
+  }),
   jwtConcern,
   rbacConcern,
 ] as readonly Concern[];

@@ -30,22 +30,48 @@ spec:
         routeAction: { single: { upstream: { name: echo } } }
 `;
 
+interface Asked {
+  readonly attributes: {
+    readonly source: {
+      readonly address: { readonly socketAddress: { readonly address: string; readonly portValue: number } };
+    };
+    readonly request: {
+      readonly http: { readonly scheme: string; readonly headers: Readonly<Record<string, string>> };
+    };
+  };
+}
+
+const behindProxy = `---
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: gateway-proxy, namespace: gw-system }
+spec:
+  bindPort: 8080
+  proxyNames: [gateway-proxy]
+  httpGateway:
+    options: { httpConnectionManagerSettings: { useRemoteAddress: true, xffNumTrustedHops: 1 } }
+`;
+
 describe('what a gRPC auth server changes', () => {
   let server: Server;
   let gateway: Protected;
-  const open = async (clearRouteCache: boolean, more: object = {}): Promise<void> => {
+  let asked: Asked[];
+  const open = async (clearRouteCache: boolean, more: object = {}, others = ''): Promise<void> => {
     server = new Server();
-    const Check = (_call: unknown, reply: (error: null, answer: object) => void): void =>
+    asked = [];
+    const Check = (call: { readonly request: Asked }, reply: (error: null, answer: object) => void): void => {
+      asked.push(call.request);
       reply(null, {
         okResponse: { queryParametersToSet: [{ key: 'plan', value: 'gold' }], queryParametersToRemove: ['t'], ...more },
       });
+    };
     server.addService(Authorization.service, { Check });
     const port = await new Promise<number>((resolve, reject) => {
       server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),
       );
     });
-    gateway = await protect(resources(port, clearRouteCache));
+    gateway = await protect(resources(port, clearRouteCache) + others);
   };
   afterEach(async () => {
     await gateway.close();
@@ -62,6 +88,23 @@ describe('what a gRPC auth server changes', () => {
   it('query parameters: they choose the route again where the settings say so, so that its policies hold', async () => {
     await open(true);
     expect(await gateway.ask('/a?plan=free')).to.include({ status: 403, body: 'RBAC: access denied' });
+  });
+
+  it('is told the client that the listener trusts, and no forged one', async () => {
+    const forged = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', 'x-forwarded-proto': 'https' };
+    await open(false, {}, behindProxy);
+    await gateway.ask('/a', forged);
+    await gateway.close();
+    server.forceShutdown();
+    const [trusted] = asked;
+    await open(false, {}, behindProxy.replace('xffNumTrustedHops: 1', 'xffNumTrustedHops: 0'));
+    await gateway.ask('/a', forged);
+    const clientOf = ({ attributes: { source, request } }: Asked) => {
+      const { address, portValue } = source.address.socketAddress;
+      return [address, portValue > 0, request.http.scheme, request.http.headers['x-forwarded-proto']];
+    };
+    expect(clientOf(trusted!)).to.deep.equal(['203.0.113.7', false, 'https', 'https']);
+    expect(clientOf(asked[0]!)).to.deep.equal(['127.0.0.1', true, 'http', 'http']);
   });
 
   it('headers of the response, as each says, by what the upstream answers', async () => {

@@ -1,3 +1,4 @@
+import type { ClientConnection } from './client-connection.ts';
 import type { Context } from './concern.ts';
 import type { HeaderChange } from './facts.ts';
 import type { Identity } from './identity.ts';
@@ -16,8 +17,10 @@ export interface AuthRequest {
   header(name: string): string | undefined;
   /** All request headers as flat `[name, value, …]`, names in lower case. */
   headers(): readonly string[];
-  /** The peer's address without port. */
+  /** Address of the client without port; behind trusted proxies it is what they say. */
   readonly clientAddress: string;
+  /** Ports, local address and protocol, for servers that are told of them. */
+  readonly connection?: ClientConnection;
   /** The body, where the settings ask for it (`requestBody`). */
   readonly body?: Buffer;
   /** True: servers that are told the body get its bytes in place of text (`requestBody.packAsBytes`). */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { connectionOf, type ClientConnection } from './client-connection.ts';
 import type { Identity } from './identity.ts';
 
 /** A change to a message head, recorded by a concern and applied when the head is written. Names are lower case. */
@@ -44,6 +45,11 @@ export interface Facts {
    * forged ones. `undefined` in a user's own server, where those of the request count.
    */
   headers: readonly string[] | undefined;
+  /**
+   * The client and its connection. The gateway sets it by what its listener trusts; in a user's own server it is read from
+   * the socket, or from what Express computed.
+   */
+  connection: ClientConnection;
   /** Set by a concern that read of the body. */
   body: ReadBody | undefined;
   /** Set by a concern after which the route is chosen again, by the headers and the path as they are then. */
@@ -69,11 +75,20 @@ class RequestFacts implements Facts {
   body: ReadBody | undefined = undefined;
   reroute = false;
   readonly #request: IncomingMessage;
+  #connection: ClientConnection | undefined;
 
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.path = request.url ?? '/';
     this.method = request.method ?? 'GET';
+  }
+
+  get connection(): ClientConnection {
+    return (this.#connection ??= connectionOf(this.#request));
+  }
+
+  set connection(connection: ClientConnection) {
+    this.#connection = connection;
   }
 
   header(name: string): string | undefined {

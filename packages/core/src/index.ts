@@ -36,6 +36,7 @@ export { runMiddleware } from './protect/run.ts';
 export { onlyProtected } from './protect/only-protected.ts';
 export { createUpgradeResponse } from './protect/upgrade-response.ts';
 export type { StateHold } from './states.ts';
+export { plainAddress, type ClientConnection } from './client-connection.ts';
 export { parseDuration } from './duration.ts';
 export {
   FORWARDED_HEADERS,

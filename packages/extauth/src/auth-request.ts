@@ -1,18 +1,26 @@
 import type { IncomingMessage } from 'node:http';
-import { applyHeaderChanges, type AuthRequest, type Facts } from '@edge-gateway/core';
+import {
+  applyHeaderChanges,
+  type AuthRequest,
+  type ClientConnection,
+  type Facts,
+  type HeaderChange,
+} from '@edge-gateway/core';
 
 /** What the methods see of a request. */
 export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortSignal): AuthRequest {
+  const { connection } = facts;
   let flat: readonly string[] | undefined;
   return {
     requestId: facts.requestId,
     method: facts.method.toUpperCase(),
-    scheme: schemeOf(req, facts),
+    scheme: connection.scheme,
     host: facts.header('host') ?? '',
     path: facts.headers ? facts.path : mountPathOf(req) + facts.path,
-    header: (name) => facts.header(name),
-    headers: () => (flat ??= applyHeaderChanges(facts.headers ?? lowerCase(req.rawHeaders), facts.requestChanges)),
-    clientAddress: req.socket.remoteAddress ?? '',
+    header: (name) => (facts.headers ? undefined : forwardedOf(connection, name.toLowerCase())) ?? facts.header(name),
+    headers: () => (flat ??= headersOf(req, facts)),
+    clientAddress: connection.clientAddress,
+    connection,
     ...(facts.body && { body: facts.body.bytes }),
     state: {},
     metadata: facts.metadata,
@@ -26,10 +34,24 @@ function mountPathOf(req: IncomingMessage & { readonly baseUrl?: string; readonl
   return baseUrl ?? (originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : '');
 }
 
-/** In the gateway `x-forwarded-proto` is its own word; in a user's own server only the connection counts. */
-function schemeOf(req: IncomingMessage, facts: Facts): 'http' | 'https' {
-  if (facts.headers) return facts.header('x-forwarded-proto') === 'https' ? 'https' : 'http';
-  return 'encrypted' in req.socket ? 'https' : 'http';
+/** As the gateway does: a client in a user's own server does not say itself where it is. */
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'] as const;
+
+function forwardedOf(connection: ClientConnection, name: string): string | undefined {
+  const { clientAddress, clientPort, scheme, localPort } = connection;
+  if (name === 'x-forwarded-for') return clientAddress;
+  if (name === 'x-forwarded-proto') return scheme;
+  // Behind a proxy the port is what the proxy says.
+  return name === 'x-forwarded-port' && clientPort > 0 ? String(localPort) : undefined;
+}
+
+function headersOf(req: IncomingMessage, facts: Facts): readonly string[] {
+  if (facts.headers) return applyHeaderChanges(facts.headers, facts.requestChanges);
+  const own = FORWARDED.flatMap((name): HeaderChange[] => {
+    const value = forwardedOf(facts.connection, name);
+    return value === undefined ? [] : [{ op: 'set', name, value }];
+  });
+  return applyHeaderChanges(lowerCase(req.rawHeaders), [...facts.requestChanges, ...own]);
 }
 
 function lowerCase(flat: readonly string[]): readonly string[] {

@@ -8,5 +8,9 @@ export { apiKeyMethod } from './methods/api-key.ts';
 export { basicMethod } from './methods/basic.ts';
 export { jwtMethod } from './methods/jwt.ts';
 export { passThroughGrpcMethod } from './methods/pass-through-grpc.ts';
-export { passThroughHttpMethod } from './methods/pass-through-http.ts';
+export {
+  createPassThroughHttpMethod,
+  passThroughHttpMethod,
+  type PassThroughHttpParts,
+} from './methods/pass-through-http.ts';
 export { extauth, type ExtAuthMiddlewareOptions } from './middleware.ts';

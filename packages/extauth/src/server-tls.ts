@@ -47,12 +47,6 @@ export function serverTls({ config, id, context: { secrets }, moreRoots }: Serve
   }
 }
 
-/** Roots from the environment variable `HTTPS_PASSTHROUGH_CA_CERT`, which is base64 of PEM. */
-export function rootsOfEnvironment(): string | undefined {
-  const written = process.env['HTTPS_PASSTHROUGH_CA_CERT'];
-  return written ? Buffer.from(written, 'base64').toString('utf8') : undefined;
-}
-
 /** A TLS context passes over what is no certificate, and would then trust less, or others, than was meant. */
 function readRoots(pem: string): string[] {
   const roots = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

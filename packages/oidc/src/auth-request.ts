@@ -28,7 +28,8 @@ export function requestFrom(req: IncomingMessage): AuthRequest {
       const flat = req.rawHeaders.map((each, i) => (i % 2 === 0 ? each.toLowerCase() : each));
       return applyHeaderChanges(flat, facts.requestChanges);
     },
-    clientAddress: req.socket.remoteAddress ?? '',
+    clientAddress: facts.connection.clientAddress,
+    connection: facts.connection,
     state: {},
     metadata: facts.metadata,
   };

@@ -1,11 +1,6 @@
 import { isIP } from 'node:net';
+import { plainAddress } from '@edge-gateway/core';
 import type { ManagerSettings } from './options/manager-settings.ts';
-
-/** An address as logs and headers show it: IPv4 in IPv6 form is written as IPv4. */
-export function plainAddress(address: string | undefined): string {
-  if (address === undefined) return '';
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
-}
 
 /**
  * The client as far as it can be believed: the peer itself, or what the trusted proxies in front say in

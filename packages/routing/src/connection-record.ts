@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { plainAddress } from './client-address.ts';
+import { plainAddress } from '@edge-gateway/core';
 
 /** What a request record says of the connection, read when somebody asks. */
 export class ConnectionRecord {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError, type Endpoint, type Facts, type Handler } from '@edge-gateway/core';
+import { GatewayError, type ClientConnection, type Endpoint, type Facts, type Handler } from '@edge-gateway/core';
 import type { CompiledListener } from './compile/listener.ts';
 import { EMPTY_PLAN, type CompiledDestination, type Plan } from './compile/route.ts';
 import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
@@ -39,7 +39,7 @@ const NO_METADATA: RequestRecord['metadata'] = new Map();
  * One request on its way through the router: what is known of it, for matching, formats and the forwarder alike, and
  * how it ends. `serve.ts` moves it along.
  */
-export class RoutedRequest extends ConnectionRecord implements RequestRecord, ForwardHead {
+export class RoutedRequest extends ConnectionRecord implements RequestRecord, ForwardHead, ClientConnection {
   readonly res: ServerResponse;
   readonly listener: CompiledListener;
   readonly environment: RequestEnvironment;
@@ -95,6 +95,10 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     this.startedAt = environment.now();
     this.method = exchange.req.method ?? 'GET';
     this.path = this.originalPath = exchange.req.url ?? '/';
+  }
+
+  get clientPort(): number {
+    return this.clientAddress === this.directAddress ? this.directPort : 0;
   }
 
   get routeName(): string {

@@ -170,6 +170,7 @@ function shareFacts(request: RoutedRequest): void {
   facts.path = request.path;
   facts.method = request.method;
   facts.headers = request.headers;
+  facts.connection = request;
   facts.routeName = request.routeName;
   facts.upstream = request.upstream;
   request.facts = facts;

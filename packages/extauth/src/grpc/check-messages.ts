@@ -13,7 +13,7 @@ const OVERWRITE_IF_EXISTS = 3;
 
 /** The question as the protocol has it. */
 export function checkRequestOf(request: AuthRequest, config: unknown, id: string): object {
-  const { path, method, host, scheme, body, packAsBytes, state, metadata, requestId } = request;
+  const { path, method, host, scheme, body, packAsBytes, state, metadata, requestId, connection } = request;
   const filterMetadata: Record<string, object> = {};
   for (const [name, value] of metadata) filterMetadata[name] = toStruct(value);
   if (Object.keys(state).length > 0) filterMetadata[STATE_KEY] = toStruct(state);
@@ -24,14 +24,21 @@ export function checkRequestOf(request: AuthRequest, config: unknown, id: string
     path,
     host,
     scheme,
-    protocol: 'HTTP/1.1',
+    protocol: connection?.protocol ?? 'HTTP/1.1',
     headers: headersOf(request),
     size: body?.length ?? -1,
     ...(packAsBytes ? { rawBody: body } : { body: body?.toString('utf8') }),
   };
-  const source = { address: { socketAddress: { address: request.clientAddress, portValue: 0 } } };
+  const source = peerOf(request.clientAddress, connection?.clientPort);
+  const destination = peerOf(connection?.localAddress, connection?.localPort);
   const contextExtensions = { config_id: id };
-  return { attributes: { source, request: { http }, contextExtensions, metadataContext: { filterMetadata } } };
+  return {
+    attributes: { source, destination, request: { http }, contextExtensions, metadataContext: { filterMetadata } },
+  };
+}
+
+function peerOf(address = '', portValue = 0): object {
+  return { address: { socketAddress: { address, portValue } } };
 }
 
 function headersOf(request: AuthRequest): Record<string, string> {

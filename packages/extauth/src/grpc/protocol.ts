@@ -54,6 +54,7 @@ const AUTH_V3 = {
   Metadata: message({ filterMetadata: ['Struct', 1, 'map'] }),
   AttributeContext: message({
     source: ['Peer', 1],
+    destination: ['Peer', 2],
     request: ['Request', 4],
     contextExtensions: ['string', 10, 'map'],
     metadataContext: ['Metadata', 11],

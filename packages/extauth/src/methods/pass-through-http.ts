@@ -14,7 +14,7 @@ import { bypassCounter } from '../bypass-counter.ts';
 import { delayMs } from '../delay.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../failure.ts';
 import { isFraming } from '../framing.ts';
-import { rootsOfEnvironment, serverTls } from '../server-tls.ts';
+import { serverTls } from '../server-tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_CONNECTIONS = 100;
@@ -36,76 +36,84 @@ interface Answer {
   readonly body: string;
 }
 
+/** What the method takes from where it runs. */
+export interface PassThroughHttpParts {
+  /** Roots that are trusted beside those of the system, as PEM; those of a step's secret take the place of both. */
+  readonly moreRoots?: string | undefined;
+}
+
 /** Asks an own server by `POST`: 200 lets in, every other status is the client's answer. */
-export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = {
-  type: 'passThroughAuth.http',
-  grantedHeaders: ({ http: { response = {} } = {} }) =>
-    [...(response.allowedUpstreamHeaders ?? []), ...(response.allowedUpstreamHeadersToOverwrite ?? [])].map((name) =>
-      name.toLowerCase(),
-    ),
-  create(spec, { id, context }) {
-    const { http = {}, failureModeAllow = false } = spec;
-    const url = urlOf(http, id);
-    const { host } = new URL(url);
-    const timeoutMs = delayMs(http.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
-    const tls = { config: http.tlsConfig, id, context };
-    const isTls = url.startsWith('https:');
-    const dispatcher = agentOf(
-      http,
-      isTls ? { secureContext: serverTls({ ...tls, moreRoots: rootsOfEnvironment() }) } : {},
-    );
-    const bypassed = bypassCounter(context.metrics, 'http');
+export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = createPassThroughHttpMethod();
 
-    async function ask(request: AuthRequest, question: Question): Promise<Answer> {
-      const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
-      const { headers: told, body } = question;
-      const {
-        statusCode,
-        headers,
-        body: stream,
-      } = await send(url, {
-        method: 'POST',
-        dispatcher,
-        headers: told,
-        body: body ?? null,
-        headersTimeout: delayMs(http.responseHeaderTimeout) ?? 0,
-        signal: AbortSignal.any(limits),
-      });
-      const isRefusal = statusCode !== 200 && statusCode < 500;
-      // A refusal stays one, also where its text cannot be read.
-      const text = await textOf(stream).catch((error: unknown) => {
-        if (isRefusal) return '';
-        throw error;
-      });
-      return { status: statusCode, headers, body: text };
-    }
+/** Makes the method for own servers over HTTP with what it needs from outside. */
+export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts = {}): AuthMethodKind<PassThroughAuth> {
+  return {
+    type: 'passThroughAuth.http',
+    grantedHeaders: ({ http: { response = {} } = {} }) =>
+      [...(response.allowedUpstreamHeaders ?? []), ...(response.allowedUpstreamHeadersToOverwrite ?? [])].map((name) =>
+        name.toLowerCase(),
+      ),
+    create(spec, { id, context }) {
+      const { http = {}, failureModeAllow = false } = spec;
+      const url = urlOf(http, id);
+      const { host } = new URL(url);
+      const timeoutMs = delayMs(http.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
+      const tls = { config: http.tlsConfig, id, context };
+      const isTls = url.startsWith('https:');
+      const dispatcher = agentOf(http, isTls ? { secureContext: serverTls({ ...tls, moreRoots }) } : {});
+      const bypassed = bypassCounter(context.metrics, 'http');
 
-    return {
-      async authorize(request): Promise<AuthDecision> {
-        const question = questionOf(spec, request);
-        let answer: Answer | undefined;
-        try {
-          answer = await ask(request, question);
-        } catch (error) {
-          if (request.signal?.aborted || !isServerFailure(error)) throw error;
-          if (question.clientBytes > SAFE_HEADER_BYTES)
-            throw clientError('no answer to a call with headers this long', 431, error);
-          const details = { requestId: request.requestId, config: id, server: host, err: error };
-          context.log.get('ext_authz').warn(details, 'no answer of the auth server');
-        }
-        if (answer?.status === 200) return allow(http, answer);
-        if (answer && answer.status < 500) return deny(http, answer);
-        if (failureModeAllow) {
-          bypassed.value++;
-          return { allowed: true };
-        }
-        const denied = answer ? deny(http, { ...answer, body: '' }) : refused(403, 'the auth server does not answer');
-        return { ...denied, unsure: true };
-      },
-      close: () => dispatcher.close(),
-    };
-  },
-};
+      async function ask(request: AuthRequest, question: Question): Promise<Answer> {
+        const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
+        const { headers: told, body } = question;
+        const {
+          statusCode,
+          headers,
+          body: stream,
+        } = await send(url, {
+          method: 'POST',
+          dispatcher,
+          headers: told,
+          body: body ?? null,
+          headersTimeout: delayMs(http.responseHeaderTimeout) ?? 0,
+          signal: AbortSignal.any(limits),
+        });
+        const isRefusal = statusCode !== 200 && statusCode < 500;
+        // A refusal stays one, also where its text cannot be read.
+        const text = await textOf(stream).catch((error: unknown) => {
+          if (isRefusal) return '';
+          throw error;
+        });
+        return { status: statusCode, headers, body: text };
+      }
+
+      return {
+        async authorize(request): Promise<AuthDecision> {
+          const question = questionOf(spec, request);
+          let answer: Answer | undefined;
+          try {
+            answer = await ask(request, question);
+          } catch (error) {
+            if (request.signal?.aborted || !isServerFailure(error)) throw error;
+            if (question.clientBytes > SAFE_HEADER_BYTES)
+              throw clientError('no answer to a call with headers this long', 431, error);
+            const details = { requestId: request.requestId, config: id, server: host, err: error };
+            context.log.get('ext_authz').warn(details, 'no answer of the auth server');
+          }
+          if (answer?.status === 200) return allow(http, answer);
+          if (answer && answer.status < 500) return deny(http, answer);
+          if (failureModeAllow) {
+            bypassed.value++;
+            return { allowed: true };
+          }
+          const denied = answer ? deny(http, { ...answer, body: '' }) : refused(403, 'the auth server does not answer');
+          return { ...denied, unsure: true };
+        },
+        close: () => dispatcher.close(),
+      };
+    },
+  };
+}
 
 function urlOf({ url = '' }: HttpSpec, id: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

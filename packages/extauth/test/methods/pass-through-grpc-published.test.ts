@@ -4,8 +4,10 @@ import { loadPackageDefinition, Server, ServerCredentials, type ServiceClientCon
 import { loadSync } from '@grpc/proto-loader';
 import type { AuthStep } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
+import express from 'express';
+import { extauth } from '../../src/index.ts';
 import { toStruct } from '../../src/grpc/struct.ts';
-import { basic, guarded, only, stopAll, type GuardedParts } from '../harness.ts';
+import { basic, call, guarded, only, start, stopAll, type GuardedParts } from '../harness.ts';
 
 const PUBLISHED = join(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json'), '../deps');
 
@@ -24,9 +26,14 @@ function published(): ServiceClientConstructor {
   return loaded.envoy.service.auth.v3.Authorization;
 }
 
+interface Peer {
+  readonly address: { readonly socketAddress: { readonly address: string; readonly portValue: number } };
+}
+
 interface Question {
   readonly attributes: {
-    readonly source: { readonly address: { readonly socketAddress: { readonly address: string } } };
+    readonly source: Peer;
+    readonly destination: Peer;
     readonly request: { readonly http: Readonly<Record<string, unknown>> };
     readonly contextExtensions: Readonly<Record<string, string>>;
     readonly metadataContext: { readonly filterMetadata: Readonly<Record<string, object>> };
@@ -79,8 +86,11 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     const { ask } = await guarded(only({ name: 'own', passThroughAuth }), { settings });
     const headers = { 'X-A': '1', cookie: ['a=1', 'b=2'], 'x-list': ['1', '2'] };
     expect((await ask('/p%20q?r=1', { method: 'POST', headers, body: 'b' })).status).to.equal(200);
-    const { source, request, contextExtensions, metadataContext } = asked[0]!.attributes;
+    const { source, destination, request, contextExtensions, metadataContext } = asked[0]!.attributes;
     expect(source.address.socketAddress.address).to.equal('127.0.0.1');
+    expect(source.address.socketAddress.portValue).to.be.greaterThan(0);
+    const [, port] = String(request.http['host']).split(':');
+    expect(destination.address.socketAddress).to.include({ address: '127.0.0.1', portValue: Number(port) });
     const { headers: told, ...http } = request.http as { headers: Record<string, string> };
     expect(http).to.include({ method: 'POST', path: '/p%20q?r=1', scheme: 'http', protocol: 'HTTP/1.1', body: '' });
     expect(told).to.include({
@@ -95,6 +105,34 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
       fields: toStructWithKinds({ team: 'a', list: [1, null, { deep: true }] }),
     });
   });
+
+  for (const trusted of [true, false]) {
+    it(`tells it the client as Express computes it, ${trusted ? 'with' : 'without'} trusted proxies`, async () => {
+      const { asked, step } = await peer(OK);
+      const app = express().set('trust proxy', trusted);
+      app.use(extauth({ config: only(step), settings }));
+      app.use((_req, res) => void res.end());
+      const url = await start(app as unknown as Parameters<typeof start>[0]);
+      const forged = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https', 'x-forwarded-port': '443' };
+      expect((await call(url, { headers: forged })).status).to.equal(200);
+      const { source, destination, request } = asked[0]!.attributes;
+      const { address, portValue } = source.address.socketAddress;
+      const localPort = Number(new URL(url).port);
+      expect(destination.address.socketAddress.portValue).to.equal(localPort);
+      const { scheme, headers } = request.http as { scheme: string; headers: Record<string, string> };
+      if (trusted) {
+        expect([address, portValue, scheme]).to.deep.equal(['203.0.113.7', 0, 'https']);
+        expect(headers).to.include(forged);
+      } else {
+        expect([address, portValue > 0, scheme]).to.deep.equal(['127.0.0.1', true, 'http']);
+        expect(headers).to.include({
+          'x-forwarded-for': '127.0.0.1',
+          'x-forwarded-proto': 'http',
+          'x-forwarded-port': String(localPort),
+        });
+      }
+    });
+  }
 
   it('sends the body as text, or as bytes where packAsBytes is set', async () => {
     const body = Buffer.from('grüße\u0000', 'utf8');

@@ -3,9 +3,9 @@ import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
-import { createContext } from '@edge-gateway/core';
+import { createContext, type AuthMethodKind } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { createChain, METHODS } from '../../src/index.ts';
+import { createChain, createPassThroughHttpMethod, METHODS } from '../../src/index.ts';
 import { Authorization } from '../../src/grpc/protocol.ts';
 import { guarded, only, secretsOf, stopAll } from '../harness.ts';
 
@@ -21,7 +21,6 @@ const SECRETS = secretsOf({
   client: { 'ca.crt': file('ca.crt'), 'tls.crt': file('client.crt'), 'tls.key': file('client.key') },
   broken: { 'ca.crt': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' },
 });
-const ENVIRONMENT = 'HTTPS_PASSTHROUGH_CA_CERT';
 
 type Tls = NonNullable<NonNullable<PassThroughAuth['http']>['tlsConfig']>;
 const secret = (name: string): Tls => ({ secretRef: { name, namespace: 'n' } });
@@ -84,8 +83,9 @@ const MODES = {
   },
 } as const;
 
-async function statusOf(passThroughAuth: PassThroughAuth): Promise<number> {
-  const { ask } = await guarded(only({ passThroughAuth }), { secrets: SECRETS, settings: { requestTimeout: '30s' } });
+async function statusOf(passThroughAuth: PassThroughAuth, ...methods: AuthMethodKind[]): Promise<number> {
+  const parts = { secrets: SECRETS, settings: { requestTimeout: '30s' }, methods };
+  const { ask } = await guarded(only({ passThroughAuth }), parts);
   const answer = await ask();
   if (answer.status !== 200) expect(answer.body).to.equal('');
   return answer.status;
@@ -155,7 +155,6 @@ for (const [mode, { peer, step }] of Object.entries(MODES)) {
 
 describe('TLS towards own servers', () => {
   afterEach(async () => {
-    delete process.env[ENVIRONMENT];
     for (const each of https.splice(0)) each.close();
     await stopAll();
   });
@@ -169,13 +168,18 @@ describe('TLS towards own servers', () => {
     expect(await asking(undefined)).to.equal(200);
   });
 
-  it('trusts roots of the environment over HTTPS too, where no secret names others', async () => {
-    process.env[ENVIRONMENT] = Buffer.from(file('ca.crt')).toString('base64');
+  it('trusts further roots over HTTPS, where no secret names others', async () => {
+    const trusting = createPassThroughHttpMethod({ moreRoots: file('ca.crt') });
     const { port } = await httpPeer();
-    expect(await statusOf(MODES.http.step(`localhost:${port}`))).to.equal(200);
-    expect(await statusOf(MODES.http.step(`localhost:${port}`, secret('other')))).to.equal(403);
-    process.env[ENVIRONMENT] = '%%%';
-    const refused = await statusOf(MODES.http.step(`localhost:${port}`)).catch((error: unknown) => error);
+    expect(await statusOf(MODES.http.step(`localhost:${port}`), trusting as AuthMethodKind)).to.equal(200);
+    expect(await statusOf(MODES.http.step(`localhost:${port}`))).to.equal(403);
+    expect(await statusOf(MODES.http.step(`localhost:${port}`, secret('other')), trusting as AuthMethodKind)).to.equal(
+      403,
+    );
+    const broken = createPassThroughHttpMethod({ moreRoots: '%%%' });
+    const refused = await statusOf(MODES.http.step(`localhost:${port}`), broken as AuthMethodKind).catch(
+      (error: unknown) => error,
+    );
     expect(refused).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
   });
 });

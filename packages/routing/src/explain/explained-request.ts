@@ -20,6 +20,7 @@ export class ExplainedRequest implements OutgoingRequest {
   readonly protocol = 'HTTP/1.1';
   readonly directAddress = CLIENT;
   readonly directPort = 0;
+  readonly clientPort = 0;
   readonly localAddress: string;
   readonly localPort: number;
   readonly tlsVersion = '';
@@ -70,6 +71,7 @@ export class ExplainedRequest implements OutgoingRequest {
     message.url = path;
     this.facts = factsOf(message);
     this.facts.headers = headers;
+    this.facts.connection = this;
     return message;
   }
 
