@@ -54,6 +54,8 @@ export interface Context {
   readonly holdListeners?: (what: string, ready: Promise<boolean>) => void;
   /** Variables that templates may read with `env()`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Directory below which resources may name files that are read while they are compiled. Default: none is read. */
+  readonly filesRoot?: string;
   /** Where Microsoft Entra and Graph are. Default: the public cloud. */
   readonly azure?: AzureAddresses;
   /**
@@ -105,6 +107,7 @@ export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates
     now,
     ...(parts.env && { env: parts.env }),
     ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
+    ...(parts.filesRoot !== undefined && { filesRoot: parts.filesRoot }),
     ...(parts.azure && { azure: parts.azure }),
     ...(parts.holdListeners && { holdListeners: parts.holdListeners }),
     state,

@@ -79,6 +79,7 @@ function localApi(executable: ExecutableSchema, parts: ApiParts, context: Contex
     limits,
     countsOf: counts.resolver,
     descriptorSets: parts.descriptorSets ?? [],
+    filesRoot: context.filesRoot,
     log: context.log.get('graphql'),
   });
 }

@@ -40,6 +40,7 @@ export interface GraphQLApiOptions {
   readonly enableIntrospection?: boolean;
   /** Fields below this depth are null with an error; 0 is no limit. Default 0. */
   readonly maxDepth?: number;
+  /** `protoDescriptor` is a file below `filesRoot` of the context. Default: below the working directory. */
   readonly grpcDescriptorRegistry?: ExecutableSchema['grpcDescriptorRegistry'];
   readonly persistedQueryCacheConfig?: GraphQLApiSpec['persistedQueryCacheConfig'];
   readonly allowedQueryHashes?: GraphQLApiSpec['allowedQueryHashes'];
@@ -78,7 +79,13 @@ export interface GraphQLApiOptions {
  */
 export function graphqlApi(options: GraphQLApiOptions, given: Context = createContext()): Handler {
   const caller = options.upstreams ? createUrlCaller(options.upstreams) : undefined;
-  const context: Context = caller ? { ...given, state: given.state.bind(given), callUpstream: caller.call } : given;
+  const filesRoot = given.filesRoot ?? process.cwd();
+  const context: Context = {
+    ...given,
+    filesRoot,
+    state: given.state.bind(given),
+    ...(caller && { callUpstream: caller.call }),
+  };
   const name = options.name ?? 'graphql';
   const limits = limitsOf(options.limits);
   const counts = createApiCounts(context.metrics, name);

@@ -49,6 +49,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     metrics,
     secrets: controlPlane.secrets,
     env: shownVariables(settings),
+    filesRoot: settings.config,
   });
   const dataPlane = createDataPlane(context, settings.proxyName, settings.graphqlCache);
   let discovery: { close(): void } | undefined;

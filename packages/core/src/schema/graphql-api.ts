@@ -110,7 +110,7 @@ const executor = block(
 );
 const registry = block(
   {
-    protoDescriptor: text('File with a descriptor set.'),
+    protoDescriptor: text('File with a descriptor set, at most 10 MiB; a path below the configuration directory.'),
     protoDescriptorBin: text('Descriptor set as base64.'),
     protoRefsList: of(
       block({ configMapRefs: list(ref(), 'ConfigMaps; each value is a descriptor set as base64.') }),

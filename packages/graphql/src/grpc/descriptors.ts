@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import protobuf from 'protobufjs';
+import { readDescriptorFile } from './descriptor-file.ts';
 import { rootOfDescriptorSet } from '../discover/descriptor-set.ts';
 
 export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
@@ -11,11 +11,22 @@ export interface MethodTypes {
   readonly response: protobuf.Type;
 }
 
-/** Reads descriptor sets: of the registry, and others as base64. `undefined` when there are none. Throws an `Error`. */
-export function readDescriptors(registry: Registry, others: readonly string[]): readonly protobuf.Root[] | undefined {
-  const sets = others.map((text) => Buffer.from(text, 'base64'));
+/** Descriptor sets beside those that the registry holds. */
+export interface DescriptorSources {
+  /** As base64. */
+  readonly descriptorSets: readonly string[];
+  /** Directory of files that the registry may name. */
+  readonly filesRoot: string | undefined;
+}
+
+/** Reads descriptor sets. Returns `undefined` when there are none. Throws an `Error`. */
+export function readDescriptors(
+  registry: Registry,
+  { descriptorSets, filesRoot }: DescriptorSources,
+): readonly protobuf.Root[] | undefined {
+  const sets: Uint8Array[] = descriptorSets.map((text) => Buffer.from(text, 'base64'));
   if (registry?.protoDescriptorBin) sets.push(Buffer.from(registry.protoDescriptorBin, 'base64'));
-  if (registry?.protoDescriptor) sets.push(readFileSync(registry.protoDescriptor));
+  if (registry?.protoDescriptor) sets.push(readDescriptorFile(registry.protoDescriptor, filesRoot));
   if (sets.length === 0) return undefined;
   return sets.map((bytes) => {
     try {

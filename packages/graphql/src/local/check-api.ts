@@ -10,6 +10,7 @@ import { readSchema } from './schema.ts';
 
 /** Characters of what is told of one definition. */
 const MAX_MESSAGE = 300;
+const DESCRIPTOR_FILE = ['grpcDescriptorRegistry', 'protoDescriptor'];
 
 /**
  * Refuses GraphQLApis whose schema definition does not parse or is no valid schema, with line and column inside it, and those with
@@ -27,6 +28,11 @@ export const graphqlApiCheck: ResourceCheck = {
     const findings: Finding[] = problem
       ? [{ code: 'INVALID_GRAPHQL_API', path: [...path, 'schemaDefinition'], ...problem }]
       : [];
+    const { protoDescriptor = '' } = executableSchema.grpcDescriptorRegistry ?? {};
+    if (protoDescriptor.split(/[/\\]/).includes('..')) {
+      const message = 'a file outside the configuration directory is not read: the path must not contain ..';
+      findings.push({ code: 'INVALID_GRAPHQL_API', path: [...path, ...DESCRIPTOR_FILE], message });
+    }
     const { local, remote } = executableSchema.executor ?? {};
     for (const [name, resolution] of Object.entries(local?.resolutions ?? {})) {
       findings.push(...attempt([...path, 'executor', 'local', 'resolutions', name], () => readTemplates(resolution)));

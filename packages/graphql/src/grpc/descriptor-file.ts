@@ -1,0 +1,46 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+
+/** Most bytes of a descriptor set in a file. */
+export const MAX_DESCRIPTOR_BYTES = 10 * 1024 * 1024;
+const FIELD = 'protoDescriptor';
+
+/**
+ * Reads a file below a directory; a relative path starts there. Throws an `Error` for a path that leads out of the directory, by `..`,
+ * an absolute path or a symbolic link, and for what is no file of at most 10 MiB. `root` is `undefined` where there is no directory.
+ */
+export function readDescriptorFile(path: string, root: string | undefined): Buffer {
+  if (root === undefined) throw new Error(`${FIELD}: there is no configuration directory to read '${path}' from`);
+  const base = realpathSync(root);
+  const wanted = resolve(root, path);
+  // The first look keeps paths outside from being told whether they exist.
+  if (!isBelow(resolve(root), wanted) && !isBelow(base, wanted)) throw outside(path);
+  const real = realPath(wanted, path);
+  if (!isBelow(base, real)) throw outside(path);
+  const file = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new Error(`${FIELD}: '${path}' is not a file`);
+    if (stat.size > MAX_DESCRIPTOR_BYTES) throw new Error(`${FIELD}: '${path}' has more than 10 MiB`);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function realPath(wanted: string, path: string): string {
+  try {
+    return realpathSync(wanted);
+  } catch (cause) {
+    throw new Error(`${FIELD}: '${path}' does not exist in the configuration directory`, { cause });
+  }
+}
+
+function isBelow(base: string, path: string): boolean {
+  const way = relative(base, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function outside(path: string): Error {
+  return new Error(`${FIELD}: '${path}' is outside the configuration directory`);
+}
