@@ -4,8 +4,13 @@ import { screenshot, startChromium } from '../parts/chromium.ts';
 import { startProtectedDemo, type ProtectedDemo } from './protected-demo.ts';
 
 const VARIANTS = [
-  { title: 'the tokens in the gateway', slug: 'store', prefix: '', cookies: ['demo-session'] },
-  { title: 'the tokens in cookies', slug: 'cookies', prefix: '/cookies', cookies: ['access_token', 'id_token'] },
+  { title: 'the tokens in the gateway', slug: 'store', prefix: '', cookies: ['__Host-demo-session'] },
+  {
+    title: 'the tokens in cookies',
+    slug: 'cookies',
+    prefix: '/cookies',
+    cookies: ['access_token', 'id_token', '__Host-token_mac'],
+  },
 ];
 const TABS = 10;
 

@@ -4,6 +4,7 @@ import { ERROR_CODES } from './error-codes.ts';
 import { respondToError } from './error-response.ts';
 import { GatewayError } from './errors.ts';
 import { applyHeaderChanges, factsOf } from './facts.ts';
+import { hideCookies } from './http/cookie-names.ts';
 
 /** Options that every middleware of the packages has, beside those of its resource block. */
 export interface MiddlewareOptions {
@@ -41,7 +42,7 @@ export function asMiddleware<Options extends object>(concern: Concern<Options>):
       facts.path = url;
       facts.method = method;
       handler(req, res, (error) => {
-        if (error === undefined) applyToRequest(req);
+        if (error === undefined) applyGranted(req);
         else applyRemovals(req);
         applyToResponse(req, res);
         if (facts.path !== url) req.url = facts.path;
@@ -74,6 +75,14 @@ function applyRemovals(req: IncomingMessage): void {
   const { requestChanges } = factsOf(req);
   const removals = requestChanges.filter(({ op }) => op === 'remove');
   requestChanges.splice(0, requestChanges.length, ...removals);
+  applyToRequest(req);
+}
+
+/** What follows in a user's own server is the destination. */
+function applyGranted(req: IncomingMessage): void {
+  const facts = factsOf(req);
+  hideCookies(facts);
+  facts.hiddenCookies = undefined;
   applyToRequest(req);
 }
 

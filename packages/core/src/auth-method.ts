@@ -2,6 +2,7 @@ import type { ClientConnection } from './client-connection.ts';
 import type { Context } from './concern.ts';
 import type { HeaderChange } from './facts.ts';
 import type { Identity } from './identity.ts';
+import type { CookieTest } from './http/cookie-names.ts';
 
 /** What an auth method sees of a request. It never sees the request itself, so that any server can ask it. */
 export interface AuthRequest {
@@ -99,5 +100,7 @@ export interface AuthMethodKind<Spec = unknown> {
    * passes, and also on the routes of the virtual host where nobody is asked.
    */
   grantedHeaders?(spec: Spec): readonly string[];
+  /** Which cookies only its steps read: no upstream of the virtual host gets them. */
+  hiddenCookies?(spec: Spec): CookieTest;
   create(spec: Spec, scope: { readonly id: string; readonly context: Context }): AuthMethod;
 }

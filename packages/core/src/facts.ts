@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connectionOf, type ClientConnection } from './client-connection.ts';
 import type { Identity } from './identity.ts';
+import type { CookieTest } from './http/cookie-names.ts';
 
 /** A change to a message head, recorded by a concern and applied when the head is written. Names are lower case. */
 export type HeaderChange =
@@ -52,6 +53,8 @@ export interface Facts {
   connection: ClientConnection;
   /** Set by a concern that read of the body. */
   body: ReadBody | undefined;
+  /** Cookies that end here, for only a login reads them. Every concern sees them; the destination does not. */
+  hiddenCookies: CookieTest | undefined;
   /** Set by a concern after which the route is chosen again, by the headers and the path as they are then. */
   reroute: boolean;
   /** A request header as it will be after the recorded changes; several values joined with `, ` (cookies with `; `). */
@@ -73,6 +76,7 @@ class RequestFacts implements Facts {
   readonly responseChanges: HeaderChange[] = [];
   headers: readonly string[] | undefined = undefined;
   body: ReadBody | undefined = undefined;
+  hiddenCookies: CookieTest | undefined = undefined;
   reroute = false;
   readonly #request: IncomingMessage;
   #connection: ClientConnection | undefined;

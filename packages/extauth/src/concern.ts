@@ -4,13 +4,14 @@ import {
   type AuthMethodKind,
   type Concern,
   type Context,
+  type CookieTest,
   type Handler,
   type Scope,
 } from '@edge-gateway/core';
-import type { ExtAuthExtension } from '@edge-gateway/core/schema';
+import type { AuthConfigSpec, ExtAuthExtension } from '@edge-gateway/core/schema';
 import { createChain } from './chain.ts';
 import { removeClientCopies } from './grants.ts';
-import { grantedHeadersOf } from './granted-headers.ts';
+import { grantedHeadersOf, hiddenCookiesOf } from './granted-headers.ts';
 import { createAuthHandler, type Refuse } from './handler.ts';
 import { settingsOf } from './settings.ts';
 
@@ -60,6 +61,7 @@ function asking({ configRef }: ExtAuthExtension, { methods, context, scope }: Su
   return createAuthHandler({
     chain,
     granted: grantedHere(methods, scope),
+    hidden: hiddenHere(methods, scope),
     settings,
     context,
     id,
@@ -69,10 +71,16 @@ function asking({ configRef }: ExtAuthExtension, { methods, context, scope }: Su
 
 /** What any AuthConfig of the virtual host grants: its upstreams believe these headers, whichever route led to them. */
 function grantedHere(methods: readonly AuthMethodKind[], scope: Scope | undefined): readonly string[] {
-  return grantedHeadersOf(
-    (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec),
-    methods,
-  );
+  return grantedHeadersOf(specsOf(scope), methods);
+}
+
+/** Browsers send the cookies of a login to every route of the host, also where nobody is asked. */
+function hiddenHere(methods: readonly AuthMethodKind[], scope: Scope | undefined): CookieTest {
+  return hiddenCookiesOf(specsOf(scope), methods);
+}
+
+function specsOf(scope: Scope | undefined): readonly AuthConfigSpec[] {
+  return (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec);
 }
 
 /** Where nobody is asked, nobody may claim to have been: needed as soon as some upstream may believe the header. */
@@ -80,8 +88,11 @@ function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined):
   const written = scope?.settings.extauth;
   if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
   const names = [settingsOf(written).userIdHeader, ...grantedHere(methods, scope)];
+  const hidden = hiddenHere(methods, scope);
   return function extAuth(req, _res, next) {
-    removeClientCopies(req, factsOf(req), names);
+    const facts = factsOf(req);
+    facts.hiddenCookies = hidden;
+    removeClientCopies(req, facts, names);
     next();
   };
 }

@@ -5,6 +5,7 @@ import {
   type AuthDenied,
   type AuthRequest,
   type Context,
+  type CookieTest,
   type Facts,
   type Handler,
   type HeaderChange,
@@ -47,6 +48,7 @@ export interface HandlerParts {
   readonly chain: Chain;
   /** Request headers that only steps may fill; lower case. */
   readonly granted: readonly string[];
+  readonly hidden: CookieTest;
   readonly settings: AuthSettings;
   readonly context: Context;
   /** `<namespace>.<name>` of the AuthConfig. */
@@ -64,7 +66,7 @@ const TOO_LARGE: Refusal = {
 };
 
 /** Makes the handler that asks a chain: the thin face of it towards `node:http`. */
-export function createAuthHandler({ chain, granted, settings, context, id, refuse }: HandlerParts): Handler {
+export function createAuthHandler({ chain, granted, hidden, settings, context, id, refuse }: HandlerParts): Handler {
   const stats = statsOf(context);
   const log = context.log.get('ext_authz');
 
@@ -133,6 +135,7 @@ export function createAuthHandler({ chain, granted, settings, context, id, refus
 
   const handler: Handler = function extAuth(req, res, next) {
     const facts = factsOf(req);
+    facts.hiddenCookies = hidden;
     removeClientCopies(req, facts, [settings.userIdHeader]);
     // Apart from what may fail here: an error of whoever comes next is theirs.
     void authorize({ req, res, next }, facts).then((goesOn) => {

@@ -9,7 +9,7 @@ import {
 } from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
 import { createChain } from './chain.ts';
-import { grantedHeadersOf } from './granted-headers.ts';
+import { grantedHeadersOf, hiddenCookiesOf } from './granted-headers.ts';
 import { createAuthHandler, type Refuse } from './handler.ts';
 import { METHODS } from './methods.ts';
 import { settingsOf } from './settings.ts';
@@ -37,6 +37,7 @@ const concern: Concern<ExtAuthMiddlewareOptions> = {
     return createAuthHandler({
       chain,
       granted: grantedHeadersOf([config], kinds),
+      hidden: hiddenCookiesOf([config], kinds),
       settings,
       context,
       id,

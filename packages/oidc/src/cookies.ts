@@ -91,8 +91,12 @@ export function joinValue(name: string, cookies: ReadonlyMap<string, string>): s
   return digest(value) === chunked[2] ? value : undefined;
 }
 
-/** Names of all cookies that a value under `name` may have been spread over and that the browser holds. */
+/** Returns the names of all cookies that a value under `name` may be spread over. */
+export function possibleNames(name: string): readonly string[] {
+  return [name, ...Array.from({ length: MAX_CHUNKS }, (_, i) => `${name}_${i + 1}`)];
+}
+
+/** Those of them that the browser holds. */
 export function heldNames(name: string, cookies: ReadonlyMap<string, string>): readonly string[] {
-  const names = [name, ...Array.from({ length: MAX_CHUNKS }, (_, i) => `${name}_${i + 1}`)];
-  return names.filter((each) => cookies.has(each));
+  return possibleNames(name).filter((each) => cookies.has(each));
 }

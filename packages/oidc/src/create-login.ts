@@ -29,7 +29,8 @@ export function createLogin(login: Login): AuthMethod {
     if (settings.paths.isChannel(path)) return channelLogout(login, request);
     if (settings.paths.isCallback(path)) return callback(login, request);
     const renewed = await current(request).catch((error: unknown) => {
-      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login)) throw error;
+      // A new login does not bring back what tokens in cookies are checked against.
+      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login) || keeper.inBrowser) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'the session store is away, a new login is offered');
       return undefined;
     });

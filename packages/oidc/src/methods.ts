@@ -3,6 +3,7 @@ import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/sche
 import { assemble } from './assemble.ts';
 import { failure } from './failure.ts';
 import { grantedHeaders } from './granted-headers.ts';
+import { ownCookies } from './session/cookie-names.ts';
 
 /**
  * Login by OpenID Connect as a step of an AuthConfig: authorization code with PKCE, sessions in cookies or Redis.
@@ -11,6 +12,7 @@ import { grantedHeaders } from './granted-headers.ts';
 export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
   type: 'oauth2.oidcAuthorizationCode',
   grantedHeaders,
+  hiddenCookies: ({ session = {} }) => ownCookies({ session }),
   create: (block, { id, context }) => limitsItself(assemble({ id, context, block, session: block.session })),
 };
 
@@ -18,6 +20,7 @@ export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
 export const oauth2Method: AuthMethodKind<PlainOauth2> = {
   type: 'oauth2.oauth2',
   grantedHeaders,
+  hiddenCookies: ({ session = {} }) => ownCookies({ session }),
   create(block, { id, context }) {
     const { authEndpoint, tokenEndpoint, revocationEndpoint } = block;
     if (!authEndpoint || !tokenEndpoint) throw failure('ERR_OIDC_CONFIG', 'authEndpoint and tokenEndpoint are needed');

@@ -10,6 +10,7 @@ import {
   type Concern,
   type Context,
   type GatewayError,
+  type CookieTest,
   type Handler,
   type MiddlewareOptions,
 } from '@edge-gateway/core';
@@ -17,6 +18,7 @@ import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/sche
 import { assemble } from './assemble.ts';
 import { requestFrom, sourceOf, withBody } from './auth-request.ts';
 import { bySecret } from './provider/client-authentication.ts';
+import { ownCookies } from './session/cookie-names.ts';
 import { createRequestKeeper } from './session/request-keeper.ts';
 
 /** Options of {@link oidc}: the block `oauth2.oidcAuthorizationCode` of an AuthConfig, and what a program can give itself. */
@@ -35,13 +37,15 @@ const concern: Concern<OidcOptions> = {
   name: 'oidc',
   option: 'oidcAuthorizationCode',
   stage: 'extAuth',
-  compile: (options, context) => handlerOf(methodFrom(options, context), options.issuerUrl ?? ''),
+  compile: (options, context) =>
+    handlerOf(methodFrom(options, context), { issuer: options.issuerUrl ?? '', hidden: hiddenFrom(options) }),
 };
 
 /**
  * Logs users in at an OpenID Connect provider: browsers without a session are sent there, scripts get 401. Requests
- * with a session go on with the headers that `headers`, `identityToken` and `accessToken` name, and with the claims of the id
- * token in `identityOf(req)`; nothing else of `req` changes. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET` for options that cannot be used; no call is made.
+ * with a session go on with the headers that `headers`, `identityToken` and `accessToken` name, without the cookies of the
+ * login, and with the claims of the id token in `identityOf(req)`; nothing else of `req` changes. Throws `ERR_OIDC_CONFIG`
+ * or `ERR_OIDC_SECRET` for options that cannot be used; no call is made.
  *
  * @example
  * app.use(oidc({ issuerUrl, clientId, clientSecret, appUrl: 'https://app.example.com', callbackPath: '/callback' }));
@@ -50,9 +54,23 @@ export function oidc(options: OidcOptions & MiddlewareOptions, context: Context 
   return asMiddleware(concern)(options, context);
 }
 
+function idOf({ issuerUrl, clientId }: OidcOptions): string {
+  return `oidc/${issuerUrl}/${clientId}`;
+}
+
+/** The cookie of `req.session` is the application's own. */
+function hiddenFrom(options: OidcOptions): CookieTest {
+  const { session = {}, store } = options;
+  return ownCookies({
+    session: session === 'request' ? undefined : session,
+    inStore: store !== undefined,
+    id: idOf(options),
+  });
+}
+
 function methodFrom(options: OidcOptions, context: Context): AuthMethod {
   const { clientSecret, signingKey, store, session, ...block } = options;
-  const id = `oidc/${options.issuerUrl}/${options.clientId}`;
+  const id = idOf(options);
   return assemble({
     id,
     context,
@@ -65,16 +83,26 @@ function methodFrom(options: OidcOptions, context: Context): AuthMethod {
   });
 }
 
-function handlerOf(method: AuthMethod, issuer: string): Handler {
+interface Login {
+  readonly issuer: string;
+  /** Cookies that nobody behind the login gets. */
+  readonly hidden: CookieTest;
+}
+
+function handlerOf(method: AuthMethod, login: Login): Handler {
   const handler: Handler = function oidcHandler(req, _res, next) {
-    authorize(method, req, issuer).then(next, next);
+    authorize(method, req, login).then(next, next);
   };
   handler.close = () => method.close?.();
   return handler;
 }
 
 /** Gives the error of a request that does not go on. */
-async function authorize(method: AuthMethod, req: IncomingMessage, issuer: string): Promise<GatewayError | undefined> {
+async function authorize(
+  method: AuthMethod,
+  req: IncomingMessage,
+  { issuer, hidden }: Login,
+): Promise<GatewayError | undefined> {
   const asked = requestFrom(req);
   const request = await withBody(asked, method.bodyBytes?.(asked) ?? 0);
   const decision = await method.authorize(request);
@@ -82,6 +110,7 @@ async function authorize(method: AuthMethod, req: IncomingMessage, issuer: strin
   if (!decision.allowed) return denialError(decision, facts, 'ERR_OIDC_LOGIN_FAILED');
   facts.requestChanges.push(...(decision.requestChanges ?? []));
   facts.responseChanges.push(...(decision.responseChanges ?? []));
+  facts.hiddenCookies = hidden;
   if (decision.claims) facts.identity = identityFrom(issuer, decision.claims);
   return undefined;
 }

@@ -1,4 +1,12 @@
-import { compileRegex, deriveKey, randomToken, secretText, SIGNING_KEY_SECRET, type Context } from '@edge-gateway/core';
+import {
+  compileRegex,
+  cookieNameProblem,
+  deriveKey,
+  randomToken,
+  secretText,
+  SIGNING_KEY_SECRET,
+  type Context,
+} from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import type { CookieAttributes } from './cookies.ts';
 import { failure } from './failure.ts';
@@ -6,8 +14,8 @@ import { identify, type Identified } from './provider/client-authentication.ts';
 import { findSecret } from './secret.ts';
 
 const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
-/** A secret at least this long is taken to be random, so keys may be derived from it. */
-const RANDOM_SECRET_LENGTH = 32;
+/** Bytes of a secret that keys may be derived from. */
+const MIN_SECRET_BYTES = 32;
 
 /** The block of a login: of OpenID Connect, or of plain OAuth 2, whose fields are among them. */
 export type LoginBlock = Partial<OidcAuthorizationCode>;
@@ -78,11 +86,25 @@ export function cipherKeyOf(session: UserSession | undefined, context: Context):
 }
 
 function stateKeyOf({ context, session, signingKey }: SettingsParts, { secret }: Identified): Uint8Array {
-  const pinned = signingKey ?? secretText(context.secrets.get(SIGNING_KEY_SECRET), 'signing-key');
+  const { name, namespace } = SIGNING_KEY_SECRET;
+  const shared = secretText(context.secrets.get(SIGNING_KEY_SECRET), 'signing-key');
+  const pinned =
+    signingKey === undefined
+      ? strongKey(shared, `signing-key of Secret ${namespace}.${name}`)
+      : strongKey(signingKey, 'signingKey');
   const known = pinned ?? cipherKeyOf(session, context);
   if (known !== undefined) return deriveKey(known, 'oidc state');
-  if (secret !== undefined && secret.length >= RANDOM_SECRET_LENGTH) return deriveKey(secret, 'oidc state');
+  if (secret !== undefined && Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return deriveKey(secret, 'oidc state');
   return deriveKey(context.state('oidc:state-key', randomToken), 'oidc state');
+}
+
+/** Throws `ERR_OIDC_SECRET` for a key that could be guessed: whoever has it can forge logins. */
+function strongKey(key: string | undefined, what: string): string | undefined {
+  if (key === undefined || Buffer.byteLength(key) >= MIN_SECRET_BYTES) return key;
+  throw failure(
+    'ERR_OIDC_SECRET',
+    `${what} has ${Buffer.byteLength(key)} bytes: at least ${MIN_SECRET_BYTES} random ones are needed, as \`openssl rand -base64 32\` makes them`,
+  );
 }
 
 function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {
@@ -127,12 +149,18 @@ function pathsOf(block: LoginBlock, callback: { matches(path: string): boolean; 
 
 const SAME_SITE = { DefaultMode: undefined, LaxMode: 'Lax', StrictMode: 'Strict', NoneMode: 'None' } as const;
 
-function cookieOf({ cookieOptions = {} }: UserSession): CookieAttributes {
+/** Throws `ERR_OIDC_CONFIG` for cookies that browsers do not keep. */
+function cookieOf({ cookieOptions = {}, cookie, redis }: UserSession): CookieAttributes {
   const { maxAge = DEFAULT_MAX_AGE_SECONDS, notSecure = false, path = '/', domain = '' } = cookieOptions;
   const sameSite = SAME_SITE[cookieOptions.sameSite ?? 'LaxMode'];
   if (sameSite === 'None' && notSecure) throw failure('ERR_OIDC_CONFIG', 'sameSite NoneMode needs secure cookies');
   if (/[;,\s]/.test(path + domain)) throw failure('ERR_OIDC_CONFIG', 'path or domain of cookies cannot be used');
   const maxAgeSeconds = maxAge === 0 ? undefined : maxAge;
   const httpOnly = cookieOptions.httpOnly ?? true;
-  return { maxAgeSeconds, secure: !notSecure, httpOnly, path, sameSite, domain: domain || undefined };
+  const attributes = { maxAgeSeconds, secure: !notSecure, httpOnly, path, sameSite, domain: domain || undefined };
+  for (const name of [redis?.cookieName, cookie?.keyPrefix]) {
+    const problem = name ? cookieNameProblem(name, attributes) : undefined;
+    if (problem) throw failure('ERR_OIDC_CONFIG', `the cookie name ${JSON.stringify(name)} cannot be used: ${problem}`);
+  }
+  return attributes;
 }

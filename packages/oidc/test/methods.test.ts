@@ -3,6 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import {
   createContext,
+  deriveKey,
+  keyedDigest,
   type AuthAllowed,
   type AuthDecision,
   type AuthMethod,
@@ -95,11 +97,11 @@ describe('login as an auth method', () => {
     const method = make({ dynamicMetadataFromClaims: { subject: 'sub', none: 'missing' } });
     const { begun, done, cookies } = await logIn(method);
     expect(headersOf(begun, 'set-cookie')[0]).to.match(
-      /^__Host-login_\w+_[\w-]{8}=[\w-]{43}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
+      /^__Host-login_[\w-]{6}_\w+_[\w-]{8}=[\w-]{43}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
     );
     expect(headersOf(done, 'location')).to.deep.equal(['https://app.example.com/page?x=1']);
     expect(headersOf(done, 'set-cookie')[0]).to.match(
-      /^__session=[\w-]{43}; Path=\/; Max-Age=2592000; Secure; HttpOnly; SameSite=Lax$/,
+      /^__Host-__session=[\w-]{43}; Path=\/; Max-Age=2592000; Secure; HttpOnly; SameSite=Lax$/,
     );
     const allowed = (await enter(method, cookies)) as AuthAllowed;
     expect(allowed.allowed).to.equal(true);
@@ -152,6 +154,15 @@ describe('login as an auth method', () => {
       expect(() => make({ clientSecretRef: undefined, clientAuthentication: { privateKeyJwt } })).to.throw(
         /private key/,
       );
+    }
+  });
+
+  it('rejects a shared signing key that could be guessed, and names its secret', () => {
+    SECRETS['gw-system.extauth-signing-key'] = secret({ 'signing-key': 'changeit' });
+    try {
+      expect(() => make()).to.throw(/^signing-key of Secret gw-system\.extauth-signing-key has 8 bytes/);
+    } finally {
+      delete SECRETS['gw-system.extauth-signing-key'];
     }
   });
 
@@ -261,7 +272,7 @@ describe('login as an auth method', () => {
     expect((decision as { body: string }).body)
       .to.contain(`action="${idp.issuer}/end"`)
       .and.contain('id_token_hint');
-    expect(headersOf(decision, 'set-cookie').join()).to.contain('__session=; Path=/; Max-Age=0');
+    expect(headersOf(decision, 'set-cookie').join()).to.contain('__Host-__session=; Path=/; Max-Age=0');
   });
 
   it('logs in by plain OAuth 2, without discovery and id tokens', async () => {
@@ -308,10 +319,20 @@ describe('login as an auth method', () => {
     const tokens = async (idToken: object = {}, accessToken: object = {}): Promise<Record<string, string>> => {
       const now = Math.floor(Date.now() / 1000);
       const common = { iss: idp.issuer, sub: 'someone', iat: now, exp: now + 600 };
-      return {
+      return tied({
         id_token: await idp.sign({ ...common, aud: 'web', ...idToken }),
         access_token: await idp.sign({ ...common, aud: 'api', ...accessToken }),
+      });
+    };
+    /** Adds the cookie that only the gateway can write: its key is derived from the client secret. */
+    const tied = (cookies: { id_token: string; access_token: string }): Record<string, string> => {
+      const stateKey = deriveKey('a secret: with / odd % characters', 'oidc state');
+      const macOf = (name: string, token: string): string => {
+        const client = JSON.stringify([idp.issuer, 'web']);
+        return keyedDigest(deriveKey(stateKey, 'oidc token mac'), JSON.stringify([client, name, 'a login', token]));
       };
+      const macs = [macOf('id_token', cookies.id_token), macOf('access_token', cookies.access_token)];
+      return { ...cookies, '__Host-token_mac': ['a login', ...macs, ''].join('.') };
     };
     const roleHeader = { accessToken: { claimsToHeaders: [{ claim: 'role', header: 'x-role' }] } };
     const inCookies = (more: Partial<OidcAuthorizationCode> = {}): AuthMethod => make({ session: {}, ...more });
@@ -349,7 +370,7 @@ describe('login as an auth method', () => {
       const { access_token } = await tokens();
       const entered = async (more: object, header?: Record<string, string>): Promise<boolean> => {
         const id_token = await idp.sign({ ...claims, ...more }, header);
-        return (await enter(inCookies(), { access_token: access_token!, id_token })).allowed;
+        return (await enter(inCookies(), tied({ access_token: access_token!, id_token }))).allowed;
       };
       expect(await entered({}, { typ: 'JWT' })).to.equal(true);
       expect(await entered({}, { typ: 'at+jwt' })).to.equal(false);
@@ -359,7 +380,8 @@ describe('login as an auth method', () => {
 
     it('an access token that nobody checked is checked once its claims become headers', async () => {
       const made = [{ alg: 'none' }, { role: 'admin' }, ''].map((part) => Buffer.from(JSON.stringify(part)));
-      const cookies = { ...(await tokens()), access_token: made.map((each) => each.toString('base64url')).join('.') };
+      const access_token = made.map((each) => each.toString('base64url')).join('.');
+      const cookies = tied({ id_token: (await tokens()).id_token!, access_token });
       expect((await enter(inCookies(), cookies)).allowed).to.equal(true);
       expect((await enter(inCookies(roleHeader), cookies)).allowed).to.equal(false);
     });

@@ -42,6 +42,30 @@ describe('oidc() in a server of one’s own', () => {
     });
   }
 
+  it('keeps what a CORS policy in front of it says of a rejection', async () => {
+    const world = await startWorld();
+    try {
+      const app = express();
+      app.use((req, res, next) => {
+        if (req.headers.origin === 'https://shop.example')
+          res.setHeader('access-control-allow-origin', req.headers.origin);
+        next();
+      });
+      app.use(oidc(world.options()));
+      world.site.listen(app);
+      const allowed = async (origin: string): Promise<string | null> => {
+        const headers = { origin, 'sec-fetch-mode': 'cors' };
+        const answer = await createBrowser().send(`${world.site.url}/a`, { headers });
+        expect(answer.status).to.equal(401);
+        return answer.headers.get('access-control-allow-origin');
+      };
+      expect(await allowed('https://shop.example')).to.equal('https://shop.example');
+      expect(await allowed('https://evil.example')).to.equal(null);
+    } finally {
+      await world.close();
+    }
+  });
+
   describe('in req.session', () => {
     const startShop = async () => {
       const world = await startWorld();
@@ -121,6 +145,14 @@ describe('oidc() in a server of one’s own', () => {
         callbackPath: '/cb',
         discoveryOverride: { endSessionEndpoint: 'http://idp.example/end' },
       },
+      'a session cookie that browsers do not keep': {
+        ...good,
+        callbackPath: '/cb',
+        session: { redis: { cookieName: '__Host-sid' }, cookieOptions: { domain: 'a.example' } },
+      },
+      'a session cookie that is no name': { ...good, callbackPath: '/cb', session: { redis: { cookieName: 'a; b' } } },
+      'a signing key of 31 bytes': { ...good, callbackPath: '/cb', signingKey: 'x'.repeat(31) },
+      'an empty signing key': { ...good, callbackPath: '/cb', signingKey: '' },
       'callback without slash': { ...good, callbackPath: 'cb' },
       'no callback': good,
       'appUrl that is a script': { ...good, callbackPath: '/cb', appUrl: 'javascript:alert(1)' },
@@ -150,5 +182,13 @@ describe('oidc() in a server of one’s own', () => {
     const options = { issuerUrl: 'http://idp.internal', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
     expect(() => oidc({ ...options, callbackPath: '/cb' })).to.throw(/issuerUrl must be an https address.*allowHttp/);
     expect(oidc({ ...options, callbackPath: '/cb', allowHttp: true })).to.be.a('function');
+  });
+
+  it('says how long a signing key has to be, and never which one it was', () => {
+    const options = { issuerUrl: 'https://idp.example', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
+    const make = (signingKey: string) => () => oidc({ ...options, callbackPath: '/cb', signingKey });
+    expect(make('changeit')).to.throw(/^signingKey has 8 bytes: at least 32 .*openssl rand -base64 32/);
+    expect(make('x'.repeat(32))()).to.be.a('function');
+    expect(make('ü'.repeat(16))(), 'bytes count').to.be.a('function');
   });
 });

@@ -4,7 +4,7 @@ import type { CompiledAction } from './compile/route.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import type { UpgradeSocket } from './serve.ts';
-import { rewritePath, takeRecorded } from './upstream-head.ts';
+import { rewritePath, takeForDestination } from './upstream-head.ts';
 
 /** How a request that an action answers may end otherwise. */
 export interface RespondWays {
@@ -23,7 +23,7 @@ export function respond(
 ): void {
   const { req, res } = request;
   const facts = request.facts!;
-  takeRecorded(request.headers, facts);
+  takeForDestination(request.headers, facts);
   applyHeaderOps(request.headers, request.plan.headers.request, request);
   if (!rewritePath(request, prefixRewrite)) return request.refuse('ERR_ROUTING_DOT_SEGMENT');
   facts.path = request.path;

@@ -1,4 +1,4 @@
-import type { Endpoint, Facts } from '@edge-gateway/core';
+import { hideCookies, type Endpoint, type Facts } from '@edge-gateway/core';
 import type { ForwardPolicy, Plan } from './compile/route.ts';
 import { findHeader, setHeader } from './flat-headers.ts';
 import type { RequestRecord } from './format/record.ts';
@@ -33,13 +33,19 @@ export interface Picks {
  */
 export function makeUpstreamHead(request: OutgoingRequest, policy: ForwardPolicy, upstream: Picks): boolean {
   const { headers, facts } = request;
-  if (facts) takeRecorded(headers, facts);
+  if (facts) takeForDestination(headers, facts);
   applyHeaderOps(headers, request.plan.headers.request, request);
   rewriteHost(request, policy.host, upstream);
   if (!rewritePath(request, policy.prefixRewrite)) return false;
   if (policy.timeoutHeader !== '') setHeader(headers, 'x-envoy-expected-rq-timeout-ms', policy.timeoutHeader);
   request.timeoutMs = policy.timeoutMs;
   return true;
+}
+
+/** Applies what concerns recorded, and takes out the cookies that no destination gets. */
+export function takeForDestination(headers: string[], facts: Facts): void {
+  hideCookies(facts);
+  takeRecorded(headers, facts);
 }
 
 /** Applies, once, what concerns recorded. Names that are set or removed lose their spellings with underscores too. */

@@ -36,10 +36,24 @@ const fields = block(
       }),
       'Attributes of cookies.',
     ),
+    forwardCookies: bool(
+      'Extension of this gateway. Leaves the cookies of the session in the request to the upstream, which can then act as the user. Those of a login under way never reach it.',
+      { default: false },
+    ),
     cookie: of(
       block({
         allowRefreshing: bool('Renews tokens that have ended.', { default: false }),
         keyPrefix: text('Begin of cookie names.'),
+        logoutDenyList: of(
+          block({
+            duration: duration(
+              'How long the cookies of a session are denied after its logout. Copies of them work again after it, unless their tokens have ended by then.',
+              { default: '1h' },
+            ),
+            redis: of(RedisOptions, 'Where processes share the list. Default: each has its own, in memory.'),
+          }),
+          'Extension of this gateway. Denies copies of the cookies of a session that was logged out. Unset: copies work until their tokens end.',
+        ),
         targetDomain,
       }),
       'Tokens are kept in cookies.',
@@ -47,7 +61,9 @@ const fields = block(
     redis: of(
       block({
         options: of(RedisOptions, 'Connection.'),
-        cookieName: text('Name of the session cookie.', { default: '__session' }),
+        cookieName: text(
+          'Name of the session cookie. Default: `__Host-__session`, or `__session` where `cookieOptions` do not allow the prefix.',
+        ),
         keyPrefix: text('Begin of keys in Redis.'),
         allowRefreshing: bool('Renews tokens that have ended.', { default: true }),
         preExpiryBuffer: duration('Time before their end at which tokens are renewed.', { default: '2s' }),

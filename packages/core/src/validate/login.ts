@@ -1,6 +1,7 @@
 import type { FieldPath } from '../parse/issue.ts';
 import type { OidcAuthorizationCode, PlainOauth2 } from '../schema/oauth2.ts';
 import type { RedisOptions, UserSession } from '../schema/session.ts';
+import { cookieNameProblem } from '../http/cookie-names.ts';
 import { isTrustedUrl } from '../security/trusted-url.ts';
 import { within, type Check, type Finding } from './finding.ts';
 
@@ -53,13 +54,29 @@ const checkPaths: Check<Partial<OidcAuthorizationCode>> = (login, at) => {
   ]);
 };
 
-const checkSession: Check<UserSession> = ({ cookieOptions, redis }, at) => [
+const checkCookieName: Check<UserSession> = ({ cookieOptions = {}, cookie, redis }, at) => {
+  const { notSecure = false, path = '/', domain } = cookieOptions;
+  const attributes = { secure: !notSecure, path, domain };
+  const names = { redis: ['cookieName', redis?.cookieName], cookie: ['keyPrefix', cookie?.keyPrefix] } as const;
+  return Object.entries(names).flatMap(([block, [field, name]]) => {
+    const problem = name ? cookieNameProblem(name, attributes) : undefined;
+    return problem === undefined ? [] : unless(false, [...at, block, field], problem);
+  });
+};
+
+const checkSession: Check<UserSession> = (session, at) => [
+  ...checkCookieName(session, at),
+  ...checkStores(session, at),
+];
+
+const checkStores: Check<UserSession> = ({ cookieOptions, cookie, redis }, at) => [
   ...unless(
     cookieOptions?.sameSite !== 'NoneMode' || !cookieOptions.notSecure,
     [...at, 'cookieOptions', 'sameSite'],
     'NoneMode needs secure cookies',
   ),
   ...within(redis?.options, [...at, 'redis', 'options'], checkRedis),
+  ...within(cookie?.logoutDenyList?.redis, [...at, 'cookie', 'logoutDenyList', 'redis'], checkRedis),
 ];
 
 function unless(good: boolean, path: FieldPath, message: string): Finding[] {

@@ -31,6 +31,9 @@ describe('a login in an AuthConfig', () => {
     'a path below the application': { appUrl: 'http://shop.example:8080/shop/' },
     'a callback that is a regular expression': { callbackPath: '/cb.*', parseCallbackPathAsRegex: true },
     'three paths': { logoutPath: '/logout', frontChannelLogout: { path: '/provider-logout' } },
+    'an issuer over http elsewhere that allowHttp permits': { issuerUrl: 'http://id.example', allowHttp: true },
+    'a session cookie with a prefix': { session: { redis: { cookieName: '__Host-sid' } } },
+    'a deny-list': { session: { cookie: { logoutDenyList: { duration: '5m', redis: { host: 'redis' } } } } },
     'a session in memory': { session: { redis: {} } },
     ...Object.fromEntries(
       [
@@ -54,6 +57,20 @@ describe('a login in an AuthConfig', () => {
     'an application with a query': [{ appUrl: 'https://shop.example/?x=1' }, 'appUrl'],
     'an application with a user': [{ appUrl: 'https://hunter2@shop.example/' }, 'appUrl'],
     'an issuer over http elsewhere': [{ issuerUrl: 'http://id.example' }, 'issuerUrl'],
+    'an overridden endpoint over http elsewhere': [
+      { discoveryOverride: { jwksUri: 'http://id.example/keys' } },
+      'discoveryOverride.jwksUri',
+    ],
+    'a session cookie that is no name': [{ session: { redis: { cookieName: 'a b' } } }, 'session.redis.cookieName'],
+    'a __Host- cookie for a domain': [
+      { session: { redis: { cookieName: '__Host-a' }, cookieOptions: { domain: 'shop.example' } } },
+      'session.redis.cookieName',
+    ],
+    'a prefix of cookies that is no name': [{ session: { cookie: { keyPrefix: 'a;' } } }, 'session.cookie.keyPrefix'],
+    'a deny-list at a Redis that is none': [
+      { session: { cookie: { logoutDenyList: { redis: { host: 'a b' } } } } },
+      'session.cookie.logoutDenyList.redis.host',
+    ],
     'an issuer with a password': [{ issuerUrl: 'https://me:hunter2@id.example' }, 'issuerUrl'],
     'no address as issuer': [{ issuerUrl: 'id.example' }, 'issuerUrl'],
     'a callback without slash': [{ callbackPath: 'callback' }, 'callbackPath'],

@@ -1,6 +1,7 @@
 import { EncryptJWT, jwtDecrypt } from 'jose';
-import { digest, keyedDigest, randomToken, type AuthRequest } from '@edge-gateway/core';
+import { digest, hostPrefix, keyedDigest, randomToken, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
+import { loginMark } from '../session/cookie-names.ts';
 import type { LoginSettings } from '../settings.ts';
 
 /** A login under way. It is bound to the browser by a cookie of its own, so that many tabs can log in at once. */
@@ -17,14 +18,12 @@ export interface Attempt {
 
 const LIFETIME_SECONDS = 600;
 const MAX_ATTEMPTS = 20;
-const NAME = /^(?:__Host-|__Secure-)?login_([0-9a-z]{1,9})_[\w-]{8}$/;
 
 /** Attributes and name prefix of the cookies of logins under way. `__Host-` ones cannot come from a sibling host. */
 function kindOf({ cookie }: LoginSettings): { readonly prefix: string; readonly attributes: CookieAttributes } {
   const sameSite = cookie.sameSite === 'None' ? 'None' : 'Lax';
   const attributes = { ...cookie, path: '/', httpOnly: true, sameSite, maxAgeSeconds: LIFETIME_SECONDS } as const;
-  if (!cookie.secure) return { prefix: '', attributes };
-  return { prefix: cookie.domain === undefined ? '__Host-' : '__Secure-', attributes };
+  return { prefix: hostPrefix(attributes) || (cookie.secure ? '__Secure-' : ''), attributes };
 }
 
 function derived(settings: LoginSettings, secret: string): { readonly nonce: string; readonly verifier: string } {
@@ -42,13 +41,15 @@ export async function beginAttempt(
   const { prefix, attributes } = kindOf(settings);
   const secret = randomToken();
   const seconds = Math.floor(aim.now / 1000);
-  const cookieName = `${prefix}login_${seconds.toString(36)}_${randomToken().slice(0, 8)}`;
+  const stem = `${prefix}login_${loginMark(settings.id)}_`;
+  const cookieName = `${stem}${seconds.toString(36)}_${randomToken().slice(0, 8)}`;
   const state = await new EncryptJWT({ c: cookieName, b: digest(secret), t: aim.target, r: aim.round })
     .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
     .setIssuer(settings.id)
     .setExpirationTime(seconds + LIFETIME_SECONDS)
     .encrypt(settings.stateKey);
-  const open = [...cookiesOf(request).keys()].filter((name) => NAME.test(name)).toSorted();
+  // By their age.
+  const open = [...cookiesOf(request).keys()].filter((name) => name.startsWith(stem)).toSorted();
   const surplus = open.slice(0, Math.max(0, open.length + 1 - MAX_ATTEMPTS));
   return {
     attempt: { cookieName, target: aim.target, round: aim.round, ...derived(settings, secret) },

@@ -1,12 +1,15 @@
-import { digest, type AuthRequest } from '@edge-gateway/core';
+import { hostPrefix, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie } from '../cookies.ts';
+import { loginMark } from '../session/cookie-names.ts';
 import type { LoginSettings } from '../settings.ts';
 
 /** After so many logins in a row that led to no session, an error page takes the place of the next. */
 export const MAX_ROUNDS = 2;
 const REMEMBERED_SECONDS = 60;
 
-const nameOf = ({ id }: LoginSettings): string => `login_rounds_${digest(id).slice(0, 8)}`;
+function nameOf({ id, cookie }: LoginSettings): string {
+  return `${hostPrefix(cookie)}login_rounds_${loginMark(id)}`;
+}
 
 /** How many logins of this browser were finished just now. */
 export function roundsOf(request: AuthRequest, settings: LoginSettings): number {

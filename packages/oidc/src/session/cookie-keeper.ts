@@ -1,4 +1,5 @@
-import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
+import { timingSafeEqual } from 'node:crypto';
+import { digest, keyedDigest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
 import {
   clearCookie,
   heldNames,
@@ -9,6 +10,8 @@ import {
   type CookieAttributes,
 } from '../cookies.ts';
 import { failure } from '../failure.ts';
+import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
+import type { DenyList } from './deny-list.ts';
 import { endOf, type Held, type Session, type SessionKeeper } from './session.ts';
 
 export interface CookieKeeperOptions {
@@ -18,6 +21,10 @@ export interface CookieKeeperOptions {
   readonly client: string;
   /** Encrypts the values. Without it the tokens are readable, and `check` decides whether they are the provider's. */
   readonly cipherKey: Uint8Array | undefined;
+  /** Ties the cookies of one login to each other where they are not encrypted. */
+  readonly macKey: Uint8Array;
+  /** Missing: copies of cookies work after a logout. */
+  readonly denyList?: DenyList | undefined;
   /** Rejects for tokens that the provider did not sign for this client. */
   readonly check: (session: Session) => Promise<void>;
   readonly allowRefreshing: boolean;
@@ -26,25 +33,49 @@ export interface CookieKeeperOptions {
   readonly now: () => number;
 }
 
-const NAMES = { idToken: 'id_token', accessToken: 'access_token', refreshToken: 'refresh_token' } as const;
-type Part = keyof typeof NAMES;
-const PARTS = Object.keys(NAMES) as Part[];
+type Part = keyof typeof TOKEN_COOKIES;
+const PARTS = Object.keys(TOKEN_COOKIES) as Part[];
+type Tokens = Partial<Record<Part, string>>;
 
-/** Keeps tokens in the browser, in one cookie each. */
+/** A session in cookies. */
+interface CookieHeld extends Held {
+  /** Random; stays the same when tokens are renewed. */
+  readonly login: string;
+}
+
+/** What the cookies of a request hold. */
+interface Found {
+  readonly login: string;
+  readonly tokens: Tokens;
+}
+
+const LOGIN_LENGTH = 12;
+
+/**
+ * Keeps tokens in the browser, in one cookie each. Where they are not encrypted, one more cookie has a MAC for each of
+ * them: a token alone, which upstreams, logs and other clients may have seen, is no session, nor is a mix of two logins.
+ */
 export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper {
   const { attributes, cipherKey } = options;
-  const nameOf = (part: Part): string => (options.keyPrefix ? `${options.keyPrefix}_${NAMES[part]}` : NAMES[part]);
+  const nameOf = (part: Part): string => tokenCookieName(options.keyPrefix, part);
+  const macName = macCookieName(options.keyPrefix, attributes);
 
   const purposeOf = (part: Part): string => `${options.client} ${nameOf(part)}`;
 
-  function write(request: AuthRequest, session: Session): readonly string[] {
-    const login = randomToken().slice(0, 12);
+  function macOf(login: string, part: Part, token: string | undefined): string {
+    if (token === undefined) return '';
+    return keyedDigest(options.macKey, JSON.stringify([options.client, nameOf(part), login, token]));
+  }
+
+  function write(request: AuthRequest, session: Session, login: string): readonly string[] {
     const written: string[] = [];
     const used = new Set<string>();
+    const kept: Tokens = {};
     let size = 0;
     for (const part of PARTS) {
       const token = session[part];
       if (token === undefined || (part === 'refreshToken' && !options.allowRefreshing)) continue;
+      kept[part] = token;
       const value = cipherKey ? seal(cipherKey, purposeOf(part), `${login}${token}`) : token;
       const chunks = splitValue(nameOf(part), value);
       if (!chunks) throw tooLarge();
@@ -54,6 +85,12 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
         size += name.length + chunk.length;
         written.push(setCookie(name, chunk, { ...attributes, maxAgeSeconds }));
       }
+    }
+    if (!cipherKey) {
+      const mac = [login, ...PARTS.map((part) => macOf(login, part, kept[part]))].join('.');
+      used.add(macName);
+      size += macName.length + mac.length;
+      written.push(setCookie(macName, mac, attributes));
     }
     if (used.size > MAX_COOKIES || size > MAX_BYTES) throw tooLarge();
     return [...clear(request).filter((cookie) => !used.has(cookie.slice(0, cookie.indexOf('=')))), ...written];
@@ -69,26 +106,42 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
 
   function clear(request: AuthRequest): readonly string[] {
     const cookies = cookiesOf(request);
-    return PARTS.flatMap((part) => heldNames(nameOf(part), cookies)).map((name) => clearCookie(name, attributes));
+    const held = PARTS.flatMap((part) => heldNames(nameOf(part), cookies));
+    return [...held, ...(cookies.has(macName) ? [macName] : [])].map((name) => clearCookie(name, attributes));
   }
 
-  /** The tokens of one login; values that were sealed for different logins do not mix. */
-  function read(cookies: ReadonlyMap<string, string>): Partial<Record<Part, string>> {
-    const logins = new Set<string>();
-    const tokens: Partial<Record<Part, string>> = {};
-    for (const part of PARTS) {
-      const value = joinValue(nameOf(part), cookies);
-      const text = value && cipherKey ? unseal(cipherKey, purposeOf(part), value) : value;
-      if (!text) continue;
-      if (cipherKey) logins.add(text.slice(0, 12));
-      tokens[part] = cipherKey ? text.slice(12) : text;
-    }
-    return logins.size > 1 ? {} : tokens;
+  /** The tokens of one login; values that were written for different logins do not mix. */
+  function read(cookies: ReadonlyMap<string, string>): Found | undefined {
+    const values = PARTS.map((part) => [part, joinValue(nameOf(part), cookies)] as const);
+    const present = values.filter((each): each is [Part, string] => each[1] !== undefined);
+    return cipherKey ? readSealed(cipherKey, present) : readSigned(cookies.get(macName), present);
   }
 
-  async function load(request: AuthRequest): Promise<Held | undefined> {
-    const { idToken, accessToken = '', refreshToken } = read(cookiesOf(request));
+  function readSealed(key: Uint8Array, values: readonly (readonly [Part, string])[]): Found | undefined {
+    const texts = values.map(([part, value]) => [part, unseal(key, purposeOf(part), value)] as const);
+    const opened = texts.filter((each): each is [Part, string] => each[1] !== undefined);
+    const [login, ...others] = new Set(opened.map(([, text]) => text.slice(0, LOGIN_LENGTH)));
+    if (login === undefined || others.length > 0) return undefined;
+    return { login, tokens: Object.fromEntries(opened.map(([part, text]) => [part, text.slice(LOGIN_LENGTH)])) };
+  }
+
+  function readSigned(mac: string | undefined, values: readonly (readonly [Part, string])[]): Found | undefined {
+    const [login = '', ...macs] = (mac ?? '').split('.');
+    const isGenuine = values.every(([part, token]) =>
+      isEqual(macs[PARTS.indexOf(part)] ?? '', macOf(login, part, token)),
+    );
+    return login !== '' && values.length > 0 && isGenuine ? { login, tokens: Object.fromEntries(values) } : undefined;
+  }
+
+  const deniedId = (login: string): string => digest(`${options.client} ${login}`);
+
+  async function load(request: AuthRequest): Promise<CookieHeld | undefined> {
+    const found = read(cookiesOf(request));
+    if (!found) return undefined;
+    const { login, tokens } = found;
+    const { idToken, accessToken = '', refreshToken } = tokens;
     if (!idToken && (options.needsIdToken || !accessToken)) return undefined;
+    if (await options.denyList?.has(deniedId(login))) return undefined;
     // Browsers drop the cookie of an access token that has ended.
     const accessEndsAt = accessToken ? endOf(accessToken) : 0;
     const session = { idToken, accessToken, refreshToken, idEndsAt: endOf(idToken), accessEndsAt };
@@ -98,20 +151,30 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
           .check(session)
           .then(() => true)
           .catch(isNotGenuine);
-    return genuine ? { session, id: digest(refreshToken ?? idToken ?? accessToken) } : undefined;
+    return genuine ? { session, id: digest(refreshToken ?? idToken ?? accessToken), login } : undefined;
   }
 
   return {
     inBrowser: true,
     load,
-    create: async (request, session) => write(request, session),
-    update: async (request, _held, session) => write(request, session),
-    remove: async (request) => clear(request),
+    create: async (request, session) => write(request, session, randomToken().slice(0, LOGIN_LENGTH)),
+    update: async (request, held, session) => write(request, session, (held as CookieHeld).login),
+    async remove(request) {
+      const login = read(cookiesOf(request))?.login;
+      if (login !== undefined) await options.denyList?.add(deniedId(login));
+      return clear(request);
+    },
     exclusively: (held, work) => work(held),
+    close: () => options.denyList?.close?.(),
   };
 }
 
-const MAX_COOKIES = 6;
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+const MAX_COOKIES = 7;
 /** Servers, this one too, take no request whose head is longer than 16 KiB: other cookies and headers need their place. */
 const MAX_BYTES = 12_288;
 

@@ -2,6 +2,8 @@ import type { Store } from 'express-session';
 import { deriveKey, parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
 import { cipherKeyOf, type LoginSettings } from '../settings.ts';
+import { handleCookieName } from './cookie-names.ts';
+import { createLocalDenyList, createRedisDenyList, type DenyList } from './deny-list.ts';
 import { createCookieKeeper } from './cookie-keeper.ts';
 import { holdRedis } from './hold-redis.ts';
 import { createLocalStore } from './local-store.ts';
@@ -11,8 +13,8 @@ import { createLocalLock, type SessionLock } from './session-lock.ts';
 import type { Session, SessionKeeper } from './session.ts';
 import { createStoreKeeper } from './store-keeper.ts';
 
-const DEFAULT_COOKIE_NAME = '__session';
 const DEFAULT_BUFFER = '2s';
+const DEFAULT_DENIED = '1h';
 
 export interface KeeperParts {
   readonly settings: LoginSettings;
@@ -44,6 +46,8 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
       keyPrefix: block.cookie?.keyPrefix,
       attributes: settings.cookie,
       client,
+      macKey: deriveKey(settings.stateKey, 'oidc token mac'),
+      denyList: denyListOf(parts),
       // Nobody can tell a token of plain OAuth 2 from one that a browser made up.
       cipherKey:
         cipherKeyOf(block, context) ?? (parts.openid ? undefined : deriveKey(settings.stateKey, 'oidc cookies')),
@@ -55,11 +59,23 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
   }
   return createStoreKeeper({
     ...backing(parts),
-    cookieName: block.redis?.cookieName || DEFAULT_COOKIE_NAME,
+    cookieName: handleCookieName(block, settings.cookie),
     attributes: settings.cookie,
     client,
     now: context.now,
   });
+}
+
+function denyListOf({ context, session: { cookie }, settings }: KeeperParts): DenyList | undefined {
+  const list = cookie?.logoutDenyList;
+  if (!list) return undefined;
+  const durationMs = parseDuration(list.duration ?? DEFAULT_DENIED);
+  if (!list.redis?.host)
+    return context.state(`oidc:denied:${settings.id}:${durationMs}`, () =>
+      createLocalDenyList(durationMs, context.now),
+    );
+  const { redis, release } = holdRedis(list.redis, context);
+  return createRedisDenyList(redis, { durationMs, close: release });
 }
 
 interface Backing {

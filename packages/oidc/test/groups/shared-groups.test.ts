@@ -85,7 +85,7 @@ describe('groups that processes share in Redis', () => {
       cloud.context(),
     );
     site.use(handler);
-    await fetch(site.url, { headers: { cookie: `__session=${'x'.repeat(43)}` }, redirect: 'manual' });
+    await fetch(site.url, { headers: { cookie: `__Host-__session=${'x'.repeat(43)}` }, redirect: 'manual' });
     expect(await connections()).to.equal(before + 2);
     await handler.close?.();
     first.close();

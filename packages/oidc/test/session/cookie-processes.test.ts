@@ -45,7 +45,9 @@ describe('tokens in cookies at two servers, with a refresh token that works once
   };
   const cookiesOf = (browser: Browser, { site } = world): string =>
     [...browser.jar.values()]
-      .filter(({ name, host }) => /^(id|access|refresh)_token/.test(name) && host === new URL(site.url).host)
+      .filter(
+        ({ name, host }) => /^(?:(?:id|access|refresh)_token|token_mac)/.test(name) && host === new URL(site.url).host,
+      )
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ');
   /** The same browser, as the other server sees it. */
@@ -76,7 +78,9 @@ describe('tokens in cookies at two servers, with a refresh token that works once
     const second = await atOther(before);
     expect(second.status).to.equal(302);
     expect(second.headers.get('location')).to.match(new RegExp(`^${world.idp.issuer}/auth\\?`));
-    expect(second.headers.getSetCookie().filter((each) => /^(id|access|refresh)_token/.test(each))).to.deep.equal([]);
+    expect(
+      second.headers.getSetCookie().filter((each) => /^(?:(?:id|access|refresh)_token|token_mac)/.test(each)),
+    ).to.deep.equal([]);
     const script = await atOther(before, { 'sec-fetch-mode': 'cors' });
     expect(script.status).to.equal(401);
     expect(((await script.json()) as { code: string }).code).to.equal('ERR_OIDC_LOGIN_REQUIRED');
