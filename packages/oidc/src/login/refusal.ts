@@ -4,7 +4,6 @@ import { codeOf, type ErrorCode } from '../failure.ts';
 import { isClockProblem } from '../provider/verify.ts';
 import { link, page } from './page.ts';
 
-const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
 const RETRY_AFTER_SECONDS = '1';
 
 /** True for what a script sent, or what would lose its body or its connection by a redirect. */
@@ -17,7 +16,10 @@ export function cannotLogIn(request: AuthRequest): boolean {
   return request.method !== 'GET' && request.method !== 'HEAD';
 }
 
-/** The answer to a script whose session is missing: 401, readable across origins. */
+/**
+ * The answer to a script whose session is missing: 401. Which other origins may read it is for the CORS policy in front
+ * of the login to say.
+ */
 export function loginRequired(request: AuthRequest): AuthDenied {
   return asJson(request, 'ERR_OIDC_LOGIN_REQUIRED', 'no session');
 }
@@ -68,12 +70,9 @@ export function invalidTokenPage(error: unknown, again: string): AuthDenied {
 
 function asJson(request: AuthRequest, code: ErrorCode, reason: string): AuthDenied {
   const { status, message } = ERROR_CODES[code];
-  const origin = request.header('origin');
-  const cors = origin !== undefined && ORIGIN.test(origin);
-  const headers = ['content-type', 'application/json', 'cache-control', 'no-store', 'vary', 'origin'];
+  const headers = ['content-type', 'application/json', 'cache-control', 'no-store'];
   if (status === 401) headers.push('www-authenticate', 'Bearer');
   if (status >= 502) headers.push('retry-after', RETRY_AFTER_SECONDS);
-  if (cors) headers.push('access-control-allow-origin', origin, 'access-control-allow-credentials', 'true');
   return {
     allowed: false,
     status,
