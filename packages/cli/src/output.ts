@@ -5,6 +5,7 @@ import { dig, entries, text, type StatusObject } from './objects.ts';
 import type { TitledTable } from './rows/routes.ts';
 import { readState } from './status.ts';
 import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The forms in which resources can be printed. */
 export const OUTPUTS = ['table', 'wide', 'yaml', 'json', 'kube-yaml', 'name'] as const;
@@ -24,10 +25,14 @@ export function renderObjects(objects: readonly StatusObject[], output: Exclude<
   return shown.map(nameOf).join('\n');
 }
 
-/** Renders tables one after the other, each under its title. */
-export function renderTables(tables: readonly TitledTable[], output: 'table' | 'wide'): string {
-  const width = output === 'wide' ? Infinity : undefined;
+/** Renders tables one after the other, each under its title. `width` are the columns of the terminal. */
+export function renderTables(tables: readonly TitledTable[], width: number): string {
   return tables.map((table) => `${table.title && `${table.title}\n`}${renderTable(table, width)}`).join('\n');
+}
+
+/** How wide a table may be: `wide` is not wrapped. */
+export function widthOf({ width }: Pick<Terminal, 'width'>, output: 'table' | 'wide'): number {
+  return output === 'wide' ? Infinity : width;
 }
 
 /** YAML documents, `---` between them. */

@@ -1,8 +1,8 @@
-import { columnsOf, padColumns } from './columns.ts';
+import { columnsOf, padColumns, takeColumns } from './columns.ts';
 import { printable } from './printable.ts';
 
-/** Cells longer than this are wrapped at a space, or cut into pieces where there is none. In columns. */
-export const WRAP_COLUMNS = 30;
+/** A column is not made narrower than this, so that a very narrow terminal wraps the lines itself. */
+const MIN_COLUMNS = 5;
 
 /** A table as commands give it: every row has a cell per column; a line break in a cell starts a new line of it. */
 export interface TableData {
@@ -10,26 +10,51 @@ export interface TableData {
   readonly rows: readonly (readonly string[])[];
 }
 
+/** The lines of one cell. */
+type Cell = readonly string[];
+
 /**
- * Draws a table with `+---+` borders and an upper-case header.
+ * Draws a table with `+---+` borders and an upper-case header. Where it is wider than the terminal, cells of its widest
+ * columns are wrapped: at a space, or in the middle of a word where there is none.
  *
- * @param wrapColumns Width at which cells are wrapped. Default {@link WRAP_COLUMNS}; `Infinity` wraps nothing.
+ * @param width Columns of the terminal. Default: no limit, nothing is wrapped.
  */
-export function renderTable(data: TableData, wrapColumns: number = WRAP_COLUMNS): string {
-  const head = data.columns.map((column) => [column.toUpperCase()]);
-  const rows = data.rows.map((row) =>
-    row.map((cell) => wrap(printable(cell).replaceAll('\t', '  '), wrapColumns).split('\n')),
+export function renderTable(data: TableData, width = Infinity): string {
+  const texts = [data.columns.map((column) => column.toUpperCase()), ...data.rows];
+  const cells = texts.map((row) => row.map((cell): Cell => printable(cell).replaceAll('\t', '  ').split('\n')));
+  const limits = shrink(widthsOf(cells), width - 3 * data.columns.length - 1);
+  const wrapped = cells.map((row) =>
+    row.map((cell, column) => cell.flatMap((line) => wrapLine(line, limits[column]!))),
   );
-  const widths = head.map((_, column) =>
-    [head, ...rows].reduce((most, row) => Math.max(most, ...row[column]!.map(columnsOf)), 0),
-  );
-  const border = `+${widths.map((width) => '-'.repeat(width + 2)).join('+')}+`;
-  const body = rows.flatMap((row) => rowLines(row, widths));
-  return [border, ...rowLines(head, widths), border, ...body, ...(body.length > 0 ? [border] : [])].join('\n');
+  const widths = widthsOf(wrapped);
+  const border = `+${widths.map((columns) => '-'.repeat(columns + 2)).join('+')}+`;
+  const [head, ...body] = wrapped.map((row) => rowLines(row, widths));
+  const lines = body.flat();
+  return [border, ...head!, border, ...lines, ...(lines.length > 0 ? [border] : [])].join('\n');
 }
 
-/** The lines of one row, of whose cells each is a list of lines. */
-function rowLines(row: readonly (readonly string[])[], widths: readonly number[]): string[] {
+/** The width of each column: that of its widest line. */
+function widthsOf(rows: readonly (readonly Cell[])[]): number[] {
+  return rows[0]!.map((_, column) =>
+    rows.reduce((most, row) => row[column]!.reduce((widest, line) => Math.max(widest, columnsOf(line)), most), 0),
+  );
+}
+
+/** Makes the widest columns narrower until all of them fit into `total`. */
+function shrink(widths: readonly number[], total: number): number[] {
+  const limits = [...widths];
+  const narrowestFirst = widths.map((width, column) => ({ width, column })).sort((a, b) => a.width - b.width);
+  let left = total;
+  for (const [i, { width, column }] of narrowestFirst.entries()) {
+    const share = Math.floor(left / (widths.length - i));
+    limits[column] = Math.min(width, Math.max(share, MIN_COLUMNS));
+    left -= limits[column];
+  }
+  return limits;
+}
+
+/** The lines of one row. */
+function rowLines(row: readonly Cell[], widths: readonly number[]): string[] {
   const height = Math.max(...row.map((cell) => cell.length));
   return Array.from({ length: height }, (_, line) => {
     const cells = row.map((cell, column) => ` ${padColumns(cell[line] ?? '', widths[column]!)} `);
@@ -37,22 +62,16 @@ function rowLines(row: readonly (readonly string[])[], widths: readonly number[]
   });
 }
 
-/** Wraps each line of a text; leading spaces of a line are kept on its first piece. */
-export function wrap(text: string, columns: number): string {
-  return text
-    .split('\n')
-    .flatMap((line) => wrapLine(line, columns))
-    .join('\n');
-}
-
-function wrapLine(line: string, columns: number): string[] {
+/** Wraps a line into pieces of at most `columns`; leading spaces are kept on the first piece. */
+export function wrapLine(line: string, columns: number): string[] {
   const pieces: string[] = [];
   let rest = line;
-  while (rest.length > columns) {
-    const space = rest.lastIndexOf(' ', columns);
-    const breakAt = space > rest.length - rest.trimStart().length ? space : -1;
-    pieces.push(breakAt > 0 ? rest.slice(0, breakAt) : rest.slice(0, columns));
-    rest = breakAt > 0 ? rest.slice(breakAt + 1) : rest.slice(columns);
+  while (rest.length * 2 > columns && columnsOf(rest) > columns) {
+    const fitting = takeColumns(rest, columns);
+    const space = rest[fitting.length] === ' ' ? fitting.length : fitting.lastIndexOf(' ');
+    const isIndentation = space <= rest.length - rest.trimStart().length;
+    pieces.push(isIndentation ? fitting : rest.slice(0, space));
+    rest = isIndentation ? rest.slice(fitting.length) : rest.slice(space + 1);
   }
-  return [...pieces, rest];
+  return rest === '' && pieces.length > 0 ? pieces : [...pieces, rest];
 }

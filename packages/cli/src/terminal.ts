@@ -8,6 +8,8 @@ export type Colors = ReturnType<typeof picocolors.createColors>;
 /** What commands print with. */
 export interface Terminal {
   readonly colors: Colors;
+  /** Columns of standard output; no limit where it is not a terminal. */
+  readonly width: number;
   /** One or more lines to standard output. */
   out(text: string): void;
   /** Part of a line to standard output. */
@@ -27,6 +29,7 @@ export function createTerminal(io: Io): Terminal {
   const line = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);
   return {
     colors: picocolors.createColors(wantsColors(io)),
+    width: (io.stdout as { columns?: number }).columns || Infinity,
     out: (text) => void io.stdout.write(line(text)),
     write: (text) => void io.stdout.write(text),
     err: (text) => void io.stderr.write(line(text)),

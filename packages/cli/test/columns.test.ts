@@ -12,6 +12,7 @@ describe('columns', () => {
       ['👍 ok', 5],
       ['ｆｕｌｌ', 8],
       ['→ x', 3],
+      ['👩‍👩‍👧‍👦', 2],
     ];
     for (const [text, columns] of widths) expect(columnsOf(text), text).to.equal(columns);
   });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { renderTable, wrap } from '../src/table.ts';
+import { columnsOf } from '../src/columns.ts';
+import { renderTable, wrapLine } from '../src/table.ts';
 
 describe('table', () => {
   it('draws borders of + and -, an upper-case header, and left-aligned cells', () => {
@@ -39,10 +40,51 @@ describe('table', () => {
   });
 
   it('wraps at a space before the limit, else in the middle of a word, and keeps indentation', () => {
-    expect(wrap('one two three four five six seven', 12)).to.equal('one two\nthree four\nfive six\nseven');
-    expect(wrap('abcdefghij', 4)).to.equal('abcd\nefgh\nij');
-    expect(wrap('  - abcdef', 5)).to.equal('  -\nabcde\nf');
-    expect(wrap('x', Infinity)).to.equal('x');
+    expect(wrapLine('one two three four five six seven', 12)).to.deep.equal([
+      'one two',
+      'three four',
+      'five six',
+      'seven',
+    ]);
+    expect(wrapLine('abcdefghij', 4)).to.deep.equal(['abcd', 'efgh', 'ij']);
+    expect(wrapLine('  - abcdef', 5)).to.deep.equal(['  -', 'abcde', 'f']);
+    expect(wrapLine('x', Infinity)).to.deep.equal(['x']);
+  });
+
+  it('wraps by what a terminal shows, and cuts no character in two', () => {
+    expect(wrapLine('漢字漢字漢', 5)).to.deep.equal(['漢字', '漢字', '漢']);
+    expect(wrapLine('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 2)).to.deep.equal(['👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦']);
+    expect(wrapLine('e\u0301e\u0301e\u0301', 2)).to.deep.equal(['e\u0301e\u0301', 'e\u0301']);
+    expect(wrapLine('ab漢', 3)).to.deep.equal(['ab', '漢']);
+    expect(wrapLine('漢', 1)).to.deep.equal(['漢']);
+  });
+
+  describe('in a terminal', () => {
+    const data = {
+      columns: ['Virtual Service', 'Status', 'Routes'],
+      rows: [
+        ['shop', 'Accepted', '/cart -> gw-system.a-rather-long-name (upstream)'],
+        ['漢字', 'Rejected', `/${'漢'.repeat(60)} 👍`],
+      ],
+    };
+
+    it('is as it is where there is room', () => {
+      expect(renderTable(data, 200)).to.equal(renderTable(data));
+      expect(renderTable(data).split('\n')).to.have.length(6);
+    });
+
+    for (const width of [40, 60, 61, 79, 100]) {
+      it(`fits into ${width} columns, its widest columns wrapped`, () => {
+        const lines = renderTable(data, width).split('\n');
+        expect(new Set(lines.map(columnsOf)).size).to.equal(1);
+        expect(columnsOf(lines[0]!)).to.be.at.most(width);
+        expect(lines.join('\n')).to.contain('Accepted');
+      });
+    }
+
+    it('stays readable where there is hardly any room', () => {
+      expect(columnsOf(renderTable(data, 1).split('\n', 1)[0]!)).to.equal(25);
+    });
   });
 
   it('shows the control characters of a hostile cell instead of sending them to the terminal', () => {

@@ -21,9 +21,7 @@ export function addCreateSecret(create: Command, io: Io): void {
       const metadata = metadataOf(argument, flags);
       const resource = secretOf(metadata, kind.type, kind.read(io, flags));
       const text = await save(io, resource, flags);
-      createTerminal(io).out(
-        text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }, Infinity),
-      );
+      createTerminal(io).out(text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }));
     });
   }
 }

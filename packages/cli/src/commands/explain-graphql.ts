@@ -23,7 +23,7 @@ export async function explainGraphql(io: Io, command: Command, flags: ExplainGra
   if (flags.output === 'json') return terminal.out(JSON.stringify(calls, undefined, 2));
   if (calls.length === 0) return terminal.out('No upstream is asked.');
   const rows = calls.map(({ path, resolver, upstream, request, times }) => [path, resolver, upstream, request, times]);
-  terminal.out(renderTable({ columns: ['Field', 'Resolver', 'Upstream', 'Request', 'Times'], rows }, Infinity));
+  terminal.out(renderTable({ columns: ['Field', 'Resolver', 'Upstream', 'Request', 'Times'], rows }, terminal.width));
 }
 
 async function callsOf(api: StatusObject, objects: readonly StatusObject[], query: string): Promise<ExplainedCall[]> {

@@ -2,7 +2,7 @@ import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import type { Io } from '../io.ts';
 import { items } from '../objects.ts';
-import { renderTables, yamlDocuments } from '../output.ts';
+import { renderTables, widthOf, yamlDocuments } from '../output.ts';
 import { readObjects } from '../read-objects.ts';
 import { routeTables } from '../rows/routes.ts';
 import { select, type GetFlags } from '../selection.ts';
@@ -19,13 +19,14 @@ export function addGetRoute(parent: Command, io: Io): void {
     const flags: GetFlags = command.optsWithGlobals();
     const all = await readObjects(io, command, 'VirtualService');
     const found = select(all, VIEW, { ...flags, name: name ?? flags.name });
-    const { out } = createTerminal(io);
+    const terminal = createTerminal(io);
+    const { out } = terminal;
     const { output } = flags;
     if (output === 'table' || output === 'wide') {
       for (const { metadata, spec } of found) {
         const tables = routeTables(spec, metadata.namespace);
         const titled = tables.map((table) => ({ ...table, title: `${metadata.name}: ${table.title}` }));
-        if (titled.length > 0) out(renderTables(titled, output));
+        if (titled.length > 0) out(renderTables(titled, widthOf(terminal, output)));
       }
       return;
     }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { asGroup, examples } from '../help.ts';
 import type { Io } from '../io.ts';
 import type { StatusObject } from '../objects.ts';
-import { renderObjects, renderTables, type Output } from '../output.ts';
+import { renderObjects, renderTables, widthOf, type Output } from '../output.ts';
 import { readObjects } from '../read-objects.ts';
 import { select, withGetFlags, type GetFlags } from '../selection.ts';
 import { createTerminal } from '../terminal.ts';
@@ -45,7 +45,8 @@ interface Shown {
 
 function print(io: Io, { found, all, view, output }: Shown): void {
   const terminal = createTerminal(io);
-  if (output === 'table' || output === 'wide') terminal.out(renderTables(view.tables(found, all), output));
+  if (output === 'table' || output === 'wide')
+    terminal.out(renderTables(view.tables(found, all), widthOf(terminal, output)));
   else if (found.length > 0 || output === 'json') terminal.out(renderObjects(found, output));
   if (found.length > 0) return;
   const elsewhere = [
