@@ -29,6 +29,7 @@ export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './a
 export { denialError } from './denial.ts';
 export { errorResponse, jsonResponse, type ErrorResponse } from './error-response.ts';
 export { identityFrom, identityOf, type Identity } from './identity.ts';
+export { plainSecrets } from './plain-secrets.ts';
 export { linger, lingerOnClose, setCloseDelay } from './lingering-close.ts';
 export { protect, type Middleware, type ProtectedHandler } from './protect/protect.ts';
 export { acceptUpgrades, type UpgradeServer } from './protect/accept-upgrades.ts';

@@ -171,6 +171,6 @@ export interface SecretValue {
 
 /** One key of a secret as text; `undefined` when the secret or the key is missing. */
 export function secretText(secret: SecretValue | undefined, key: string): string | undefined {
-  const value = secret?.data[key];
+  const value = secret && Object.hasOwn(secret.data, key) ? secret.data[key] : undefined;
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }

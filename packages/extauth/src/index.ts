@@ -14,3 +14,6 @@ export {
   type PassThroughHttpParts,
 } from './methods/pass-through-http.ts';
 export { extauth, type ExtAuthMiddlewareOptions } from './middleware.ts';
+export { accessTokenAuth, type AccessTokenAuthOptions } from './plain/access-token-auth.ts';
+export { apiKeyAuth, type ApiKeyAuthOptions, type PlainApiKey } from './plain/api-key-auth.ts';
+export { basicAuth, type BasicAuthOptions } from './plain/basic-auth.ts';

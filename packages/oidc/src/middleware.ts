@@ -16,6 +16,7 @@ import {
 } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { assemble } from './assemble.ts';
+import { failure } from './failure.ts';
 import { requestFrom, sourceOf, withBody } from './auth-request.ts';
 import { bySecret } from './provider/client-authentication.ts';
 import { ownCookies } from './session/cookie-names.ts';
@@ -27,8 +28,18 @@ export interface OidcOptions extends Omit<OidcAuthorizationCode, 'session'> {
   readonly clientSecret?: string;
   /** Seals logins under way; the same in all processes. At least 32 random characters. Default: derived from a long client secret, else random. */
   readonly signingKey?: string;
-  /** The block `session` of an AuthConfig, or `request`: logins live in the `req.session` of express-session. */
-  readonly session?: UserSession | 'request';
+  /** The block `session` of an AuthConfig, also with a store; or `request`: logins live in the `req.session` of express-session. */
+  readonly session?: LoginSession | 'request';
+}
+
+/** Fields of `redis` that hold for every store. */
+type OfStore = Pick<
+  NonNullable<UserSession['redis']>,
+  'cookieName' | 'allowRefreshing' | 'preExpiryBuffer' | 'targetDomain'
+>;
+
+/** Where logins are kept: the block `session` of an AuthConfig, or `store` with the fields of `redis` that hold for every store. */
+export interface LoginSession extends UserSession, OfStore {
   /** Any store of express-session. The browser gets a handle, the store encrypted sessions. */
   readonly store?: Store;
 }
@@ -60,16 +71,17 @@ function idOf({ issuerUrl, clientId }: OidcOptions): string {
 
 /** The cookie of `req.session` is the application's own. */
 function hiddenFrom(options: OidcOptions): CookieTest {
-  const { session = {}, store } = options;
+  const { store, session } = keptIn(options);
   return ownCookies({
-    session: session === 'request' ? undefined : session,
+    session,
     inStore: store !== undefined,
     id: idOf(options),
   });
 }
 
 function methodFrom(options: OidcOptions, context: Context): AuthMethod {
-  const { clientSecret, signingKey, store, session, ...block } = options;
+  const { clientSecret, signingKey, session: written, ...block } = options;
+  const { store, session } = keptIn(options);
   const id = idOf(options);
   return assemble({
     id,
@@ -77,10 +89,30 @@ function methodFrom(options: OidcOptions, context: Context): AuthMethod {
     block,
     store,
     signingKey,
-    session: session === 'request' ? undefined : session,
-    ...(session === 'request' && { keeper: createRequestKeeper(sourceOf, id), allowRefreshing: true }),
+    session,
+    ...(written === 'request' && { keeper: createRequestKeeper(sourceOf, id), allowRefreshing: true }),
     ...(clientSecret !== undefined && { identified: bySecret(clientSecret) }),
   });
+}
+
+function keptIn({ session }: OidcOptions): { readonly store?: Store; readonly session?: UserSession } {
+  return session === 'request' ? {} : sessionOf(session);
+}
+
+/** Separates the store from the block. Throws `ERR_OIDC_CONFIG` where the two contradict each other. */
+function sessionOf(written: LoginSession = {}): { readonly store?: Store; readonly session: UserSession } {
+  const { store, cookieName, allowRefreshing, preExpiryBuffer, targetDomain, ...session } = written;
+  const ofStore: OfStore = { cookieName, allowRefreshing, preExpiryBuffer, targetDomain };
+  if (store === undefined) {
+    const stray = Object.entries(ofStore).find(([, value]) => value !== undefined);
+    if (stray) throw failure('ERR_OIDC_CONFIG', `session.${stray[0]} needs session.store`);
+    return { session };
+  }
+  const isStore = [store?.get, store?.set, store?.destroy].every((each) => typeof each === 'function');
+  if (!isStore) throw failure('ERR_OIDC_CONFIG', 'session.store is no store of express-session');
+  if (session.cookie || session.redis)
+    throw failure('ERR_OIDC_CONFIG', 'session.store excludes session.cookie and session.redis');
+  return { store, session: { ...session, redis: ofStore } };
 }
 
 interface Login {

@@ -124,13 +124,13 @@ describe('oidc() in a server of one’s own', () => {
     const world = await startWorld();
     try {
       const store = new session.MemoryStore();
-      world.protect({ store, session: { cookieOptions: { notSecure: true } } });
+      world.protect({ session: { store, cookieName: 'mine', cookieOptions: { notSecure: true } } });
       const browser = createBrowser();
       const seen = await browser.visit(`${world.site.url}/a`);
       expect(seen.status).to.equal(200);
       const kept = JSON.stringify((store as unknown as { sessions: object }).sessions);
       expect(kept).to.contain('sealed');
-      expect(kept).to.not.contain(browser.cookie('__session'));
+      expect(kept).to.not.contain(browser.cookie('mine')!);
     } finally {
       await world.close();
     }
@@ -164,6 +164,13 @@ describe('oidc() in a server of one’s own', () => {
         callbackPath: '/cb/[a-z]+',
         parseCallbackPathAsRegex: true,
       },
+      'a store that is none': { ...good, callbackPath: '/cb', session: { store: {} as never } },
+      'a store beside Redis': {
+        ...good,
+        callbackPath: '/cb',
+        session: { store: new session.MemoryStore(), redis: {} },
+      },
+      'a cookie name without a store': { ...good, callbackPath: '/cb', session: { cookieName: 'x' } },
       'SameSite=None without Secure': {
         ...good,
         callbackPath: '/cb',

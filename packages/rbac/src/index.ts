@@ -11,6 +11,7 @@ export {
   type ExplainedJwt,
   type ExplainedProvider,
 } from './explain.ts';
-export { JWT_METADATA, jwt, jwtBeforeExtAuthConcern, jwtConcern } from './jwt.ts';
+export { JWT_METADATA, jwtBeforeExtAuthConcern, jwtConcern } from './jwt.ts';
+export { jwt, type JwtOptions, type JwtProviderOptions } from './middleware.ts';
 export { JWT_STATUS, type JwtFailure } from './jwt-status.ts';
 export { rbac, rbacConcern } from './rbac.ts';

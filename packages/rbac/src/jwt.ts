@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import {
-  asMiddleware,
   factsOf,
   GatewayError,
   identityFrom,
@@ -180,12 +179,3 @@ export const jwtConcern: Concern<JwtProviders> = {
   pick: (levels) => jwtBlockOf(levels, 'afterExtAuth'),
   compile: compileJwt,
 };
-
-/**
- * Verifies JSON Web Tokens (RFC 7519) in your own server; `identityOf(req)` has the claims. Rejects with `ERR_RBAC_JWT` 401 or
- * `ERR_RBAC_JWT_AUDIENCE` 403, and `WWW-Authenticate` (RFC 6750 §3): see `onRefusal`.
- *
- * @example
- * app.use(jwt({ providers: { main: { issuer: 'https://id.example.com', jwks: { local: { key } } } } }));
- */
-export const jwt = asMiddleware(jwtConcern);

@@ -35,6 +35,10 @@ export function unmatchable(stored: StoredHash): StoredHash {
     : { scheme: stored.scheme, salt: 'nobody', hash: '-' };
 }
 
+/** Returns the hash part of `$apr1$salt$hash`. */
+export const hashApr1 = (password: string, salt: string): string =>
+  aprMd5(password, `$apr1$${salt}$`).slice(`$apr1$${salt}$`.length);
+
 /** Whether a password has a stored hash. Takes from microseconds (SHA-1) to a second (bcrypt) of this thread. */
 export function matches(password: string, { scheme, salt, hash: hashed }: StoredHash): boolean {
   switch (scheme) {

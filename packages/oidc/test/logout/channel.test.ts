@@ -105,7 +105,7 @@ describe('the channels of a logout', () => {
     };
     beforeEach(() => {
       away = false;
-      world.protect({ ...channel, store: failing(), session: { cookieOptions: { notSecure: true } } });
+      world.protect({ ...channel, session: { store: failing(), cookieOptions: { notSecure: true } } });
     });
 
     it('the front channel is a 503, and ends the session when it is asked again', async () => {

@@ -47,8 +47,8 @@ describe('logging out', () => {
     const site = await startSite();
     const idp = await startIdentityProvider({ redirectUris: [`${site.url}/callback`] });
     // Due for a renewal at once.
-    const block = { redis: { preExpiryBuffer: '2h' }, cookieOptions: { notSecure: true } };
-    site.use(oidc(world.options({ issuerUrl: idp.issuer, appUrl: site.url, session: block, store })));
+    const block = { preExpiryBuffer: '2h', cookieOptions: { notSecure: true } };
+    site.use(oidc(world.options({ issuerUrl: idp.issuer, appUrl: site.url, session: { ...block, store } })));
     const browser = createBrowser();
     await browser.visit(`${site.url}/a`);
     const cookie = `__session=${browser.cookie('__session')}`;

@@ -91,7 +91,7 @@ describe('the cookies of a login', () => {
 
     for (const [name, more] of Object.entries<Partial<OidcOptions>>({
       'a store': { session: { redis: {}, ...notSecure } },
-      'a store of express-session': { session: notSecure, store: new session.MemoryStore() },
+      'a store of express-session': { session: { ...notSecure, store: new session.MemoryStore() } },
       cookies: { session: notSecure },
       'req.session': { session: 'request' },
     })) {

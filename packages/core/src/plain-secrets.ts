@@ -1,0 +1,25 @@
+import type { Secrets, SecretValue } from './snapshot.ts';
+
+/**
+ * Returns secrets that a program writes as plain texts, for `createContext({ secrets })`: by name for every namespace, or by
+ * `namespace.name`, which comes first.
+ *
+ * @example
+ * const context = createContext({ secrets: plainSecrets({ 'my-client': { 'client-secret': process.env.CLIENT_SECRET! } }) });
+ */
+export function plainSecrets(values: Readonly<Record<string, Readonly<Record<string, string>>>>): Secrets {
+  const secrets = new Map(
+    Object.entries(values).map(([name, data]): [string, SecretValue] => [
+      name,
+      { type: 'Opaque', data: encoded(data) },
+    ]),
+  );
+  return { get: ({ name, namespace }) => secrets.get(`${namespace}.${name}`) ?? secrets.get(name) };
+}
+
+function encoded(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(data).map(
+    ([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')] as const,
+  );
+  return Object.freeze(Object.fromEntries(entries));
+}

@@ -1,0 +1,59 @@
+import { createContext, plainSecrets, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { createAccessTokenMethod, type AccessTokenParts } from '../methods/access-token.ts';
+import { extauth } from '../middleware.ts';
+
+type Introspection = NonNullable<AccessTokenValidation['introspection']>;
+
+/** Options of {@link accessTokenAuth}: the block `accessTokenValidation` of an AuthConfig, with plain values. */
+export interface AccessTokenAuthOptions
+  extends Omit<AccessTokenValidation, 'introspection' | 'jwt'>, AccessTokenParts, MiddlewareOptions {
+  /** Asks the provider for each token. */
+  readonly introspection?: Omit<Introspection, 'clientSecretRef' | 'disableClientSecret'> & {
+    /** Of `clientId`. Unset: the client id is sent alone. */
+    readonly clientSecret?: string;
+  };
+  /** Checks tokens by their signature, with the keys of `jwksUrl` or the key set `jwks`, as JSON text or value. */
+  readonly jwt?: Pick<NonNullable<AccessTokenValidation['jwt']>, 'issuer' | 'audiences'> & {
+    readonly jwksUrl?: string;
+    readonly jwks?: string | object;
+  };
+  /** Longest time for a call, as `200ms`. Default `200ms`. */
+  readonly requestTimeout?: string;
+}
+
+const STEP = 'accessTokenAuth';
+const SECRET = 'client';
+
+/**
+ * Admits requests with a good access token in `Authorization: Bearer`; `identityOf(req)` has its claims. All others are rejected
+ * with 403. Throws `ERR_EXTAUTH_CONFIG` for options that cannot be used; no call is made.
+ *
+ * @example
+ * app.use(accessTokenAuth({ introspection: { introspectionUrl, clientId: 'api', clientSecret: process.env.SECRET } }));
+ */
+export function accessTokenAuth(options: AccessTokenAuthOptions, context: Context = createContext()): Handler {
+  const { introspection, jwt, groups, requestTimeout, onRefusal, ...block } = options;
+  const { clientSecret, ...asked } = introspection ?? {};
+  const accessTokenValidation = {
+    ...block,
+    ...(introspection && {
+      introspection: {
+        ...(asked as Introspection),
+        ...(clientSecret !== undefined && { clientSecretRef: { name: SECRET } }),
+      },
+    }),
+    ...(jwt && { jwt: jwtOf(jwt) }),
+  } as AccessTokenValidation;
+  const secrets = plainSecrets({ [SECRET]: { 'client-secret': clientSecret ?? '' } });
+  const own: Context = { ...context, state: context.state.bind(context), secrets };
+  const config = { configs: [{ name: STEP, oauth2: { accessTokenValidation } }] };
+  const methods = groups ? [createAccessTokenMethod({ groups })] : [];
+  const settings = requestTimeout === undefined ? {} : { requestTimeout };
+  return extauth({ config, methods: methods as never, settings, name: STEP, onRefusal }, own);
+}
+
+function jwtOf({ jwksUrl, jwks, ...checks }: NonNullable<AccessTokenAuthOptions['jwt']>): AccessTokenValidation['jwt'] {
+  if (jwks === undefined) return { ...checks, remoteJwks: { url: jwksUrl } };
+  return { ...checks, localJwks: { inlineString: typeof jwks === 'string' ? jwks : JSON.stringify(jwks) } };
+}

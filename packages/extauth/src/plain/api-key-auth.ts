@@ -1,0 +1,75 @@
+import {
+  createContext,
+  GatewayError,
+  plainSecrets,
+  type Context,
+  type Handler,
+  type MiddlewareOptions,
+} from '@edge-gateway/core';
+import { extauth } from '../middleware.ts';
+
+/** A key, and who has it. */
+export interface PlainApiKey {
+  readonly key: string;
+  /** Who it is for `identityOf`, the header of the user and logs. Default: `key-1`, `key-2`, … in the order of the list. */
+  readonly name?: string;
+  /** More about the key, for `headersFromMetadata`. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Options of {@link apiKeyAuth}. */
+export interface ApiKeyAuthOptions extends MiddlewareOptions {
+  /** At least one. */
+  readonly keys: readonly (string | PlainApiKey)[];
+  /** Request header with the key. Default `api-key`. */
+  readonly headerName?: string;
+  /** Entry of the metadata by request header that it is sent on in; copies of these headers that a client sends are removed. */
+  readonly headersFromMetadata?: Readonly<Record<string, string>>;
+  /** Request header with the name of the key for what comes behind. Default `x-user-id`. */
+  readonly userIdHeader?: string;
+}
+
+const STEP = 'apiKeyAuth';
+
+/**
+ * Admits requests with one of the given keys; `identityOf(req)?.subject` is the name of the key. All others are rejected with 401.
+ * Throws `ERR_EXTAUTH_CONFIG` for an empty list, an empty key, or a key or name that occurs twice.
+ *
+ * @example
+ * app.use(apiKeyAuth({ keys: [{ name: 'shop', key: process.env.SHOP_KEY! }], headerName: 'x-api-key' }));
+ */
+export function apiKeyAuth(options: ApiKeyAuthOptions, context: Context = createContext()): Handler {
+  const { headerName, headersFromMetadata = {}, userIdHeader, onRefusal } = options;
+  const keys = keysOf(options.keys);
+  const secrets = plainSecrets(
+    Object.fromEntries(keys.map(({ name, key, metadata }) => [name, { ...metadata, 'api-key': key }])),
+  );
+  const apiKeySecretRefs = keys.map(({ name }) => ({ name, namespace: '' }));
+  const headersFromMetadataEntry = Object.fromEntries(
+    Object.entries(headersFromMetadata).map(([header, name]) => [header, { name }]),
+  );
+  const step = { headerName, headersFromMetadataEntry, k8sSecretApikeyStorage: { apiKeySecretRefs } };
+  const own: Context = { ...context, state: context.state.bind(context), secrets };
+  const config = { configs: [{ name: STEP, apiKeyAuth: step }] };
+  return extauth({ config, settings: { userIdHeader }, name: STEP, onRefusal }, own);
+}
+
+function keysOf(written: ApiKeyAuthOptions['keys']): readonly Required<PlainApiKey>[] {
+  if (!Array.isArray(written) || written.length === 0) throw unusable('keys must have at least one key');
+  const seen = new Set<string>();
+  const names = new Set<string>();
+  return (written as ApiKeyAuthOptions['keys']).map((each, i) => {
+    const { key, name = `key-${i + 1}`, metadata = {} } = typeof each === 'string' ? { key: each } : each;
+    if (typeof key !== 'string' || key === '') throw unusable(`keys[${i}]: the key is empty`);
+    if (seen.has(key)) throw unusable(`keys[${i}]: the key occurs twice`);
+    if (name === '' || names.has(name))
+      throw unusable(`keys[${i}]: the name ${JSON.stringify(name)} is empty or occurs twice`);
+    seen.add(key);
+    names.add(name);
+    return { key, name, metadata };
+  });
+}
+
+function unusable(why: string): GatewayError {
+  return new GatewayError(`${STEP}: ${why}`, { code: 'ERR_EXTAUTH_CONFIG' });
+}

@@ -1,0 +1,43 @@
+import { asMiddleware, GatewayError, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import type { JwtProvider, JwtProviders } from '@edge-gateway/core/schema';
+import { jwtConcern } from './jwt.ts';
+
+/** A JWT provider: the block of a resource, whose keys can also be written as plain values. */
+export interface JwtProviderOptions extends Omit<JwtProvider, 'jwks'> {
+  /** The block of a resource; or a set of keys or one key (RFC 7517) as a value; or a text: a PEM public key, keys as JSON, or their URL. */
+  readonly jwks?: JwtProvider['jwks'] | { readonly keys: readonly object[] } | { readonly kty: string } | string;
+}
+
+/** Options of {@link jwt}. */
+export interface JwtOptions extends Omit<JwtProviders, 'providers'>, MiddlewareOptions {
+  /** By name; one of them has to accept the token. */
+  readonly providers?: Readonly<Record<string, JwtProviderOptions>>;
+}
+
+const middleware = asMiddleware(jwtConcern);
+
+/**
+ * Verifies JSON Web Tokens (RFC 7519) in your own server; `identityOf(req)` has the claims. Rejects with `ERR_RBAC_JWT` 401 or
+ * `ERR_RBAC_JWT_AUDIENCE` 403, and `WWW-Authenticate` (RFC 6750 §3): see `onRefusal`. Throws `ERR_RBAC_KEYS` for keys that cannot be
+ * used, and `ERR_CORE_MIDDLEWARE` without providers; no call is made.
+ *
+ * @example
+ * app.use(jwt({ providers: { main: { issuer: 'https://id.example.com', jwks: 'https://id.example.com/jwks' } } }));
+ */
+export function jwt({ providers, ...options }: JwtOptions, context?: Context): Handler {
+  const blocks = Object.entries(providers ?? {}).map(([name, { jwks, ...provider }]): [string, JwtProvider] => [
+    name,
+    { ...provider, jwks: blockOf(jwks) },
+  ]);
+  // A resource without providers checks nothing; a program that has none has a mistake.
+  if (blocks.length === 0)
+    throw new GatewayError('jwt: providers must have at least one', { code: 'ERR_CORE_MIDDLEWARE' });
+  return middleware({ ...options, providers: Object.fromEntries(blocks) }, context);
+}
+
+function blockOf(jwks: JwtProviderOptions['jwks']): JwtProvider['jwks'] {
+  if (typeof jwks === 'string')
+    return /^https?:\/\//i.test(jwks) ? { remote: { url: jwks } } : { local: { key: jwks } };
+  if (jwks && ('keys' in jwks || 'kty' in jwks)) return { local: { key: JSON.stringify(jwks) } };
+  return jwks;
+}
