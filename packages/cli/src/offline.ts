@@ -1,8 +1,11 @@
-import { accessSync, constants, opendirSync } from 'node:fs';
+import { accessSync, constants, opendirSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import {
+  directorySource,
+  fileSource,
   keyOf,
-  loadDirectory,
+  loadSource,
+  severalSources,
   type ControlPlaneState,
   type DefaultGateways,
   type Origin,
@@ -10,6 +13,8 @@ import {
   type ResourceCheck,
   type ResourceKey,
   type Snapshot,
+  type Source,
+  type SourceChange,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
 import { fileError } from './error-codes.ts';
@@ -22,6 +27,32 @@ export async function loadOffline(
   directory: string,
   defaultGateways: DefaultGateways = {},
 ): Promise<ControlPlaneState> {
+  return load(directoryAt(io, directory), defaultGateways);
+}
+
+/** The same for any number of directories and files, as if they were one directory. */
+export async function loadPaths(io: Io, paths: readonly string[]): Promise<ControlPlaneState> {
+  return load(severalSources(paths.map((path) => (isDirectory(io, path) ? directoryAt(io, path) : fileAt(io, path)))));
+}
+
+/** Reads the source once. */
+async function load(source: Source, defaultGateways: DefaultGateways = {}): Promise<ControlPlaneState> {
+  let written: SourceChange = new Map();
+  await source.start((change) => (written = change));
+  await source.close();
+  const checks = await checksFor([...written.values()].flat().map(({ value }) => kindOf(value)));
+  const { name } = source;
+  const read: Source = { name, start: async (onChange) => onChange(written), close: async () => {} };
+  return loadSource(read, { defaultGateways, checks });
+}
+
+const kindOf = (value: unknown): string => String((value as { kind?: unknown } | null | undefined)?.kind);
+
+function isDirectory(io: Io, path: string): boolean {
+  return statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function directoryAt(io: Io, directory: string): Source {
   const path = resolve(io.cwd, directory);
   try {
     opendirSync(path).closeSync();
@@ -29,11 +60,17 @@ export async function loadOffline(
   } catch (error) {
     throw fileError(directory, error);
   }
-  const state = await loadDirectory(path, { defaultGateways, checks: accessChecks });
-  const kinds = [...state.resources.values()].map(({ kind }) => kind);
-  return kinds.includes('GraphQLApi')
-    ? loadDirectory(path, { defaultGateways, checks: await checksFor(kinds) })
-    : state;
+  return directorySource(path, { watch: false });
+}
+
+function fileAt(io: Io, file: string): Source {
+  const path = resolve(io.cwd, file);
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw fileError(file, error);
+  }
+  return fileSource(path);
 }
 
 /** The checks of a gateway for resources of these kinds. Those of GraphQL are only imported where there is an API. */

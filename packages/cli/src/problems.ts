@@ -1,19 +1,17 @@
+import type { Issue } from '@edge-gateway/core';
 import type { Io } from './io.ts';
 import { shownOrigin } from './offline.ts';
 import { printable } from './printable.ts';
 import type { Colors } from './terminal.ts';
-import { problemLine, type Problem } from './validation.ts';
+import { problemLine } from './validation.ts';
 
 /** Problems with their files relative to where the call was made. */
-export function shownProblems(io: Io, problems: readonly Problem[]): Problem[] {
-  return problems.map((problem) => ({
-    ...problem,
-    issue: { ...problem.issue, origin: shownOrigin(io, problem.issue.origin) },
-  }));
+export function shownProblems(io: Io, problems: readonly Issue[]): Issue[] {
+  return problems.map((problem) => ({ ...problem, origin: shownOrigin(io, problem.origin) }));
 }
 
 /** A line per problem. */
-export function problemLines(problems: readonly Problem[], colors: Colors): string[] {
+export function problemLines(problems: readonly Issue[], colors: Colors): string[] {
   return problems.map((problem) => {
     const line = printable(problemLine(problem));
     return problem.severity === 'error' ? colors.red(line) : colors.yellow(`${line}  [warning]`);
@@ -21,7 +19,7 @@ export function problemLines(problems: readonly Problem[], colors: Colors): stri
 }
 
 /** How many errors and warnings there are, e.g. `1 error, 0 warnings`. */
-export function countLine(problems: readonly Problem[]): string {
+export function countLine(problems: readonly Issue[]): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   return `${count(errors, 'error')}, ${count(problems.length - errors, 'warning')}`;
 }

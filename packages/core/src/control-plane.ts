@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareOrigins } from './claim.ts';
 import { reportChanges } from './change-report.ts';
+import { issuesOf } from './issues.ts';
 import type { Learned } from './learned.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import type { FieldPath, Issue } from './parse/issue.ts';
-import type { Origin, Resource, ResourceKey, ResourceStatus } from './resource.ts';
+import type { Issue } from './parse/issue.ts';
+import type { Resource, ResourceKey, ResourceStatus } from './resource.ts';
 import type { SslFiles } from './schema/ssl-config.ts';
 import type { Secrets, Snapshot } from './snapshot.ts';
 import { createCertificateFiles } from './source/certificate-files.ts';
 import { directorySource } from './source/directory.ts';
 import type { Source, SourceChange } from './source/source.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
-import { fieldsOf, tlsProblems } from './translate/memory.ts';
 import { translate } from './translate/translate.ts';
 import type { DefaultGateways, Translation } from './translate/translation.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
@@ -24,8 +23,8 @@ export interface ControlPlaneState {
   /** The resources in use: valid ones, and the last good version of refused ones. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>;
   /**
-   * Every problem of every written document, also of those without a readable name; and what is wrong with the TLS of
-   * listeners, at the virtual services that ask for it.
+   * Every problem, each once, sorted by place: of every written document, also of those without a readable name, and what
+   * only shows where resources meet. Logs, metrics, admin pages and the command line list and count these.
    */
   readonly issues: readonly Issue[];
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
@@ -34,14 +33,6 @@ export interface ControlPlaneState {
   /** By proxy name. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
   readonly secrets: Secrets;
-  /** Where one line of the reason of a status comes from: every field it is about, or nothing when that is not known. */
-  readonly placesOf?: (key: ResourceKey, line: string) => readonly FieldPlace[];
-}
-
-/** A field, and where it is written. */
-export interface FieldPlace {
-  readonly path: FieldPath;
-  readonly origin: Origin;
 }
 
 export interface ControlPlaneOptions {
@@ -129,7 +120,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       resources = resourcesAfter(resources, changed, store.state);
       translation = report.translated(() => translate(store.state, { defaultGateways }, translation));
       state = toState(store, resources, translation);
-      report.changed(state, store.state, performance.now() - began);
+      report.changed(state, performance.now() - began);
     } catch (error) {
       report.failed(error);
       if (state) return;
@@ -178,8 +169,15 @@ export async function loadDirectory(
   options: Omit<ControlPlaneOptions, 'source'> = {},
 ): Promise<ControlPlaneState> {
   const { log = silentLoggers } = options;
-  const source = directorySource(directory, { watch: false, log: log.get('config') });
-  const controlPlane = createControlPlane({ certificateFiles: false, ...options, log, source });
+  return loadSource(directorySource(directory, { watch: false, log: log.get('config') }), options);
+}
+
+/** Reads, validates and translates what a source has at first; certificate files are not read. */
+export async function loadSource(
+  source: Source,
+  options: Omit<ControlPlaneOptions, 'source'> = {},
+): Promise<ControlPlaneState> {
+  const controlPlane = createControlPlane({ certificateFiles: false, log: silentLoggers, ...options, source });
   await controlPlane.start();
   await controlPlane.close();
   return controlPlane.state!;
@@ -190,19 +188,10 @@ function toState(
   resources: ReadonlyMap<ResourceKey, Resource>,
   translation: Translation,
 ): ControlPlaneState {
-  const { revision, stored, unfiled } = store.state;
+  const { revision, stored } = store.state;
   const { proxies, snapshots, statuses } = translation;
-  const found = new Set(unfiled);
-  for (const entry of stored.values()) for (const issue of entry.issues) found.add(issue);
-  for (const issue of tlsIssues(store, translation)) found.add(issue);
-  const issues = [...found].sort((a, b) => compareOrigins(a.origin, b.origin));
-  const placesOf = (key: ResourceKey, line: string): readonly FieldPlace[] =>
-    fieldsOf(translation, key, line).flatMap((path) => {
-      const origin = store.locate(key, path);
-      return origin ? [{ path, origin }] : [];
-    });
-  const secrets = secretsOf(stored);
-  return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets, placesOf });
+  const issues = issuesOf(store, translation);
+  return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets: secretsOf(stored) });
 }
 
 /** Kinds that may name certificate files. Other kinds do not serve them yet. */
@@ -221,14 +210,6 @@ function isServed(files: SslFiles, state: ControlPlaneState | undefined): boolea
       sslConfigurations.some(({ sslConfig }) => isDeepStrictEqual(sslConfig.sslFiles, files)),
     ),
   );
-}
-
-function tlsIssues(store: Store, translation: Translation): Issue[] {
-  return tlsProblems(translation).flatMap(({ key, ...problem }) => {
-    const origin = store.locate(key, problem.path);
-    const [kind, namespace, name] = key.split('/');
-    return origin ? [{ code: 'STATUS', origin, kind, namespace, name, ...problem }] : [];
-  });
 }
 
 /** The resources in use, sorted out anew for the changed keys only. */

@@ -81,6 +81,7 @@ export { createRoundRobin } from './round-robin.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal } from './security/seal.ts';
 export { SIGNING_KEY_SECRET } from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
+export { fileSource } from './source/file.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
 export { severalSources } from './source/several.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
@@ -107,16 +108,15 @@ export { mixesOperators, parseExpression, type Expression } from './boolean-expr
 export {
   createControlPlane,
   loadDirectory,
+  loadSource,
   type ControlPlane,
   type ControlPlaneOptions,
   type ControlPlaneState,
-  type FieldPlace,
 } from './control-plane.ts';
 export type { Learned, LearnedProblem } from './learned.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './store.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/diff.ts';
 export { translate } from './translate/translate.ts';
-export { reasonLines, type ReasonLine } from './translate/statuses.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallRetry, CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
 export { readCertificateFiles, type ReadFiles } from './source/read-certificates.ts';

@@ -28,7 +28,7 @@ const service = (name: string, to: string, domain = `${name}.example.com`) => ({
 });
 
 function lines() {
-  const written: { level: number; msg: string; revision?: number }[] = [];
+  const written: { level: number; msg: string; revision?: number; places?: number; problems?: number }[] = [];
   const log = createLoggers({ destination: { write: (text: string) => void written.push(JSON.parse(text)) } });
   return { written, log };
 }
@@ -191,6 +191,57 @@ describe('createControlPlane', () => {
     expect(told[0]!.msg).to.match(/VirtualService gw-system\/s {2}spec\.sslConfig\.secretRef {2}.*gw-system\.cert/);
     source.set('t', service('t', 'a'));
     expect(written.filter(({ msg }) => msg.includes('SSLConfigError'))).to.have.length(1);
+  });
+
+  describe('with 40 broken references in one virtual service', () => {
+    const routes = (to: (i: number) => string): string =>
+      Array.from({ length: 40 }, (_, i) =>
+        [
+          `      - matchers: [{ prefix: /r${i} }]`,
+          `        routeAction: { single: { upstream: { name: ${to(i)} } } }`,
+        ].join('\n'),
+      ).join('\n');
+    const broken = (to: (i: number) => string): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: s }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+${routes(to)}
+`;
+
+    it('has a problem for each, with its line and field', async () => {
+      const controlPlane = createControlPlane({ source: memorySource({ s: broken((i) => `missing-${i}`) }) });
+      await controlPlane.start();
+      const { issues, statuses } = controlPlane.state!;
+      expect(issues).to.have.length(40);
+      for (const [i, { origin, path, message, severity }] of issues.entries()) {
+        expect(origin.line).to.equal(9 + 2 * i);
+        expect(path).to.deep.equal(['spec', 'virtualHost', 'routes', i, 'routeAction', 'single', 'upstream']);
+        expect(message).to.contain(`missing-${i} `);
+        expect(severity).to.equal('warning');
+      }
+      const { reason } = statuses.get('VirtualService/gw-system/s')!.statuses['gw-system']!;
+      const lines = reason!.split('\n');
+      expect(reason).to.have.length.at.most(2048);
+      expect(lines.at(-1)).to.equal(`… and ${40 - (lines.length - 2)} more problems`);
+    });
+
+    it('logs one line for each cause, and counts every problem', async () => {
+      const { written, log } = lines();
+      const metrics = createMetrics();
+      const source = memorySource({ s: broken(() => 'missing') });
+      const controlPlane = createControlPlane({ source, log, metrics });
+      await controlPlane.start();
+      expect(controlPlane.state!.issues).to.have.length(40);
+      const problems = written.filter(({ msg }) => msg !== 'configuration');
+      expect(problems).to.have.length(1);
+      expect(problems[0]).to.include({ level: 40, places: 40 });
+      expect(problems[0]!.msg).to.match(/^memory:s:9:.*missing.* {2}\(and in 39 more places\)$/);
+      expect(written.at(-1)).to.include({ msg: 'configuration', problems: 40 });
+      expect(await metrics.registry.metrics()).to.match(/^validation_gateway_vendor_io_problems 40$/m);
+    });
   });
 
   it('counts accepted and rejected resources and measures translation', async () => {

@@ -1,6 +1,7 @@
 import type { Io } from '../io.ts';
-import { loadOffline, shownOrigin } from '../offline.ts';
-import { problemLine, validationOf, type Problem } from '../validation.ts';
+import { loadOffline } from '../offline.ts';
+import { shownProblems } from '../problems.ts';
+import { problemLine, validationOf } from '../validation.ts';
 import { RESOURCE_CHECKS } from './checks.ts';
 import type { CheckFlags } from './input.ts';
 import type { CheckResult } from './report.ts';
@@ -18,23 +19,21 @@ export async function checkDirectory(
   { exclude, resourceNamespaces }: CheckFlags,
 ): Promise<CheckResult[]> {
   const state = await loadOffline(io, directory);
-  const { problems } = validationOf(state);
+  const problems = shownProblems(io, validationOf(state).problems);
   const hasApis = [...state.statuses.keys()].some((key) => key.startsWith('GraphQLApi/'));
   const checks = RESOURCE_CHECKS.filter(
     ({ kind, excludedBy }) => !exclude.includes(excludedBy) && (hasApis || kind !== 'GraphQLApi'),
   );
   const inScope = problems.filter(
-    ({ issue: { namespace } }) =>
+    ({ namespace }) =>
       resourceNamespaces.length === 0 || namespace === undefined || resourceNamespaces.includes(namespace),
   );
   const kinds = new Set(RESOURCE_CHECKS.map(({ kind }) => kind as string | undefined));
-  const line = (problem: Problem): string =>
-    problemLine({ ...problem, issue: { ...problem.issue, origin: shownOrigin(io, problem.issue.origin) } });
   const results = checks.map(({ name, kind }) => ({
     name,
-    problems: inScope.filter(({ issue }) => issue.kind === kind).map(line),
+    problems: inScope.filter((issue) => issue.kind === kind).map(problemLine),
   }));
-  const others = inScope.filter(({ issue }) => !kinds.has(issue.kind)).map(line);
+  const others = inScope.filter((issue) => !kinds.has(issue.kind)).map(problemLine);
   return others.length > 0 && !exclude.includes(OTHERS.excludedBy)
     ? [...results, { name: OTHERS.name, problems: others }]
     : results;

@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -120,7 +121,7 @@ spec:
     const { code, stdout } = await validate();
     expect(code).to.equal(1);
     expect(stdout).to.match(
-      /a\.yaml:9:34 {2}VirtualService gw-system\/one {2}spec\.virtualHost\.routes\[0\]\.routeAction\.single\.upstream {2}.*InvalidDestinationWarning.*\[warning\]/,
+      /a\.yaml:9:34 {2}VirtualService gw-system\/one {2}spec\.virtualHost\.routes\[0\]\.routeAction\.single\.upstream {2}.*InvalidDestinationWarning.*not found\. Route Name: <unnamed-0>\n/,
     );
     for (const [file, name] of [
       ['a', 'one'],
@@ -225,24 +226,74 @@ data: { tls.crt: bm9uZQ==, tls.key: bm9uZQ== }
     expect(stdout).to.not.contain('\u001b');
   });
 
+  it('reads files and directories together, each once', async () => {
+    write('a.yaml', UPSTREAM);
+    write('b.yaml', service('shop', FORWARD));
+    const both = await call(['validate', 'resources/b.yaml', 'resources/a.yaml'], { cwd });
+    expect(both.stdout).to.equal('2 resources, 0 errors, 0 warnings\n');
+    const twice = await call(['validate', 'resources', 'resources/a.yaml'], { cwd });
+    expect(twice.stdout).to.equal('2 resources, 0 errors, 0 warnings\n');
+  });
+
+  it('reads each source once, so that it can be a pipe', async () => {
+    const pipe = join(cwd, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const api = `apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: books }
+spec: { executableSchema: { schemaDefinition: 'type Query { a: Strin }', executor: { local: {} } } }
+`;
+    // The writer ends with the reader: in a process of its own it cannot block this one.
+    const writer = spawn('bash', ['-c', 'printf %s "$1" > "$2"', 'bash', api, pipe]);
+    const { code, stdout } = await call(['validate', 'pipe'], { cwd });
+    writer.kill();
+    expect(stdout).to.match(/^pipe:4:\d+ .*Strin/);
+    expect(code).to.equal(1);
+  });
+
+  describe('with references that lead nowhere', () => {
+    const routes = Array.from({ length: 40 }, (_, i) =>
+      [
+        `      - matchers: [{ prefix: /r${i} }]`,
+        `        routeAction: { single: { upstream: { name: gone-${i} } } }`,
+      ].join('\n'),
+    );
+    const broken = `${service('shop', FORWARD)}${routes.join('\n')}\n`;
+
+    it('counts each as an error with its place, and says what may be meant', async () => {
+      write('a.yaml', `${UPSTREAM}---\n${broken.replace('name: echo', 'name: ehco')}`);
+      const { code, stdout } = await validate();
+      const lines = stdout.trim().split('\n');
+      expect(code).to.equal(1);
+      expect(lines.at(-1)).to.equal('2 resources, 41 errors, 0 warnings');
+      expect(lines).to.have.length(42);
+      expect(lines[0]).to.match(/^resources\/a\.yaml:14:\d+ .*gw-system\.ehco \} not found \(did you mean echo\?\)/);
+      for (const [i, line] of lines.slice(1, -1).entries()) {
+        expect(line).to.match(new RegExp(`^resources/a\\.yaml:${16 + 2 * i}:\\d+ .*gone-${i} `));
+      }
+    });
+
+    it('takes them for warnings where they may be elsewhere', async () => {
+      write('a.yaml', broken);
+      const { code, stdout } = await validate('--allow-missing');
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/\n1 resource, 0 errors, 41 warnings\n$/);
+    });
+  });
+
   it('takes an empty directory for a good one', async () => {
     expect((await validate()).stdout).to.equal('0 resources, 0 errors, 0 warnings\n');
   });
 
-  it('refuses a directory that is missing, a file, or forbidden, in one line with exit status 2', async () => {
+  it('refuses what is missing or forbidden, in one line with exit status 2', async () => {
     expect(await call(['validate', 'none'], { cwd })).to.deep.equal({
       code: 2,
       stdout: '',
       stderr: 'Error: none: no such file or directory\n',
     });
-    write('file.yaml', UPSTREAM);
-    expect(await call(['validate', 'resources/file.yaml'], { cwd })).to.include({
-      code: 2,
-      stderr: 'Error: resources/file.yaml: not a directory\n',
-    });
     expect(await call(['validate'], { cwd })).to.include({
       code: 2,
-      stderr: "Error: missing required argument 'dir'\n",
+      stderr: "Error: missing required argument 'path'\n",
     });
   });
 });

@@ -34,6 +34,7 @@ export const SCHEMA_CODES = {
   DUPLICATE_RESOURCE: 'Kind, namespace and name that another document has too.',
   MISPLACED_KEY: 'A known key in the wrong place.',
   MISSING_FIELD: 'A field that has to be there.',
+  MISSING_REFERENCE: 'A reference to a resource that does not exist.',
   NOT_SUPPORTED_YET: 'A field that has no effect yet; a warning.',
   ONEOF_CONFLICT: 'Two fields of which only one may be set.',
   ONEOF_MISSING: 'None of the fields of which one has to be set.',

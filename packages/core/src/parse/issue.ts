@@ -19,6 +19,8 @@ export interface Issue {
   readonly hint?: string;
   /** Name of the route that has the problem, when it has one. */
   readonly route?: string;
+  /** Equal for all problems that one mistake causes, e.g. for all references to one missing resource. */
+  readonly cause?: string;
 }
 
 /** `spec.virtualHost.routes[0].matchers`: a path as people write it. */

@@ -58,7 +58,9 @@ const invalidConfig = block({
     },
   ),
   invalidRouteResponseCode: int('Status of the replacement.', { minimum: 200, maximum: 599, default: 404 }),
-  invalidRouteResponseBody: text('Body of the replacement. Default: a short hint for administrators.'),
+  invalidRouteResponseBody: text(
+    'Body of the replacement, which clients read. Default: `The requested resource is not available.`.',
+  ),
 });
 /** What routes that cannot be served answer. */
 export interface InvalidConfigPolicy extends Static<typeof invalidConfig> {}

@@ -9,6 +9,7 @@ import { hasLabels } from '../validate/label-expression.ts';
 import { authSecretProblem, isApiKey, SECRET_FIELDS } from './auth-secrets.ts';
 import { contentOf } from './content.ts';
 import { eachRef, fillRefs } from './fill-refs.ts';
+import { faultOf, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
 import { Report, type Problems } from './report.ts';
 import { causeOf } from './world.ts';
@@ -20,7 +21,7 @@ export interface AuthConfigEntry {
   readonly config?: SnapshotAuthConfig;
   readonly problems: Problems;
   /** Why references to it are refused. */
-  readonly broken?: string;
+  readonly fault?: Fault;
   /** What references to it are warned of. */
   readonly warning?: string;
 }
@@ -54,14 +55,15 @@ function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfig
   const resource = stored.resource as Resource<AuthConfigSpec> | undefined;
   const report = new Report();
   const name = `AuthConfig ${dotted(refOf(stored))}`;
-  if (!resource) return { stored, problems: report.problems(), broken: `${name} is refused: ${causeOf(stored)}` };
+  if (!resource)
+    return { stored, problems: report.problems(), fault: faultOf(`${name} is refused: ${causeOf(stored)}`) };
   const spec = resolve(resource, sources, report);
   if (spec.booleanExpr && mixesOperators(spec.booleanExpr)) {
     report.warn('booleanExpr has && beside || without parentheses; && binds tighter, parentheses say so');
   }
   const problems = report.problems();
-  const [error] = problems.errors;
-  if (error !== undefined) return { stored, problems, broken: `${name} cannot be used: ${error}` };
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error) return { stored, problems, fault: { ...error, reason: `${name} cannot be used: ${error.message}` } };
   const config = Object.freeze({ ref: Object.freeze(refOf(stored)), spec });
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   return { stored, config, problems, ...(warning !== undefined && { warning }) };
@@ -85,9 +87,9 @@ function resolve(
     }
     const places = placesOf(written, metadata.namespace);
     eachRef(step, SECRET_FIELDS, ({ name: secret = '', namespace = '' }, field) => {
-      const problem = authSecretProblem(sources.stored, { name: secret, namespace }, field);
+      const fault = authSecretProblem(sources.stored, { name: secret, namespace }, field);
       const place = places.get(`${field} ${namespace}/${secret}`) ?? [];
-      if (problem !== undefined) report.error(`${name}: ${problem}`, ['spec', 'configs', i, ...place]);
+      if (fault) report.error(`${name}: ${fault.reason}`, ['spec', 'configs', i, ...place], fault);
     });
     return step;
   });

@@ -1,5 +1,6 @@
 import type { ExtAuthExtension } from '../schema/extauth.ts';
 import type { Route, SnapshotAuthConfig } from '../snapshot.ts';
+import type { Fault } from './missing.ts';
 import type { Report } from './report.ts';
 import type { Reader } from './world.ts';
 
@@ -9,10 +10,10 @@ export interface HasExtAuth {
 }
 
 /** Why the AuthConfig of a block cannot be used; empty when it can, or when there is none. */
-export function authProblems(block: ExtAuthExtension | undefined, reader: Reader): string[] {
+export function authProblems(block: ExtAuthExtension | undefined, reader: Reader): readonly Fault[] {
   if (!block?.configRef) return [];
-  const { broken } = reader.authConfig(block.configRef);
-  return broken === undefined ? [] : [broken];
+  const { fault } = reader.authConfig(block.configRef);
+  return fault ? [fault] : [];
 }
 
 const NONE: readonly SnapshotAuthConfig[] = Object.freeze([]);

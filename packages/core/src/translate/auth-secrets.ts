@@ -3,8 +3,9 @@ import type { SecretSpec } from '../schema/secret.ts';
 import type { StoreState } from '../store.ts';
 import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../validate/secret-entries.ts';
 import type { RefFields } from './fill-refs.ts';
+import { faultOf, missingFault, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
-import { isProblem, readTlsSecret } from './tls-secret.ts';
+import { isFault, readTlsSecret } from './tls-secret.ts';
 import { find } from './world.ts';
 
 const API_KEY_TYPE = 'extauth.vendor.io/apikey';
@@ -24,24 +25,27 @@ export const SECRET_FIELDS: RefFields = {
 };
 
 /** What is wrong with a secret that an AuthConfig refers to in `field`; never its content. */
-export function authSecretProblem(stored: StoreState['stored'], ref: ResourceRef, field: string): string | undefined {
+export function authSecretProblem(stored: StoreState['stored'], ref: ResourceRef, field: string): Fault | undefined {
   const found = find<SecretSpec>(stored, 'Secret', ref);
   if (field === 'secretRef') {
-    const secret = readTlsSecret(found, ref);
-    return isProblem(secret) ? secret.message : undefined;
+    const secret = readTlsSecret(ref, stored);
+    return isFault(secret) ? secret : undefined;
   }
-  if (found.state === 'missing') return `secret ${dotted(ref)} not found`;
-  if (found.state === 'refused') return `secret ${dotted(ref)} is refused: ${found.cause}`;
-  const { type = 'Opaque', data = {} } = found.resource.spec;
+  if (found.state === 'missing') return missingFault(`secret ${dotted(ref)} not found`, 'Secret', ref, stored);
+  const name = `secret ${dotted(ref)}`;
+  if (found.state === 'refused') return faultOf(`${name} is refused: ${found.cause}`);
+  const problem = contentProblem(name, found.resource.spec, field);
+  return problem === undefined ? undefined : faultOf(problem);
+}
+
+function contentProblem(name: string, { type = 'Opaque', data = {} }: SecretSpec, field: string): string | undefined {
   const role = ROLES[field];
   if (!role) return undefined;
-  if (type !== role) return `secret ${dotted(ref)} is of type ${type}, ${field} needs ${role}`;
+  if (type !== role) return `${name} is of type ${type}, ${field} needs ${role}`;
   const missing = SECRET_ENTRIES[role]!.find((key) => !data[key]);
-  if (missing !== undefined) return `secret ${dotted(ref)} has no ${missing}`;
+  if (missing !== undefined) return `${name} has no ${missing}`;
   const bytes = field === 'keyRef' ? Buffer.from(data['key']!, 'base64').length : CIPHER_KEY_BYTES;
-  return bytes === CIPHER_KEY_BYTES
-    ? undefined
-    : `the key in secret ${dotted(ref)} has ${bytes} bytes, it needs ${CIPHER_KEY_BYTES}`;
+  return bytes === CIPHER_KEY_BYTES ? undefined : `the key in ${name} has ${bytes} bytes, it needs ${CIPHER_KEY_BYTES}`;
 }
 
 /** True for a secret that holds an API key. */

@@ -37,8 +37,9 @@ export function changesBetween(before: StoreState['stored'], now: StoreState['st
 }
 
 /** True when something that a build read is among the keys. */
-export function isAffected(touched: Touched, keys: ReadonlySet<ResourceKey>, tablesChanged: boolean): boolean {
-  if (touched.everyTable && tablesChanged) return true;
+export function isAffected(touched: Touched, keys: ReadonlySet<ResourceKey>, changes: Changes): boolean {
+  if (touched.everyTable && changes.kinds.has('RouteTable')) return true;
+  for (const kind of touched.names) if (changes.members.has(kind)) return true;
   if (keys.size === 0) return false;
   for (const key of touched.keys) if (keys.has(key)) return true;
   return false;

@@ -2,6 +2,7 @@ import type { HttpConnectionManagerSettings } from '../schema/http-connection-ma
 import type { GatewaySpec } from '../schema/gateway.ts';
 import { keyOf } from '../resource.ts';
 import type { UsedGateway } from './gateways.ts';
+import { faultOf, missingFault, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
 import type { World } from './world.ts';
 
@@ -16,18 +17,19 @@ export function unsupportedType(spec: GatewaySpec): string | undefined {
 }
 
 /** What a gateway is warned of beside its virtual services. */
-export function gatewayWarnings({ spec, ref, stored }: UsedGateway, world: World): string[] {
-  const warnings: string[] = [];
+export function gatewayWarnings({ spec, ref, stored }: UsedGateway, world: World): readonly Fault[] {
+  const warnings: Fault[] = [];
   const annotation = stored?.resource?.metadata.annotations?.[ISOLATE_ANNOTATION];
   if (spec.ssl && (world.settings.isolateVirtualHosts || annotation === 'true')) {
-    warnings.push('isolating virtual hosts by their TLS configuration is not supported yet');
+    warnings.push(faultOf('isolating virtual hosts by their TLS configuration is not supported yet'));
   }
   const collector = collectorOf(spec.httpGateway?.options?.httpConnectionManagerSettings);
   if (collector?.name) {
     const upstream = { name: collector.name, namespace: collector.namespace || ref.namespace };
-    if (!world.upstreams.get(keyOf('Upstream', upstream))?.upstream) {
-      warnings.push(`the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`);
-    }
+    const text = `the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`;
+    const entry = world.upstreams.get(keyOf('Upstream', upstream));
+    if (entry?.fault) warnings.push(entry.fault);
+    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, world.stored));
   }
   return warnings;
 }

@@ -1,8 +1,9 @@
-import { keyOf, type Resource, type ResourceRef } from '../resource.ts';
+import { keyOf, type Resource, type ResourceKey, type ResourceRef } from '../resource.ts';
 import type { Ref } from '../schema/field.ts';
 import type { GraphQLApiSpec } from '../schema/graphql-api.ts';
 import type { Route, SnapshotGraphQLApi } from '../snapshot.ts';
 import { contentOf } from './content.ts';
+import { faultOf, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
 import type { Reader } from './world.ts';
 
@@ -10,46 +11,70 @@ import type { Reader } from './world.ts';
 const MAX_DEPTH = 8;
 const NO_APIS: readonly SnapshotGraphQLApi[] = Object.freeze([]);
 
-/** A GraphQLApi with all it refers to, or why it cannot be served. */
-export type FoundApi =
-  | { readonly api: SnapshotGraphQLApi; readonly warnings: readonly string[] }
-  | { readonly broken: string };
+/** A fault, and the resource that a reference leads to; absent where no reference is at fault. */
+export interface KeyedFault extends Fault {
+  readonly key: ResourceKey | undefined;
+}
+
+/** A GraphQLApi with all it refers to. */
+export interface FoundApi {
+  /** Absent when it cannot be served. */
+  readonly api?: SnapshotGraphQLApi;
+  /** All that it refers to, itself included. */
+  readonly refs: readonly ResourceKey[];
+  readonly faults: readonly KeyedFault[];
+  readonly warnings: readonly string[];
+}
 
 /** Follows a reference to a GraphQLApi. */
 export function findGraphQLApi(written: Ref, namespace: string, reader: Reader): FoundApi {
-  return resolve({ name: written.name ?? '', namespace: written.namespace || namespace }, reader, []);
+  const ref = { name: written.name ?? '', namespace: written.namespace || namespace };
+  const reading: Reading = { reader, refs: new Set(), faults: [], warnings: [] };
+  const api = resolve(ref, reading, []);
+  const { refs, faults, warnings } = reading;
+  return { ...(api && { api }), refs: Object.freeze([...refs]), faults, warnings };
 }
 
-function resolve(ref: ResourceRef, reader: Reader, above: readonly string[]): FoundApi {
+interface Reading {
+  readonly reader: Reader;
+  readonly refs: Set<ResourceKey>;
+  readonly faults: KeyedFault[];
+  readonly warnings: string[];
+}
+
+function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): SnapshotGraphQLApi | undefined {
+  const { reader, refs, warnings } = reading;
   const name = `GraphQLApi ${dotted(ref)}`;
-  if (above.includes(name)) return { broken: `${name} is joined from itself: ${[...above, name].join(', ')}` };
-  if (above.length >= MAX_DEPTH) return { broken: `${name} lies more than ${MAX_DEPTH} APIs deep` };
+  const key = keyOf('GraphQLApi', ref);
+  const fail = (fault: Fault, at?: ResourceKey): undefined => {
+    const reason = [...above, fault.reason].join(': ');
+    reading.faults.push({ ...fault, reason, key: at });
+  };
+  refs.add(key);
+  if (above.includes(name)) return fail(faultOf(`${name} is joined from itself: ${[...above, name].join(', ')}`));
+  if (above.length >= MAX_DEPTH) return fail(faultOf(`${name} lies more than ${MAX_DEPTH} APIs deep`));
   const found = reader.find<GraphQLApiSpec>('GraphQLApi', ref);
-  if (found.state === 'missing') return { broken: `${name} not found` };
-  if (found.state === 'refused') return { broken: `${name} is refused: ${found.cause}` };
+  if (found.state === 'missing') return fail(reader.missing(`${name} not found`, 'GraphQLApi', ref), key);
+  if (found.state === 'refused') return fail(faultOf(`${name} is refused: ${found.cause}`), key);
   const { resource, stale } = found;
-  const warnings = [
-    ...(stale === undefined ? [] : [`${name} serves its last valid version: ${stale}`]),
-    ...missingUpstreams(resource, reader),
-  ];
+  if (stale !== undefined) warnings.push(`${name} serves its last valid version: ${stale}`);
+  readUpstreams(resource, reading);
   const subschemas: SnapshotGraphQLApi[] = [];
   for (const part of resource.spec.stitchedSchema?.subschemas ?? []) {
     const child = { name: part.name ?? '', namespace: part.namespace || ref.namespace };
-    const inner = resolve(child, reader, [...above, name]);
-    if ('broken' in inner) return { broken: `${name}: ${inner.broken}` };
-    subschemas.push(inner.api);
-    warnings.push(...inner.warnings);
+    const inner = resolve(child, reading, [...above, name]);
+    if (!inner) return undefined;
+    subschemas.push(inner);
   }
-  const descriptors = descriptorsOf(resource, reader);
-  if ('broken' in descriptors) return { broken: `${name}: ${descriptors.broken}` };
-  const api = {
+  const sets = descriptorSets(resource, reading, [...above, name]);
+  if (!sets) return undefined;
+  return sameApi({
     ref,
     spec: resource.spec,
     subschemas,
-    ...(descriptors.sets.length > 0 && { descriptorSets: descriptors.sets }),
+    ...(sets.length > 0 && { descriptorSets: sets }),
     ...serverSchemaOf(resource, reader),
-  };
-  return { api: sameApi(api), warnings };
+  });
 }
 
 /** What the server of a remote API said of itself, where the API declares nothing. */
@@ -74,41 +99,58 @@ function sameApi(made: SnapshotGraphQLApi): SnapshotGraphQLApi {
 }
 
 /** An API whose upstream is gone goes on: the fields that need it are errors. */
-function missingUpstreams({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Reader): string[] {
+function readUpstreams({ spec, metadata }: Resource<GraphQLApiSpec>, { reader, refs, faults }: Reading): void {
   const { local, remote } = spec.executableSchema?.executor ?? {};
-  const refs = [
+  const written = [
     remote?.upstreamRef,
     ...Object.values(local?.resolutions ?? {}).map((one) => (one.restResolver ?? one.grpcResolver)?.upstreamRef),
   ];
-  const problems = refs.flatMap((ref) => {
-    if (!ref?.name) return [];
-    return reader.upstream({ name: ref.name, namespace: ref.namespace || metadata.namespace }).broken ?? [];
-  });
-  return [...new Set(problems)];
+  for (const { name, namespace } of written.flatMap((ref) => ref ?? [])) {
+    if (!name) continue;
+    const ref = { name, namespace: namespace || metadata.namespace };
+    const key = keyOf('Upstream', ref);
+    if (refs.has(key)) continue;
+    refs.add(key);
+    const { fault } = reader.upstream(ref);
+    if (fault) faults.push({ ...fault, key });
+  }
 }
 
-type Descriptors = { readonly sets: readonly string[] } | { readonly broken: string };
-
-/** The descriptor sets that lie in ConfigMaps. */
-function descriptorsOf({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Reader): Descriptors {
+/** The descriptor sets that lie in ConfigMaps; `undefined` when one is missing. */
+function descriptorSets(
+  { spec, metadata }: Resource<GraphQLApiSpec>,
+  { reader, refs, faults }: Reading,
+  path: readonly string[],
+): readonly string[] | undefined {
   const sets: string[] = [];
-  const refs = spec.executableSchema?.grpcDescriptorRegistry?.protoRefsList?.configMapRefs ?? [];
-  for (const { name = '', namespace } of refs) {
+  const written = spec.executableSchema?.grpcDescriptorRegistry?.protoRefsList?.configMapRefs ?? [];
+  for (const { name = '', namespace } of written) {
     const ref = { name, namespace: namespace || metadata.namespace };
+    const key = keyOf('ConfigMap', ref);
+    refs.add(key);
     const found = reader.find<{ readonly data?: Readonly<Record<string, string>> }>('ConfigMap', ref);
-    if (found.state !== 'usable') return { broken: `ConfigMap ${dotted(ref)} not found` };
+    if (found.state !== 'usable') {
+      const fault = reader.missing(`ConfigMap ${dotted(ref)} not found`, 'ConfigMap', ref);
+      faults.push({ ...fault, reason: [...path, fault.reason].join(': '), key });
+      return undefined;
+    }
     sets.push(...Object.values(found.resource.spec.data ?? {}));
   }
-  return { sets: Object.freeze(sets) };
+  return Object.freeze(sets);
 }
 
-/** The GraphQLApis that the routes of a virtual host answer with, sorted, each once. */
-export function graphqlApisOf(routes: readonly Route[], reader: Reader): readonly SnapshotGraphQLApi[] {
+/** The GraphQLApis that the routes of a virtual host answer with, sorted, each once; those of `kept` as they were. */
+export function graphqlApisOf(
+  routes: readonly Route[],
+  reader: Reader,
+  kept: ReadonlyMap<string, SnapshotGraphQLApi>,
+): readonly SnapshotGraphQLApi[] {
   const apis = new Map<string, SnapshotGraphQLApi>();
   for (const { action } of routes) {
     if (action.type !== 'graphql') continue;
-    const found = findGraphQLApi(action.api, action.api.namespace, reader);
-    if ('api' in found) apis.set(dotted(action.api), found.api);
+    const name = dotted(action.api);
+    const api = kept.get(name) ?? findGraphQLApi(action.api, action.api.namespace, reader).api;
+    if (api) apis.set(name, api);
   }
   if (apis.size === 0) return NO_APIS;
   return Object.freeze([...apis].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, api]) => api));

@@ -1,5 +1,6 @@
 import type { FieldPath } from '../parse/issue.ts';
 import type { JwtProviders } from '../schema/jwt.ts';
+import type { Fault } from './missing.ts';
 import type { Reader } from './world.ts';
 
 /** Options that may name upstreams that have the keys of token providers. */
@@ -9,9 +10,9 @@ export interface HasProviders {
   readonly jwtProvidersStaged?: object;
 }
 
-/** An upstream that is named and not there, and where. */
+/** An upstream that is named and cannot be used, and where. */
 export interface MissingUpstream {
-  readonly message: string;
+  readonly fault: Fault;
   readonly at: FieldPath;
 }
 
@@ -26,10 +27,10 @@ export function missingKeyUpstreams(options: HasProviders, reader: Reader, above
   return blocks.flatMap(([path, block]) =>
     Object.entries((block as JwtProviders).providers ?? {}).flatMap(([provider, { jwks }]) => {
       const { name, namespace = '' } = jwks?.remote?.upstreamRef ?? {};
-      const { broken } = name === undefined ? {} : reader.upstream({ name, namespace });
-      if (broken === undefined) return [];
-      const message = `the keys of JWT provider ${provider} cannot be fetched: ${broken}`;
-      return [{ message, at: [...path, 'providers', provider, 'jwks', 'remote', 'upstreamRef'] }];
+      const { fault: why } = name === undefined ? {} : reader.upstream({ name, namespace });
+      if (!why) return [];
+      const fault = { ...why, reason: `the keys of JWT provider ${provider} cannot be fetched: ${why.reason}` };
+      return [{ fault, at: [...path, 'providers', provider, 'jwks', 'remote', 'upstreamRef'] }];
     }),
   );
 }

@@ -1,10 +1,12 @@
+import type { ResourceKey } from '../resource.ts';
 import type { Listener, VirtualHost } from '../snapshot.ts';
 import type { StoredResource } from '../store.ts';
 import { conflictsOf, withConflicts, type Conflicts } from './conflicts.ts';
 import type { UsedGateway } from './gateways.ts';
 import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
+import type { GoodActions } from './last-good.ts';
 import { listenerMessage } from './messages.ts';
-import { Report, type Problems } from './report.ts';
+import { hasErrors, Report, type Problems } from './report.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, sameList, type ListenerTls, type TlsClaim } from './tls.ts';
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from './virtual-hosts.ts';
@@ -38,6 +40,8 @@ export interface ListenerContext {
   readonly previous: Listener | undefined;
   readonly before: ListenerBuild | undefined;
   readonly secretsChanged: boolean;
+  /** The last good actions of a virtual service that was on another listener before. */
+  readonly lastGoodOf: (key: ResourceKey) => GoodActions | undefined;
   /** Tells whether a build of before has to be made again. */
   readonly outdated: (build: VirtualServiceBuild) => boolean;
 }
@@ -57,7 +61,7 @@ export const MAX_DIRECT_BODY_BYTES = 4096;
 export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
   const { world, proxy, contested, previous } = context;
   const report = new Report();
-  for (const warning of gatewayWarnings(gateway, world)) report.warn(warning);
+  for (const fault of gatewayWarnings(gateway, world)) report.warn(fault.reason, undefined, fault);
   const unsupported = unsupportedType(gateway.spec);
   if (unsupported) {
     report.warn(unsupported);
@@ -67,11 +71,11 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   const { spec, ref } = gateway;
   const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
   const selected = selectVirtualServices(selector, world);
-  const frozen = report.problems().errors.length > 0;
+  const frozen = report.hasErrors;
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? MAX_DIRECT_BODY_BYTES;
   const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes }, context);
   const conflicts = conflictsOf(builds, context.before);
-  report.add(conflicts.all);
+  report.repeat(conflicts.all);
   const services = problemsOf(builds, conflicts, context.before);
   const base = { gateway, proxy, builds, services, conflicts, frozen };
   if (frozen) {
@@ -90,7 +94,8 @@ function buildAll(selected: readonly StoredResource[], owner: Owner, context: Li
     const before = old[at]?.stored.key === stored.key ? old[at++] : undefined;
     const same = before?.stored === stored && before.maxDirectBodyBytes === owner.maxDirectBodyBytes;
     if (same && !context.outdated(before)) return before;
-    return buildVirtualService(stored, context.world, owner, before);
+    const lastGood = before?.lastGood ?? context.lastGoodOf(stored.key);
+    return buildVirtualService(stored, context.world, owner, { build: before, lastGood });
   });
 }
 
@@ -122,7 +127,7 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
         secretsChanged,
       })
     : undefined;
-  if (tls) report.add(tls.problems);
+  if (tls) report.repeat(tls.problems);
   const nothing = builds.length === 0 && !world.settings.translateEmptyGateways;
   if (nothing || tls?.configurations.length === 0) return { listener: undefined, tls };
   const hosts = served.flatMap(({ host }) => (tls?.leftOut.has(host.name) ? [] : [host]));
@@ -137,7 +142,7 @@ interface Served {
 }
 
 function servedHosts({ builds, services }: Assembly, previous: Listener | undefined): readonly Served[] {
-  const isGood = (i: number) => services[i]!.errors.length === 0;
+  const isGood = (i: number) => !hasErrors(services[i]!);
   const failed = builds.filter((_, i) => !isGood(i));
   const fresh = failed.length === 0 ? builds : builds.filter((_, i) => isGood(i));
   const old = failed.length === 0 ? undefined : lastGood(failed, fresh, previous);

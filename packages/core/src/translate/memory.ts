@@ -1,11 +1,12 @@
-import type { FieldPath, Issue } from '../parse/issue.ts';
 import { keyOf, type Kind, type ResourceKey } from '../resource.ts';
 import type { SnapshotUpstream } from '../snapshot.ts';
 import type { StoredResource, StoreState } from '../store.ts';
 import type { AuthConfigTable } from './auth-configs.ts';
 import type { ListenerBuild } from './listeners.ts';
+import type { Problem } from './report.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { StatusTable } from './status-table.ts';
+import type { ListenerTls } from './tls.ts';
 import type { Translation } from './translation.ts';
 import type { UpstreamTable } from './upstreams.ts';
 
@@ -29,34 +30,42 @@ export function remember(translation: Translation, memory: Memory): Translation 
   return translation;
 }
 
-/** The fields of a resource that have a problem, by the line of its status that tells it. */
-export function fieldsOf(translation: Translation, key: ResourceKey, line: string): readonly FieldPath[] {
-  const found = recall(translation)?.statuses.entries.get(key)?.problems ?? [];
-  return found.flatMap(({ fields }) => fields?.get(line) ?? []);
-}
-
-/** A problem that no status of the resource tells which has it. */
-export interface TlsProblem {
+/** A problem that translation found, and the resource that has it. */
+export interface LocatedProblem {
   readonly key: ResourceKey;
-  readonly path: FieldPath;
-  readonly severity: Issue['severity'];
-  readonly message: string;
+  readonly problem: Problem;
 }
 
-/** What is wrong with the TLS of listeners, at the virtual services that ask for it. A virtual service alone has no status of it. */
-export function tlsProblems(translation: Translation): readonly TlsProblem[] {
-  const found = new Map<string, TlsProblem>();
-  for (const { tls } of recall(translation)?.listeners.values() ?? []) {
-    for (const [message, { hosts, path }] of tls?.blamed ?? []) {
-      const severity = tls!.problems.errors.includes(message) ? 'error' : 'warning';
-      for (const { host, namespace } of tls!.claims) {
-        if (!hosts.includes(host)) continue;
-        const key = keyOf('VirtualService', { namespace, name: host.slice(namespace.length + 1) });
-        found.set(`${key} ${message}`, { key, path, severity, message });
-      }
-    }
+/** Every problem that translation found, each once, at the resource that can be changed to solve it. */
+export function translationProblems(translation: Translation): readonly LocatedProblem[] {
+  const memory = recall(translation);
+  if (!memory) return [];
+  const found = new Map<string, LocatedProblem>();
+  const add = (key: ResourceKey, problem: Problem): void => {
+    if (problem.repeated) return;
+    found.set(`${key} ${problem.severity} ${problem.message} ${JSON.stringify(problem.path ?? [])}`, { key, problem });
+  };
+  for (const [key, { problems }] of memory.statuses.entries) {
+    if (key.startsWith('Proxy/') && !memory.stored.has(key)) continue;
+    for (const problem of problems.flat()) add(key, problem);
+  }
+  for (const { gateway, problems, tls } of memory.listeners.values()) {
+    if (!gateway.stored) for (const problem of problems) add(keyOf('Gateway', gateway.ref), problem);
+    if (tls) for (const { key, problem } of tlsProblems(tls)) add(key, problem);
   }
   return [...found.values()];
+}
+
+/** What is wrong with the TLS of a listener, at the virtual services that ask for it. */
+function tlsProblems({ blamed, problems, claims }: ListenerTls): LocatedProblem[] {
+  return problems.flatMap((problem) => {
+    const { hosts, path } = blamed.get(problem.message) ?? { hosts: [], path: [] };
+    const blamedClaims = claims.filter(({ host }) => hosts.includes(host));
+    return blamedClaims.map(({ host, namespace }) => {
+      const key = keyOf('VirtualService', { namespace, name: host.slice(namespace.length + 1) });
+      return { key, problem: { ...problem, path } };
+    });
+  });
 }
 
 export function recall(translation: Translation | undefined): Memory | undefined {

@@ -101,10 +101,14 @@ function referenced<O extends RouteOptions | VirtualHostOptions>(
 ): O | undefined {
   const found = reader.find<{ options?: O }>(kind, ref);
   const name = `${kind} ${dotted(ref)}`;
-  if (found.state === 'missing') report.warn(`${name} not found`, at);
+  if (found.state === 'missing') {
+    const fault = reader.missing(`${name} not found`, kind, ref);
+    report.warn(fault.reason, at, fault);
+  }
   // Its policies would be lost without a word, so that whoever refers to it is refused as well.
-  else if (found.state === 'refused') report.error(`${name} is refused: ${found.cause}`, at);
-  else if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);
+  if (found.state === 'refused') report.error(`${name} is refused: ${found.cause}`, at);
+  else if (found.state === 'usable' && found.stale)
+    report.warn(`${name} serves its last valid version: ${found.stale}`, at);
   const options = found.state === 'usable' ? found.resource.spec.options : undefined;
   return options && withNamespaces(options, ref.namespace);
 }

@@ -52,7 +52,7 @@ function named(problems: Problems, name: string): Problems {
   const known = prefixed.get(problems);
   if (known?.name === name) return known.problems;
   const report = new Report();
-  report.add(problems, `${name}: `);
+  report.repeat(problems, `${name}: `);
   const made = report.problems();
   prefixed.set(problems, { name, problems: made });
   return made;

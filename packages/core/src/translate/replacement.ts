@@ -1,14 +1,32 @@
-import type { Destination, RouteAction } from '../snapshot.ts';
+import type { RouteAction } from '../snapshot.ts';
+import type { Fault } from './missing.ts';
 import type { InvalidRoutes } from './settings.ts';
 
+/** What is answered in place of a destination. */
+export type Replacement = Pick<InvalidRoutes, 'status' | 'body'>;
+
+/** The answer of a destination that was good and does not exist any more. */
+export const GONE: Replacement = Object.freeze({ status: 503, body: 'no healthy upstream' });
+
 /** The action of a route whose only destination is broken. */
-export function replacement({ status, body }: InvalidRoutes, reason: string): RouteAction {
+export function replacement({ status, body }: Replacement, reason: string): RouteAction {
   return Object.freeze({ type: 'replacement', status, body, reason });
 }
 
-/** What the broken share of a weighted route answers. */
-export function brokenShare({ status, body }: InvalidRoutes, reason: string): NonNullable<Destination['broken']> {
-  return Object.freeze({ status, body, reason });
+/** The action without its broken destinations, by their order; all of it is replaced where none is left. */
+export function withBroken(
+  { destinations }: Extract<RouteAction, { type: 'forward' }>,
+  faults: readonly (Fault | undefined)[],
+  { status, body }: Replacement,
+): RouteAction {
+  const shares = destinations.map((share, i) => {
+    const reason = faults[i]?.reason;
+    return reason === undefined ? share : Object.freeze({ ...share, broken: Object.freeze({ status, body, reason }) });
+  });
+  const [first] = shares;
+  const isUsable = shares.some((share) => !('broken' in share) && share.weight > 0);
+  if (!isUsable && first && 'broken' in first) return replacement({ status, body }, faults[0]!.reason);
+  return Object.freeze({ type: 'forward', destinations: Object.freeze(shares) });
 }
 
 /**

@@ -1,68 +1,77 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { FieldPath } from '../parse/issue.ts';
+import type { FieldPath, Issue } from '../parse/issue.ts';
 
-/** Problems of one resource, in the order they were found; each text once. */
-export interface Problems {
-  readonly errors: readonly string[];
-  readonly warnings: readonly string[];
-  /** By text, the fields that have the problem; absent for what belongs to no field. */
-  readonly fields?: ReadonlyMap<string, readonly FieldPath[]>;
+/** One problem that shows where resources meet. Its resource is known to whoever holds it. */
+export interface Problem extends ProblemClass {
+  readonly severity: Issue['severity'];
+  /** As the status says it. */
+  readonly message: string;
+  /** The field that has it; absent for what belongs to no field. */
+  readonly path?: FieldPath;
+  /** True for a problem of another resource, which the status repeats. */
+  readonly repeated?: true;
 }
 
+/** What kind of problem it is. */
+export interface ProblemClass {
+  /** Default: `STATUS`. */
+  readonly code?: 'MISSING_REFERENCE';
+  /** Equal for all problems that one mistake causes. */
+  readonly cause?: string;
+}
+
+/** Problems of one resource, in the order they were found. */
+export type Problems = readonly Problem[];
+
 /** No problems. */
-export const NO_PROBLEMS: Problems = Object.freeze({ errors: Object.freeze([]), warnings: Object.freeze([]) });
+export const NO_PROBLEMS: Problems = Object.freeze([]);
 
 /** Collects the problems of one resource. */
 export class Report {
-  readonly #errors = new Set<string>();
-  readonly #warnings = new Set<string>();
-  readonly #fields = new Map<string, FieldPath[]>();
+  readonly #found = new Map<string, Problem>();
+  #hasErrors = false;
 
-  /** `at` is the field that has the problem, where there is one. */
-  error(message: string, at?: FieldPath): void {
-    this.#errors.add(message);
-    this.#locate(message, at);
+  get hasErrors(): boolean {
+    return this.#hasErrors;
   }
 
-  warn(message: string, at?: FieldPath): void {
-    this.#warnings.add(message);
-    this.#locate(message, at);
+  /** `path` is the field that has the problem, where there is one. */
+  error(message: string, path?: FieldPath, about?: ProblemClass): void {
+    this.#add({ severity: 'error', message, ...(path && { path }), ...classOf(about) });
   }
 
-  /** Takes in other problems, each behind `prefix`. With one they are those of another resource, and lose their fields. */
-  add(other: Problems, prefix = ''): void {
-    for (const message of other.errors) this.#errors.add(prefix + message);
-    for (const message of other.warnings) this.#warnings.add(prefix + message);
-    if (prefix !== '') return;
-    for (const [message, paths] of other.fields ?? []) for (const path of paths) this.#locate(message, path);
+  warn(message: string, path?: FieldPath, about?: ProblemClass): void {
+    this.#add({ severity: 'warning', message, ...(path && { path }), ...classOf(about) });
+  }
+
+  add(problems: Problems): void {
+    for (const problem of problems) this.#add(problem);
+  }
+
+  /** Adds problems of other resources, each behind `prefix`. */
+  repeat(problems: Problems, prefix = ''): void {
+    for (const { severity, message } of problems) {
+      this.#add({ severity, message: prefix + message, repeated: true });
+    }
   }
 
   /** What was found so far. */
   problems(): Problems {
-    if (this.#errors.size === 0 && this.#warnings.size === 0) return NO_PROBLEMS;
-    return Object.freeze({
-      errors: Object.freeze([...this.#errors]),
-      warnings: Object.freeze([...this.#warnings]),
-      ...(this.#fields.size > 0 && { fields: new Map(this.#fields) }),
-    });
+    return this.#found.size === 0 ? NO_PROBLEMS : Object.freeze([...this.#found.values()]);
   }
 
-  #locate(message: string, at: FieldPath | undefined): void {
-    if (!at) return;
-    const known = this.#fields.get(message);
-    if (known?.some((path) => isDeepStrictEqual(path, at))) return;
-    if (known) known.push(at);
-    else this.#fields.set(message, [at]);
+  #add(problem: Problem): void {
+    const { severity, message, path = [] } = problem;
+    const key = `${severity} ${message} ${JSON.stringify(path)}`;
+    if (this.#found.has(key)) return;
+    this.#hasErrors ||= severity === 'error';
+    this.#found.set(key, Object.freeze(problem));
   }
 }
 
-/** Every error as a warning: for what costs less than the resource that has it. */
-export function asWarnings(problems: Problems): Problems {
-  return problems.errors.length === 0
-    ? problems
-    : Object.freeze({
-        ...problems,
-        errors: NO_PROBLEMS.errors,
-        warnings: Object.freeze([...problems.errors, ...problems.warnings]),
-      });
+function classOf({ code, cause }: ProblemClass = {}): ProblemClass {
+  return { ...(code !== undefined && { code }), ...(cause !== undefined && { cause }) };
+}
+
+export function hasErrors(problems: Problems): boolean {
+  return problems.some(({ severity }) => severity === 'error');
 }

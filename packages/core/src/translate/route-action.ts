@@ -1,119 +1,172 @@
 import type { FieldPath } from '../parse/issue.ts';
-import type { ResourceRef } from '../resource.ts';
+import { clusterName, keyOf, type ResourceKey, type ResourceRef } from '../resource.ts';
 import type { DestinationSpec, WeightedDestination } from '../schema/destination.ts';
 import type { Ref } from '../schema/field.ts';
 import type { ForwardAction } from '../schema/route.ts';
 import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
-import { clusterName } from '../resource.ts';
 import type { Destination, RouteAction } from '../snapshot.ts';
 import type { Leaf } from './delegation.ts';
-import { findGraphQLApi } from './graphql-apis.ts';
+import { findGraphQLApi, type KeyedFault } from './graphql-apis.ts';
+import type { GoodAction, LastGood } from './last-good.ts';
 import { routeMessage } from './messages.ts';
+import { faultOf, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
 import { withNamespaces } from './option-refs.ts';
-import { brokenShare, replacement } from './replacement.ts';
+import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
 import type { Reader } from './world.ts';
 
 /** Status that a direct response has when none is written. */
 const DIRECT_STATUS = 200;
 const NO_OPTIONS = Object.freeze({});
+const NONE: readonly never[] = Object.freeze([]);
 const GRAPHQL: FieldPath = ['graphqlApiRef'];
 const SINGLE: FieldPath = ['routeAction', 'single'];
 const MULTI: FieldPath = ['routeAction', 'multi', 'destinations'];
 const GROUP: FieldPath = ['routeAction', 'upstreamGroup'];
 
-/** What a leaf does with a request. Broken references become the replacement, and warnings of whoever holds the route. */
-export function routeAction(leaf: Leaf, reader: Reader): RouteAction {
+/** A fault of a route, and the field that has it. */
+interface RouteFault extends KeyedFault {
+  readonly at: FieldPath;
+}
+
+/** What a route says, with all that is wrong with its references. */
+interface WrittenAction {
+  /** As if every reference were good; absent where a broken one leaves nothing to do. */
+  readonly intended?: GoodAction;
+  readonly faults: readonly RouteFault[];
+  readonly warnings?: readonly { readonly message: string; readonly at: FieldPath }[];
+}
+
+/**
+ * What a leaf does with a request. Faults of references become warnings of whoever holds the route:
+ *
+ * - A reference that was never good answers the replacement; of weighted destinations only its share does.
+ * - One that was good, and leads to what does not exist any more, answers 503.
+ * - Where a change adds a broken reference to a route that was good, the route keeps its last good action.
+ */
+export function routeAction(leaf: Leaf, reader: Reader, lastGood: LastGood): RouteAction {
+  const written = writtenAction(leaf, reader);
+  const keys = lastGood.keysOf(leaf);
+  const good = lastGood.find(keys);
+  const isKept = good !== undefined && written.faults.some(({ key }) => key === undefined || !good.refs.includes(key));
+  for (const { message, at } of written.warnings ?? NONE) warn(leaf, { reason: message }, at);
+  for (const fault of written.faults) {
+    const reason = isKept ? `${fault.reason}; the route keeps its last good destination` : fault.reason;
+    warn(leaf, { ...fault, reason }, fault.at);
+  }
+  if (isKept) {
+    lastGood.keep(keys, good);
+    return keptAction(good, reader, lastGood);
+  }
+  const { intended, faults } = written;
+  if (intended && (good || faults.length === 0)) lastGood.keep(keys, intended);
+  else if (good) lastGood.keep(keys, good);
+  const broken = good ? GONE : reader.world.settings.invalidRoutes;
+  return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.reason);
+}
+
+/** The last good action, less what does not exist any more. */
+function keptAction(good: GoodAction, reader: Reader, lastGood: LastGood): RouteAction {
+  const { api } = good;
+  if (!api) return withFaults(good, GONE, reader);
+  if (reader.find('GraphQLApi', api.ref).state === 'missing')
+    return replacement(GONE, `GraphQLApi ${dotted(api.ref)} not found`);
+  lastGood.keptApis.set(dotted(api.ref), api);
+  return good.action;
+}
+
+/** The action whose broken shares answer something else; all of it where no share is left. */
+function withFaults({ action, upstreams }: GoodAction, answer: Replacement, reader: Reader): RouteAction {
+  if (action.type !== 'forward') return action;
+  const faults = upstreams.map((ref) => reader.upstream(ref).fault);
+  return faults.some(Boolean) ? withBroken(action, faults, answer) : action;
+}
+
+function writtenAction(leaf: Leaf, reader: Reader): WrittenAction {
   const { routeAction, redirectAction, directResponseAction, graphqlApiRef } = leaf.spec;
-  if (redirectAction) return Object.freeze({ type: 'redirect', redirect: redirectAction });
+  if (redirectAction) return plain({ type: 'redirect', redirect: redirectAction });
   if (directResponseAction) {
     const { status = DIRECT_STATUS, body = '' } = directResponseAction;
-    return Object.freeze({ type: 'direct', status, body });
+    return plain({ type: 'direct', status, body });
   }
   if (graphqlApiRef) return graphqlAction(graphqlApiRef, leaf, reader);
   return forwardAction(routeAction ?? {}, leaf, reader);
 }
 
-function graphqlAction(written: Ref, leaf: Leaf, reader: Reader): RouteAction {
-  const { namespace } = leaf.holder.ref;
-  const found = findGraphQLApi(written, namespace, reader);
-  if ('broken' in found) {
-    warn(leaf, found.broken, GRAPHQL);
-    return replacement(reader.world.settings.invalidRoutes, found.broken);
-  }
-  for (const warning of found.warnings) warn(leaf, warning, GRAPHQL);
-  return Object.freeze({ type: 'graphql', api: found.api.ref });
+function plain(action: RouteAction): WrittenAction {
+  return { intended: { action: Object.freeze(action), refs: NONE, upstreams: NONE }, faults: NONE };
 }
 
-function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): RouteAction {
-  const { invalidRoutes } = reader.world.settings;
+function graphqlAction(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
+  const { api, refs, faults, warnings } = findGraphQLApi(written, leaf.holder.ref.namespace, reader);
+  const action = api && Object.freeze({ type: 'graphql' as const, api: api.ref });
+  return {
+    ...(action && { intended: { action, refs, upstreams: NONE, api } }),
+    faults: faults.map((fault) => ({ ...fault, at: GRAPHQL })),
+    warnings: warnings.map((message) => ({ message, at: GRAPHQL })),
+  };
+}
+
+function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): WrittenAction {
   const { namespace } = leaf.holder.ref;
-  if (action.single) {
-    const context = { namespace, leaf, reader, at: SINGLE };
-    const destination = destinationOf({ destination: action.single, weight: 1 }, context);
-    return destination.broken ? replacement(invalidRoutes, destination.broken.reason) : forward([destination]);
-  }
-  if (action.multi) return weighted(action.multi.destinations ?? [], { namespace, leaf, reader, at: MULTI });
+  if (action.single) return forward([{ destination: action.single, weight: 1 }], { namespace, reader, at: SINGLE });
+  if (action.multi) return forward(action.multi.destinations ?? [], { namespace, reader, at: MULTI });
   if (action.upstreamGroup) return group(action.upstreamGroup, leaf, reader);
-  return replacement(invalidRoutes, 'this way of choosing a destination is not served yet');
+  const { reason } = faultOf('this way of choosing a destination is not served yet');
+  return plain(replacement(reader.world.settings.invalidRoutes, reason));
 }
 
-function group(written: Ref, leaf: Leaf, reader: Reader): RouteAction {
+function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
   const ref = { name: written.name ?? '', namespace: written.namespace || leaf.holder.ref.namespace };
+  const label = `*v1.UpstreamGroup { ${dotted(ref)} }`;
+  const key = keyOf('UpstreamGroup', ref);
   const found = reader.find<UpstreamGroupSpec>('UpstreamGroup', ref);
-  if (found.state === 'usable') {
-    const stale = `*v1.UpstreamGroup { ${dotted(ref)} } serves its last valid version: ${found.stale}`;
-    if (found.stale) warn(leaf, stale, GROUP);
-    return weighted(found.resource.spec.destinations ?? [], { namespace: ref.namespace, leaf, reader, at: GROUP });
+  if (found.state === 'missing') {
+    return { faults: [{ ...reader.missing(`${label} not found`, 'UpstreamGroup', ref), key, at: GROUP }] };
   }
-  const why = found.state === 'missing' ? 'not found' : `is refused: ${found.cause}`;
-  const reason = `*v1.UpstreamGroup { ${dotted(ref)} } ${why}`;
-  warn(leaf, reason, GROUP);
-  return replacement(reader.world.settings.invalidRoutes, reason);
+  if (found.state === 'refused') {
+    return { faults: [{ ...faultOf(`${label} is refused: ${found.cause}`), key, at: GROUP }] };
+  }
+  const context = { namespace: ref.namespace, reader, at: GROUP, group: key };
+  const made = forward(found.resource.spec.destinations ?? [], context);
+  if (!found.stale) return made;
+  return {
+    ...made,
+    warnings: [{ message: `${label} serves its last valid version: ${found.stale}`, at: GROUP }, ...made.warnings!],
+  };
 }
 
 interface DestinationContext {
   /** Namespace of upstreams that name none. */
   readonly namespace: string;
-  readonly leaf: Leaf;
   readonly reader: Reader;
   /** In the route: of the one destination, of the list of them, or of the reference to a group. */
   readonly at: FieldPath;
+  readonly group?: ResourceKey;
 }
 
-function weighted(written: readonly WeightedDestination[], context: DestinationContext): RouteAction {
-  const destinations = written.map((one, i) =>
-    destinationOf(one, context.at === MULTI ? { ...context, at: [...MULTI, i, 'destination'] } : context),
-  );
-  const usable = destinations.some(({ broken, weight }) => !broken && weight > 0);
-  const [first] = destinations;
-  if (!usable && first?.broken) return replacement(context.reader.world.settings.invalidRoutes, first.broken.reason);
-  return forward(destinations);
-}
-
-function forward(destinations: readonly Destination[]): RouteAction {
-  return Object.freeze({ type: 'forward', destinations: Object.freeze(destinations) });
-}
-
-function destinationOf(
-  { destination, weight = 0, options }: WeightedDestination,
-  context: DestinationContext,
-): Destination {
-  const { leaf, reader } = context;
-  const at = destination?.upstream && context.at !== GROUP ? [...context.at, 'upstream'] : context.at;
-  const ref = upstreamOf(destination ?? {}, context.namespace);
-  const share = {
-    upstream: clusterName(ref),
-    weight,
-    options: options ? withNamespaces(options, context.namespace) : NO_OPTIONS,
-  };
-  const { broken, warning } = reader.upstream(ref);
-  if (broken) {
-    warn(leaf, broken, at);
-    return Object.freeze({ ...share, broken: brokenShare(reader.world.settings.invalidRoutes, broken) });
+function forward(written: readonly WeightedDestination[], context: DestinationContext): WrittenAction {
+  const { namespace, reader, at, group } = context;
+  const faults: RouteFault[] = [];
+  const warnings: { message: string; at: FieldPath }[] = [];
+  const upstreams = written.map(({ destination }) => Object.freeze(upstreamOf(destination ?? {}, namespace)));
+  const keys = upstreams.map((ref) => keyOf('Upstream', ref));
+  for (const [i, ref] of upstreams.entries()) {
+    const field = at === MULTI ? [...MULTI, i, 'destination'] : at;
+    const place = at !== GROUP && written[i]!.destination?.upstream ? [...field, 'upstream'] : field;
+    const { fault, warning } = reader.upstream(ref);
+    if (fault) faults.push({ ...fault, key: keys[i]!, at: place });
+    else if (warning) warnings.push({ message: warning, at: place });
   }
-  if (warning) warn(leaf, warning, at);
-  return Object.freeze(share);
+  const destinations = written.map((one, i) => shareOf(one, upstreams[i]!, namespace));
+  const action = Object.freeze({ type: 'forward' as const, destinations: Object.freeze(destinations) });
+  const refs = Object.freeze(group ? [group, ...keys] : keys);
+  return { intended: { action, refs, upstreams: Object.freeze(upstreams) }, faults, warnings };
+}
+
+function shareOf({ weight = 0, options }: WeightedDestination, ref: ResourceRef, namespace: string): Destination {
+  const own = options ? withNamespaces(options, namespace) : NO_OPTIONS;
+  return Object.freeze({ upstream: clusterName(ref), weight, options: own });
 }
 
 /** Kubernetes services and Consul services stand for upstreams that discovery makes in memory. */
@@ -126,7 +179,6 @@ function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespace: stri
   return { name: upstream?.name ?? '', namespace: upstream?.namespace || namespace };
 }
 
-function warn(leaf: Leaf, reason: string, at: FieldPath): void {
-  const { holder, label } = leaf;
-  holder.report.warn(routeMessage('InvalidDestinationWarning', reason, label), [...leaf.at, ...at]);
+function warn({ holder, label, at: route }: Leaf, fault: Fault, at: FieldPath): void {
+  holder.report.warn(routeMessage('InvalidDestinationWarning', fault.reason, label), [...route, ...at], fault);
 }

@@ -5,6 +5,7 @@ import type { RouteOptions } from '../schema/route-options.ts';
 import { compileRegex } from '../regex.ts';
 import type { RouteAction } from '../snapshot.ts';
 import { authProblems } from './auth-refs.ts';
+import { faultOf, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
 import { transformationProblems } from './transformations.ts';
 import type { Reader } from './world.ts';
@@ -22,38 +23,37 @@ export interface JudgedRoute {
 }
 
 /** What is wrong with a merged route that could not be seen in the one resource it is written in. */
-export function routeProblems(route: JudgedRoute, reader: Reader): string[] {
+export function routeProblems(route: JudgedRoute, reader: Reader): readonly Fault[] {
   const { matchers, options, action } = route;
   const destinations = action.type === 'forward' ? action.destinations.map((one) => one.options) : [];
   const levels = [options, ...destinations];
   return [
-    ...redirectProblems(options, action),
-    ...bodyProblems(route),
+    ...[...redirectProblems(options, action), ...bodyProblems(route)].map(faultOf),
     ...levels.flatMap((level) => [
       ...headerProblems(level.headerManipulation, reader),
       ...authProblems(level.extauth, reader),
-      ...transformationProblems(level, reader.world.settings),
+      ...transformationProblems(level, reader.world.settings).map(faultOf),
     ]),
-    ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize),
+    ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize).map(faultOf),
   ];
 }
 
 /** Problems of the secrets whose entries become headers. */
-export function headerProblems(block: HeaderManipulation | undefined, reader: Reader): string[] {
+export function headerProblems(block: HeaderManipulation | undefined, reader: Reader): readonly Fault[] {
   return (block?.requestHeadersToAdd ?? []).flatMap(({ headerSecretRef: ref }) => {
     if (!ref) return [];
     return secretProblem({ name: ref.name ?? '', namespace: ref.namespace ?? '' }, reader);
   });
 }
 
-function secretProblem(ref: ResourceRef, reader: Reader): string[] {
+function secretProblem(ref: ResourceRef, reader: Reader): readonly Fault[] {
   const found = reader.find<{ type?: string }>('Secret', ref);
-  if (found.state === 'missing') return [`header secret ${dotted(ref)} not found`];
-  if (found.state === 'refused') return [`header secret ${dotted(ref)} is refused: ${found.cause}`];
+  if (found.state === 'missing') return [reader.missing(`header secret ${dotted(ref)} not found`, 'Secret', ref)];
+  if (found.state === 'refused') return [faultOf(`header secret ${dotted(ref)} is refused: ${found.cause}`)];
   const type = found.resource.spec.type ?? 'Opaque';
   return HEADER_SECRET_TYPES.has(type)
     ? []
-    : [`secret ${dotted(ref)} is of type ${type}, headers need gw.vendor.io/header or Opaque`];
+    : [faultOf(`secret ${dotted(ref)} is of type ${type}, headers need gw.vendor.io/header or Opaque`)];
 }
 
 function redirectProblems(options: RouteOptions, action: RouteAction): string[] {

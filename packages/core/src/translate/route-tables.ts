@@ -34,8 +34,10 @@ export function selectTables(action: DelegateAction, from: Delegator, reader: Re
 
 function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly SelectedTable[] {
   const found = reader.find<RouteTableSpec>('RouteTable', ref);
-  if (found.state === 'missing') from.report.warn(`route table ${dotted(ref)} not found`, from.at);
-  else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause), from.at);
+  if (found.state === 'missing') {
+    const fault = reader.missing(`route table ${dotted(ref)} not found`, 'RouteTable', ref);
+    from.report.warn(fault.reason, from.at, fault);
+  } else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause), from.at);
   else if (found.stale) from.report.warn(staleMessage(ref, found.stale), from.at);
   return found.state === 'usable' ? [{ ref, spec: found.resource.spec }] : [];
 }

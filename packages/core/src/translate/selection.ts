@@ -3,6 +3,7 @@ import type { HttpGateway } from '../schema/gateway.ts';
 import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
 import type { StoredResource } from '../store.ts';
 import { expressionProblem, hasLabels, satisfies } from '../validate/label-expression.ts';
+import { missingFault } from './missing.ts';
 import { dotted } from './names.ts';
 import type { Report } from './report.ts';
 import { causeOf, type World } from './world.ts';
@@ -56,8 +57,10 @@ function referenced(
     const at = ['spec', 'httpGateway', 'virtualServices', i];
     const ref = { name, namespace: own || namespace };
     const stored = world.stored.get(keyOf('VirtualService', ref));
-    if (!stored) report.error(`virtual service ${dotted(ref)} not found`, at);
-    else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is refused: ${causeOf(stored)}`, at);
+    if (!stored) {
+      const fault = missingFault(`virtual service ${dotted(ref)} not found`, 'VirtualService', ref, world.stored);
+      report.error(fault.reason, at, fault);
+    } else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is refused: ${causeOf(stored)}`, at);
     else chosen.add(stored);
   }
   return [...chosen].sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -9,8 +9,7 @@ export const SETTINGS_NAME = 'default';
 /** Code of the replacement response unless `invalidRouteResponseCode` says otherwise. */
 export const REPLACEMENT_STATUS = 404;
 /** Body of the replacement response unless `invalidRouteResponseBody` says otherwise. */
-export const REPLACEMENT_BODY =
-  'The gateway has invalid configuration for this route. Administrators should run `gatewayctl check` to find and fix it.';
+export const REPLACEMENT_BODY = 'The requested resource is not available.';
 /** Largest size of a compiled regular expression, in instructions, unless `gw.regexMaxProgramSize` says otherwise. */
 export const REGEX_MAX_PROGRAM_SIZE = 1024;
 

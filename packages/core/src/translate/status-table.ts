@@ -137,5 +137,5 @@ const UNSERVED_GATEWAY = warning('gateways inside of a hybrid gateway are not se
 const WRITTEN_PROXY = warning('proxies are written by the gateway and not read');
 
 function warning(message: string): readonly Problems[] {
-  return Object.freeze([Object.freeze({ errors: NONE, warnings: Object.freeze([message]) })]);
+  return Object.freeze([Object.freeze([Object.freeze({ severity: 'warning' as const, message })])]);
 }

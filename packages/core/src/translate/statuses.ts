@@ -14,7 +14,7 @@ import { reasonOf } from './reasons.ts';
 
 /** Who reports, for all kinds. */
 export const REPORTED_BY = 'gw';
-/** Longest reason, in characters; a longer one is cut. */
+/** Longest reason, in characters. */
 export const MAX_REASON = 2048;
 
 /** What is known of one resource when its status is written. */
@@ -71,10 +71,7 @@ function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusIn
   for (const issue of stored?.issues ?? []) {
     (isHeavy(issue, key) ? errors : warnings).push(reasonOf(issue, stored));
   }
-  for (const one of problems) {
-    errors.push(...one.errors);
-    warnings.push(...one.warnings);
-  }
+  for (const { severity, message } of problems.flat()) (severity === 'error' ? errors : warnings).push(message);
   const report = stateReport([...new Set(errors)], [...new Set(warnings)]);
   return withSubresources(withNotes(report, notes), subresources);
 }
@@ -98,30 +95,31 @@ function isHeavy({ severity, code }: Issue, key: ResourceKey): boolean {
 export function stateReport(errors: readonly string[], warnings: readonly string[]): StatusReport {
   const state: State = errors.length > 0 ? 'Rejected' : warnings.length > 0 ? 'Warning' : 'Accepted';
   if (state === 'Accepted') return ACCEPTED;
-  const lines = [...errors, ...(warnings.length > 0 ? [['warning: ', ...warnings].join('\n  ')] : [])];
-  return Object.freeze({ state, reason: cut(lines.join('\n')), reportedBy: REPORTED_BY });
+  return Object.freeze({ state, reason: reasonText(errors, warnings), reportedBy: REPORTED_BY });
 }
 
 const ACCEPTED: StatusReport = Object.freeze({ state: 'Accepted', reportedBy: REPORTED_BY });
 
-/** One line of the reason of a status. */
-export interface ReasonLine {
-  readonly severity: 'error' | 'warning';
-  readonly line: string;
+/** Room for the line that tells how many problems are left out. */
+const REST_LENGTH = 40;
+
+/** Errors, then warnings below `warning:`. What is too long loses whole problems, and says how many. */
+function reasonText(errors: readonly string[], warnings: readonly string[]): string {
+  const lines = [...errors, ...warnings.map((warning, i) => (i === 0 ? `warning: \n  ${warning}` : `  ${warning}`))];
+  const whole = lines.join('\n');
+  if (whole.length <= MAX_REASON) return whole;
+  let text = shorten(lines[0]!);
+  let shown = 1;
+  while (shown < lines.length && text.length + lines[shown]!.length < MAX_REASON - REST_LENGTH) {
+    text += `\n${lines[shown++]!}`;
+  }
+  const rest = lines.length - shown;
+  return rest === 0 ? text : `${text}\n… and ${rest} more ${rest === 1 ? 'problem' : 'problems'}`;
 }
 
-/** The lines of a reason: errors first, then those below `warning:`. */
-export function reasonLines(reason: string): readonly ReasonLine[] {
-  let severity: ReasonLine['severity'] = 'error';
-  return reason.split('\n').flatMap((text) => {
-    const line = text.trim();
-    if (line === 'warning:') severity = 'warning';
-    return line === '' || line === 'warning:' ? [] : [{ severity, line }];
-  });
-}
-
-function cut(reason: string): string {
-  return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON - 1)}…` : reason;
+function shorten(line: string): string {
+  const limit = MAX_REASON - REST_LENGTH;
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
 }
 
 function wrap(report: StatusReport): ResourceStatus {

@@ -1,8 +1,10 @@
 import type { ResourceRef } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
 import { tlsTextProblem } from '../tls-material.ts';
+import type { StoreState } from '../store.ts';
+import { faultOf, missingFault, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
-import type { Found } from './world.ts';
+import { find } from './world.ts';
 
 const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' };
 const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);
@@ -14,30 +16,23 @@ export interface TlsSecret {
   readonly problem?: string;
 }
 
-/** What is wrong with a reference to a TLS secret. A missing secret may come later, so that it can be a mere warning. */
-export interface TlsSecretProblem {
-  readonly missing: boolean;
-  readonly message: string;
-}
-
 const checked = new WeakMap<SecretSpec, TlsSecret>();
 
 /** Reads and checks a TLS secret: types, PEM, and that the key belongs to the certificate. */
-export function readTlsSecret(found: Found<SecretSpec>, ref: ResourceRef): TlsSecret | TlsSecretProblem {
-  if (found.state === 'missing') return { missing: true, message: `SSL secret not found: no secret ${dotted(ref)}` };
-  if (found.state === 'refused') return bad(`SSL secret ${dotted(ref)} is refused: ${found.cause}`);
+export function readTlsSecret(ref: ResourceRef, stored: StoreState['stored']): TlsSecret | Fault {
+  const found = find<SecretSpec>(stored, 'Secret', ref);
+  if (found.state === 'missing') {
+    return missingFault(`SSL secret not found: no secret ${dotted(ref)}`, 'Secret', ref, stored);
+  }
+  if (found.state === 'refused') return faultOf(`SSL secret ${dotted(ref)} is refused: ${found.cause}`);
   const { spec } = found.resource;
   const secret = checked.get(spec) ?? check(spec);
   checked.set(spec, secret);
-  return secret.problem ? bad(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
+  return secret.problem ? faultOf(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
 }
 
-export function isProblem(secret: TlsSecret | TlsSecretProblem): secret is TlsSecretProblem {
-  return 'message' in secret;
-}
-
-function bad(message: string): TlsSecretProblem {
-  return { missing: false, message };
+export function isFault(secret: TlsSecret | Fault): secret is Fault {
+  return 'reason' in secret;
 }
 
 function check(spec: SecretSpec): TlsSecret {

@@ -1,21 +1,20 @@
-import type { SecretSpec } from '../schema/secret.ts';
 import type { SslConfig } from '../schema/ssl-config.ts';
 import { listenerMessage } from './messages.ts';
+import type { Fault } from './missing.ts';
 import type { Report } from './report.ts';
-import { isProblem, readTlsSecret } from './tls-secret.ts';
-import { find, type World } from './world.ts';
+import { isFault, readTlsSecret } from './tls-secret.ts';
+import type { World } from './world.ts';
 
 /** Reports what is wrong with where a configuration takes its certificate from; false when something is. */
 export function checkTlsSource(config: SslConfig, world: World, report: Report): boolean {
   const problem = sourceProblem(config, world);
   if (!problem) return true;
-  if (problem.mild) report.warn(listenerMessage('SSLConfigWarning', problem.reason));
-  else report.error(listenerMessage('SSLConfigError', problem.reason));
+  if (problem.mild) report.warn(listenerMessage('SSLConfigWarning', problem.reason), undefined, problem);
+  else report.error(listenerMessage('SSLConfigError', problem.reason), undefined, problem);
   return false;
 }
 
-interface SourceProblem {
-  readonly reason: string;
+interface SourceProblem extends Fault {
   readonly mild?: boolean;
 }
 
@@ -41,9 +40,9 @@ type SecretRef = NonNullable<SslConfig['secretRef']>;
 
 function secretProblem(config: SslConfig, written: SecretRef, world: World): SourceProblem | undefined {
   const ref = { name: written.name ?? '', namespace: written.namespace ?? '' };
-  const secret = readTlsSecret(find<SecretSpec>(world.stored, 'Secret', ref), ref);
-  if (isProblem(secret)) {
-    return { mild: secret.missing && world.settings.warnMissingTlsSecret, reason: secret.message };
+  const secret = readTlsSecret(ref, world.stored);
+  if (isFault(secret)) {
+    return { ...secret, mild: secret.code === 'MISSING_REFERENCE' && world.settings.warnMissingTlsSecret };
   }
   const name = `SSL secret ${ref.namespace}.${ref.name}`;
   if (!secret.hasCertificate) return { reason: `${name}: no certificate information found` };

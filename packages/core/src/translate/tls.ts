@@ -98,7 +98,7 @@ function isUsable({ sslConfig, hosts }: Candidate, { world, report, blamed }: Fi
   const problems = own.problems();
   report.add(problems);
   const path = ['spec', 'sslConfig', ...(sslConfig.secretRef ? ['secretRef'] : [])];
-  for (const message of [...problems.errors, ...problems.warnings]) {
+  for (const { message } of problems) {
     blamed.set(message, { hosts: [...(blamed.get(message)?.hosts ?? []), ...hosts], path });
   }
   return usable;

@@ -3,6 +3,7 @@ import type { Snapshot, SnapshotUpstream } from '../snapshot.ts';
 import { authConfigEntry, type AuthConfigEntry, type AuthConfigTable } from './auth-configs.ts';
 import { changesBetween, isAffected, type Changes } from './changes.ts';
 import { contestedPorts, usedGateways, type UsedGateway } from './gateways.ts';
+import type { GoodActions } from './last-good.ts';
 import { buildListener, type ListenerBuild } from './listeners.ts';
 import { listsOf } from './lists.ts';
 import { recall, remember, type Memory } from './memory.ts';
@@ -35,7 +36,14 @@ export const translate: Translate = (state, options, previous) => {
   const outdated = outdatedBy(world, memory, changes);
   const gateways = usedGateways(world.list('Gateway'), settings, options.defaultGateways);
   const secretsChanged = changes?.kinds.has('Secret') ?? true;
-  const listeners = buildListeners(gateways, { world, memory, previous, outdated, secretsChanged });
+  const listeners = buildListeners(gateways, {
+    world,
+    memory,
+    previous,
+    outdated,
+    secretsChanged,
+    lastGoodOf: lastGoodIn(memory),
+  });
   const served = servedUpstreams(upstreams, memory);
   const snapshots = snapshotsOf(gateways, listeners, { served, settings: settings.served }, previous);
   const proxies = [...snapshots.values()]
@@ -105,8 +113,7 @@ function outdatedBy(world: World, memory: Memory | undefined, changes: Changes |
   for (const key of changes?.keys ?? []) if (!LOOKED_AT.some((kind) => key.startsWith(kind))) keys.add(key);
   for (const key of changedUpstreams(world.upstreams, memory?.upstreams)) keys.add(key);
   for (const key of changedAuthConfigs(world.authConfigs, memory?.authConfigs)) keys.add(key);
-  const tables = changes?.kinds.has('RouteTable') ?? true;
-  return ({ touched }: { touched: Parameters<typeof isAffected>[0] }) => all || isAffected(touched, keys, tables);
+  return ({ touched }: { touched: Parameters<typeof isAffected>[0] }) => all || isAffected(touched, keys, changes);
 }
 
 /** Upstreams that references to them have to be looked at again for: come, gone, or usable in another way. */
@@ -115,7 +122,8 @@ function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined)
   const changed: ResourceKey[] = [];
   for (const [key, entry] of now) {
     const old = before.get(key);
-    if (old !== entry && (!old || old.broken !== entry.broken || old.warning !== entry.warning)) changed.push(key);
+    if (old !== entry && (!old || old.fault?.reason !== entry.fault?.reason || old.warning !== entry.warning))
+      changed.push(key);
   }
   for (const key of before.keys()) if (!now.has(key)) changed.push(key);
   return changed;
@@ -125,9 +133,20 @@ function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined)
 function changedAuthConfigs(now: AuthConfigTable, before: AuthConfigTable | undefined): ResourceKey[] {
   if (!before || before === now) return [];
   const isSame = (a: AuthConfigEntry, b: AuthConfigEntry | undefined) =>
-    a.config === b?.config && a.broken === b?.broken && a.warning === b?.warning;
+    a.config === b?.config && a.fault?.reason === b?.fault?.reason && a.warning === b?.warning;
   const changed = [...now].flatMap(([key, entry]) => (isSame(entry, before.get(key)) ? [] : [key]));
   return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
+}
+
+/** Finds the last good actions of a virtual service on any listener of before. */
+function lastGoodIn(memory: Memory | undefined): ListenersContext['lastGoodOf'] {
+  return (key) => {
+    for (const { builds } of memory?.listeners.values() ?? []) {
+      const build = builds.find(({ stored }) => stored.key === key);
+      if (build) return build.lastGood;
+    }
+    return undefined;
+  };
 }
 
 interface ListenersContext {
@@ -135,6 +154,7 @@ interface ListenersContext {
   readonly memory: Memory | undefined;
   readonly previous: Translation | undefined;
   readonly outdated: ReturnType<typeof outdatedBy>;
+  readonly lastGoodOf: (key: ResourceKey) => GoodActions | undefined;
   readonly secretsChanged: boolean;
 }
 
@@ -151,8 +171,8 @@ function buildListeners(
       const key = `${proxy} ${keyOf('Gateway', gateway.ref)}`;
       const previous = served?.find((one) => one.gateway.name === name && one.gateway.namespace === namespace);
       const before = context.memory?.listeners.get(key);
-      const { world, outdated, secretsChanged } = context;
-      const shared = { world, proxy, outdated, secretsChanged };
+      const { world, outdated, secretsChanged, lastGoodOf } = context;
+      const shared = { world, proxy, outdated, secretsChanged, lastGoodOf };
       listeners.set(key, buildListener(gateway, { ...shared, contested: contested.get(gateway), previous, before }));
     }
   }

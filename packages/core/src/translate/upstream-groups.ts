@@ -1,6 +1,7 @@
 import { keyOf, type Resource } from '../resource.ts';
 import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
 import type { StoredResource } from '../store.ts';
+import { missingFault } from './missing.ts';
 import { dotted } from './names.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
 import type { World } from './world.ts';
@@ -16,8 +17,10 @@ export function groupProblems({ resource }: StoredResource, world: World): reado
     if (!written) continue;
     const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
     const entry = world.upstreams.get(keyOf('Upstream', ref));
-    if (!entry) report.error(`*v1.Upstream { ${dotted(ref)} } not found`, at);
-    else if (entry.broken) report.warn(entry.broken, at);
+    const text = `*v1.Upstream { ${dotted(ref)} } not found`;
+    const fault = entry ? entry.fault : missingFault(text, 'Upstream', ref, world.stored);
+    if (!entry) report.error(fault!.reason, at, fault);
+    else if (fault) report.warn(fault.reason, at, fault);
   }
   const problems = report.problems();
   return problems === NO_PROBLEMS ? [] : [problems];

@@ -1,12 +1,12 @@
 import { clusterName, type Resource, type ResourceKey } from '../resource.ts';
 import type { UpstreamSpec } from '../schema/upstream.ts';
-import type { SecretSpec } from '../schema/secret.ts';
 import type { SnapshotUpstream } from '../snapshot.ts';
 import type { StoredResource, StoreState } from '../store.ts';
+import { faultOf, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
 import { Report, type Problems } from './report.ts';
-import { isProblem, readTlsSecret } from './tls-secret.ts';
-import { causeOf, find } from './world.ts';
+import { isFault, readTlsSecret } from './tls-secret.ts';
+import { causeOf } from './world.ts';
 
 /** What translation knows of one upstream. */
 export interface UpstreamEntry {
@@ -15,7 +15,7 @@ export interface UpstreamEntry {
   readonly upstream?: SnapshotUpstream;
   readonly problems: Problems;
   /** Why references to it are broken. */
-  readonly broken?: string;
+  readonly fault?: Fault;
   /** What references to it are warned of. */
   readonly warning?: string;
 }
@@ -34,7 +34,8 @@ export function upstreamEntry(
   const usesSecret = !!(stored.resource as Resource<UpstreamSpec> | undefined)?.spec.sslConfig?.secretRef;
   if (before && before.stored === stored && !usesSecret) return before;
   const entry = entryOf(stored, all);
-  const same = before?.stored === stored && before.broken === entry.broken && before.warning === entry.warning;
+  const same =
+    before?.stored === stored && before.fault?.reason === entry.fault?.reason && before.warning === entry.warning;
   return same ? before : entry;
 }
 
@@ -42,12 +43,13 @@ function entryOf(stored: StoredResource, all: StoreState['stored']): UpstreamEnt
   const resource = stored.resource as Resource<UpstreamSpec> | undefined;
   const report = new Report();
   const name = `*v1.Upstream { ${dotted(refOf(stored))} }`;
-  if (!resource) return { stored, problems: report.problems(), broken: `${name} is refused: ${causeOf(stored)}` };
+  if (!resource)
+    return { stored, problems: report.problems(), fault: faultOf(`${name} is refused: ${causeOf(stored)}`) };
   const problem = tlsProblem(resource, all);
   if (problem) {
     // Without its secret the connection would be open or unverified, so that the upstream is not served at all.
-    report.warn(problem, ['spec', 'sslConfig', 'secretRef']);
-    return { stored, problems: report.problems(), broken: `${name} cannot be served: ${problem}` };
+    report.warn(problem.reason, ['spec', 'sslConfig', 'secretRef'], problem);
+    return { stored, problems: report.problems(), fault: faultOf(`${name} cannot be served: ${problem.reason}`) };
   }
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   return { stored, upstream: upstreamOf(resource), problems: report.problems(), warning };
@@ -58,15 +60,15 @@ function refOf({ key }: StoredResource) {
   return { namespace, name };
 }
 
-function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: StoreState['stored']): string | undefined {
+function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: StoreState['stored']): Fault | undefined {
   const written = spec.sslConfig?.secretRef;
   if (!written) return undefined;
   const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
-  const secret = readTlsSecret(find<SecretSpec>(all, 'Secret', ref), ref);
-  if (isProblem(secret)) return secret.message;
+  const secret = readTlsSecret(ref, all);
+  if (isFault(secret)) return secret;
   const needsCa = (spec.sslConfig?.verifySubjectAltName?.length ?? 0) > 0;
   return needsCa && !secret.hasRootCa
-    ? `verifySubjectAltName needs a root CA, secret ${dotted(ref)} has none`
+    ? faultOf(`verifySubjectAltName needs a root CA, secret ${dotted(ref)} has none`)
     : undefined;
 }
 

@@ -9,6 +9,8 @@ import { Expansion, type Holder, type Leaf } from './delegation.ts';
 import { effectiveDomains } from './domains.ts';
 import { graphqlApisOf } from './graphql-apis.ts';
 import { missingKeyUpstreams } from './key-upstreams.ts';
+import { LastGood, type GoodActions } from './last-good.ts';
+import { faultOf, type Fault } from './missing.ts';
 import { routeMessage, virtualHostMessage } from './messages.ts';
 import { dotted, logName, routeName } from './names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
@@ -31,6 +33,8 @@ export interface VirtualServiceBuild {
   /** Of every route table visited. */
   readonly tables: ReadonlyMap<ResourceKey, Problems>;
   readonly touched: Touched;
+  /** What its routes fall back to when a change breaks their references. */
+  readonly lastGood: GoodActions;
   readonly maxDirectBodyBytes: number;
 }
 
@@ -42,23 +46,34 @@ export interface Owner {
   readonly maxDirectBodyBytes: number;
 }
 
-/** Builds the virtual host of one virtual service. Parts equal to those of `before` are the same objects. */
+/** What the translation before knew of a virtual service. */
+export interface BuiltBefore {
+  /** For the same listener. */
+  readonly build?: VirtualServiceBuild;
+  /** For any listener. */
+  readonly lastGood?: GoodActions;
+}
+
+const NO_ACTIONS: GoodActions = new Map();
+
+/** Builds the virtual host of one virtual service. Parts equal to those of the build before are the same objects. */
 export function buildVirtualService(
   stored: StoredResource,
   world: World,
   owner: Owner,
-  before: VirtualServiceBuild | undefined,
+  { build: before, lastGood: goodActions }: BuiltBefore,
 ): VirtualServiceBuild {
   const resource = stored.resource as Resource<VirtualServiceSpec>;
   const { name, namespace } = resource.metadata;
   const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
   const expansion = new Expansion(new Reader(world), holder);
-  const virtualHost = virtualHostOf(resource.spec, expansion, owner);
+  const lastGood = new LastGood(goodActions);
+  const virtualHost = virtualHostOf(resource.spec, { expansion, owner, lastGood });
   const tables = new Map<ResourceKey, Problems>();
   for (const [key, table] of expansion.tables) {
     const problems = table.report.problems();
     tables.set(key, problems);
-    holder.report.add(problems, `on sub route table ${dotted(table.ref)}: `);
+    holder.report.repeat(problems, `on sub route table ${dotted(table.ref)}: `);
   }
   return Object.freeze({
     stored,
@@ -67,31 +82,41 @@ export function buildVirtualService(
     problems: holder.report.problems(),
     tables,
     touched: expansion.reader.touched,
+    // What has errors was never served.
+    lastGood: holder.report.hasErrors ? (goodActions ?? NO_ACTIONS) : lastGood.actions(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
   });
 }
 
-function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Owner): VirtualHost {
+interface HostContext {
+  readonly expansion: Expansion;
+  readonly owner: Owner;
+  readonly lastGood: LastGood;
+}
+
+function virtualHostOf(spec: VirtualServiceSpec, { expansion, owner, lastGood }: HostContext): VirtualHost {
   const { reader, top } = expansion;
   const { report, ref } = top;
   const { namespace } = ref;
   if (!spec.virtualHost) report.warn('the virtual service has no virtualHost', ['spec']);
   const written = spec.virtualHost ?? {};
   const options = virtualHostOptions(written, { namespace, reader, report, at: HOST });
-  const fail = (at: FieldPath) => (problem: string) => report.error(virtualHostMessage('ProcessingError', problem), at);
+  const fail = (at: FieldPath) => (fault: Fault) =>
+    report.error(virtualHostMessage('ProcessingError', fault.reason), at, fault);
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
   authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
-  transformationProblems(options, reader.world.settings).forEach(fail(HOST));
-  for (const { message, at } of missingKeyUpstreams(options, reader, HOST)) report.warn(message, at);
+  transformationProblems(options, reader.world.settings).map(faultOf).forEach(fail(HOST));
+  for (const { fault, at } of missingKeyUpstreams(options, reader, HOST)) report.warn(fault.reason, at, fault);
   const name = dotted(ref);
   const leaves = expansion.leaves(written.routes ?? [], options);
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
   const { maxDirectBodyBytes } = owner;
-  const routes = leaves.map((leaf, index) => routeOf(leaf, { name, index, logOwner, maxDirectBodyBytes, reader }));
+  const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood };
+  const routes = leaves.map((leaf, index) => routeOf(leaf, index, context));
   if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
   const authConfigs = authConfigsOf({ options, routes }, reader, report);
-  const graphqlApis = graphqlApisOf(routes, reader);
+  const graphqlApis = graphqlApisOf(routes, reader, lastGood.keptApis);
   const parts = { routes: Object.freeze(routes), authConfigs, graphqlApis };
   return Object.freeze({ name, virtualService: ref, domains, options, ...parts });
 }
@@ -107,26 +132,29 @@ function authField({ options, optionsConfigRefs }: OptionSource<HasExtAuth>, at:
 interface RouteContext {
   /** Of the virtual host. */
   readonly name: string;
-  readonly index: number;
   readonly logOwner: string;
   readonly maxDirectBodyBytes: number;
   readonly reader: Reader;
+  readonly lastGood: LastGood;
 }
 
-function routeOf(leaf: Leaf, { name, index, logOwner, maxDirectBodyBytes, reader }: RouteContext): Route {
+function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
+  const { name, logOwner, maxDirectBodyBytes, reader, lastGood } = context;
   const { holder, label, spec, matchers } = leaf;
   const { settings } = reader.world;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
-  let action = routeAction(leaf, reader);
+  let action = routeAction(leaf, reader, lastGood);
   const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
-  for (const one of problem === undefined ? [] : [problem, ...more]) {
-    const message = routeMessage('ProcessingError', one, label);
-    const at = authProblems(options.extauth, reader).includes(one) ? authField(spec, leaf.at) : leaf.at;
-    if (settings.invalidRoutes.demoteErrors) holder.report.warn(message, at);
-    else holder.report.error(message, at);
+  for (const fault of problem === undefined ? [] : [problem, ...more]) {
+    const message = routeMessage('ProcessingError', fault.reason, label);
+    const isAuth = authProblems(options.extauth, reader).some(({ reason }) => reason === fault.reason);
+    const at = isAuth ? authField(spec, leaf.at) : leaf.at;
+    if (settings.invalidRoutes.demoteErrors) holder.report.warn(message, at, fault);
+    else holder.report.error(message, at, fault);
   }
-  for (const { message, at } of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(message, at);
-  if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem);
+  for (const { fault, at } of missingKeyUpstreams(options, reader, leaf.at))
+    holder.report.warn(fault.reason, at, fault);
+  if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.reason);
   return Object.freeze({
     name: routeName(name, index, spec.name),
     logName: logName(logOwner, leaf.steps),

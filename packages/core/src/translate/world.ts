@@ -4,6 +4,7 @@ import type { Ref } from '../schema/field.ts';
 import type { StoredResource, StoreState } from '../store.ts';
 import { dotted } from './names.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './auth-configs.ts';
+import { missingFault, type Fault } from './missing.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { UpstreamTable } from './upstreams.ts';
 
@@ -46,6 +47,8 @@ export function issueText({ path, message, hint }: Issue): string {
 /** What one build read, so that it is made again when, and only when, some of it changed. */
 export interface Touched {
   readonly keys: Set<ResourceKey>;
+  /** Kinds whose names were looked over, for a reference that leads nowhere. */
+  readonly names: Set<Kind>;
   /** A selector looked over all route tables. */
   everyTable: boolean;
 }
@@ -53,7 +56,7 @@ export interface Touched {
 /** Reads the world and remembers what it read. */
 export class Reader {
   readonly world: World;
-  readonly touched: Touched = { keys: new Set(), everyTable: false };
+  readonly touched: Touched = { keys: new Set(), names: new Set(), everyTable: false };
 
   constructor(world: World) {
     this.world = world;
@@ -64,24 +67,35 @@ export class Reader {
     return find(this.world.stored, kind, ref);
   }
 
+  /** The fault of a reference to something that does not exist. */
+  missing(text: string, kind: Kind, ref: ResourceRef): Fault {
+    this.touched.names.add(kind);
+    return missingFault(text, kind, ref, this.world.stored);
+  }
+
   tables(): readonly StoredResource[] {
     this.touched.everyTable = true;
     return this.world.list('RouteTable');
   }
 
   /** The AuthConfig, why it cannot be used, or a warning about it. */
-  authConfig({ name = '', namespace = '' }: Ref): Pick<AuthConfigEntry, 'config' | 'broken' | 'warning'> {
-    const key = keyOf('AuthConfig', { name, namespace });
+  authConfig({ name = '', namespace = '' }: Ref): Pick<AuthConfigEntry, 'config' | 'fault' | 'warning'> {
+    const ref = { name, namespace };
+    const key = keyOf('AuthConfig', ref);
     this.touched.keys.add(key);
-    return this.world.authConfigs.get(key) ?? { broken: `AuthConfig ${dotted({ name, namespace })} not found` };
+    return (
+      this.world.authConfigs.get(key) ?? {
+        fault: this.missing(`AuthConfig ${dotted(ref)} not found`, 'AuthConfig', ref),
+      }
+    );
   }
 
   /** Why an upstream cannot be used, or a warning about it. */
-  upstream(ref: ResourceRef): { readonly broken?: string; readonly warning?: string } {
+  upstream(ref: ResourceRef): { readonly fault?: Fault; readonly warning?: string } {
     const key = keyOf('Upstream', ref);
     this.touched.keys.add(key);
     const entry = this.world.upstreams.get(key);
-    if (!entry) return { broken: `*v1.Upstream { ${dotted(ref)} } not found` };
+    if (!entry) return { fault: this.missing(`*v1.Upstream { ${dotted(ref)} } not found`, 'Upstream', ref) };
     return entry;
   }
 }

@@ -1,9 +1,9 @@
 const LONGEST = 60;
 
-/** The candidate that is most like `word`, when one is like it at all: at most a third of its letters differ. */
+/** The candidate that is most like `word`, when one is like it at all: at most a third of its letters differ, or one of two. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let least = Math.floor(Math.min(word.length, LONGEST) / 3) + 1;
+  let least = Math.max(word.length > 1 ? 1 : 0, Math.floor(Math.min(word.length, LONGEST) / 3)) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), least);
     if (distance < least) [best, least] = [candidate, distance];

@@ -1,0 +1,77 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startEcho, type Service } from '@edge-gateway/demo';
+import { GatewayProcess, until } from './gateway-process.ts';
+
+const upstream = (name: string, port: number): string => `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: ${name} }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
+`;
+const service = (name: string, prefix: string, to: string): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: ${name} }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: ${prefix} }]
+        routeAction: { single: { upstream: { name: ${to} } } }
+`;
+
+describe('a broken reference in a running gateway', () => {
+  let gateway: GatewayProcess;
+  let echo: Service;
+  beforeEach(async () => {
+    gateway = new GatewayProcess();
+    echo = await startEcho();
+    gateway.write('v1.yaml', upstream('v1', echo.port));
+    gateway.write('v2.yaml', upstream('v2', echo.port));
+    gateway.write('shop.yaml', service('shop', '/', 'v2'));
+    await gateway.start();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await echo.close();
+  });
+
+  const get = async (): Promise<{ status: number; text: string }> => {
+    const response = await fetch(gateway.url, { signal: AbortSignal.timeout(5000) });
+    return { status: response.status, text: await response.text() };
+  };
+  const warned = (text: string) => until(() => gateway.errors.includes(text), `the log says ${text}`);
+
+  it('leaves the last good destination serving, and the log names the nearest name with file and line', async () => {
+    expect((await get()).status).to.equal(200);
+    gateway.write('shop.yaml', service('shop', '/', 'v22'));
+    await warned('did you mean v2?');
+    expect(gateway.errors).to.match(/shop\.yaml:9:\d+ .*gw-system\.v22 \} not found/);
+    expect((await get()).status).to.equal(200);
+    gateway.write('v22.yaml', upstream('v22', 1));
+    await until(async () => (await get()).status === 503, 'the upstream that came later is used');
+  });
+
+  it('answers 503 when the upstream is deleted, and serves again when it is back', async () => {
+    rmSync(join(gateway.dir, 'v2.yaml'));
+    await until(async () => (await get()).status === 503, 'the route answers 503');
+    expect((await get()).text).to.equal('no healthy upstream');
+    gateway.write('v2.yaml', upstream('v2', echo.port));
+    await until(async () => (await get()).status === 200, 'the upstream is back');
+  });
+
+  it('gives the replacement for a route that never had a destination, without advice for operators', async () => {
+    gateway.write(
+      'shop.yaml',
+      service('shop', '/', 'v2').replace(
+        '    routes:\n',
+        `    routes:\n      - matchers: [{ prefix: /new }]\n        routeAction: { single: { upstream: { name: v22 } } }\n`,
+      ),
+    );
+    await warned('did you mean v2?');
+    const response = await fetch(`${gateway.url}/new`);
+    expect(response.status).to.equal(404);
+    expect(await response.text()).to.equal('The requested resource is not available.');
+    expect((await get()).status).to.equal(200);
+  });
+});

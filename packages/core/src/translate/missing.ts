@@ -1,0 +1,48 @@
+import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../resource.ts';
+import type { StoreState } from '../store.ts';
+import { nearest } from '../validate/did-you-mean.ts';
+import { dotted } from './names.ts';
+import type { ProblemClass } from './report.ts';
+
+/** Why something cannot be used. */
+export interface Fault extends ProblemClass {
+  readonly reason: string;
+}
+
+type Stored = StoreState['stored'];
+
+const hints = new WeakMap<Stored, Map<ResourceKey, string>>();
+
+/** The fault of a reference to a resource that does not exist: `text`, and the name that may be meant. */
+export function missingFault(text: string, kind: Kind, ref: ResourceRef, stored: Stored): Fault {
+  const reason = text + hintFor(stored, kind, ref);
+  return { reason, code: 'MISSING_REFERENCE', cause: `${keyOf(kind, ref)} not found` };
+}
+
+/** The fault of a resource that is there and cannot be used. */
+export function faultOf(reason: string): Fault {
+  return { reason, cause: reason };
+}
+
+function hintFor(stored: Stored, kind: Kind, ref: ResourceRef): string {
+  const known = hints.get(stored) ?? new Map<ResourceKey, string>();
+  hints.set(stored, known);
+  const key = keyOf(kind, ref);
+  const hint = known.get(key) ?? makeHint(stored, kind, ref);
+  known.set(key, hint);
+  return hint;
+}
+
+/** The same name in another namespace, else the nearest name in its own. */
+function makeHint(stored: Stored, kind: Kind, ref: ResourceRef): string {
+  const elsewhere: string[] = [];
+  const names: string[] = [];
+  for (const key of stored.keys()) {
+    if (!key.startsWith(`${kind}/`)) continue;
+    const [, namespace, name] = key.split('/') as [Kind, string, string];
+    if (namespace === ref.namespace) names.push(name);
+    else if (name === ref.name) elsewhere.push(dotted({ namespace, name }));
+  }
+  const near = elsewhere.sort()[0] ?? nearest(ref.name, names.sort());
+  return near === undefined ? '' : ` (did you mean ${near}?)`;
+}

@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import type { Route, RouteAction } from '../../src/snapshot.ts';
+import { createStore } from '../../src/store.ts';
+import { translate } from '../../src/translate/translate.ts';
+import type { Translation } from '../../src/translate/translation.ts';
+import { load } from './load.ts';
+
+const upstream = (name: string): string => `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: ${name} }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] } }`;
+
+const single = (name: string): string => `routeAction: { single: { upstream: { name: ${name} } } }`;
+const multi = (...names: string[]): string =>
+  `routeAction: { multi: { destinations: [${names
+    .map((name) => `{ weight: 1, destination: { upstream: { name: ${name} } } }`)
+    .join(', ')}] } }`;
+const toGroup = (name: string): string => `routeAction: { upstreamGroup: { name: ${name}, namespace: gw-system } }`;
+const group = (name: string, ...members: string[]): string => `apiVersion: gw.vendor.io/v1
+kind: UpstreamGroup
+metadata: { name: ${name} }
+spec:
+  destinations: [${members.map((member) => `{ weight: 1, destination: { upstream: { name: ${member} } } }`).join(', ')}]`;
+
+const route = (action: string, prefix = '/', name = ''): string =>
+  `{ matchers: [{ prefix: ${prefix} }], ${name && `name: ${name}, `}${action} }`;
+const service = (...routes: string[]): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop }
+spec: { virtualHost: { domains: ['*'], routes: [${routes.join(', ')}] } }`;
+const table = (...routes: string[]): string => `apiVersion: gateway.vendor.io/v1
+kind: RouteTable
+metadata: { name: team }
+spec: { routes: [${routes.join(', ')}] }`;
+const api = (name: string, upstreamName: string): string => `apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: ${name} }
+spec:
+  executableSchema:
+    schemaDefinition: 'type Query { a: String }'
+    executor: { remote: { upstreamRef: { name: ${upstreamName} } } }`;
+
+/** Translates each step beside what the one before it served. */
+function after(...steps: (readonly string[])[]): Translation {
+  const store = createStore();
+  let translation: Translation | undefined;
+  for (const documents of steps) translation = translate(load(documents, store), {}, translation);
+  return translation!;
+}
+
+const routesOf = ({ snapshots }: Translation): readonly Route[] =>
+  snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts[0]!.routes;
+const summary = (action: RouteAction): string => {
+  switch (action.type) {
+    case 'forward':
+      return action.destinations
+        .map(({ upstream: name, broken }) => name.replace('_gw-system', '') + (broken ? `:${broken.status}` : ''))
+        .join(' ');
+    case 'replacement':
+      return String(action.status);
+    case 'graphql':
+      return `graphql ${action.api.name}`;
+    default:
+      return action.type;
+  }
+};
+const served = (translation: Translation): string[] => routesOf(translation).map(({ action }) => summary(action));
+const reason = ({ statuses }: Translation, key = 'VirtualService/gw-system/shop'): string | undefined =>
+  statuses.get(key as never)!.statuses['gw-system']!.reason;
+
+describe('a reference that a change breaks', () => {
+  const both = [upstream('v1'), upstream('v2')];
+
+  it('leaves the last good destination in place, with a warning that names the nearest name', () => {
+    const result = after([...both, service(route(single('v2')))], [...both, service(route(single('v22')))]);
+    expect(served(result)).to.deep.equal(['v2']);
+    expect(result.statuses.get('VirtualService/gw-system/shop')!.statuses['gw-system']!.state).to.equal('Warning');
+    expect(reason(result)).to.contain(
+      '*v1.Upstream { gw-system.v22 } not found (did you mean v2?); the route keeps its last good destination',
+    );
+  });
+
+  it('finds a name of two letters, and the same name in another namespace', () => {
+    const before = [...both, service(route(single('v1')))];
+    expect(reason(after(before, [...both, service(route(single('v3')))]))).to.contain('(did you mean v1?)');
+    const elsewhere = upstream('orders').replace('name: orders', 'name: orders, namespace: shop');
+    const result = after(before, [...both, elsewhere, service(route(single('orders')))]);
+    expect(reason(result)).to.contain('*v1.Upstream { gw-system.orders } not found (did you mean shop.orders?)');
+  });
+
+  it('answers the replacement where the route never had a good destination', () => {
+    expect(served(after([...both, service(route(single('v22')))]))).to.deep.equal(['404']);
+    const added = [...both, service(route(single('v2'), '/a'), route(single('v22'), '/b'))];
+    expect(served(after([...both, service(route(single('v2'), '/a'))], added))).to.deep.equal(['v2', '404']);
+  });
+
+  it('keeps the destination through later changes of other resources and of other routes', () => {
+    const broken = [...both, service(route(single('v22'), '/a'))];
+    const first = [...both, service(route(single('v2'), '/a'))];
+    expect(served(after(first, broken, [...broken, upstream('other')]))).to.deep.equal(['v2']);
+    const more = [...both, service(route(single('v1'), '/first'), route(single('v22'), '/a'))];
+    expect(served(after(first, broken, more))).to.deep.equal(['v1', 'v2']);
+  });
+
+  it('knows a route by its name when its matchers change in the same edit', () => {
+    const first = [...both, service(route(single('v2'), '/a', 'shop'))];
+    expect(served(after(first, [...both, service(route(single('v22'), '/b', 'shop'))]))).to.deep.equal(['v2']);
+    const unnamed = [...both, service(route(single('v2'), '/a'))];
+    expect(served(after(unnamed, [...both, service(route(single('v22'), '/b'))]))).to.deep.equal(['404']);
+  });
+
+  it('serves the new destination when its upstream comes later', () => {
+    const first = [...both, service(route(single('v2')))];
+    const broken = [...both, service(route(single('v22')))];
+    const result = after(first, broken, [...broken, upstream('v22')]);
+    expect(served(result)).to.deep.equal(['v22']);
+    expect(reason(result)).to.equal(undefined);
+  });
+
+  it('suggests a name that comes later', () => {
+    const broken = [upstream('other'), service(route(single('orders-v2')))];
+    expect(reason(after(broken))).to.contain('orders-v2 } not found. Route');
+    expect(reason(after(broken, [...broken, upstream('order-v2')]))).to.contain('not found (did you mean order-v2?)');
+  });
+
+  it('keeps all weighted destinations when one of them is misspelt', () => {
+    const first = [...both, service(route(multi('v1', 'v2')))];
+    expect(served(after(first, [...both, service(route(multi('v1', 'v22')))]))).to.deep.equal(['v1 v2']);
+    expect(served(after([...both, service(route(multi('v1', 'v22')))]))).to.deep.equal(['v1 v22:404']);
+  });
+
+  it('keeps the destinations of a group that is misspelt, or has a misspelt member', () => {
+    const first = [...both, group('g', 'v1', 'v2'), service(route(toGroup('g')))];
+    const misspelt = [...both, group('g', 'v1', 'v2'), service(route(toGroup('gg')))];
+    expect(served(after(first, misspelt))).to.deep.equal(['v1 v2']);
+    const member = [...both, group('g', 'v1', 'v22'), service(route(toGroup('g')))];
+    expect(served(after(first, member))).to.deep.equal(['v1 v2']);
+    expect(reason(after(first, member), 'UpstreamGroup/gw-system/g')).to.contain('v22 } not found (did you mean v2?)');
+  });
+
+  it('keeps the destination of a route in a route table', () => {
+    const delegating = service('{ matchers: [{ prefix: / }], delegateAction: { ref: { name: team } } }');
+    const first = [...both, delegating, table(route(single('v2'), '/a'), route(single('v1'), '/b'))];
+    const broken = [...both, delegating, table(route(single('v22'), '/a'), route(single('v1'), '/b'))];
+    const result = after(first, broken);
+    expect(served(result)).to.deep.equal(['v2', 'v1']);
+    expect(reason(result, 'RouteTable/gw-system/team')).to.contain('(did you mean v2?); the route keeps');
+  });
+
+  it('keeps a GraphQLApi that is misspelt, or whose upstream is', () => {
+    const first = [...both, api('books', 'v1'), service(route('graphqlApiRef: { name: books }'))];
+    const misspelt = [...both, api('books', 'v1'), service(route('graphqlApiRef: { name: boks }'))];
+    expect(served(after(first, misspelt))).to.deep.equal(['graphql books']);
+    const result = after(first, [...both, api('books', 'v3'), service(route('graphqlApiRef: { name: books }'))]);
+    const [host] = result.snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts;
+    expect(host!.graphqlApis[0]!.spec.executableSchema!.executor!.remote!.upstreamRef).to.deep.include({ name: 'v1' });
+  });
+
+  it('keeps a redirect or direct response that was there before', () => {
+    const direct = [...both, service(route('directResponseAction: { status: 200 }'))];
+    expect(served(after(direct, [...both, service(route(single('v22')))]))).to.deep.equal(['direct']);
+  });
+
+  it('keeps what was served, and not what was refused in between', () => {
+    const first = [...both, service(route(single('v1')))];
+    const refused = [
+      ...both,
+      service(route(`${single('v2')}, options: { extauth: { configRef: { name: none, namespace: gw-system } } }`)),
+    ];
+    expect(served(after(first, refused, [...both, service(route(single('v22')))]))).to.deep.equal(['v1']);
+  });
+
+  it('keeps the destination when the virtual service moves to another listener in the same edit', () => {
+    const gateway = (label: string): string => `apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: ${label} }
+spec: { bindPort: ${label === 'a' ? 8080 : 8081}, httpGateway: { virtualServiceSelector: { on: ${label} } } }`;
+    const labelled = (label: string, to: string): string =>
+      service(route(single(to))).replace('name: shop', `name: shop, labels: { on: ${label} }`);
+    const gateways = [gateway('a'), gateway('b')];
+    const result = after([...both, ...gateways, labelled('a', 'v2')], [...both, ...gateways, labelled('b', 'v22')]);
+    expect(served(result)).to.deep.equal(['v2']);
+  });
+
+  it('has no last good destination after a new start', () => {
+    const store = createStore();
+    const first = translate(load([...both, service(route(single('v2')))], store), {});
+    const broken = load([...both, service(route(single('v22')))], store);
+    expect(served(translate(broken, {}, first))).to.deep.equal(['v2']);
+    expect(served(translate(broken, {}))).to.deep.equal(['404']);
+  });
+});
+
+describe('an upstream that is deleted while its routes stay', () => {
+  const both = [upstream('v1'), upstream('v2')];
+  const first = [...both, service(route(single('v2')))];
+
+  it('makes them answer 503, also after they change', () => {
+    const gone = [upstream('v1'), service(route(single('v2')))];
+    expect(served(after(first, gone))).to.deep.equal(['503']);
+    const edited = [upstream('v1'), service(route(`${single('v2')}, options: { timeout: 1s }`))];
+    expect(served(after(first, gone, edited))).to.deep.equal(['503']);
+    expect(served(after(first, gone, first))).to.deep.equal(['v2']);
+  });
+
+  it('costs weighted destinations their share', () => {
+    const weighted = [...both, service(route(multi('v1', 'v2')))];
+    const gone = [upstream('v1'), service(route(multi('v1', 'v2')))];
+    expect(served(after(weighted, gone))).to.deep.equal(['v1 v2:503']);
+    expect(served(after(weighted, [service(route(multi('v1', 'v2')))]))).to.deep.equal(['503']);
+  });
+
+  it('makes a route answer 503 that kept it as its last good destination', () => {
+    const misspelt = [...both, service(route(single('v22')))];
+    expect(served(after(first, misspelt, [upstream('v1'), service(route(single('v22')))]))).to.deep.equal(['503']);
+  });
+
+  it('makes the routes of a deleted group answer 503', () => {
+    const grouped = [...both, group('g', 'v1', 'v2'), service(route(toGroup('g')))];
+    expect(served(after(grouped, [...both, service(route(toGroup('g')))]))).to.deep.equal(['503']);
+  });
+
+  it('makes the routes of a deleted GraphQLApi answer 503', () => {
+    const graph = [...both, api('books', 'v1'), service(route('graphqlApiRef: { name: books }'))];
+    expect(served(after(graph, [...both, service(route('graphqlApiRef: { name: books }'))]))).to.deep.equal(['503']);
+  });
+});

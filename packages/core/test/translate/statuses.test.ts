@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { MAX_REASON, stateReport } from '../../src/translate/statuses.ts';
+
+const problem = (i: number, length = 100): string => `${i} `.padEnd(length, 'x');
+const problems = (count: number): string[] => Array.from({ length: count }, (_, i) => problem(i));
+
+describe('the reason of a status', () => {
+  it('lists errors, then warnings below a heading', () => {
+    expect(stateReport(['a', 'b'], ['c', 'd'])).to.include({
+      state: 'Rejected',
+      reason: 'a\nb\nwarning: \n  c\n  d',
+    });
+  });
+
+  it('leaves out whole problems where it is too long, and says how many', () => {
+    const { reason } = stateReport(problems(10), problems(30));
+    const lines = reason!.split('\n');
+    expect(reason!.length).to.be.within(MAX_REASON - 200, MAX_REASON);
+    const shown = lines.slice(0, -1).filter((line) => line !== 'warning: ');
+    for (const line of shown) expect(line.trim()).to.have.length(100);
+    expect(lines.at(-1)).to.equal(`… and ${40 - shown.length} more problems`);
+  });
+
+  it('is never longer than the limit, however the problems fill it', () => {
+    for (let length = MAX_REASON - 60; length < MAX_REASON + 20; length++) {
+      for (const rest of [[], ['b'], ['b', 'c']]) {
+        const { reason } = stateReport([problem(0, length), ...rest], []);
+        expect(reason!.length, `${length} and ${rest.length} more`).to.be.at.most(MAX_REASON);
+        const left = /… and (\d+) more problems?$/.exec(reason!);
+        const shown = rest.filter((one) => reason!.split('\n').includes(one)).length;
+        expect(Number(left?.[1] ?? 0)).to.equal(rest.length - shown);
+      }
+    }
+  });
+});
