@@ -89,9 +89,13 @@ describe('the protected pages, in a browser', () => {
         const page = await context.newPage();
         await logIn(page);
         const before = await context.cookies(demo.appUrl);
+        const visited: string[] = [];
+        page.on('request', (request) => visited.push(request.url()));
         await page.locator('#logout').click();
-        await page.getByRole('button', { name: 'Log out' }).click();
         await page.waitForURL(`${demo.appUrl}/goodbye`);
+        expect(visited.join(' '), 'no token passes through the browser')
+          .to.contain('/session/end?')
+          .and.not.contain('eyJ');
         expect(await page.locator('body').textContent()).to.contain('You are logged out');
         await screenshot(page, `${slug}-5-goodbye`);
         const left = (await context.cookies(demo.appUrl)).map(({ name }) => name);

@@ -33,7 +33,7 @@ function accountPage(req: IncomingMessage): string {
   const rows = Object.entries(req.headers).map(([name, value]) => row(name, textOf(value)));
   const logout = textOf(req.headers['x-logout-path']) || '/logout';
   const body = `<p>${who}</p>
-<p><a id="logout" href="${escapeHtml(logout)}">Log out</a></p>
+<p><a id="logout" referrerpolicy="origin" href="${escapeHtml(logout)}">Log out</a></p>
 <h2>What this service received</h2>
 <p><code>${escapeHtml(req.method ?? '')} ${escapeHtml(req.url ?? '')}</code>, ${req.headers.cookie === undefined ? 'no cookies' : '<strong>with cookies</strong>'}</p>
 <table id="headers">

@@ -16,10 +16,14 @@ const CLIENT = {
 class Browser {
   readonly #cookies = new Map<string, string>();
 
-  async open(url: string, form?: Record<string, string>): Promise<{ status: number; location: string; text: string }> {
+  async open(
+    url: string,
+    form?: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; location: string; text: string }> {
     const response = await fetch(url, {
       redirect: 'manual',
-      headers: { cookie: [...this.#cookies].map((pair) => pair.join('=')).join('; ') },
+      headers: { ...headers, cookie: [...this.#cookies].map((pair) => pair.join('=')).join('; ') },
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
     });
     for (const line of response.headers.getSetCookie()) {
@@ -148,10 +152,26 @@ describe('the identity provider', () => {
     expect(again.location).to.match(/^https:\/\/app\.example\/callback\?code=/);
     const query = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: `${APP}/goodbye` });
     const page = await browser.open(`${issuer}/session/end?${query}`);
+    expect(page.text).to.contain('End your session');
     const xsrf = /name="xsrf" value="(\w+)"/.exec(page.text)![1]!;
     const done = await browser.open(`${issuer}/session/end/confirm`, { xsrf, logout: 'yes' });
     expect(done.location).to.equal(`${APP}/goodbye`);
     expect(told.join('')).to.match(/^logout_token=/);
     expect((await browser.open(authorizeUrl())).location).to.match(/\/interaction\//);
+  });
+
+  it('asks nobody who clicked on a page of the client, and everybody else', async () => {
+    const browser = new Browser();
+    await logIn(browser);
+    const query = new URLSearchParams({ client_id: 'demo', post_logout_redirect_uri: `${APP}/goodbye` });
+    const pageFor = async (referer?: string): Promise<string> =>
+      (await browser.open(`${issuer}/session/end?${query}`, undefined, referer === undefined ? {} : { referer })).text;
+    for (const referer of [undefined, 'https://evil.example/', `https://evil.example/?${APP}/`, `${APP}.evil.example/`])
+      expect(await pageFor(referer), referer)
+        .to.contain('End your session')
+        .and.not.contain('<script');
+    expect(await pageFor(`${APP}/`))
+      .to.match(/<script nonce="[^"]+">/)
+      .and.not.contain('End your session');
   });
 });

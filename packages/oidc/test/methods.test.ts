@@ -271,7 +271,8 @@ describe('login as an auth method', () => {
     expect(decision).to.include({ status: 200 });
     expect((decision as { body: string }).body)
       .to.contain(`action="${idp.issuer}/end"`)
-      .and.contain('id_token_hint');
+      .and.contain('name="client_id" value="web"')
+      .and.not.contain('id_token_hint');
     expect(headersOf(decision, 'set-cookie').join()).to.contain('__Host-__session=; Path=/; Max-Age=0');
   });
 

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Configuration, JWK } from 'oidc-provider';
 import { createMemoryAdapter } from './memory-adapter.ts';
-import { logoutPage } from './login-page.ts';
+import { loggingOutPage, logoutPage } from './login-page.ts';
 import { DEMO_USERS } from './users.ts';
-import { escapeHtml, htmlPage } from '../html.ts';
+import { escapeHtml, htmlPage, PAGE_HEADERS } from '../html.ts';
 
 /** The application that may send its users here. */
 export interface DemoClient {
@@ -51,7 +51,13 @@ export function configurationOf(client: DemoClient, { token, session }: Lifetime
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: (ctx, form) => {
-          ctx.body = logoutPage(form);
+          if (!isFromClient(ctx.get('referer'), client)) {
+            ctx.body = logoutPage(form);
+            return;
+          }
+          const nonce = randomBytes(16).toString('base64');
+          ctx.set('content-security-policy', `${PAGE_HEADERS['content-security-policy']}; script-src 'nonce-${nonce}'`);
+          ctx.body = loggingOutPage(form, nonce);
         },
         postLogoutSuccessSource: (ctx) => {
           ctx.body = htmlPage('Logged out', '<p>Your session at the identity provider is over.</p>');
@@ -93,6 +99,12 @@ export function configurationOf(client: DemoClient, { token, session }: Lifetime
       return fetch(url, rest);
     },
   };
+}
+
+/** True where the user clicked on a page of the client: no other site can send this `Referer`, so it need not be asked again. */
+function isFromClient(referer: string, { redirectUris }: DemoClient): boolean {
+  const from = URL.parse(referer)?.origin;
+  return from !== undefined && redirectUris.some((uri) => new URL(uri).origin === from);
 }
 
 /** A client may ask for and revoke its own tokens. */

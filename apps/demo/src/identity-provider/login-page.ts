@@ -31,3 +31,13 @@ ${form}
 <button type="submit" form="op.logoutForm">Stay logged in</button></p>`,
   );
 }
+
+/** The page that ends the session at the provider without a question; `form` is the provider's own, `nonce` of its script. */
+export function loggingOutPage(form: string, nonce: string): string {
+  return htmlPage(
+    'Logging out',
+    `${form}
+<p><button type="submit" form="op.logoutForm" name="logout" value="yes">Log out</button></p>
+<script nonce="${escapeHtml(nonce)}">document.querySelector('button').click();</script>`,
+  );
+}

@@ -110,6 +110,10 @@ const oidc = block(
     endSessionProperties: of(
       block({
         methodType: enumeration(['GetMethod', 'PostMethod'], 'Method.', { default: 'GetMethod' }),
+        idTokenHint: bool(
+          'Extension of this gateway. Sends the id token as `id_token_hint`. Some providers need it; the token then passes through the browser, its history and the logs of the provider. Without it the provider gets `client_id`, and may ask the user.',
+          { default: false },
+        ),
       }),
       'How the logout endpoint is called.',
     ),

@@ -52,17 +52,18 @@ async function endAtProvider(
   held: Held | undefined,
   cookies: readonly string[],
 ): Promise<AuthDenied | undefined> {
-  if (!held?.session.idToken) return undefined;
+  if (!held) return undefined;
   const metadata = await login.provider.metadata().catch(() => undefined);
   if (!metadata?.end_session_endpoint) return undefined;
+  const { methodType, idTokenHint } = login.block.endSessionProperties ?? {};
   const parameters = {
-    id_token_hint: held.session.idToken,
     client_id: login.settings.clientId,
     post_logout_redirect_uri: login.settings.afterLogoutUrl,
+    ...(idTokenHint && held.session.idToken !== undefined && { id_token_hint: held.session.idToken }),
   };
   const url = new URL(metadata.end_session_endpoint);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const byPost = login.block.endSessionProperties?.methodType === 'PostMethod' || url.href.length > MAX_URL_LENGTH;
+  const byPost = methodType === 'PostMethod' || url.href.length > MAX_URL_LENGTH;
   if (!byPost) return redirectTo(url.href, cookies, 'logged out');
   return formPage(metadata.end_session_endpoint, parameters, cookies);
 }

@@ -29,11 +29,23 @@ describe('logging out', () => {
     expect(answer.status).to.equal(302);
     const location = new URL(answer.headers.get('location')!);
     expect(location.origin).to.equal(world.idp.issuer);
-    expect(location.searchParams.get('id_token_hint')).to.match(/^ey/);
-    expect(location.searchParams.get('post_logout_redirect_uri')).to.equal(`${world.site.url}/bye`);
+    expect(Object.fromEntries(location.searchParams)).to.deep.equal({
+      client_id: 'web',
+      post_logout_redirect_uri: `${world.site.url}/bye`,
+    });
     expect(browser.cookie('__session')).to.equal(undefined);
     const replayed = await createBrowser().send(`${world.site.url}/a`, { headers: { cookie } });
     expect(replayed.status).to.equal(302);
+  });
+
+  it('shows the provider the id token where idTokenHint says so', async () => {
+    world.protect({ endSessionProperties: { idTokenHint: true } });
+    try {
+      const answer = await (await login()).send(`${world.site.url}/logout`);
+      expect(new URL(answer.headers.get('location')!).searchParams.get('id_token_hint')).to.match(/^ey/);
+    } finally {
+      world.protect();
+    }
   });
 
   it('is not undone by tokens that are renewed meanwhile', async () => {
