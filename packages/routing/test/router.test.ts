@@ -220,7 +220,7 @@ describe('router', () => {
         connection: 'x-private, x-request-id, close',
         'x-private': '1',
         'proxy-authorization': 'secret',
-        te: 'trailers',
+        te: 'gzip',
         'x-envoy-expected-rq-timeout-ms': '1',
         x_forwarded_for: '6.6.6.6',
         'x-forwarded-for': '1.1.1.1',
