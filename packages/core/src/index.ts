@@ -49,6 +49,7 @@ export {
 export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './facts.ts';
 export type { AzureAddresses, GroupLookup, GroupLookupKind, TokenClaims } from './group-lookup.ts';
+export { createLineSink, type LineSink, type LineSinkOptions } from './line-sink.ts';
 export {
   LOGGER_NAMES,
   LOG_LEVELS,

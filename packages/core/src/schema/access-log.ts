@@ -140,7 +140,12 @@ const log = block(
 export interface AccessLog extends Static<typeof log> {}
 export const AccessLog = named<AccessLog>('AccessLog', log);
 
-const service = block({ accessLog: list(AccessLog, 'The logs.') });
+const service = block({
+  accessLog: list(
+    AccessLog,
+    'The logs. An empty list turns logging off; unset: one JSON line a request on standard output.',
+  ),
+});
 /** Where requests are logged. */
 export interface AccessLoggingService extends Static<typeof service> {}
 export const AccessLoggingService = named<AccessLoggingService>('AccessLoggingService', service);

@@ -1,0 +1,354 @@
+import { close, constants, fstat, fstatSync, open, openSync, stat, write, writeSync, type Stats } from 'node:fs';
+import { promisify } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
+import type { Counter } from './metrics.ts';
+
+/** Lines on their way to a file, a pipe or a standard stream. */
+export interface LineSink {
+  /** Queues a line. Never throws and never waits; where the queue is full the line is dropped and counted. */
+  write(line: string): void;
+  /** Characters that wait. */
+  readonly queued: number;
+  /** True while lines wait and none could be written for `stalledMs`. */
+  readonly stalled: boolean;
+  /** Writes what waits and closes the file. What a stalled reader does not take is dropped. */
+  close(): Promise<void>;
+}
+
+/** What a {@link LineSink} reports to. */
+export interface LineSinkOptions {
+  /** Longest queue in characters. Default 16 MiB. */
+  readonly maxQueue?: number;
+  /** After this many milliseconds without a byte written the reader is no longer waited for. Default 5,000. */
+  readonly stalledMs?: number;
+  /** Counts dropped lines. */
+  readonly dropped?: Counter;
+  /** Called once an incident, when nothing can be written. */
+  readonly onFailure?: (reason: string) => void;
+  /** Called when lines are written again, with the number of those that were dropped. */
+  readonly onDropped?: (lines: number) => void;
+  /** Called after each write. */
+  readonly onProgress?: () => void;
+}
+
+const MAX_QUEUE = 16 * 1024 * 1024;
+const FILE_CHUNK = 64 * 1024;
+/** A write to a pipe up to this size (`PIPE_BUF`) is not mixed with those of other processes. */
+const PIPE_CHUNK = 4_096;
+/** How often a file's path is looked at, so that a rotated file is opened anew, and how long a failed one rests. */
+const REOPEN_MS = 1_000;
+/** What is written in one go before everything else has its turn. */
+const TURN_BYTES = 256 * 1024;
+/** Longest pause between two attempts at a full pipe. */
+const MAX_BUSY_MS = 16;
+/** How long a line waits for others: a write for each would cost more than the lines. */
+const GATHER_MS = 10;
+const STALLED_MS = 5_000;
+/** How often dropped lines are reported while more are dropped. */
+const REPORT_MS = 10_000;
+/** How long all sinks together may still write when the process ends without closing them. */
+const EXIT_MS = 1_000;
+/** A pipe that nobody reads must not hold the thread that opens it. */
+const OPEN_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
+const DESCRIPTORS: Readonly<Record<string, 1 | 2>> = { '/dev/stdout': 1, '/dev/stderr': 2 };
+
+const openFile = promisify(open);
+const closeFile = promisify(close);
+const statPath = promisify(stat);
+const statFile = promisify(fstat) as (descriptor: number) => Promise<Stats>;
+const writeTo = promisify(write) as (descriptor: number, data: Buffer) => Promise<{ bytesWritten: number }>;
+
+/**
+ * Opens `path` at the first line, and again when the file was rotated; `/dev/stdout` and `/dev/stderr` are the standard streams.
+ * Lines are written in large pieces, off the event loop or without waiting. What still waits when the process exits, also
+ * after an uncaught error, is written then.
+ *
+ * @example
+ * const sink = createLineSink('/var/log/gateway.log');
+ * sink.write('started\n');
+ * await sink.close();
+ */
+export function createLineSink(path: string, options: LineSinkOptions = {}): LineSink {
+  if (openSinks.size === 0) process.on('exit', flushAtExit);
+  const sink = new FileSink(path, options);
+  openSinks.add(sink);
+  return sink;
+}
+
+const openSinks = new Set<FileSink>();
+
+function forget(sink: FileSink): void {
+  if (openSinks.delete(sink) && openSinks.size === 0) process.off('exit', flushAtExit);
+}
+
+function flushAtExit(): void {
+  const deadline = performance.now() + EXIT_MS;
+  for (const sink of openSinks) sink.flushSync(deadline);
+}
+
+interface Chunk {
+  readonly text: string;
+  readonly lines: number;
+}
+
+class FileSink implements LineSink {
+  readonly #path: string;
+  readonly #standard: 1 | 2 | undefined;
+  readonly #options: LineSinkOptions;
+  readonly #maxQueue: number;
+  /** Lines that are put together to the next chunk. */
+  #text = '';
+  #lines = 0;
+  #chunks: (Chunk | undefined)[] = [];
+  /** Index of the oldest chunk. */
+  #head = 0;
+  /** What is left of the chunk that is being written. */
+  #bytes: Buffer | undefined;
+  #bytesLines = 0;
+  #bytesQueued = 0;
+  #queued = 0;
+  #dropped = 0;
+  #descriptor: number | undefined;
+  #chunkSize = FILE_CHUNK;
+  /** True for a pipe or socket: a write takes what fits and never waits. */
+  #polled = false;
+  #inFlight = false;
+  #lookedAt = 0;
+  #progressAt = 0;
+  #reportedAt = -REPORT_MS;
+  #failing = false;
+  #closing = false;
+  #draining: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(path: string, options: LineSinkOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#maxQueue = options.maxQueue ?? MAX_QUEUE;
+    this.#standard = DESCRIPTORS[path];
+  }
+
+  get queued(): number {
+    return this.#queued;
+  }
+
+  get stalled(): boolean {
+    return this.#queued > 0 && performance.now() - this.#progressAt > (this.#options.stalledMs ?? STALLED_MS);
+  }
+
+  write(line: string): void {
+    if (this.#queued + line.length > this.#maxQueue) return this.#drop(1);
+    if (this.#queued === 0) this.#progressAt = performance.now();
+    if (this.#text.length + line.length > this.#chunkSize) this.#seal();
+    this.#text += line;
+    this.#lines++;
+    this.#queued += line.length;
+    this.#draining ??= this.#drain();
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#wake?.();
+    await this.#draining;
+    if (this.#descriptor !== undefined && this.#standard === undefined)
+      await closeFile(this.#descriptor).catch(() => {});
+    this.#descriptor = undefined;
+    this.#closing = false;
+    forget(this);
+  }
+
+  /** Writes what waits, until `deadline` at most. */
+  flushSync(deadline: number): void {
+    try {
+      if (this.#queued > 0 && this.#descriptor === undefined) {
+        this.#use(this.#standard ?? openSync(this.#path, OPEN_FLAGS));
+      }
+      // What a thread has under way is written by that.
+      if (this.#inFlight) this.#bytes = undefined;
+      while (this.#load()) if (!this.#writeSync(this.#descriptor!) && !nap(deadline)) return;
+    } catch {
+      // Nobody is left to hear of it.
+    }
+  }
+
+  /** Writes until nothing waits. */
+  async #drain(): Promise<void> {
+    while (this.#queued > 0) {
+      if (this.#bytes === undefined && this.#head === this.#chunks.length) await this.#sleep(GATHER_MS);
+      try {
+        await this.#writeAll(await this.#opened());
+        this.#recovered();
+      } catch (error) {
+        this.#failed(error);
+        if (this.#closing) this.#giveUp();
+        else await this.#sleep(REOPEN_MS);
+      }
+    }
+    this.#draining = undefined;
+  }
+
+  #seal(): void {
+    if (this.#lines === 0) return;
+    this.#chunks.push({ text: this.#text, lines: this.#lines });
+    this.#text = '';
+    this.#lines = 0;
+  }
+
+  /** Takes the oldest chunk, unless one is under way; false when nothing waits. */
+  #load(): boolean {
+    if (this.#bytes !== undefined) return true;
+    if (this.#head === this.#chunks.length) this.#seal();
+    const chunk = this.#chunks[this.#head];
+    if (chunk === undefined) return false;
+    this.#chunks[this.#head++] = undefined;
+    if (this.#head === this.#chunks.length) {
+      this.#chunks.length = 0;
+      this.#head = 0;
+    }
+    this.#bytes = Buffer.from(chunk.text);
+    this.#bytesLines = chunk.lines;
+    this.#bytesQueued = chunk.text.length;
+    return true;
+  }
+
+  /** Writes all that waits, or as much as is fair to everything else on the event loop. */
+  async #writeAll(descriptor: number): Promise<void> {
+    const enough = this.#queued - TURN_BYTES;
+    for (let pause = 1; this.#queued > enough && this.#load();) {
+      if (this.#polled ? this.#writeSync(descriptor) : await this.#writeByThread(descriptor)) {
+        pause = 1;
+        continue;
+      }
+      if (this.#closing && this.stalled) throw new Error('the reader takes nothing');
+      await this.#sleep(pause);
+      pause = Math.min(2 * pause, MAX_BUSY_MS);
+    }
+    if (this.#polled) await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+
+  /** Writes as much as there is room for; false when there is none. */
+  #writeSync(descriptor: number): boolean {
+    try {
+      this.#written(writeSync(descriptor, this.#bytes!));
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      return false;
+    }
+  }
+
+  async #writeByThread(descriptor: number): Promise<boolean> {
+    this.#inFlight = true;
+    try {
+      const { bytesWritten } = await writeTo(descriptor, this.#bytes!);
+      this.#written(bytesWritten);
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      return false;
+    } finally {
+      this.#inFlight = false;
+    }
+  }
+
+  #written(length: number): void {
+    this.#progressAt = performance.now();
+    this.#bytes = length < this.#bytes!.length ? this.#bytes!.subarray(length) : undefined;
+    if (this.#bytes !== undefined) return;
+    this.#queued -= this.#bytesQueued;
+    this.#options.onProgress?.();
+  }
+
+  async #opened(): Promise<number> {
+    if (this.#standard !== undefined) return this.#descriptor ?? this.#use(this.#standard);
+    const now = performance.now();
+    if (this.#descriptor !== undefined && now - this.#lookedAt < REOPEN_MS) return this.#descriptor;
+    this.#lookedAt = now;
+    if (this.#descriptor !== undefined && (await this.#isRotated(this.#descriptor))) {
+      await closeFile(this.#descriptor).catch(() => {});
+      this.#descriptor = undefined;
+    }
+    return this.#descriptor ?? this.#use(await openFile(this.#path, OPEN_FLAGS));
+  }
+
+  #use(descriptor: number): number {
+    const stats = fstatSync(descriptor);
+    const isStream = stats.isFIFO() || stats.isSocket();
+    this.#polled = isStream && (this.#standard === undefined || unblock(this.#standard));
+    if (stats.isFIFO()) this.#chunkSize = PIPE_CHUNK;
+    this.#descriptor = descriptor;
+    return descriptor;
+  }
+
+  async #isRotated(descriptor: number): Promise<boolean> {
+    const [there, ours] = await Promise.all([statPath(this.#path).catch(() => undefined), statFile(descriptor)]);
+    return there === undefined || there.ino !== ours.ino || there.dev !== ours.dev;
+  }
+
+  #drop(lines: number): void {
+    this.#dropped += lines;
+    if (this.#options.dropped) this.#options.dropped.value += lines;
+  }
+
+  #failed(error: unknown): void {
+    if (this.#failing) return;
+    this.#failing = true;
+    this.#options.onFailure?.(error instanceof Error ? error.message : String(error));
+  }
+
+  /** Drops everything that waits. */
+  #giveUp(): void {
+    this.#seal();
+    let lines = this.#bytes === undefined ? 0 : this.#bytesLines;
+    for (const chunk of this.#chunks) lines += chunk?.lines ?? 0;
+    this.#bytes = undefined;
+    this.#chunks = [];
+    this.#head = 0;
+    this.#queued = 0;
+    this.#drop(lines);
+    this.#recovered();
+  }
+
+  #recovered(): void {
+    this.#failing = false;
+    if (this.#dropped === 0) return;
+    const now = performance.now();
+    if (this.#queued > 0 && now - this.#reportedAt < REPORT_MS) return;
+    this.#reportedAt = now;
+    const lines = this.#dropped;
+    this.#dropped = 0;
+    this.#options.onDropped?.(lines);
+  }
+
+  /** Ends early when the sink is closed. */
+  #sleep(milliseconds: number): Promise<void> {
+    if (this.#closing && milliseconds > MAX_BUSY_MS) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake?.(), milliseconds);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EAGAIN';
+}
+
+/**
+ * Has writes to a standard stream that is a pipe return at once: Node sets it so when its stream is made. A write that
+ * waits for the reader would hold a thread, and the process could not exit.
+ */
+function unblock(descriptor: 1 | 2): boolean {
+  return isMainThread && (descriptor === 1 ? process.stdout : process.stderr).writable;
+}
+
+/** Sleeps a moment on the spot; false when `deadline` is over. */
+function nap(deadline: number): boolean {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+  return performance.now() < deadline;
+}
