@@ -12,6 +12,7 @@ import {
 import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
 import { CONCERNS } from './concerns.ts';
+import type { GatewaySettings } from './settings.ts';
 import { createWarmUp } from './warm-up.ts';
 
 /** Router and listeners of one proxy, kept at the newest snapshot. */
@@ -33,18 +34,21 @@ export interface DataPlane {
   close(): Promise<void>;
 }
 
-/**
- * Makes the data plane of the proxy with this name; it listens nowhere before the first snapshot. `graphqlCache` is the URL of
- * the Redis that keeps results of GraphQL APIs; without one they are kept in memory.
- */
-export function createDataPlane(context: Context, proxy: string, graphqlCache?: string): DataPlane {
+/** The settings of a data plane. */
+export type DataPlaneSettings = Pick<GatewaySettings, 'proxyName' | 'graphqlCache' | 'accessLogOverflow'>;
+
+/** Makes a data plane; it listens nowhere before the first snapshot. */
+export function createDataPlane(
+  context: Context,
+  { proxyName: proxy, graphqlCache, accessLogOverflow }: DataPlaneSettings,
+): DataPlane {
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   const cache = graphqlCache === undefined ? undefined : redisResults(graphqlCache, context.log.get('graphql'));
   const graphql = graphqlAction({ findUpstream, ...(cache && { cache }) });
   const warmUp = createWarmUp(context.log.get('conn_handler'));
   const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
-  const router = createRouter({ concerns: CONCERNS, actions: [graphql], context: held });
+  const router = createRouter({ concerns: CONCERNS, actions: [graphql], context: held, accessLogOverflow });
   const listeners = createListeners({ router, context });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   const graphqlExplorer = createExplorer(

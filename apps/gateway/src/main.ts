@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
 import { createLoggers, GatewayError } from '@edge-gateway/core';
-import { pino } from 'pino';
+import { createLogDestination } from './log-destination.ts';
 import { startAll, type RunningGateway } from './roles/all.ts';
 import { createProgram, type GatewaySettings } from './settings.ts';
 import { stopOnSignals } from './shutdown.ts';
 import { VERSION } from './version.ts';
 
 async function run(settings: GatewaySettings): Promise<void> {
-  const log = createLoggers({ level: settings.logLevel, destination: pino.destination({ dest: 2, sync: true }) });
+  const destination = createLogDestination((dropped) => main.warn({ dropped }, 'log lines were dropped'));
+  const log = createLoggers({ level: settings.logLevel, destination });
   const main = log.get('main');
   let gateway: RunningGateway | undefined;
   const quit = stopOnSignals(async () => {

@@ -20,6 +20,8 @@ export interface GatewaySettings {
   readonly logLevel: LogLevel;
   /** Seconds that requests under way have to finish after the first SIGTERM. Default 30. */
   readonly drainSeconds: number;
+  /** What happens to lines of the access log when its reader is too slow. Default `drop`. */
+  readonly accessLogOverflow: 'drop' | 'block';
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];
   /** URL of the Redis that keeps results of GraphQL APIs. Default: they are kept in memory. */
@@ -103,6 +105,15 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
         .env('GATEWAY_DRAIN_SECONDS')
         .default(30)
         .argParser(seconds),
+    )
+    .addOption(
+      new Option(
+        '--access-log-overflow <what>',
+        'when the reader of the access log is too slow: drop lines, or block requests',
+      )
+        .env('GATEWAY_ACCESS_LOG_OVERFLOW')
+        .choices(['drop', 'block'])
+        .default('drop'),
     )
     .addOption(
       new Option('--template-env <names>', 'variables that templates may read, with commas between them')

@@ -31,6 +31,16 @@ describe('the command line of edge-gateway', () => {
     expect(await call()).to.equal("error: required option '--config <dir>' not specified\n");
   });
 
+  it('rejects a policy for the access log that does not exist, and has drop by default', async () => {
+    expect(await call('--config', 'resources', '--access-log-overflow', 'wait')).to.contain(
+      'Allowed choices are drop, block.',
+    );
+    expect(await call('--config', 'resources', '--access-log-overflow', 'block')).to.include({
+      accessLogOverflow: 'block',
+    });
+    expect(await call('--config', 'resources')).to.include({ accessLogOverflow: 'drop' });
+  });
+
   it('runs with what is said', async () => {
     expect(await call('--config', 'resources', '--http-port', '0')).to.include({ config: 'resources', httpPort: 0 });
   });

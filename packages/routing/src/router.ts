@@ -13,6 +13,7 @@ import {
   type Snapshot,
 } from '@edge-gateway/core';
 import { createDefaultLog } from './access-log/access-log.ts';
+import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './compile/chain.ts';
 import { createListenerTable } from './compile/listener-table.ts';
@@ -41,6 +42,12 @@ export interface RouterOptions {
    * when no context with loggers is given, or a silent one.
    */
   readonly accessLog?: 'stdout' | 'none';
+  /**
+   * What happens when the reader of an access log is too slow. `drop`: lines beyond 16 MiB that wait are dropped and counted.
+   * `block`: new requests wait from 1 MiB on, five seconds at most, and not for a reader that takes nothing at all for five
+   * seconds. Default: `drop`.
+   */
+  readonly accessLogOverflow?: AccessLogOverflow;
 }
 
 /**
@@ -80,7 +87,8 @@ export function createRouter(options: RouterOptions = {}): Router {
   const call = given.callUpstream ?? createUpstreamCaller(upstreams);
   const context: Context = { ...given, callUpstream: call };
   const generations = createGenerations(upstreams);
-  const sinks = createSinks(context.log.get('http'));
+  const sinks = createSinks(context);
+  const held = { path: 'access_log.requests_held', metric: 'access_log_requests_held' };
   const table = createListenerTable({
     concerns: orderConcerns([...new Set([...OWN_CONCERNS, ...(options.concerns ?? [])])]),
     actions: options.actions ?? [],
@@ -93,6 +101,8 @@ export function createRouter(options: RouterOptions = {}): Router {
     now: context.now,
     hold: generations.hold,
     onHostIdle: table.hostIdle,
+    backPressure:
+      options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,
   });
   const passesOn = options.fallthrough !== 'notFound';
   let own: string | undefined;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createUpgradeResponse, type Next } from '@edge-gateway/core';
+import type { BackPressure } from './access-log/back-pressure.ts';
 import type { ListenerTable } from './compile/listener-table.ts';
 import { headersOf, textReply, writeReply } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment } from './routed-request.ts';
@@ -33,35 +34,47 @@ export interface Handshake extends UpgradeSocket {
   readonly req: IncomingMessage;
 }
 
+/** What serving takes from its router. */
+export interface ServeEnvironment extends RequestEnvironment {
+  /** Missing where requests never wait for an access log. */
+  readonly backPressure: BackPressure | undefined;
+}
+
 /** Makes the {@link ServeListener} of a router. */
 export function createServeListener(
   table: ListenerTable,
   upstreams: Upstreams,
-  environment: RequestEnvironment,
+  { backPressure, ...environment }: ServeEnvironment,
 ): ServeListener {
   const send: Ways['send'] = (request, destination, action) =>
     sendUpstream(request, { destination, action, upstreams });
   const ways: Ways = { send, passOn: undefined, embedded: false };
+
+  function begin(name: string | undefined, exchange: Exchange, { passOn, embedded }: Mount): void {
+    const listener = name === undefined ? undefined : table.get(name);
+    if (listener)
+      serve(new RoutedRequest(exchange, listener, environment), embedded ? { send, passOn, embedded } : ways);
+    else if (passOn) passOn();
+    else answerNotFound(exchange);
+  }
+
+  function beginUpgrade(name: string | undefined, { req, ...upgrade }: Handshake, { embedded }: Mount): void {
+    const res = createUpgradeResponse(req, upgrade.socket as Socket);
+    const listener = name === undefined ? undefined : table.get(name);
+    if (!listener) return answerNotFound({ req, res });
+    const hand: Ways['send'] = (request, destination, action) =>
+      sendUpgrade(request, { destination, action, upstreams }, upgrade);
+    serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined, embedded });
+  }
+
   return {
-    request(name, exchange, { passOn, embedded }) {
-      const listener = name === undefined ? undefined : table.get(name);
-      if (listener)
-        serve(new RoutedRequest(exchange, listener, environment), embedded ? { send, passOn, embedded } : ways);
-      else if (passOn) passOn();
-      else answerNotFound(exchange);
+    request(name, exchange, mount) {
+      if (backPressure?.isBehind) backPressure.hold(() => begin(name, exchange, mount));
+      else begin(name, exchange, mount);
     },
-    upgrade(name, { req, ...upgrade }, { embedded }) {
-      const res = createUpgradeResponse(req, upgrade.socket as Socket);
-      const listener = name === undefined ? undefined : table.get(name);
-      if (!listener) return answerNotFound({ req, res });
-      const hand: Ways['send'] = (request, destination, action) =>
-        sendUpgrade(request, { destination, action, upstreams }, upgrade);
-      serve(new RoutedRequest({ req, res }, listener, environment), {
-        send: hand,
-        upgrade,
-        passOn: undefined,
-        embedded,
-      });
+    upgrade(name, handshake, mount) {
+      if (backPressure?.isBehind) backPressure.hold(() => beginUpgrade(name, handshake, mount));
+      else beginUpgrade(name, handshake, mount);
     },
   };
 }

@@ -51,7 +51,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     env: shownVariables(settings),
     filesRoot: settings.config,
   });
-  const dataPlane = createDataPlane(context, settings.proxyName, settings.graphqlCache);
+  const dataPlane = createDataPlane(context, settings);
   let discovery: { close(): void } | undefined;
   const admin = await openAdminPorts({ settings, context, controlPlane, dataPlane, quit });
   const stop = async (): Promise<void> => {

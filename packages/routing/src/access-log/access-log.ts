@@ -1,10 +1,10 @@
-import type { Context, Listener } from '@edge-gateway/core';
+import type { Context, LineSink, Listener } from '@edge-gateway/core';
 import { compileFormat, fill } from '../format/format.ts';
 import type { RequestRecord } from '../format/record.ts';
 import { defaultJsonLine, DEFAULT_TEXT } from './default-line.ts';
 import { compileFilter, type LogFilter } from './filter.ts';
 import { compileJsonFormat } from './json-format.ts';
-import type { Sink, Sinks } from './sinks.ts';
+import type { Sinks } from './sinks.ts';
 
 type FileSink = NonNullable<
   NonNullable<NonNullable<Listener['options']['accessLoggingService']>['accessLog']>[number]['fileSink']
@@ -25,28 +25,29 @@ export interface AccessLogEnvironment {
 }
 
 /** The log of one JSON line per request. */
-export function createDefaultLog(sink: Sink): AccessLog {
+export function createDefaultLog(sink: LineSink): AccessLog {
   return { write: (record) => sink.write(defaultJsonLine(record)) };
 }
 
-/** The logs that a listener's options name. One whose format cannot be compiled writes the default line, and says so once. */
+/** The logs that a listener's options name; an empty list turns logging off. One whose format cannot be compiled writes the default line, and says so once. */
 export function createAccessLogs(
   options: Listener['options'],
   { context, sinks, defaultLogs }: AccessLogEnvironment,
 ): readonly AccessLog[] {
-  const written = options.accessLoggingService?.accessLog ?? [];
+  const written = options.accessLoggingService?.accessLog;
+  if (written === undefined) return defaultLogs;
   const logs = written.flatMap(({ fileSink, filter }): AccessLog[] => {
     if (!fileSink) return [];
     const line = lineOf(fileSink, context);
     const sink = sinks.get(fileSink.path || '/dev/stdout');
     return [{ write: guarded(sink, line, filter && filterOf(filter, context)) }];
   });
-  return logs.length === 0 ? defaultLogs : logs;
+  return logs.length === 0 && written.length > 0 ? defaultLogs : logs;
 }
 
 type Line = (record: RequestRecord) => string;
 
-function guarded(sink: Sink, line: Line, filter: LogFilter | undefined): AccessLog['write'] {
+function guarded(sink: LineSink, line: Line, filter: LogFilter | undefined): AccessLog['write'] {
   return (record) => {
     if (filter === undefined || filter(record)) sink.write(line(record));
   };

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createContext, silentLoggers } from '@edge-gateway/core';
+import { createContext, type Context } from '@edge-gateway/core';
 import { createAccessLogs, createDefaultLog } from '../../src/access-log/access-log.ts';
 import { createSinks, MAX_QUEUE, type Sinks } from '../../src/access-log/sinks.ts';
 import { recordOf } from '../records.ts';
@@ -13,11 +13,12 @@ describe('access log', () => {
   let directory: string;
   let path: string;
   let sinks: Sinks;
+  let context: Context;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'access-log-'));
     path = join(directory, 'log');
-    sinks = createSinks(silentLoggers.get('http'));
+    sinks = createSinks((context = createContext()));
   });
 
   afterEach(async () => {
@@ -31,6 +32,12 @@ describe('access log', () => {
     await sinks.close();
     return await readFile(path, 'utf8');
   }
+
+  const droppedLines = (file: string): number =>
+    context.metrics.counter({
+      path: `access_log.${file.replaceAll(/[^A-Za-z0-9_-]+/g, '_')}.lines_dropped`,
+      metric: 'access_log_lines_dropped',
+    }).value;
 
   const sinkTo = (rest: object): Options => ({
     accessLoggingService: { accessLog: [{ fileSink: { path, ...rest } }] },
@@ -109,11 +116,22 @@ describe('access log', () => {
     expect(text.split('\n')).to.have.length(2);
   });
 
-  it('drops lines instead of growing while nothing can be written', async () => {
-    const sink = sinks.get(join(directory, 'missing', 'log'));
+  it('drops lines instead of growing while nothing can be written, and counts them', async () => {
+    const missing = join(directory, 'missing', 'log');
+    const sink = sinks.get(missing);
     const line = 'x'.repeat(1024 * 1024);
     for (let i = 0; i < (2 * MAX_QUEUE) / line.length; i++) sink.write(line);
+    expect(sink.queued).to.equal(MAX_QUEUE);
+    expect(droppedLines(missing)).to.equal(MAX_QUEUE / line.length);
     await sinks.close();
+    expect(droppedLines(missing)).to.equal((2 * MAX_QUEUE) / line.length);
+  });
+
+  it('writes no line where the list of logs is empty', () => {
+    const defaultLogs = [createDefaultLog(sinks.get(path))];
+    const logsOf = (options: Options) => createAccessLogs(options, { context, sinks, defaultLogs });
+    expect(logsOf({ accessLoggingService: { accessLog: [] } })).to.deep.equal([]);
+    for (const options of [{}, { accessLoggingService: {} }]) expect(logsOf(options)).to.equal(defaultLogs);
   });
 
   it('goes on in a new file when the old one was renamed', async () => {
