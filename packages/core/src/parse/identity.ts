@@ -32,7 +32,7 @@ export function peekIdentity(text: string): Identity | undefined {
     }
   }
   const name = metadata.get('name');
-  return kind && name ? { kind, namespace: metadata.get('namespace') ?? DEFAULT_NAMESPACE, name } : undefined;
+  return kind && name ? { kind, namespace: metadata.get('namespace') || DEFAULT_NAMESPACE, name } : undefined;
 }
 
 /** Reads `{name: a, namespace: b}` on one line. */

@@ -25,7 +25,8 @@ export function foldBeside(node: ObjectNode, value: Json): Folded | undefined {
   for (const key of written) {
     const name = camelCase(key);
     delete rest[key];
-    if (options[name] === undefined) {
+    if (value[key] === null) continue;
+    if (options[name] === undefined || options[name] === null) {
       options[name] = value[key];
       from.set(name, key);
     } else if (!isDeepStrictEqual(options[name], value[key])) conflicts.push(key);

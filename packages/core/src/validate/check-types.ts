@@ -67,7 +67,7 @@ function wrongValue(error: ErrorObject, isDuration: boolean): Omit<Problem, 'pat
     return { code: 'OUT_OF_RANGE', message, hint: bounds.filter(Boolean).join(', '), on: 'value' };
   }
   const wanted = TYPE_NAMES[params['type'] as string] ?? String(params['type']);
-  const hint = isDuration ? DURATION_HINT : data === null ? 'leave the key out, or give it a value' : undefined;
+  const hint = isDuration ? DURATION_HINT : data === null ? 'leave it out, or give it a value' : undefined;
   return { code: 'WRONG_TYPE', message: `must be ${wanted}, is ${typeName(data)}`, hint, on: 'value' };
 }
 

@@ -12,7 +12,8 @@ const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 export function readKind(value: Json, report: Report): KindInfo | undefined {
   const { kind, apiVersion } = value;
   if (typeof kind !== 'string') {
-    if (kind === undefined) report.add({ code: 'MISSING_FIELD', path: [], message: 'kind is missing' });
+    if (kind === undefined || kind === null)
+      report.add({ code: 'MISSING_FIELD', path: [], message: 'kind is missing' });
     else report.add({ code: 'WRONG_TYPE', path: ['kind'], message: 'kind must be text', on: 'value' });
     return undefined;
   }
@@ -35,7 +36,8 @@ export function readKind(value: Json, report: Report): KindInfo | undefined {
 
 function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, report: Report): void {
   const hint = apiVersions.join(' or ');
-  if (apiVersion === undefined) report.add({ code: 'MISSING_FIELD', path: [], message: 'apiVersion is missing', hint });
+  if (apiVersion === undefined || apiVersion === null)
+    report.add({ code: 'MISSING_FIELD', path: [], message: 'apiVersion is missing', hint });
   else if (!apiVersions.includes(apiVersion as string)) {
     const message = `unknown apiVersion ${String(apiVersion).slice(0, 80)} for ${kind}`;
     report.add({
@@ -51,7 +53,7 @@ function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, r
 /** Reads `metadata`: the parts the gateway uses, frozen; `undefined` when there is no valid name. */
 export function readMetadata(value: Json, report: Report): Metadata | undefined {
   const { metadata } = value;
-  if (metadata === undefined) {
+  if (metadata === undefined || metadata === null) {
     report.add({ code: 'MISSING_FIELD', path: [], message: 'metadata.name is missing' });
     return undefined;
   }
@@ -102,18 +104,19 @@ function readTexts(metadata: Json, field: string, report: Report): Readonly<Reco
     report.add({ code: 'WRONG_TYPE', path: ['metadata', field], message: 'must be an object of texts', on: 'value' });
     return undefined;
   }
-  for (const [key, text] of Object.entries(value)) {
+  const written = Object.entries(value).filter(([, text]) => text !== null);
+  for (const [key, text] of written) {
     if (typeof text === 'string') continue;
     const path = ['metadata', field, key];
     report.add({
       code: 'WRONG_TYPE',
       path,
-      message: `must be text, is ${text === null ? 'empty' : typeof text}`,
+      message: `must be text, is ${typeof text}`,
       hint: 'put it in quotes',
       on: 'value',
     });
   }
-  return Object.freeze({ ...value }) as Readonly<Record<string, string>>;
+  return Object.freeze(Object.fromEntries(written)) as Readonly<Record<string, string>>;
 }
 
 /** Whether a value is an object and no list. */

@@ -52,7 +52,8 @@ export class Normaliser {
     return value;
   }
 
-  #object(node: ObjectNode, written: Json): unknown {
+  #object(node: ObjectNode, given: Json): unknown {
+    const written = withoutEmpty(node, given);
     const value = node.beside.length > 0 ? this.#fold(node, written) : written;
     const from = this.#folded.get(value);
     const out: Json = {};
@@ -109,7 +110,7 @@ export class Normaliser {
     const out: Json = {};
     for (const key of Object.keys(value)) {
       if (key === '__proto__') this.#badKey(key);
-      else out[key] = this.#step(values, key, value[key]);
+      else if (!isEmpty(value[key], values)) out[key] = this.#step(values, key, value[key]);
     }
     return Object.freeze(out);
   }
@@ -188,6 +189,23 @@ export class Normaliser {
     const path = child === undefined ? this.#written : writtenPath(this.moves, [...this.#now, child]);
     this.#report.add({ ...problem, path });
   }
+}
+
+/** A key with an empty value counts as absent, as in Kubernetes; only where anything may stand it is a value. */
+function isEmpty(value: unknown, node: Node): boolean {
+  return value === null && node.type !== 'anything';
+}
+
+/** The block without its empty fields. */
+function withoutEmpty(node: ObjectNode, value: Json): Json {
+  const isAbsent = (key: string): boolean => {
+    const field = value[key] === null ? node.fields.get(node.aliases.get(key) ?? key) : undefined;
+    return field !== undefined && isEmpty(null, field.node());
+  };
+  const keys = Object.keys(value);
+  return keys.some(isAbsent)
+    ? Object.fromEntries(keys.filter((key) => !isAbsent(key)).map((key) => [key, value[key]]))
+    : value;
 }
 
 function asksForDefault(field: FieldNode, value: unknown): boolean {

@@ -70,7 +70,7 @@ interface Content {
 function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): Content {
   if (!info.body) {
     checkFrame(info, value, report);
-    return value['spec'] === undefined
+    return value['spec'] === undefined || value['spec'] === null
       ? check(info, { written: {}, at: ['spec'] }, report)
       : checkSpec(info, value, report);
   }

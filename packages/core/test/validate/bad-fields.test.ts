@@ -63,9 +63,9 @@ const CASES: [name: string, yaml: string, line: string][] = [
     `${WHO}.directResponseAction.status  must be a whole number, is a fraction`,
   ],
   [
-    'a key without a value',
-    route(`{${DIRECT}, options: {^^prefixRewrite: }}`),
-    `${WHO}.options.prefixRewrite  must be text, is empty  (leave the key out, or give it a value)`,
+    'an element without a value',
+    route(`{${DIRECT}, options: {upgrades: [^^null]}}`),
+    `${WHO}.options.upgrades[0]  must be an object, is empty  (leave it out, or give it a value)`,
   ],
   [
     'a number instead of a duration',
@@ -150,11 +150,6 @@ const CASES: [name: string, yaml: string, line: string][] = [
     `${WHO}.headerManipulation  headerManipulation and options.headerManipulation say different things  (write options.headerManipulation only)`,
   ],
   ['a spec that is no object', resource('RouteTable', '^^[]'), 'RouteTable ns/x  spec  must be an object, is a list'],
-  [
-    'a spec without a value',
-    resource('RouteTable', '').replace('spec:', '^^spec:'),
-    'RouteTable ns/x  spec  must be an object, is empty  (leave the key out, or give it a value)',
-  ],
   [
     'a required field that is missing',
     resource('AuthConfig', '{booleanExpr: a}', 'enterprise.gw.vendor.io/v1').replace('spec:', '^^spec:'),

@@ -319,3 +319,82 @@ describe('validateWritten on hostile documents', () => {
     expect(issue!.message.length + issue!.hint!.length).lessThan(200);
   });
 });
+
+describe('a key with an empty value', () => {
+  const service = (route: string, host = ''): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop, labels: { team: }, annotations: }
+spec:
+  sslConfig:
+  virtualHost:
+    domains: ['*']
+    ${host}
+    routes:
+      - ${route}
+status:
+`;
+  const direct = 'directResponseAction: { status: 200, body: }';
+
+  it('counts as absent at every level', () => {
+    const { resource, issues } = validate(service(`{ matchers: [{ prefix: / }], options: , ${direct} }`, 'options:'));
+    expect(issues).to.deep.equal([]);
+    expect(resource!.metadata).to.deep.equal({ name: 'shop', namespace: 'gw-system', labels: {} });
+    expect(resource!.spec).to.deep.equal({
+      virtualHost: {
+        domains: ['*'],
+        routes: [{ matchers: [{ prefix: '/' }], directResponseAction: { status: 200 } }],
+      },
+    });
+  });
+
+  it('counts as absent in JSON, in lists of blocks, in maps, beside another spelling and beside options', () => {
+    const text = JSON.stringify({
+      apiVersion: 'gateway.vendor.io/v1',
+      kind: 'RouteTable',
+      metadata: { name: 'r', namespace: null },
+      spec: {
+        weight: null,
+        routes: [
+          {
+            matchers: [{ prefix: '/', exact: null, headers: null, query_parameters: null, queryParameters: [] }],
+            options: { timeout: null, prefix_rewrite: '/a', prefixRewrite: null, headerManipulation: null },
+            headerManipulation: { requestHeadersToRemove: ['x-a'] },
+            redirectAction: null,
+            routeAction: { single: { upstream: { name: 'a', namespace: null }, kube: null } },
+          },
+        ],
+      },
+    });
+    const [written] = parseDocuments(text, 'a.json');
+    const { resource, issues } = validateWritten(written!);
+    expect(issues).to.deep.equal([]);
+    expect((resource!.spec as { routes: object[] }).routes).to.deep.equal([
+      {
+        matchers: [{ prefix: '/', queryParameters: [] }],
+        options: { prefixRewrite: '/a', headerManipulation: { requestHeadersToRemove: ['x-a'] } },
+        routeAction: { single: { upstream: { name: 'a' } } },
+      },
+    ]);
+  });
+
+  it('leaves a required field missing', () => {
+    const codes = (yaml: string): string[] => validate(yaml).issues.map(({ code, message }) => `${code} ${message}`);
+    expect(codes(service('{ matchers: [{ prefix: / }], directResponseAction: }'))[0]).to.match(/^ONEOF_MISSING /);
+    expect(codes('kind:\napiVersion: gw.vendor.io/v1\nmetadata: { name: a }\n')).to.deep.equal([
+      'MISSING_FIELD kind is missing',
+    ]);
+    expect(
+      codes('kind: Upstream\napiVersion:\nmetadata:\nspec: { static: { hosts: [] } }\n').slice(0, 2),
+    ).to.deep.equal(['MISSING_FIELD apiVersion is missing', 'MISSING_FIELD metadata.name is missing']);
+    expect(
+      codes('kind: Upstream\napiVersion: gw.vendor.io/v1\nmetadata: { name: }\nspec: { static: { hosts: [] } }\n')[0],
+    ).to.equal('MISSING_FIELD metadata.name is missing');
+    expect(codes('kind: Upstream\napiVersion: gw.vendor.io/v1\nmetadata: { name: a }\nspec:\n')).to.have.length(1);
+  });
+
+  it('is unknown where the key is, and wrong as an element of a list', () => {
+    const codes = (yaml: string): string[] => validate(yaml).issues.map(({ code }) => code);
+    expect(codes(service(`{ matchers: [{ prefix: / }], optins: , ${direct} }`))).to.deep.equal(['UNKNOWN_KEY']);
+    expect(codes(service(`{ matchers: [{ prefix: / }, null], ${direct} }`))).to.deep.equal(['WRONG_TYPE']);
+  });
+});
