@@ -116,6 +116,7 @@ export {
 } from './control-plane.ts';
 export type { Learned, LearnedProblem } from './learned.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './store.ts';
+export { freezeDeep } from './translate/freeze.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/diff.ts';
 export { translate } from './translate/translate.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';

@@ -1,3 +1,4 @@
+import { freezeDeep } from '@edge-gateway/core';
 import { UnusableAnswer, type UnusableAnswerParts } from './failure.ts';
 
 /** Longest answer that is read, in bytes. */
@@ -15,7 +16,7 @@ export interface Question {
 }
 
 /**
- * Asks a server for a JSON object. Rejects with `ERR_EXTAUTH_ANSWER`, naming the server, for an answer that is none, has
+ * Asks a server for a JSON object, which is frozen. Rejects with `ERR_EXTAUTH_ANSWER`, naming the server, for an answer that is none, has
  * another status than 200 or is too long, and when nobody answers; with the reason of the signal when that aborts.
  * Redirects are refused.
  */
@@ -40,7 +41,7 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
   if (answer.status !== 200) throw unusable(`answered with status ${answer.status}`, { answered: answer.status });
   try {
     const value = JSON.parse(text) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return freezeDeep(value as JsonObject);
   } catch (cause) {
     throw unusable('gave an answer that is no JSON', { cause });
   }

@@ -5,16 +5,20 @@ export const MAX_TOKEN_LENGTH = 16_384;
 /** RFC 6750 §2.1. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** The one token of a request: from `Authorization: Bearer`, else from the query. `undefined` for none, several, or no token. */
+/**
+ * Returns the one token of a request: from `Authorization: Bearer` or from the query, but not from both (RFC 6750 §2).
+ * `undefined` for none, several, or no token.
+ */
 export function bearerToken(request: AuthRequest): string | undefined {
   const header = request.header('authorization');
-  const given = header === undefined ? fromQuery(request.path) : header.match(/^bearer +(\S+)$/i)?.[1];
+  const inQuery = tokensInQuery(request.path);
+  if (inQuery.length > (header === undefined ? 1 : 0)) return undefined;
+  const given = header === undefined ? inQuery[0] : header.match(/^bearer +(\S+)$/i)?.[1];
   if (given === undefined || given.length > MAX_TOKEN_LENGTH || !TOKEN.test(given)) return undefined;
   return given;
 }
 
-function fromQuery(path: string): string | undefined {
+function tokensInQuery(path: string): readonly string[] {
   const cut = path.indexOf('?');
-  const all = cut < 0 ? [] : new URLSearchParams(path.slice(cut + 1)).getAll('access_token');
-  return all.length === 1 ? all[0] : undefined;
+  return cut < 0 ? [] : new URLSearchParams(path.slice(cut + 1)).getAll('access_token');
 }

@@ -52,6 +52,6 @@ export function isServerFailure(error: unknown): boolean {
 }
 
 /** An error that the client caused. `status` is what it is answered. */
-export function clientError(message: string, status: 400 | 413 | 431, cause?: unknown): GatewayError {
+export function clientError(message: string, status: 400 | 413 | 429 | 431, cause?: unknown): GatewayError {
   return new GatewayError(message, { code: 'ERR_EXTAUTH_REQUEST', status, ...(cause !== undefined && { cause }) });
 }

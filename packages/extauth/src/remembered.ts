@@ -1,41 +1,38 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { keyedDigest } from '@edge-gateway/core';
+import { LRUCache } from 'lru-cache';
 
-/** Most entries that are remembered. */
+/** Most entries of a store. */
 const MAX_ENTRIES = 10_000;
+/** Most bytes of all entries of a store, as JSON. */
+export const MAX_BYTES = 16 * 1024 * 1024;
+/** A larger entry is not remembered. */
+export const MAX_ENTRY_BYTES = 64 * 1024;
 
-interface Entry<T> {
-  readonly value: T;
-  readonly until: number;
-}
-
-/** What was learned of tokens, by their hash, each until its end. */
-export interface Remembered<T> {
-  get(token: string, now: number): T | undefined;
+/** What was learned of tokens, by a keyed hash of them, each until its end. */
+export interface Remembered<T extends object> {
+  get(token: string): T | undefined;
   /** `until` in milliseconds since the epoch. */
   set(token: string, value: T, until: number): void;
 }
 
-/** Makes a bounded store: the entry that has been unused for longest goes first. */
-export function createRemembered<T>(): Remembered<T> {
-  const entries = new Map<string, Entry<T>>();
+/** Makes a store bounded in entries and bytes: the entry that has been unused for longest goes first. */
+export function createRemembered<T extends object>(now: () => number): Remembered<T> {
+  const secret = randomBytes(32);
+  const entries = new LRUCache<string, T>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_BYTES,
+    maxEntrySize: MAX_ENTRY_BYTES,
+    sizeCalculation: (value, key) => key.length + JSON.stringify(value).length,
+    ttlResolution: 0,
+    perf: { now },
+  });
   return {
-    get(token, now) {
-      const key = digest(token);
-      const entry = entries.get(key);
-      if (!entry) return undefined;
-      entries.delete(key);
-      if (entry.until <= now) return undefined;
-      entries.set(key, entry);
-      return entry.value;
-    },
+    get: (token) => entries.get(keyedDigest(secret, token)),
     set(token, value, until) {
-      entries.set(digest(token), { value, until });
-      const [oldest] = entries.keys();
-      if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
+      // An entry is still good at the end of its time to live.
+      const ttl = Math.ceil(until - now()) - 1;
+      if (ttl > 0) entries.set(keyedDigest(secret, token), value, { ttl });
     },
   };
-}
-
-function digest(token: string): string {
-  return createHash('sha256').update(token).digest('base64');
 }

@@ -1,6 +1,6 @@
-import { GatewayError, type Context } from '@edge-gateway/core';
+import { freezeDeep, GatewayError, type Context } from '@edge-gateway/core';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
-import { decodeProtectedHeader, errors, importJWK, jwtVerify } from 'jose';
+import { decodeProtectedHeader, errors, importJWK, jwtVerify, type JWTPayload } from 'jose';
 import type { Claims } from './claims.ts';
 import { localTokenKeys, remoteTokenKeys, type TokenKeys } from './token-keys.ts';
 
@@ -23,6 +23,7 @@ export function jwtChecker(spec: JwtSpec, id: string, context: Context): CheckJw
   return async (token) => {
     const header = headerOf(token);
     if (!header?.kid || !header.alg) return 'the token names no key or no algorithm';
+    if (!isAccessTokenType(header.typ)) return 'the token is of another type';
     const key = await keys.find(header.kid);
     if (!key) return 'the key of the token is not known';
     // A key that says what it is for is for nothing else.
@@ -36,17 +37,32 @@ export function jwtChecker(spec: JwtSpec, id: string, context: Context): CheckJw
         ...(audience && { audience }),
       });
       const early = payload.iat !== undefined && payload.iat * 1000 > context.now() + CLOCK_SKEW_SECONDS * 1000;
-      return early ? 'the token is from the future' : payload;
+      if (early) return 'the token is from the future';
+      return isOfOtherKind(payload) ? 'the token is of another kind' : freezeDeep(payload);
     } catch (error) {
       return error instanceof errors.JOSEError ? error.message : 'the key does not fit the algorithm';
     }
   };
 }
 
-function headerOf(token: string): { readonly kid?: string; readonly alg?: string } | undefined {
+/** RFC 8725 §3.11. No type, `JWT`, or `at+jwt` (RFC 9068 §2.1), which some issuers write with a prefix of their own. */
+function isAccessTokenType(typ: unknown): boolean {
+  if (typ === undefined) return true;
+  return typeof typ === 'string' && /^(?:application\/)?(?:jwt|(?:[a-z0-9-]+-)?at\+jwt)$/i.test(typ);
+}
+
+/** What Keycloak writes into the claim `typ` of tokens that are for itself or for the client. */
+const OTHER_KINDS: ReadonlySet<unknown> = new Set(['ID', 'Refresh', 'Offline', 'Logout']);
+
+/** Tokens about an event have `events` (RFC 8417 §2.2), among them those of a logout. */
+function isOfOtherKind({ typ, events }: JWTPayload): boolean {
+  return OTHER_KINDS.has(typ) || events !== undefined;
+}
+
+function headerOf(token: string): { readonly kid: string; readonly alg: string; readonly typ: unknown } | undefined {
   try {
-    const { kid, alg } = decodeProtectedHeader(token);
-    return typeof kid === 'string' && typeof alg === 'string' ? { kid, alg } : undefined;
+    const { kid, alg, typ } = decodeProtectedHeader(token);
+    return typeof kid === 'string' && typeof alg === 'string' ? { kid, alg, typ } : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { freezeDeep } from '@edge-gateway/core';
 import type { JwtFailure } from './jwt-status.ts';
 import { parseStrictObject } from './strict-json.ts';
 
@@ -54,6 +55,8 @@ export function parseToken(text: string): Token | JwtFailure {
   if (!payload) return 'payloadJson';
   const payloadFailure = checkPayload(payload);
   if (payloadFailure) return payloadFailure;
+  // Remembered and handed to every concern.
+  freezeDeep(payload);
   if (!isCanonical(sections[2]!)) return 'signatureBase64';
   const aud = payload['aud'] as string | string[] | undefined;
   return {

@@ -40,6 +40,25 @@ describe('jwt', () => {
     expect(answer.seen).to.not.have.property('authorization');
   });
 
+  it('hands out claims that nobody can change, neither now nor for the next request with the token', async () => {
+    const guard = jwt({ providers: { main: provider() } }, testContext());
+    const grab: Handler = (req, res, next) =>
+      guard(req, res, (error) => {
+        const facts = factsOf(req);
+        const copies = [facts.claims.get('main'), facts.metadata.get(JWT_METADATA)?.['main']] as { roles: string[] }[];
+        for (const claims of copies) {
+          expect(() => claims.roles.push('admin')).to.throw(TypeError);
+          expect(() => Object.assign(claims, { sub: 'root' })).to.throw(TypeError);
+        }
+        next(error);
+      });
+    const server = await serve(grab);
+    closing.push(server.close);
+    const token = await issuer.sign({ roles: ['user'] });
+    for (let i = 0; i < 2; i++)
+      expect((await server.ask('/a', { authorization: `Bearer ${token}` })).status).to.equal(200);
+  });
+
   it('keeps the token when asked to', async () => {
     const token = await issuer.sign();
     expect((await askWith(token, { keepToken: true })).seen.authorization).to.equal(`Bearer ${token}`);

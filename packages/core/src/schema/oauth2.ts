@@ -208,6 +208,10 @@ const validation = block(
       'Checks tokens by their signature.',
     ),
     userinfoUrl: text('Endpoint that is asked for the user.'),
+    allowHttp: bool(
+      'Extension of this gateway. Permits http addresses of these endpoints and of the key set on other machines. Tokens, keys and the client secret then travel unencrypted. http to this machine needs no permission.',
+      { default: false },
+    ),
     cacheTimeout: duration('How long answers are kept; `0s` does not keep them.', { default: '10m' }),
     requiredScopes: of(block({ scope: names('All are needed.') }), 'Scopes that a token has to have.'),
     dynamicMetadataFromClaims,

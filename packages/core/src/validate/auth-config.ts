@@ -2,10 +2,11 @@ import { parseExpression } from '../boolean-expression.ts';
 import type { FieldPath } from '../parse/issue.ts';
 import type { AuthConfigSpec, AuthStep } from '../schema/auth-config.ts';
 import type { ApiKeyAuth, BasicAuth } from '../schema/auth-methods.ts';
-import type { AzureGroups, Oauth2 } from '../schema/oauth2.ts';
+import type { AccessTokenValidation, AzureGroups, Oauth2 } from '../schema/oauth2.ts';
 import type { PassThroughAuth } from '../schema/pass-through-auth.ts';
+import { isTrustedUrl } from '../security/trusted-url.ts';
 import { each, within, type Check, type Finding } from './finding.ts';
-import { checkLogin, checkRedis } from './login.ts';
+import { checkLogin, checkRedis, UNTRUSTED_URL } from './login.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
 const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;
@@ -83,6 +84,7 @@ const checkOauth2: Check<Oauth2> = (oauth2, at) => {
     const keys = token.jwt?.localJwks?.inlineString || token.jwt?.remoteJwks?.url;
     const asks = !!token.introspection || !!token.introspectionUrl;
     findings.push(
+      ...checkTokenUrls(token, path),
       ...unless(asks || !!token.jwt, path, 'accessTokenValidation needs jwt or introspection'),
       ...unless(!token.jwt || !!keys, [...path, 'jwt'], 'jwt needs remoteJwks.url or localJwks.inlineString'),
       ...unless(!clientSecretRef || !!clientId, [...path, 'introspection'], 'a client secret needs a clientId'),
@@ -104,6 +106,19 @@ const checkOauth2: Check<Oauth2> = (oauth2, at) => {
     );
   }
   return findings;
+};
+
+const checkTokenUrls: Check<AccessTokenValidation> = (token, at) => {
+  const { introspection, introspectionUrl, userinfoUrl, jwt, allowHttp } = token;
+  const calls: [FieldPath, string | undefined][] = [
+    [['introspection', 'introspectionUrl'], introspection?.introspectionUrl],
+    [['introspectionUrl'], introspectionUrl],
+    [['userinfoUrl'], userinfoUrl],
+    [['jwt', 'remoteJwks', 'url'], jwt?.remoteJwks?.url],
+  ];
+  return calls.flatMap(([field, url]) =>
+    unless(!url || isTrustedUrl(url, { allowHttp }), [...at, ...field], UNTRUSTED_URL),
+  );
 };
 
 const checkAzure: Check<AzureGroups> = ({ tenantId, claimsCachingOptions }, at) => [

@@ -15,7 +15,8 @@ const REDIS = new RegExp(
 export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
   unless(!host || REDIS.test(host), [...at, 'host'], 'it is host:port, redis://…, rediss://… or unix://path');
 
-const UNTRUSTED = 'it has to be an https address, http to this machine, or http with allowHttp: true';
+/** What is wrong with an address that `isTrustedUrl` refuses. */
+export const UNTRUSTED_URL = 'it has to be an https address, http to this machine, or http with allowHttp: true';
 const URL_OVERRIDES = ['authEndpoint', 'tokenEndpoint', 'jwksUri', 'revocationEndpoint', 'endSessionEndpoint'] as const;
 
 /** Problems of a login by OpenID Connect or plain OAuth 2 that need no other resource to be seen. */
@@ -26,10 +27,10 @@ export const checkLogin: Check<Partial<OidcAuthorizationCode> & Partial<PlainOau
   return [
     ...unless(isOwnUrl(appUrl), [...at, 'appUrl'], 'it has to be an http or https address without query'),
     ...Object.entries(calls).flatMap(([name, url]) =>
-      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, name], UNTRUSTED),
+      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, name], UNTRUSTED_URL),
     ),
     ...overridden.flatMap(([name, url]) =>
-      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, 'discoveryOverride', name], UNTRUSTED),
+      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, 'discoveryOverride', name], UNTRUSTED_URL),
     ),
     ...checkPaths(login, at),
     ...within(session, [...at, 'session'], checkSession),

@@ -19,7 +19,6 @@ const ANSWERS: Readonly<Record<string, (res: ServerResponse) => void>> = {
   'active as text': text('{"active":"true"}'),
   'active as number': text('{"active":1}'),
   'active inherited': text('{"__proto__":{"active":true}}'),
-  'active twice, false last': text('{"active":true,"active":false}'),
   'an end that is text': text('{"active":true,"exp":"4102444800"}'),
   'an end in the past': text('{"active":true,"exp":1}'),
   'an end that is none': text('{"active":true,"exp":null}'),

@@ -91,8 +91,35 @@ describe('accessTokenValidation by signature', () => {
       expect((await ask('/', { headers: { authorization } })).status, authorization).to.equal(403);
     }
     expect((await ask(`/?access_token=${good}&access_token=${good}`)).status).to.equal(403);
+    for (const also of [good, 'x', '']) {
+      expect((await ask(`/?access_token=${also}`, bearer(good))).status, `in header and query: ${also}`).to.equal(403);
+    }
     expect((await ask()).status).to.equal(403);
     expect((await ask('/', bearer(good))).status).to.equal(200);
+  });
+
+  it('rejects tokens of another kind', async () => {
+    const { keySet, sign } = await createIssuer();
+    const { ask } = await token({ jwt: { localJwks: { inlineString: keySet } } });
+    const statusOf = async (claims: JWTPayload, header: object) =>
+      (await ask('/', bearer(await sign(claims, { ...header })))).status;
+    for (const typ of [
+      'logout+jwt',
+      'application/logout+jwt',
+      'secevent+jwt',
+      'dpop+jwt',
+      'id_token',
+      'xat+jwt',
+      '',
+      7,
+    ])
+      expect(await statusOf({}, { typ }), String(typ)).to.equal(403);
+    for (const typ of ['ID', 'Refresh', 'Offline', 'Logout'])
+      expect(await statusOf({ typ }, {}), `claim ${typ}`).to.equal(403);
+    expect(await statusOf({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }, {})).to.equal(403);
+    for (const typ of ['JWT', 'jwt', 'at+jwt', 'application/at+jwt', 'AT+JWT', 'okta-internal-at+jwt'])
+      expect(await statusOf({}, { typ }), typ).to.equal(200);
+    expect(await statusOf({ typ: 'Bearer' }, {})).to.equal(200);
   });
 
   it('ignores keys without id and keys for other uses', async () => {

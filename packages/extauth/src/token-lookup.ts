@@ -1,0 +1,191 @@
+import {
+  GatewayError,
+  isTrustedUrl,
+  parseDuration,
+  secretText,
+  type Context,
+  type ResourceRef,
+} from '@edge-gateway/core';
+import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { askJson } from './ask.ts';
+import type { Claims } from './claims.ts';
+import { clientError, isServerFailure, SAFE_HEADER_BYTES } from './failure.ts';
+import { createRemembered } from './remembered.ts';
+import { jwtChecker } from './token-jwt.ts';
+
+const DEFAULT_CACHE_MS = 600_000;
+/** How long a refused token is refused without being asked about, in milliseconds. */
+const REFUSED_MS = 10_000;
+/** Longest time for the calls about one token, in milliseconds. They outlive the request that began them. */
+const CALL_TIMEOUT_MS = 10_000;
+/** Most tokens that are asked about at once. */
+export const MAX_CALLS = 1000;
+
+/** What a server answers to a token that it does not take at all, because of its form or length. */
+const BAD_FORM = [400, 413, 414, 422, 431];
+/** The same, and RFC 6750 §3.1: what it answers to a bearer token that is not good. */
+const BAD_TOKEN = [401, 403, ...BAD_FORM];
+
+/** What is known of a good token; frozen. */
+export interface Known {
+  readonly claims: Claims;
+  readonly userInfo?: Claims;
+}
+
+/** Why a token is not good. `isFinal`: its issuer said so, and would say so again. */
+interface Refused {
+  readonly reason: string;
+  readonly isFinal: boolean;
+}
+
+/** `undefined` where the endpoint does not take the token. */
+type Introspect = (token: string, signal: AbortSignal) => Promise<Claims | undefined>;
+
+/** What is known of a token, or why it is not good. */
+export type LookUp = (token: string) => Promise<Known | string>;
+
+/** Results of calls, and the calls under way, of all compiled forms of one step. */
+interface Memory {
+  readonly known: ReturnType<typeof createRemembered<Known>>;
+  readonly refused: ReturnType<typeof createRemembered<Refused>>;
+  readonly running: Map<string, Promise<Known | Refused>>;
+}
+
+/**
+ * Makes what looks tokens up, and remembers what took a call. Signatures are checked each time: keys may be gone. Requests
+ * with the same token at the same time share the calls. Throws `ERR_EXTAUTH_CONFIG` for a block that cannot be used.
+ */
+export function createLookUp(spec: AccessTokenValidation, id: string, context: Context): LookUp {
+  checkUrls(spec, id);
+  const check = spec.jwt && jwtChecker(spec.jwt, id, context);
+  const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
+  const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
+  const { now } = context;
+  const { known, refused, running }: Memory = context.state(`extauth.tokens:${id}:${JSON.stringify(spec)}`, () => ({
+    known: createRemembered<Known>(now),
+    refused: createRemembered<Refused>(now),
+    running: new Map(),
+  }));
+
+  async function call(token: string, checked: Claims | undefined): Promise<Known | Refused> {
+    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    const claims = checked ?? (await introspect(token, signal));
+    const why = checked ? undefined : whyNot(claims, now());
+    if (why || !claims) return why ?? REJECTED_BY_INTROSPECTION;
+    if (!spec.userinfoUrl) return { claims };
+    const userInfo = await askUserInfo(spec.userinfoUrl, token, signal);
+    if (!userInfo) return { reason: 'userinfoUrl refuses the token', isFinal: true };
+    return isOfOther(userInfo, claims)
+      ? { reason: 'the user info is of another subject', isFinal: false }
+      : { claims, userInfo };
+  }
+
+  async function learn(token: string, checked: Claims | undefined): Promise<Known | Refused> {
+    const learned = await call(token, checked);
+    if (cacheMs <= 0) return learned;
+    if (!('reason' in learned)) known.set(token, learned, Math.min(now() + cacheMs, endOf(learned.claims)));
+    else if (learned.isFinal) refused.set(token, learned, now() + Math.min(REFUSED_MS, cacheMs));
+    return learned;
+  }
+
+  /** Not bound to the time or the client of one request: all that wait share the result. */
+  function start(token: string, checked: Claims | undefined): Promise<Known | Refused> {
+    if (running.size >= MAX_CALLS) throw clientError('too many tokens are asked about', 429);
+    const calling = learn(token, checked).finally(() => running.delete(token));
+    running.set(token, calling);
+    return calling;
+  }
+
+  return async (token) => {
+    const checked = check && (await check(token));
+    if (typeof checked === 'string') return checked;
+    if (checked && !spec.userinfoUrl) return { claims: checked };
+    let found: Known | Refused | undefined = known.get(token) ?? refused.get(token);
+    if (!found) {
+      found = await (running.get(token) ?? start(token, checked));
+    }
+    return 'reason' in found ? found.reason : found;
+  };
+}
+
+const REJECTED_BY_INTROSPECTION: Refused = {
+  reason: 'the introspection endpoint does not take the token',
+  isFinal: true,
+};
+
+function whyNot(claims: Claims | undefined, now: number): Refused | undefined {
+  if (!claims) return REJECTED_BY_INTROSPECTION;
+  const { active } = claims;
+  if (active !== true) return { reason: 'the token is not active', isFinal: active === false };
+  return endOf(claims) <= now ? { reason: 'the token has expired', isFinal: false } : undefined;
+}
+
+async function askUserInfo(url: string, token: string, signal: AbortSignal): Promise<Claims | undefined> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+  try {
+    return await askJson(url, { method: 'GET', headers, signal, refusals: BAD_TOKEN });
+  } catch (error) {
+    // Not every server takes a header this long, and some just close the connection.
+    if (token.length > SAFE_HEADER_BYTES && isServerFailure(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the user info names another subject than the token (OpenID Connect Core 5.3.2). */
+function isOfOther({ sub }: Claims, { sub: expected }: Claims): boolean {
+  return sub !== undefined && expected !== undefined && sub !== expected;
+}
+
+/** When the token ends, in milliseconds since the epoch. An end that is no number is none that counts. */
+function endOf({ exp }: Claims): number {
+  return exp === undefined ? Infinity : typeof exp === 'number' ? exp * 1000 : 0;
+}
+
+function checkUrls(
+  { introspection, introspectionUrl, userinfoUrl, jwt, allowHttp }: AccessTokenValidation,
+  id: string,
+) {
+  const urls = {
+    introspectionUrl: introspection?.introspectionUrl ?? introspectionUrl,
+    userinfoUrl,
+    'jwt.remoteJwks.url': jwt?.remoteJwks?.url,
+  };
+  for (const [field, url] of Object.entries(urls)) {
+    if (!url || isTrustedUrl(url, { allowHttp })) continue;
+    const message = `${id}: ${field} must be an https address (http only to this machine, or with allowHttp: true)`;
+    throw new GatewayError(message, { code: 'ERR_EXTAUTH_CONFIG' });
+  }
+}
+
+function introspectorOf(
+  spec: AccessTokenValidation,
+  secretOf: (ref: ResourceRef) => string | undefined,
+  id: string,
+): Introspect {
+  const { introspectionUrl = spec.introspectionUrl, clientId, clientSecretRef } = spec.introspection ?? {};
+  const headers: Record<string, string> = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  };
+  if (clientSecretRef) {
+    const secret = secretOf(clientSecretRef as ResourceRef);
+    if (secret === undefined)
+      throw new GatewayError(`${id}: secret ${clientSecretRef.name} is missing, or has no client-secret`, {
+        code: 'ERR_EXTAUTH_CONFIG',
+      });
+    const pair = `${formEncoded(clientId ?? '')}:${formEncoded(secret)}`;
+    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
+  }
+  if (!spec.jwt && !introspectionUrl) {
+    throw new GatewayError(`${id}: accessTokenValidation needs jwt or introspection`, { code: 'ERR_EXTAUTH_CONFIG' });
+  }
+  return (token, signal) => {
+    const form = new URLSearchParams({ token, ...(clientId && !clientSecretRef && { client_id: clientId }) });
+    return askJson(introspectionUrl!, { method: 'POST', headers, body: form.toString(), signal, refusals: BAD_FORM });
+  };
+}
+
+/** As RFC 6749 §2.3.1 wants the two halves of client credentials. */
+function formEncoded(text: string): string {
+  return new URLSearchParams({ text }).toString().slice('text='.length);
+}

@@ -1,0 +1,119 @@
+import type { ServerResponse } from 'node:http';
+import { createContext } from '@edge-gateway/core';
+import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { expect } from 'chai';
+import { createLookUp, MAX_CALLS } from '../src/token-lookup.ts';
+import { start, stopAll } from './harness.ts';
+
+describe('the look-up of access tokens', () => {
+  let now: number;
+  let asked: number;
+  let answer: (res: ServerResponse) => void;
+  let introspectionUrl: string;
+  beforeEach(async () => {
+    now = Date.now();
+    asked = 0;
+    answer = (res) => void res.end('{"active":true,"sub":"alice","list":[{"a":1}]}');
+    introspectionUrl = await start((req, res) => {
+      req.resume();
+      asked++;
+      answer(res);
+    });
+  });
+  afterEach(stopAll);
+  const lookUpOf = (more: Partial<AccessTokenValidation> = {}) =>
+    createLookUp({ introspection: { introspectionUrl }, ...more }, 'n.c/step', createContext({ now: () => now }));
+
+  it('asks once for many requests with one token at the same time', async () => {
+    const lookUp = lookUpOf({ cacheTimeout: '0s' });
+    const all = await Promise.all(Array.from({ length: 20 }, () => lookUp('t')));
+    expect(asked).to.equal(1);
+    for (const each of all) expect(each).to.have.nested.property('claims.sub', 'alice');
+    await Promise.all([lookUp('t'), lookUp('u')]);
+    expect(asked).to.equal(3);
+  });
+
+  it('refuses a token that its issuer refused for ten seconds without asking', async () => {
+    const lookUp = lookUpOf();
+    answer = (res) => void res.end('{"active":false}');
+    expect(await lookUp('t')).to.equal('the token is not active');
+    now += 9_000;
+    answer = (res) => void res.end('{"active":true}');
+    expect(await lookUp('t')).to.equal('the token is not active');
+    expect(await lookUp('other')).to.be.an('object');
+    expect(asked).to.equal(2);
+    now += 1_001;
+    expect(await lookUp('t')).to.be.an('object');
+    expect(asked).to.equal(3);
+  });
+
+  it('remembers the refusal of a token that is not taken at all, and no failure', async () => {
+    const lookUp = lookUpOf();
+    answer = (res) => void res.writeHead(400).end();
+    for (let i = 0; i < 3; i++) expect(await lookUp('t')).to.contain('does not take the token');
+    expect(asked).to.equal(1);
+    answer = (res) => void res.writeHead(500).end();
+    for (let i = 0; i < 3; i++)
+      await lookUp('u').catch((error: unknown) => expect(error).to.have.property('status', 502));
+    expect(asked).to.equal(4);
+  });
+
+  it('remembers no refusal where cacheTimeout is 0s', async () => {
+    const lookUp = lookUpOf({ cacheTimeout: '0s' });
+    answer = (res) => void res.end('{"active":false}');
+    await lookUp('t');
+    await lookUp('t');
+    expect(asked).to.equal(2);
+  });
+
+  it('hands out claims that nobody can change', async () => {
+    const lookUp = lookUpOf({ userinfoUrl: introspectionUrl });
+    for (let i = 0; i < 2; i++) {
+      const known = await lookUp('t');
+      if (typeof known === 'string') throw new Error(known);
+      expect(known.claims).to.be.frozen;
+      expect((known.claims['list'] as unknown[])[0]).to.be.frozen;
+      expect(known.userInfo).to.be.frozen;
+    }
+    expect(asked).to.equal(2);
+  });
+
+  it('refuses user info of another subject than that of the token', async () => {
+    let sub: unknown = 'bob';
+    const userinfoUrl = await start((_req, res) => void res.end(JSON.stringify({ sub })));
+    const lookUp = lookUpOf({ userinfoUrl });
+    for (sub of ['bob', '', 7, null]) expect(await lookUp('t')).to.equal('the user info is of another subject');
+    for (sub of [undefined, 'alice']) expect(await lookUp(`t-${String(sub)}`)).to.have.property('userInfo');
+  });
+
+  it('asks about a bounded number of tokens at once', async () => {
+    answer = () => {};
+    const lookUp = lookUpOf();
+    const waiting = Array.from({ length: MAX_CALLS }, (_, i) => lookUp(`t${i}`).catch(() => undefined));
+    const refused = await lookUp('more').catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'ERR_EXTAUTH_REQUEST', status: 429 });
+    await stopAll();
+    await Promise.all(waiting);
+  });
+
+  it('cannot be made of an http address of another machine, unless the resource allows it', () => {
+    const make = (spec: AccessTokenValidation) => () => createLookUp(spec, 'n.c/step', createContext());
+    const far = 'http://id.cluster.local/x';
+    const near = 'http://127.0.0.1/x';
+    const specs: AccessTokenValidation[] = [
+      { introspection: { introspectionUrl: far } },
+      { introspectionUrl: far },
+      { introspectionUrl: near, userinfoUrl: far },
+      { jwt: { remoteJwks: { url: far } } },
+    ];
+    for (const spec of specs) {
+      expect(make(spec), JSON.stringify(spec))
+        .to.throw('must be an https address')
+        .with.property('code', 'ERR_EXTAUTH_CONFIG');
+      expect(make({ ...spec, allowHttp: true }), JSON.stringify(spec)).not.to.throw();
+      const secure = JSON.parse(JSON.stringify(spec).replaceAll('http:', 'https:')) as AccessTokenValidation;
+      expect(make(secure), JSON.stringify(secure)).not.to.throw();
+    }
+    expect(make({ introspectionUrl: 'https://user:pw@id.example.com' })).to.throw('must be an https address');
+  });
+});
