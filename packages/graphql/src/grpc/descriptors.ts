@@ -1,14 +1,16 @@
+import type { DescMessage, Registry as Types } from '@bufbuild/protobuf';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
-import protobuf from 'protobufjs';
 import { readDescriptorFile } from './descriptor-file.ts';
-import { rootOfDescriptorSet } from '../discover/descriptor-set.ts';
+import { registryOf } from './message-registry.ts';
 
 export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
 
 /** Message types of one method. */
 export interface MethodTypes {
-  readonly request: protobuf.Type;
-  readonly response: protobuf.Type;
+  readonly request: DescMessage;
+  readonly response: DescMessage;
+  /** Those that messages may hold in an `Any`. */
+  readonly types: Types;
 }
 
 /** Descriptor sets beside those that the registry holds. */
@@ -23,14 +25,14 @@ export interface DescriptorSources {
 export function readDescriptors(
   registry: Registry,
   { descriptorSets, filesRoot }: DescriptorSources,
-): readonly protobuf.Root[] | undefined {
+): readonly Types[] | undefined {
   const sets: Uint8Array[] = descriptorSets.map((text) => Buffer.from(text, 'base64'));
   if (registry?.protoDescriptorBin) sets.push(Buffer.from(registry.protoDescriptorBin, 'base64'));
   if (registry?.protoDescriptor) sets.push(readDescriptorFile(registry.protoDescriptor, filesRoot));
   if (sets.length === 0) return undefined;
   return sets.map((bytes) => {
     try {
-      return rootOfDescriptorSet(bytes);
+      return registryOf(bytes);
     } catch (cause) {
       throw new Error('grpcDescriptorRegistry: a descriptor set cannot be read', { cause });
     }
@@ -38,14 +40,12 @@ export function readDescriptors(
 }
 
 /** The types of a unary method. Throws an `Error` when there is none. */
-export function methodTypes(roots: readonly protobuf.Root[], service: string, method: string): MethodTypes {
-  for (const root of roots) {
-    const found = root.lookup(service, [protobuf.Service]);
-    const own = found instanceof protobuf.Service ? found.methods[method] : undefined;
+export function methodTypes(registries: readonly Types[], service: string, method: string): MethodTypes {
+  for (const types of registries) {
+    const own = types.getService(service)?.methods.find(({ name }) => name === method);
     if (!own) continue;
-    if (own.requestStream || own.responseStream) throw new Error(`${service}/${method} streams`);
-    own.resolve();
-    return { request: own.resolvedRequestType!, response: own.resolvedResponseType! };
+    if (own.methodKind !== 'unary') throw new Error(`${service}/${method} streams`);
+    return { request: own.input, response: own.output, types };
   }
   throw new Error(`the descriptors have no method ${service}/${method}`);
 }

@@ -1,83 +1,112 @@
-import protobuf from 'protobufjs';
-import { checkScalar } from './check-scalar.ts';
-import { wellKnown } from './well-known.ts';
+import {
+  fromBinary,
+  fromJson,
+  ScalarType,
+  toBinary,
+  toJson,
+  type DescField,
+  type DescMessage,
+  type JsonValue,
+  type Registry,
+} from '@bufbuild/protobuf';
+import { hasCustomJsonRepresentation } from '@bufbuild/protobuf/wkt';
+import { lenient } from './message-registry.ts';
 
 /** Nested messages of one message, at most so deep. */
 const MAX_DEPTH = 64;
 
-const TO_OBJECT: protobuf.IConversionOptions = {
-  longs: String,
-  enums: String,
-  bytes: String,
-  defaults: true,
-  arrays: true,
-  objects: true,
-};
+type Fields = Readonly<Record<string, unknown>>;
 
-/** Makes a message of JSON. Fields are named as in the definition, or in camel case. Throws for what does not fit. */
-export function messageOf(type: protobuf.Type, json: unknown): protobuf.Message {
-  return type.fromObject(toFields(type, json, 0) as Record<string, unknown>);
+/**
+ * Encodes JSON as a message (ProtoJSON). Fields are named as in the definition or in camel case; keys that are no field are left out.
+ * Numbers and booleans may stand for text. Throws an `Error` for what does not fit.
+ */
+export function encodeJson(type: DescMessage, json: unknown, registry: Registry): Uint8Array {
+  const fields = fieldsOf(type, json, 0);
+  return toBinary(type, fromJson(type, fields as JsonValue, { registry }));
 }
 
-/** Makes JSON of a message: each field under its name in camel case and, where that is another, as in the definition. */
-export function jsonOf(type: protobuf.Type, bytes: Uint8Array): unknown {
-  return toNames(type, type.toObject(type.decode(new protobuf.Reader(bytes)), TO_OBJECT));
+/** Decodes a message as JSON: each field under its name in camel case and, where that is another, as in the definition. */
+export function decodeJson(type: DescMessage, bytes: Uint8Array, registry: Registry): unknown {
+  const json = toJson(type, fromBinary(type, bytes), { registry: lenient(registry), alwaysEmitImplicit: true });
+  return withNames(type, json);
 }
 
-function toFields(type: protobuf.Type, given: unknown, depth: number): unknown {
-  const json = wellKnown(type.fullName)?.fromJson(given) ?? given;
+function fieldsOf(type: DescMessage, json: unknown, depth: number): unknown {
+  if (hasCustomJsonRepresentation(type)) return specialOf(type, json);
   if (json === null || json === undefined) return {};
   if (!isRecord(json)) throw new Error(`${type.name} has to be an object`);
   if (depth > MAX_DEPTH) throw new Error('the message is nested too deep');
   const made: Record<string, unknown> = {};
-  for (const field of type.fieldsArray) {
-    const name = [jsonName(field), field.name].find((each) => Object.hasOwn(json, each));
+  for (const field of type.fields) {
+    const name = [field.jsonName, field.name].find((each) => Object.hasOwn(json, each));
     const value = name === undefined ? undefined : json[name];
-    if (value === null || value === undefined) continue;
-    made[field.name] = convert(field, value, {
-      message: (inner, part) => toFields(inner, part, depth + 1),
-      other: (part) => {
-        checkScalar(field, part);
-        return part;
-      },
+    if (value === undefined || (value === null && field.message?.typeName !== 'google.protobuf.Value')) continue;
+    made[field.jsonName] = convert(field, value, {
+      message: (inner, part) => fieldsOf(inner, part, depth + 1),
+      scalar: (scalar, part) => (scalar === ScalarType.STRING && isPlain(part) ? String(part) : part),
     });
   }
   return made;
 }
 
-function toNames(type: protobuf.Type, json: unknown): unknown {
-  if (!isRecord(json)) return json;
+/** A message whose JSON is not an object of its fields, from the object of its fields too: `{ seconds: 5 }` is a time. */
+function specialOf({ typeName }: DescMessage, json: unknown): unknown {
+  if (!isRecord(json) || Object.hasOwn(json, '@type')) return json;
+  const { seconds = 0, nanos = 0, paths, value } = json;
+  const name = typeName.slice('google.protobuf.'.length);
+  if (name === 'Timestamp') return timeOf(Number(seconds), Number(nanos));
+  if (name === 'Duration') return durationOf(Number(seconds), Number(nanos));
+  if (name === 'FieldMask' && Array.isArray(paths)) return paths.map((path) => camelCase(String(path))).join(',');
+  return name.length > 'Value'.length && name.endsWith('Value') && name !== 'ListValue' ? value : json;
+}
+
+function timeOf(seconds: number, nanos: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', `.${String(nanos).padStart(9, '0')}Z`);
+}
+
+function durationOf(seconds: number, nanos: number): string {
+  const sign = seconds < 0 || nanos < 0 ? '-' : '';
+  return `${sign}${Math.abs(seconds)}.${String(Math.abs(nanos)).padStart(9, '0')}s`;
+}
+
+function camelCase(path: string): string {
+  return path.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function withNames(type: DescMessage, json: unknown): unknown {
+  if (!isRecord(json) || hasCustomJsonRepresentation(type)) return json;
   const made: Record<string, unknown> = {};
-  for (const field of type.fieldsArray) {
-    const value = convert(field, json[field.name] ?? null, { message: toNames, other: (part) => part });
+  for (const field of type.fields) {
+    const value = convert(field, json[field.jsonName] ?? null, { message: withNames, scalar: (_, part) => part });
     made[field.name] = value;
-    made[jsonName(field)] = value;
+    made[field.jsonName] = value;
   }
-  const known = wellKnown(type.fullName);
-  return known ? known.toJson(made) : made;
+  return made;
 }
 
 /** How the values of a field are changed. */
 interface Changes {
-  message(type: protobuf.Type, part: unknown): unknown;
-  other(part: unknown): unknown;
+  message(type: DescMessage, part: unknown): unknown;
+  scalar(type: ScalarType | undefined, part: unknown): unknown;
 }
 
 /** Changes the value of a field, whether it is one, a list or a map of them. */
-function convert(field: protobuf.Field, value: unknown, { message, other }: Changes): unknown {
-  const { resolvedType } = field.resolve();
-  if (value === null) return value;
-  const change = resolvedType instanceof protobuf.Type ? (part: unknown) => message(resolvedType, part) : other;
-  if (field.repeated && Array.isArray(value)) return value.map(change);
-  if (!field.map || !isRecord(value)) return change(value);
+function convert(field: DescField, value: unknown, { message, scalar }: Changes): unknown {
+  const { message: inner } = field;
+  if (value === null && !inner) return value;
+  const change = (part: unknown): unknown => (inner ? message(inner, part) : scalar(field.scalar, part));
+  if (field.fieldKind === 'list') return Array.isArray(value) ? value.map(change) : value;
+  if (field.fieldKind !== 'map') return change(value);
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, change(part)]));
 }
 
-function jsonName(field: protobuf.Field): string {
-  const written = field.options?.['json_name'] as string | undefined;
-  return written ?? field.name.replaceAll(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+/** True for what can be written as text without doubt. */
+function isPlain(value: unknown): boolean {
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,13 @@
+import type { Registry } from '@bufbuild/protobuf';
 import type { ResourceRef } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import type protobuf from 'protobufjs';
-import { rootOfDescriptorSet } from '../discover/descriptor-set.ts';
 import { reflect } from '../discover/grpc-reflection.ts';
 import type { Run } from '../execute/run.ts';
 import { FieldFailure } from '../field-failure.ts';
 import type { GrpcChannel } from '../grpc/channel.ts';
 import { methodTypes, type MethodTypes } from '../grpc/descriptors.ts';
-import { jsonOf, messageOf } from '../grpc/message-json.ts';
+import { decodeJson, encodeJson } from '../grpc/message-json.ts';
+import { registryOf } from '../grpc/message-registry.ts';
 import { retryingGrpc } from '../grpc/retrying.ts';
 import { GrpcFailure } from '../grpc/unary.ts';
 import { serverOf } from '../trace/http-call.ts';
@@ -21,7 +21,7 @@ export type GrpcResolver = NonNullable<Resolution['grpcResolver']>;
 export interface GrpcParts {
   readonly context: ResolverContext;
   /** Descriptors that were given; without them the server is asked by reflection, at the first use. */
-  readonly descriptors: readonly protobuf.Root[] | undefined;
+  readonly descriptors: readonly Registry[] | undefined;
   /** Connections to an upstream; all resolvers of an API share them. */
   channelTo(upstream: ResourceRef): GrpcChannel;
 }
@@ -56,14 +56,14 @@ export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcPa
   async function call({ json, metadata }: GrpcRequest, run: Run, trace: TracedCall | undefined): Promise<unknown> {
     trace?.span.setAttributes(serverOf({ upstream, find: context.findUpstream }));
     try {
-      const { request, response } = await typesOf(timeoutMs());
-      const message = request.encode(messageOf(request, json)).finish();
+      const { request, response, types } = await typesOf(timeoutMs());
+      const message = encodeJson(request, json, types);
       const sent = trace ? carryingMetadata(metadata, trace) : metadata;
       const retry = { policy: run.request.retries, repeatable: isQuery(run) };
       const asked = { path, message, metadata: sent, timeoutMs: timeoutMs(), signal: run.calls.signal };
       const bytes = await retryingGrpc(asked, retry, (attempt) => channel.call(attempt));
       trace?.span.setAttribute('rpc.grpc.status_code', 0);
-      return jsonOf(response, bytes);
+      return decodeJson(response, bytes, types);
     } catch (error) {
       counts.failed.value++;
       if (error instanceof GrpcFailure) trace?.span.setAttribute('rpc.grpc.status_code', error.status);
@@ -108,7 +108,7 @@ function typesFinder(
   let asked: Promise<MethodTypes> | undefined;
   return (timeoutMs) => {
     asked ??= reflected(channel, timeoutMs)
-      .then((root) => methodTypes([root], serviceName, methodName))
+      .then((registry) => methodTypes([registry], serviceName, methodName))
       .catch((error: unknown) => {
         asked = undefined;
         throw error;
@@ -117,8 +117,8 @@ function typesFinder(
   };
 }
 
-async function reflected(channel: GrpcChannel, timeoutMs: number): Promise<protobuf.Root> {
+async function reflected(channel: GrpcChannel, timeoutMs: number): Promise<Registry> {
   const { address, credentials, serverName } = channel.next();
   const { descriptorSet } = await reflect(address, { credentials, timeoutMs, ...(serverName && { serverName }) });
-  return rootOfDescriptorSet(descriptorSet);
+  return registryOf(descriptorSet);
 }

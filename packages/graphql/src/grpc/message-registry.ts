@@ -1,0 +1,89 @@
+import { createFileRegistry, createRegistry, fromBinary, type DescMessage, type Registry } from '@bufbuild/protobuf';
+import {
+  AnySchema,
+  BoolValueSchema,
+  BytesValueSchema,
+  DoubleValueSchema,
+  DurationSchema,
+  EmptySchema,
+  FieldMaskSchema,
+  FileDescriptorSetSchema,
+  FloatValueSchema,
+  Int32ValueSchema,
+  Int64ValueSchema,
+  ListValueSchema,
+  StringValueSchema,
+  StructSchema,
+  TimestampSchema,
+  UInt32ValueSchema,
+  UInt64ValueSchema,
+  ValueSchema,
+  type DescriptorProto,
+  type FileDescriptorProto,
+} from '@bufbuild/protobuf/wkt';
+
+/** Types that a message may hold in an `Any` although no file imports them. */
+const WELL_KNOWN = createRegistry(
+  AnySchema,
+  BoolValueSchema,
+  BytesValueSchema,
+  DoubleValueSchema,
+  DurationSchema,
+  EmptySchema,
+  FieldMaskSchema,
+  FloatValueSchema,
+  Int32ValueSchema,
+  Int64ValueSchema,
+  ListValueSchema,
+  StringValueSchema,
+  StructSchema,
+  TimestampSchema,
+  UInt32ValueSchema,
+  UInt64ValueSchema,
+  ValueSchema,
+);
+/** Files that a set may import without holding them. */
+const WELL_KNOWN_FILES = new Map([...WELL_KNOWN].map(({ file: { proto } }) => [proto.name, proto]));
+
+/** The types and services of a serialised `FileDescriptorSet`, and the well-known ones. Throws an `Error` for bytes that are none. */
+export function registryOf(bytes: Uint8Array): Registry {
+  const set = fromBinary(FileDescriptorSetSchema, bytes);
+  for (const file of set.file) file.messageType.forEach(nameInJson);
+  const files = new Map([...WELL_KNOWN_FILES, ...set.file.map((file) => [file.name, file] as const)]);
+  const file = inOrder(set.file, files).map((each) => ({
+    ...each,
+    dependency: each.dependency.filter((name) => files.has(name)),
+    publicDependency: [],
+  }));
+  return createRegistry(WELL_KNOWN, createFileRegistry({ ...set, file }));
+}
+
+/** Fills in names in JSON, which some writers of descriptors leave out. */
+function nameInJson({ field, nestedType }: DescriptorProto): void {
+  for (const each of field)
+    each.jsonName ||= each.name.replaceAll(/_+([a-zA-Z0-9])/g, (_, next: string) => next.toUpperCase());
+  nestedType.forEach(nameInJson);
+}
+
+/** Files behind those that they import, as they have to be read: reflection gives them in any order. */
+function inOrder(
+  wanted: readonly FileDescriptorProto[],
+  files: ReadonlyMap<string, FileDescriptorProto>,
+): FileDescriptorProto[] {
+  const ordered = new Set<FileDescriptorProto>();
+  const visited = new Set<FileDescriptorProto>();
+  const visit = (file: FileDescriptorProto | undefined): void => {
+    if (!file || visited.has(file)) return;
+    visited.add(file);
+    for (const name of file.dependency) visit(files.get(name));
+    ordered.add(file);
+  };
+  for (const file of wanted) visit(file);
+  return [...ordered];
+}
+
+/** A registry for reading: of an `Any` of an unknown type only the name of the type is known, and the rest of the message is read. */
+export function lenient(registry: Registry): Registry {
+  const unknown = (typeName: string): DescMessage => ({ ...EmptySchema, typeName });
+  return { ...registry, getMessage: (name: string) => registry.getMessage(name) ?? unknown(name) };
+}
