@@ -327,6 +327,37 @@ describe('operations', () => {
     }
   }
 
+  for (const [where, cacheOf] of [
+    ['in memory', () => undefined],
+    ['elsewhere', mapStore],
+  ] as const) {
+    it(`each operation of a document has its own result, kept ${where}`, async () => {
+      const cache = cacheOf();
+      const url = await start(cache ? { cache } : {});
+      const query = 'query A { book { name } } query B { book { year } }';
+      for (let i = 0; i < 2; i++) {
+        for (const [operationName, field] of [
+          ['A', 'name'],
+          ['B', 'year'],
+        ] as const) {
+          const { body } = await post(url, JSON.stringify({ query, operationName }));
+          expect(Object.keys(body.data.book)).to.deep.equal([field]);
+        }
+      }
+      expect(backend.asked).to.have.length(2);
+    });
+
+    it(`each combination of variables has its own result, kept ${where}`, async () => {
+      const cache = cacheOf();
+      const url = await start(cache ? { cache } : {});
+      const query = 'query ($with: Boolean!) { book { name year @include(if: $with) } }';
+      for (const given of [true, false, true]) {
+        const { body } = await ask(url, query, { with: given });
+        expect('year' in body.data.book).to.equal(given);
+      }
+    });
+  }
+
   it('a result with one field of no scope beside a public one is for its client alone', async () => {
     const url = await start();
     const { headers } = await ask(url, '{ news { name } book { name } }', {}, { authorization: 'Bearer a' });
