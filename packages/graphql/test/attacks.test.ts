@@ -130,7 +130,7 @@ describe('a GraphQL attack', () => {
     it(`${method}: 405 with what is allowed`, async () => {
       const response = await fetch(front.url, { method });
       expect(response.status).to.equal(405);
-      expect(response.headers.get('allow')).to.equal('GET, POST');
+      expect(response.headers.get('allow')).to.equal('GET, HEAD, POST');
     });
   }
 
