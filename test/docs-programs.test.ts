@@ -30,6 +30,7 @@ describe('programs in the documentation', () => {
       noImplicitReturns: false,
       noUnusedLocals: false,
       noUnusedParameters: false,
+      experimentalDecorators: true,
     };
     const compilerOptions = { ...lenient, rootDir: '../..' };
     const config = { extends: '../../tsconfig.test.json', compilerOptions, include: ['**/*.ts'] };
