@@ -120,7 +120,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
       await redis.command(['flushall']);
       const { status, text } = await person.visit('/private/page', () => world.next().url);
       if (round === 1) expect(status).to.equal(200);
-      else expect([status, text.includes('The login does not hold')]).to.deep.equal([403, true]);
+      else expect([status, text.includes('Your login could not be kept')]).to.deep.equal([403, true]);
     }
     expect(world.provider.authorizations.filter((email) => email === person.email)).to.have.length(2);
   });

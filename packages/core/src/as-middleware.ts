@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createContext, type Concern, type Context, type Handler } from './concern.ts';
 import { ERROR_CODES } from './error-codes.ts';
-import { respondToError } from './error-response.ts';
+import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from './errors.ts';
 import { applyHeaderChanges, factsOf } from './facts.ts';
 import { hideCookies } from './http/cookie-names.ts';
@@ -47,7 +47,8 @@ export function asMiddleware<Options extends object>(concern: Concern<Options>):
         applyToResponse(req, res);
         if (facts.path !== url) req.url = facts.path;
         if (facts.method !== method) req.method = facts.method;
-        if (error !== undefined && (onRefusal === 'respond' || isProtocol(error))) respondToError(error, req, res);
+        if (error !== undefined && (onRefusal === 'respond' || isProtocol(error)))
+          respondToError(error, req, res, context.pages);
         else next(error);
       });
     };

@@ -3,6 +3,7 @@ import type { Context } from './concern.ts';
 import type { HeaderChange } from './facts.ts';
 import type { Identity } from './identity.ts';
 import type { CookieTest } from './http/cookie-names.ts';
+import type { PageContent } from './page/pages.ts';
 
 /** What an auth method sees of a request. It never sees the request itself, so that any server can ask it. */
 export interface AuthRequest {
@@ -48,6 +49,8 @@ export interface AuthAllowed {
   readonly queryChanges?: readonly QueryChange[];
   /** Who it is, for `userIdHeader`. */
   readonly userId?: string;
+  /** Where whoever is signed in can log out, for the page of a 403. */
+  readonly logoutPath?: string;
   /** Claims of the token that was verified, for `identityOf`. */
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Made of `userId` and `claims` by what runs the method; of several steps the last one that has either. */
@@ -67,6 +70,10 @@ export interface AuthDenied {
   /** Flat `[name, value, …]`. */
   readonly headers?: readonly string[];
   readonly body?: string;
+  /** A page for people, in the place of `body`; its headers come with it. */
+  readonly page?: PageContent;
+  /** Where a form of the page may be sent, beside this origin. */
+  readonly formAction?: string;
   readonly redirect?: boolean;
   /** True where nobody was judged, because something failed: behind a `!` it lets nobody in. */
   readonly unsure?: true;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { AzureAddresses } from './group-lookup.ts';
 import { libraryLoggers, type Loggers } from './logger.ts';
+import { createPages, type Pages } from './page/pages.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Route, Secrets, SnapshotSettings, VirtualHost } from './snapshot.ts';
 import { createStates, type StateHold } from './states.ts';
@@ -56,6 +57,8 @@ export interface Context {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Directory below which resources may name files that are read while they are compiled. Default: none is read. */
   readonly filesRoot?: string;
+  /** Renders what people see of errors, login and logout. */
+  readonly pages: Pages;
   /** Where Microsoft Entra and Graph are. Default: the public cloud. */
   readonly azure?: AzureAddresses;
   /**
@@ -105,6 +108,7 @@ export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates
     metrics: parts.metrics ?? createMetrics(),
     secrets: parts.secrets ?? { get: () => undefined },
     now,
+    pages: parts.pages ?? createPages(),
     ...(parts.env && { env: parts.env }),
     ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
     ...(parts.filesRoot !== undefined && { filesRoot: parts.filesRoot }),

@@ -25,7 +25,7 @@ export function denialError(
     code: code ?? fallback,
     status,
     headers: single,
-    reply: { body },
+    reply: { body, isFinal: true },
     cause: new Error(reason),
   });
 }

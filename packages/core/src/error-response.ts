@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, type ErrorReply } from './errors.ts';
 import { ERROR_CODES } from './error-codes.ts';
-import { factsOf } from './facts.ts';
 
 /** What a client is told of an error. */
 export interface ErrorResponse {
@@ -12,6 +9,8 @@ export interface ErrorResponse {
   readonly contentType: string;
   /** Flat, beside those that describe the body. */
   readonly headers: readonly string[];
+  /** What the body says; missing where the gateway did not write it. People get a page with it: see `forPeople`. */
+  readonly error?: { readonly code?: string; readonly message: string };
 }
 
 /** Code and message for clients of an error that is no `GatewayError`. */
@@ -38,31 +37,25 @@ export function errorResponse(error: unknown, requestId: string, unknown: Unknow
   return jsonResponse(status, { code, message, requestId }, Object.entries(headers).flat());
 }
 
-function ownResponse({ status, headers }: GatewayError, { body }: ErrorReply): ErrorResponse {
+function ownResponse({ code, status, headers }: GatewayError, { body, isFinal }: ErrorReply): ErrorResponse {
   const { 'content-type': contentType = 'text/plain', ...others } = headers;
-  return { status, body, contentType: body === '' ? '' : contentType, headers: Object.entries(others).flat() };
+  const response = {
+    status,
+    body,
+    contentType: body === '' ? '' : contentType,
+    headers: Object.entries(others).flat(),
+  };
+  return isFinal && body !== '' ? response : { ...response, error: { code, message: body } };
 }
 
-/** Returns a response with a value as JSON. */
-export function jsonResponse(status: number, body: object, headers: readonly string[]): ErrorResponse {
-  return { status, body: JSON.stringify(body), contentType: 'application/json', headers };
+/** Code, message and request id: the JSON of every error. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly requestId: string;
 }
 
-/** Answers a request with an error, in a server of one's own. What was begun already is cut off. */
-export function respondToError(error: unknown, req: IncomingMessage, res: ServerResponse): void {
-  if (res.writableEnded || res.destroyed) return;
-  if (res.headersSent) {
-    res.destroy();
-    return;
-  }
-  const { status, body, contentType, headers } = errorResponse(error, factsOf(req).requestId || randomUUID());
-  const names = new Set(headers.flatMap((each, i) => (i % 2 === 0 ? [each.toLowerCase()] : [])));
-  for (const name of names) res.removeHeader(name);
-  for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
-  if (contentType !== '') res.setHeader('content-type', contentType);
-  res.setHeader('content-length', Buffer.byteLength(body));
-  // A body that nobody reads would be taken for the next request.
-  if (!req.complete && req.httpVersionMajor < 2) res.setHeader('connection', 'close');
-  res.statusCode = status;
-  res.end(req.method === 'HEAD' ? '' : body);
+/** Returns a response to an error as JSON. */
+export function jsonResponse(status: number, error: ErrorBody, headers: readonly string[]): ErrorResponse {
+  return { status, body: JSON.stringify(error), contentType: 'application/json', headers, error };
 }

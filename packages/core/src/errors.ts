@@ -7,6 +7,8 @@ export interface ErrorReply {
   /** For access logs: what `%RESPONSE_CODE_DETAILS%` and `%RESPONSE_FLAGS%` give. */
   readonly details?: string;
   readonly flags?: string;
+  /** True where the body is sent as it is, to browsers too: whoever wrote it chose its form. Empty bodies become a page all the same. */
+  readonly isFinal?: boolean;
 }
 
 /** What a {@link GatewayError} is made of, beside its message. */

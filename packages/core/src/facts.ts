@@ -39,6 +39,8 @@ export interface Facts {
   readonly metadata: Map<string, Record<string, unknown>>;
   /** Who sends the request; `undefined` before a handler authenticated it. */
   identity: Identity | undefined;
+  /** Where the sender can log out; `undefined` without a login. */
+  logoutPath: string | undefined;
   readonly requestChanges: HeaderChange[];
   readonly responseChanges: HeaderChange[];
   /**
@@ -72,6 +74,7 @@ class RequestFacts implements Facts {
   readonly claims = new Map<string, Readonly<Record<string, unknown>>>();
   readonly metadata = new Map<string, Record<string, unknown>>();
   identity: Identity | undefined = undefined;
+  logoutPath: string | undefined = undefined;
   readonly requestChanges: HeaderChange[] = [];
   readonly responseChanges: HeaderChange[] = [];
   headers: readonly string[] | undefined = undefined;

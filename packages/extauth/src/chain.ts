@@ -128,6 +128,7 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<S
   const queryChanges = decision.queryChanges ?? [];
   const userId = decision.userId ?? granted.userId;
   const identity = identityOf(name, decision) ?? granted.identity;
+  const logoutPath = decision.logoutPath ?? granted.logoutPath;
   return {
     request: {
       ...request,
@@ -142,6 +143,7 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<S
       queryChanges: [...(granted.queryChanges ?? []), ...queryChanges],
       ...(userId !== undefined && { userId }),
       ...(identity && { identity }),
+      ...(logoutPath !== undefined && { logoutPath }),
       state,
       metadata: { ...granted.metadata, ...(decision.metadata && { [name]: decision.metadata }) },
     },

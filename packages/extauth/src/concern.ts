@@ -111,7 +111,7 @@ const refuseByGateway: Refuse = ({ status, headers, body, reason, details, flags
       code: 'ERR_EXTAUTH_DENIED',
       status,
       ...(contentType !== undefined && { headers: { 'content-type': contentType } }),
-      reply: { body, details, flags },
+      reply: { body, details, flags, isFinal: true },
     }),
   );
 };

@@ -27,6 +27,7 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
   facts.responseChanges.push(...responseChanges);
   facts.path = changeQuery(facts.path, queryChanges);
   if (granted.identity) facts.identity = granted.identity;
+  if (granted.logoutPath !== undefined) facts.logoutPath = granted.logoutPath;
   if (Object.keys(metadata).length > 0) {
     facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
   }

@@ -1,6 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   factsOf,
+  withPage,
   type AuthAllowed,
   type AuthDenied,
   type AuthRequest,
@@ -82,7 +83,7 @@ export function createAuthHandler({ chain, granted, hidden, settings, context, i
     const { requestId } = facts;
     if (!decision.failed) {
       checkSendable(changesOf(decision));
-      const { status, headers = [], body = '', reason, unsure } = decision;
+      const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages);
       stats[unsure ? 'error' : 'denied'].value++;
       // A login sends people about: that is no refusal to look into.
       log.info({ requestId, config: id, status, reason }, status < 400 ? 'request answered' : 'request refused');

@@ -97,6 +97,7 @@ function createGrant(login: Login): Grant {
       responseChanges: cookies.map((value) => ({ op: 'append', name: 'set-cookie', value })),
       userId: claims?.sub,
       ...(claims && { claims }),
+      ...(block.logoutPath && { logoutPath: block.logoutPath }),
       ...(session.idToken !== undefined && { state: { jwt: session.idToken } }),
       ...(metadata && { metadata }),
     };

@@ -6,6 +6,7 @@ import {
   denialError,
   factsOf,
   identityFrom,
+  withPage,
   type AuthMethod,
   type Concern,
   type Context,
@@ -13,6 +14,7 @@ import {
   type CookieTest,
   type Handler,
   type MiddlewareOptions,
+  type Pages,
 } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { assemble } from './assemble.ts';
@@ -49,7 +51,11 @@ const concern: Concern<OidcOptions> = {
   option: 'oidcAuthorizationCode',
   stage: 'extAuth',
   compile: (options, context) =>
-    handlerOf(methodFrom(options, context), { issuer: options.issuerUrl ?? '', hidden: hiddenFrom(options) }),
+    handlerOf(methodFrom(options, context), {
+      issuer: options.issuerUrl ?? '',
+      hidden: hiddenFrom(options),
+      pages: context.pages,
+    }),
 };
 
 /**
@@ -119,6 +125,7 @@ interface Login {
   readonly issuer: string;
   /** Cookies that nobody behind the login gets. */
   readonly hidden: CookieTest;
+  readonly pages: Pages;
 }
 
 function handlerOf(method: AuthMethod, login: Login): Handler {
@@ -133,16 +140,17 @@ function handlerOf(method: AuthMethod, login: Login): Handler {
 async function authorize(
   method: AuthMethod,
   req: IncomingMessage,
-  { issuer, hidden }: Login,
+  { issuer, hidden, pages }: Login,
 ): Promise<GatewayError | undefined> {
   const asked = requestFrom(req);
   const request = await withBody(asked, method.bodyBytes?.(asked) ?? 0);
   const decision = await method.authorize(request);
   const facts = factsOf(req);
-  if (!decision.allowed) return denialError(decision, facts, 'ERR_OIDC_LOGIN_FAILED');
+  if (!decision.allowed) return denialError(withPage(decision, pages), facts, 'ERR_OIDC_LOGIN_FAILED');
   facts.requestChanges.push(...(decision.requestChanges ?? []));
   facts.responseChanges.push(...(decision.responseChanges ?? []));
   facts.hiddenCookies = hidden;
   if (decision.claims) facts.identity = identityFrom(issuer, decision.claims);
+  facts.logoutPath = decision.logoutPath;
   return undefined;
 }

@@ -5,8 +5,11 @@ import {
   createContext,
   deriveKey,
   keyedDigest,
+  createPages,
+  withPage,
   type AuthAllowed,
   type AuthDecision,
+  type AuthDenied,
   type AuthMethod,
   type AuthRequest,
   type Context,
@@ -16,6 +19,8 @@ import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { oauth2Method, oidcMethod } from '../src/index.ts';
 import { startBadProvider, type BadProvider } from './parts/bad-provider.ts';
 
+/** What a person reads of a denial. */
+const bodyOf = (denied: unknown) => withPage(denied as AuthDenied, createPages()).body;
 const secret = (data: Record<string, string>): SecretValue => ({
   type: 'extauth.vendor.io/oauth',
   data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
@@ -186,7 +191,7 @@ describe('login as an auth method', () => {
     idp.claims = (claims) => ({ ...claims, groups: Array.from({ length: 5000 }, (_, i) => `group-${i}`) });
     const { done } = await logIn(method);
     expect(done).to.include({ status: 500 });
-    expect((done as { body: string }).body).to.contain('ERR_OIDC_SESSION_TOO_LARGE');
+    expect(bodyOf(done)).to.contain('ERR_OIDC_SESSION_TOO_LARGE');
   });
 
   it('works with several providers side by side, and takes the state of one at none of the others', async () => {
@@ -227,7 +232,7 @@ describe('login as an auth method', () => {
   it('steps over a page of its own where cookies are SameSite=Strict', async () => {
     const { done } = await logIn(make({ session: { redis: {}, cookieOptions: { sameSite: 'StrictMode' } } }));
     expect(done).to.include({ status: 200 });
-    expect((done as { body: string }).body).to.contain('content="0;url=https://app.example.com/page?x=1"');
+    expect(bodyOf(done)).to.contain('content="0;url=https://app.example.com/page?x=1"');
   });
 
   it('matches the callback by a regular expression, and below the path of appUrl', async () => {
@@ -269,7 +274,7 @@ describe('login as an auth method', () => {
     const { cookies } = await logIn(method);
     const decision = await method.authorize(asked('/logout', { cookie: cookieHeader(cookies) }));
     expect(decision).to.include({ status: 200 });
-    expect((decision as { body: string }).body)
+    expect(bodyOf(decision))
       .to.contain(`action="${idp.issuer}/end"`)
       .and.contain('name="client_id" value="web"')
       .and.not.contain('id_token_hint');

@@ -15,6 +15,11 @@ export function textReply(status: number, body: string, headers: readonly string
   return { status, body, contentType: body === '' ? '' : TEXT, headers };
 }
 
+/** Returns the response to a failure: a short text, or none; people get a page with it. */
+export function failureReply(status: number, message: string): LocalReply {
+  return { ...textReply(status, message), error: { message } };
+}
+
 /** An answer that sends the client elsewhere. */
 export function redirectReply(status: number, location: string): LocalReply {
   return { status, body: '', contentType: '', headers: ['location', location] };

@@ -1,5 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError, type ClientConnection, type Endpoint, type Facts, type Handler } from '@edge-gateway/core';
+import {
+  forPeople,
+  GatewayError,
+  signsOf,
+  type ClientConnection,
+  type Endpoint,
+  type Facts,
+  type Handler,
+  type Pages,
+} from '@edge-gateway/core';
 import type { CompiledListener } from './compile/listener.ts';
 import { EMPTY_PLAN, type CompiledDestination, type Plan } from './compile/route.ts';
 import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
@@ -14,10 +23,10 @@ import {
   errorReply,
   headersOf,
   replyTo,
-  textReply,
   writeHead,
   writeReply,
   type LocalReply,
+  failureReply,
 } from './reply.ts';
 import type { RoutingErrorCode } from './error-codes.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
@@ -27,6 +36,7 @@ import { countAnswer, type HttpStats } from './statistics.ts';
 export interface RequestEnvironment {
   readonly stats: HttpStats;
   readonly now: () => number;
+  readonly pages: Pages;
   /** Keeps the upstreams of now until the function it gives is called. */
   readonly hold: () => () => void;
   /** Called when the last request of a replaced virtual host is over. */
@@ -168,7 +178,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     const { failure } = outcome;
     if (!failure) this.finish();
     else if (failure.status < 500) this.reply(replyTo(new GatewayError(failure.message, failure), this.requestId));
-    else this.reply(textReply(failure.status, failure.message));
+    else this.reply(failureReply(failure.status, failure.message));
   }
 
   /** Refuses the request with a code of the table. */
@@ -177,15 +187,17 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     this.reply(errorReply(code, this.requestId));
   }
 
-  /** Answers without an upstream. */
-  reply(reply: LocalReply): void {
-    const { res, req } = this;
+  /** Answers without an upstream; people get a page for an error. */
+  reply(written: LocalReply): void {
+    const { res, req, requestId, facts } = this;
     if (this.finished) return;
     if (res.headersSent || res.destroyed) {
       res.destroy();
       this.flags ||= 'DC';
       return this.finish();
     }
+    const { pages } = this.environment;
+    const reply = written.error ? forPeople(written, { request: signsOf(req), requestId, pages, facts }) : written;
     const headers = headersOf(reply);
     this.status = reply.status;
     this.responseHeaders = headers;

@@ -100,6 +100,7 @@ export function createRouter(options: RouterOptions = {}): Router {
     stats: createHttpStats(context.metrics),
     now: context.now,
     hold: generations.hold,
+    pages: context.pages,
     onHostIdle: table.hostIdle,
     backPressure:
       options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,

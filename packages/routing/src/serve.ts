@@ -10,7 +10,7 @@ import { locationOf } from './options/redirect.ts';
 import { chooseByWeight } from './options/weighted-choice.ts';
 import { matchedLength } from './match/matcher.ts';
 import { respond } from './respond.ts';
-import { redirectReply, replyTo, textReply } from './reply.ts';
+import { failureReply, redirectReply, replyTo, textReply } from './reply.ts';
 import { applyFacts, setPath } from './request-changes.ts';
 import { takeIn } from './request-head.ts';
 import type { RoutedRequest } from './routed-request.ts';
@@ -100,7 +100,7 @@ function notFound(request: RoutedRequest): void {
   request.environment.stats.noRoute.value++;
   request.flags = 'NR';
   request.details = 'route_not_found';
-  request.reply(textReply(404, ''));
+  request.reply(failureReply(404, ''));
 }
 
 /** Chooses the destination, so that its options hold, then asks the concerns. */
@@ -231,7 +231,7 @@ export function noCluster(request: RoutedRequest): void {
   request.environment.stats.noCluster.value++;
   request.flags = 'NC';
   request.details = 'cluster_not_found';
-  request.reply(textReply(503, ''));
+  request.reply(failureReply(503, ''));
 }
 
 function fail(request: RoutedRequest, ways: Ways, error: unknown): void {

@@ -1,9 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+
 /** The parts of a request that show who made it. */
 export interface RequestSigns {
   /** Upper case. */
   readonly method: string;
   /** A request header by its lower-case name. */
   header(name: string): string | undefined;
+}
+
+/** Returns the signs of a request of `node:http`, by the headers that the client sent. */
+export function signsOf({ method = 'GET', headers }: IncomingMessage): RequestSigns {
+  return {
+    method,
+    header(name) {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+  };
 }
 
 /**

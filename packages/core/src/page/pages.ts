@@ -108,11 +108,9 @@ function anchor({ href, text }: PageLink): string {
   return `<a href="${escapeHtml(safeHref(href))}">${escapeHtml(text)}</a>`;
 }
 
-/** Headers of every page beside its policy: no cache keeps it, and it tells no other site where it was. Flat. */
+/** Headers of every page beside its type, with its policy: no cache keeps it, and it tells no other site where it was. Flat. */
 export function pageHeaders(policy: string): string[] {
   return [
-    'content-type',
-    'text/html; charset=utf-8',
     'cache-control',
     'no-store',
     'content-security-policy',

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import type { Logger } from '../logger.ts';
 import { ERROR_CODES } from '../error-codes.ts';
-import { respondToError } from '../error-response.ts';
+import { respondToError } from '../respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
 import { createUpgradeResponse } from './upgrade-response.ts';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Handler } from '../concern.ts';
 import { ERROR_CODES } from '../error-codes.ts';
-import { respondToError } from '../error-response.ts';
+import { respondToError } from '../respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
 import { markProtected, upgradeRefused } from './only-protected.ts';
 import { runAll, type Middleware } from './run.ts';

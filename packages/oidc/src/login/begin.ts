@@ -3,7 +3,7 @@ import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { beginAttempt } from './attempt.ts';
 import { unlisted } from '../provider/unlisted.ts';
 import type { Login } from './login.ts';
-import { cookieHeaders, link, page, redirectTo } from './page.ts';
+import { cookieHeaders, page, redirectTo, pageTemplates } from './page.ts';
 import { extraParameters, scopeOf } from './parameters.ts';
 import { cannotLogIn, loginRequired } from './refusal.ts';
 import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
@@ -44,9 +44,11 @@ async function warnOnce(login: Login): Promise<void> {
 
 function loopPage(target: string, cookie: string): AuthDenied {
   return page({
+    templates: pageTemplates(403),
     status: 403,
-    title: 'The login does not hold',
-    body: `<p>You logged in, but the browser does not keep the session. Cookies may be blocked, or clocks differ.</p>${link(target, 'Start again')}`,
+    title: 'Your login could not be kept',
+    message: 'You logged in, but the browser does not keep the session. Cookies may be blocked, or clocks differ.',
+    links: [{ href: target, text: 'Start again' }],
     reason: 'login loop',
     headers: cookieHeaders([cookie]),
   });

@@ -1,11 +1,11 @@
-import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { escapeHtml, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { codeOf, unlessStoreIsAway } from '../failure.ts';
 import { toSession, type Session } from '../session/session.ts';
 import { isClockProblem } from '../provider/verify.ts';
 import { endAttempt, resumeAttempt, type Attempt } from './attempt.ts';
 import { knownClaims } from './known-claims.ts';
 import type { Login } from './login.ts';
-import { cookieHeaders, escapeHtml, page, redirectTo } from './page.ts';
+import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters } from './parameters.ts';
 import { errorPage, invalidTokenPage, refusalOf } from './refusal.ts';
 import { rememberRound } from './rounds.ts';
@@ -79,9 +79,12 @@ const lateKey = (cookieName: string): string => `late ${cookieName}`;
 /** A redirect after the provider's would come without strict cookies; a page of this site begins a navigation of its own. */
 function sameSiteStep(target: string, cookies: readonly string[]): AuthDenied {
   return page({
+    templates: ['logged-in'],
     status: 200,
     title: 'Logged in',
-    body: `<meta http-equiv="refresh" content="0;url=${escapeHtml(target)}"><p><a href="${escapeHtml(target)}">Go on</a></p>`,
+    message: '',
+    html: `<meta http-equiv="refresh" content="0;url=${escapeHtml(target)}">`,
+    links: [{ href: target, text: 'Go on' }],
     reason: 'logged in',
     headers: cookieHeaders(cookies),
   });

@@ -1,13 +1,7 @@
-import type { AuthDenied } from '@edge-gateway/core';
+import type { AuthDenied, PageContent } from '@edge-gateway/core';
 
-const STYLE = 'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem}';
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
-
-/** What a page says. `body` is HTML; text from outside goes through `escapeHtml`. */
-export interface Page {
-  readonly status: number;
-  readonly title: string;
-  readonly body: string;
+/** What a page of the login says, and what goes with it. */
+export interface Page extends PageContent {
   /** For the log. */
   readonly reason: string;
   readonly headers?: readonly string[];
@@ -15,37 +9,21 @@ export interface Page {
   readonly formAction?: string;
 }
 
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
-
-/** An answer for people. It is never cached, loads nothing, and tells nothing of the inside. */
-export function page({ status, title, body, reason, headers = [], formAction }: Page): AuthDenied {
-  const policy = formAction === undefined ? `${POLICY}; form-action 'self'` : `${POLICY}; form-action ${formAction}`;
+/** A response for people. It is never cached, loads nothing, and tells nothing of the inside. */
+export function page({ reason, headers = [], formAction, ...content }: Page): AuthDenied {
   return {
     allowed: false,
-    status,
-    headers: [
-      'content-type',
-      'text/html; charset=utf-8',
-      'cache-control',
-      'no-store',
-      'content-security-policy',
-      policy,
-      'referrer-policy',
-      'no-referrer',
-      'x-content-type-options',
-      'nosniff',
-      ...headers,
-    ],
-    body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><style>${STYLE}</style><h1>${title}</h1>${body}</html>`,
+    status: content.status,
+    headers,
+    page: content,
+    ...(formAction !== undefined && { formAction }),
     reason,
   };
 }
 
-/** A link; an empty address is this page itself. */
-export function link(href: string, text: string): string {
-  return `<p><a href="${escapeHtml(href)}">${escapeHtml(text)}</a></p>`;
+/** Returns the operator's templates that suit a page of the login, the most specific first. */
+export function pageTemplates(status: number): readonly string[] {
+  return ['login', String(status), status >= 500 ? '5xx' : '4xx', 'error'];
 }
 
 /** `set-cookie` headers. */

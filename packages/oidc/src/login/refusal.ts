@@ -2,7 +2,7 @@ import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 import { codeOf, type ErrorCode } from '../failure.ts';
 import { isClockProblem } from '../provider/verify.ts';
-import { link, page } from './page.ts';
+import { page, pageTemplates } from './page.ts';
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -47,8 +47,11 @@ export function errorPage(parts: {
   const text = isBusy ? 'Try again' : 'Start again';
   const denied = page({
     status: parts.status ?? status,
+    templates: pageTemplates(parts.status ?? status),
     title: isBusy ? 'Login is not available just now' : 'You are not logged in',
-    body: `<p>${message} (${parts.code})</p>${link(parts.again, text)}`,
+    message,
+    code: parts.code,
+    links: [{ href: parts.again, text }],
     reason: parts.reason,
     headers: [...(isBusy ? ['retry-after', RETRY_AFTER_SECONDS] : []), ...(parts.headers ?? [])],
   });
@@ -60,9 +63,11 @@ export function invalidTokenPage(error: unknown, again: string): AuthDenied {
   if (!isClockProblem(error))
     return errorPage({ code: 'ERR_OIDC_TOKEN_INVALID', reason: (error as Error).message, again, status: 403 });
   return page({
+    templates: pageTemplates(401),
     status: 401,
     title: 'You are not logged in',
-    body: `<p>The clocks of this server and of the identity provider differ too much. (clock)</p>${link(again, 'Start again')}`,
+    message: 'The clocks of this server and of the identity provider differ too much. (clock)',
+    links: [{ href: again, text: 'Start again' }],
     reason: `clock: ${(error as Error).message}`,
     headers: ['www-authenticate', 'Bearer error="invalid_token", error_description="clock"'],
   });

@@ -1,6 +1,6 @@
-import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { escapeHtml, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { unlessStoreIsAway } from '../failure.ts';
-import { cookieHeaders, escapeHtml, link, page, redirectTo } from '../login/page.ts';
+import { cookieHeaders, page, redirectTo } from '../login/page.ts';
 import type { Login } from '../login/login.ts';
 import { forgetRounds } from '../login/rounds.ts';
 import { isForeign } from './foreign.ts';
@@ -28,7 +28,14 @@ export async function logout(login: Login, request: AuthRequest): Promise<AuthDe
 
 function confirm(request: AuthRequest): AuthDenied {
   const [path = '/'] = request.path.split('?', 1);
-  return page({ status: 403, title: 'Log out?', body: link(path, 'Log out'), reason: 'another site asked to log out' });
+  return page({
+    templates: ['log-out'],
+    status: 403,
+    title: 'Log out?',
+    message: 'Another site asked to log you out.',
+    links: [{ href: path, text: 'Log out' }],
+    reason: 'another site asked to log out',
+  });
 }
 
 /** Ends what goes on with the session, and gives the tokens that came of it: those of before are used up. */
@@ -74,9 +81,11 @@ function formPage(action: string, parameters: Record<string, string>, cookies: r
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`)
     .join('');
   return page({
+    templates: ['logged-out'],
     status: 200,
     title: 'You are logged out here',
-    body: `<form method="post" action="${escapeHtml(action)}">${inputs}<button>Log out at the identity provider too</button></form>`,
+    message: 'You may still be logged in at the identity provider.',
+    html: `<form method="post" action="${escapeHtml(action)}">${inputs}<button>Log out at the identity provider too</button></form>`,
     reason: 'logged out',
     headers: cookieHeaders(cookies),
     formAction: '*',

@@ -64,7 +64,7 @@ describe('a provider that changes', () => {
       const calls = world.idp.tokenCalls;
       const answer = await world.visit();
       expect(answer.status).to.equal(403);
-      expect(answer.body).to.contain('does not hold').and.contain('Start again');
+      expect(answer.body).to.contain('could not be kept').and.contain('Start again');
       expect(world.idp.tokenCalls - calls).to.equal(2);
     });
   });

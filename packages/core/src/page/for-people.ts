@@ -1,0 +1,54 @@
+import type { AuthDenied } from '../auth-method.ts';
+import type { ErrorResponse } from '../error-response.ts';
+import type { Facts } from '../facts.ts';
+import type { Identity } from '../identity.ts';
+import { errorPage } from './error-page.ts';
+import { isNavigation, type RequestSigns } from './navigation.ts';
+import { pageHeaders, type Pages } from './pages.ts';
+
+/** Who reads a response. */
+export interface Reader {
+  readonly request: RequestSigns;
+  readonly requestId: string;
+  readonly pages: Pages;
+  readonly facts?: Pick<Facts, 'identity' | 'logoutPath'> | undefined;
+}
+
+const CONTENT_TYPE = 'text/html; charset=utf-8';
+
+/**
+ * Returns the response to an error as a page, with the same status and headers, where the navigation of a browser led to
+ * it; as it is for scripts, and where it is no error of the gateway's own.
+ */
+export function forPeople(response: ErrorResponse, { request, requestId, pages, facts }: Reader): ErrorResponse {
+  const { error, status, headers } = response;
+  if (!error || status < 400 || !isNavigation(request)) return response;
+  const content = errorPage({
+    status,
+    body: error.message,
+    code: error.code,
+    requestId,
+    user: facts?.identity && nameOf(facts.identity),
+    logoutPath: facts?.logoutPath,
+  });
+  return {
+    status,
+    body: pages.render(content),
+    contentType: CONTENT_TYPE,
+    headers: [...headers, ...pageHeaders(pages.policy()), 'vary', 'accept, sec-fetch-mode'],
+  };
+}
+
+/** The name that people know themselves by. */
+function nameOf({ claims, subject }: Identity): string | undefined {
+  const named = ['email', 'preferred_username', 'name'].map((claim) => claims[claim]);
+  return named.find((value): value is string => typeof value === 'string' && value !== '') ?? subject;
+}
+
+/** Returns a denial with its page written out: body and headers. */
+export function withPage(denied: AuthDenied, pages: Pages): AuthDenied {
+  const { page, formAction, headers = [], ...rest } = denied;
+  if (!page) return denied;
+  const described = ['content-type', CONTENT_TYPE, ...pageHeaders(pages.policy(formAction)), ...headers];
+  return { ...rest, headers: described, body: pages.render(page) };
+}
