@@ -29,7 +29,7 @@ async function runCommands(workspace: Workspace, block: Block): Promise<void> {
 }
 
 async function runBlock(workspace: Workspace, block: Block): Promise<void> {
-  const file = block.text.match(/^(?:#|\/\/) file: (\S+)\n/)?.[1];
+  const file = block.text.match(/^(?:#|\/\/|<!--) file: (\S+)(?: -->)?\n/)?.[1];
   const replaced = block.directives.get('replace');
   if (replaced) workspace.write(replaced, applyDiff(workspace.read(replaced), block.text));
   else if (file) workspace.write(file, block.text);

@@ -76,11 +76,23 @@ describe('the protected pages, in a browser', () => {
         const page = await (await newContext()).newPage();
         await logIn(page);
         const elsewhere = await page.goto(url('/reports'));
-        expect([elsewhere!.status(), await elsewhere!.text()]).to.deep.equal([403, 'RBAC: access denied']);
+        expect(elsewhere!.status()).to.equal(403);
+        expect(await page.locator('h1').textContent()).to.equal('Access denied');
+        expect(await page.locator('main').textContent())
+          .to.contain('RBAC: access denied')
+          .and.contain('You are signed in as admin@example.com');
+        const away = await page.getByRole('link', { name: 'Switch accounts' }).getAttribute('href');
+        expect(away).to.equal(`${prefix}/logout`);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.setViewportSize({ width: 400, height: 700 });
+          await screenshot(page, `${slug}-3-denied-${colorScheme}`);
+          expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(400);
+        }
         await screenshot(page, `${slug}-3-another-path`);
         const other = await (await newContext()).newPage();
         await logIn(other, 'user@example.com');
-        expect(await other.locator('body').textContent()).to.equal('RBAC: access denied');
+        expect(await other.locator('main').textContent()).to.contain('RBAC: access denied');
         await screenshot(other, `${slug}-4-another-user`);
       });
 
@@ -159,6 +171,6 @@ describe('the protected pages, in a browser', () => {
     expect(page.url()).to.contain(`${demo.issuer}/interaction/`);
     await fillIn(page, 'user@example.com');
     await page.waitForURL(`${demo.appUrl}/account`);
-    expect(await page.locator('body').textContent()).to.equal('RBAC: access denied');
+    expect(await page.locator('body').textContent()).to.contain('RBAC: access denied');
   });
 });

@@ -24,6 +24,8 @@ export interface GatewaySettings {
   readonly accessLogOverflow: 'drop' | 'block';
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];
+  /** Directory of templates for the pages that people see. Default: the built-in pages. */
+  readonly errorPages?: string;
   /** URL of the Redis that keeps results of GraphQL APIs. Default: they are kept in memory. */
   readonly graphqlCache?: string;
 }
@@ -119,6 +121,11 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
       new Option('--template-env <names>', 'variables that templates may read, with commas between them')
         .env('GATEWAY_TEMPLATE_ENV')
         .argParser(names),
+    )
+    .addOption(
+      new Option('--error-pages <dir>', 'templates for the pages that people see, as 404.html').env(
+        'GATEWAY_ERROR_PAGES',
+      ),
     )
     .addOption(
       new Option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port')

@@ -14,6 +14,7 @@ import { accessChecks } from '@edge-gateway/rbac';
 import { openAdminPorts } from '../admin-ports.ts';
 import { createDataPlane, type DataPlane } from '../data-plane.ts';
 import { startDiscovery } from '../discovery.ts';
+import { readErrorPages } from '../error-pages.ts';
 import type { GatewaySettings } from '../settings.ts';
 
 /** A gateway that serves. */
@@ -49,6 +50,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     metrics,
     secrets: controlPlane.secrets,
     env: shownVariables(settings),
+    ...(settings.errorPages !== undefined && { pages: readErrorPages(settings.errorPages) }),
     filesRoot: settings.config,
   });
   const dataPlane = createDataPlane(context, settings);

@@ -1,0 +1,44 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { createPages, GatewayError, type Pages } from '@edge-gateway/core';
+
+/** Larger templates are a mistake, in bytes. */
+const MAX_BYTES = 262_144;
+/** Names that a template may have; `4xx` and `5xx` suit every status of their class. */
+const NAME = /^(?:[45]\d\d|4xx|5xx|error|login|logged-in|log-out|logged-out)$/;
+
+/**
+ * Reads the templates `NAME.html` of a directory. Throws `ERR_GATEWAY_ERROR_PAGES` for a directory that cannot be read, for
+ * a name that no page has, and for a template with an unknown placeholder.
+ */
+export function readErrorPages(directory: string): Pages {
+  const templates = new Map<string, string>();
+  for (const file of filesOf(directory)) {
+    const name = basename(file, '.html');
+    if (!NAME.test(name))
+      throw invalid(
+        `${join(directory, file)}: no page has this name: use 404.html, 4xx.html, error.html, login.html …`,
+      );
+    const text = readFileSync(join(directory, file), 'utf8');
+    if (Buffer.byteLength(text) > MAX_BYTES) throw invalid(`${join(directory, file)}: larger than ${MAX_BYTES} bytes`);
+    templates.set(name, text);
+  }
+  if (templates.size === 0) throw invalid(`${directory}: there is no template such as error.html`);
+  try {
+    return createPages(templates);
+  } catch (error) {
+    throw invalid(join(directory, (error as Error).message));
+  }
+}
+
+function filesOf(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((file) => file.endsWith('.html'));
+  } catch (error) {
+    throw invalid(`${directory} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError(`--error-pages: ${message}`, { code: 'ERR_GATEWAY_ERROR_PAGES' });
+}
