@@ -72,7 +72,13 @@ describe('errors of the gateway', () => {
   }
 
   it('are exactly `RBAC: access denied` for what no browser navigates to', async () => {
-    for (const headers of [SCRIPT, {}, { accept: 'application/json' }, { ...BROWSER, 'sec-fetch-mode': 'no-cors' }]) {
+    const notNavigating: Record<string, string>[] = [
+      SCRIPT,
+      {},
+      { accept: 'application/json' },
+      { ...BROWSER, 'sec-fetch-mode': 'no-cors' },
+    ];
+    for (const headers of notNavigating) {
       const denied = await gateway.ask('/denied', headers);
       expect(denied).to.include({ status: 403, body: 'RBAC: access denied' });
       expect(denied.headers['content-type']).to.equal('text/plain');

@@ -1,5 +1,6 @@
 /** What each metric counts, by its name in Prometheus. Times are in milliseconds unless the name says otherwise. */
 const HELP: Readonly<Record<string, string>> = {
+  access_log_lines_dropped: 'Lines of access logs lost because their reader is too slow.',
   api_gw_vendor_io_translator_resources: 'Resources in use.',
   envoy_cluster_manager_active_clusters: 'Clusters in use.',
   envoy_cluster_membership_healthy: 'Healthy endpoints of the cluster.',
@@ -82,6 +83,7 @@ const HELP: Readonly<Record<string, string>> = {
   gw_certificate_files_update_rejected: 'Changes of certificate files that were rejected.',
   gw_certificate_files_update_success: 'Changes of certificate files that were applied.',
   gw_edge_translation_time_sec: 'Seconds that translations took.',
+  validation_gateway_vendor_io_problems: 'Problems of the configuration.',
   validation_gateway_vendor_io_resources_accepted: 'Resources that were accepted.',
   validation_gateway_vendor_io_resources_rejected: 'Resources that were rejected.',
   validation_gateway_vendor_io_valid_config: '1 while no resource has an error.',
