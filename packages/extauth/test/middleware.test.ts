@@ -5,7 +5,7 @@ import { createContext, createLoggers, type AuthMethodKind, type Handler } from 
 import { expect } from 'chai';
 import express from 'express';
 import { extauth } from '../src/index.ts';
-import { basic, call, secretsOf, start, stopAll } from './harness.ts';
+import { basic, call, secretsOf, start, stopAll, type Call } from './harness.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
@@ -115,6 +115,33 @@ for (const [name, serverOf] of Object.entries(SERVERS)) {
     });
   });
 }
+
+describe('the middleware with onRefusal: next', () => {
+  afterEach(stopAll);
+
+  for (const [what, more, status] of [
+    ['a request without credentials', {}, 401],
+    ['wrong credentials', { headers: { authorization: basic('alice', 'wrong') } }, 401],
+    ['a body that is too long', { method: 'POST', body: 'x'.repeat(50) }, 413],
+  ] as const) {
+    it(`shows error handlers no header that only steps may fill: ${what}`, async () => {
+      const settings = { requestBody: { maxRequestBytes: 20 } };
+      const guard = extauth({ config: CONFIG, settings, onRefusal: 'next' }, context);
+      const url = await start((req, res) =>
+        guard(req, res, (error) =>
+          res.end(JSON.stringify([(error as { status?: number }).status, req.headers, req.rawHeaders])),
+        ),
+      );
+      const forged = { 'x-user-id': 'root', X_User_Id: 'root', 'X-Plan': 'gold', x_plan: 'gold', 'x-other': 'kept' };
+      const { headers, ...rest }: Call = more;
+      const { body } = await call(url, { ...rest, headers: { ...headers, ...forged } });
+      const [got, seen, raw] = JSON.parse(body) as [number, Record<string, string>, string[]];
+      expect(got).to.equal(status);
+      expect(seen).to.include({ 'x-other': 'kept' });
+      expect([...Object.keys(seen), ...raw].filter((name) => /^x[-_](?:user|plan)/i.test(name))).to.deep.equal([]);
+    });
+  }
+});
 
 describe('the middleware behind a body parser', () => {
   const sent: [type: string, body: string][] = [
