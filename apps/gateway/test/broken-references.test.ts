@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startEcho, type Service } from '@edge-gateway/demo';
+import { call } from '../../../packages/cli/test/support/captured-io.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
 const upstream = (name: string, port: number): string => `apiVersion: gw.vendor.io/v1
@@ -50,6 +51,27 @@ describe('a broken reference in a running gateway', () => {
     expect((await get()).status).to.equal(200);
     gateway.write('v22.yaml', upstream('v22', 1));
     await until(async () => (await get()).status === 503, 'the upstream that came later is used');
+  });
+
+  it('is counted alike by the log, the metrics, /zpages, /problems and check', async () => {
+    const routes = Array.from(
+      { length: 40 },
+      (_, i) =>
+        `      - matchers: [{ prefix: /r${i} }]\n        routeAction: { single: { upstream: { name: gone } } }\n`,
+    );
+    gateway.write('shop.yaml', service('shop', '/', 'v2').replace('    routes:\n', `    routes:\n${routes.join('')}`));
+    await warned('39 more places');
+    const page = async (path: string): Promise<any> => (await fetch(`${gateway.stats}${path}`)).json();
+    const { total, problems } = await page('/problems');
+    expect([total, problems.length]).to.deep.equal([40, 40]);
+    expect(problems[0]).to.include({ severity: 'warning', code: 'MISSING_REFERENCE', line: 9, name: 'shop' });
+    expect((await page('/zpages?format=json')).translations[0].problems).to.equal(40);
+    const metrics = await (await fetch(`${gateway.stats}/metrics`)).text();
+    expect(metrics).to.match(/^validation_gateway_vendor_io_problems(\{.*\})? 40$/m);
+    expect(gateway.errors).to.match(/"problems":40,/);
+    expect(gateway.errors.match(/gone \} not found/g)).to.have.length(1);
+    const { stdout } = await call(['check', '--server', gateway.stats, '--proxy-admin', gateway.admin]);
+    expect(stdout).to.contain('Problems of the configuration: 40, as the log and /zpages count them\n');
   });
 
   it('answers 503 when the upstream is deleted, and serves again when it is back', async () => {

@@ -30,7 +30,7 @@ const PROXY_PATHS = `
   .split(/\s+/);
 const CONTROL_PATHS = `
   / /components /debug/pprof /debug/pprof/profile?seconds=0.05 /debug/pprof/heap?seconds=0.05 /logging /metrics
-  /snapshots/edge /snapshots/input /snapshots/proxies /snapshots/xds /version /zpages /zpages?format=json /nothing`
+  /problems /snapshots/edge /snapshots/input /snapshots/proxies /snapshots/xds /version /zpages /zpages?format=json /nothing`
   .trim()
   .split(/\s+/);
 const DEVELOPER_PATHS = ['/', '/xds', '/xds/gw-system~gateway-proxy', '/api', '/nothing'];

@@ -1,4 +1,4 @@
-import { formatIssue, formatPath, type ControlPlaneState, type Issue } from '@edge-gateway/core';
+import { formatIssue, type ControlPlaneState, type Issue } from '@edge-gateway/core';
 
 /** All that `validate` tells of a directory. */
 export interface Validation {
@@ -26,10 +26,4 @@ export function validationOf(state: ControlPlaneState, { allowMissing = false }:
 /** A problem as one line. */
 export function problemLine(issue: Issue): string {
   return formatIssue(issue).replaceAll(/\s*\n\s*/g, ' ');
-}
-
-/** A problem as plain data for `-o json`. */
-export function problemData(issue: Issue): Record<string, unknown> {
-  const { severity, origin, code, kind, namespace, name, path, message, hint } = issue;
-  return { severity, ...origin, code, kind, namespace, name, path: formatPath(path), message, hint };
 }

@@ -83,7 +83,7 @@ const HELP: Readonly<Record<string, string>> = {
   gw_certificate_files_update_rejected: 'Changes of certificate files that were rejected.',
   gw_certificate_files_update_success: 'Changes of certificate files that were applied.',
   gw_edge_translation_time_sec: 'Seconds that translations took.',
-  validation_gateway_vendor_io_problems: 'Problems of the configuration.',
+  validation_gateway_vendor_io_problems: 'Errors and warnings of the configuration, as many as /problems lists.',
   validation_gateway_vendor_io_resources_accepted: 'Resources that were accepted.',
   validation_gateway_vendor_io_resources_rejected: 'Resources that were rejected.',
   validation_gateway_vendor_io_valid_config: '1 while no resource has an error.',

@@ -11,6 +11,7 @@ import { indexPage } from './index-page.ts';
 import { logging } from './logging.ts';
 import { metrics } from './metrics.ts';
 import type { ControlAdminOptions } from './options.ts';
+import { problems } from './problems.ts';
 import { createProfiler } from './profiler.ts';
 import { pprofHeap, pprofIndex, pprofProfile } from './pprof.ts';
 import { snapshotsEdge } from './snapshots-edge.ts';
@@ -27,6 +28,7 @@ const FACTORIES: readonly ControlEndpointFactory[] = [
   pprofIndex,
   logging,
   metrics,
+  problems,
   snapshotsEdge,
   snapshotsInput,
   snapshotsProxies,

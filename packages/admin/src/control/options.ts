@@ -17,7 +17,7 @@ export interface TranslationRecord {
   readonly at: number;
   readonly durationMs: number;
   readonly resources: number;
-  /** Errors and warnings in what is written. */
+  /** Errors and warnings of the configuration: as many as `/problems` lists. */
   readonly problems: number;
 }
 

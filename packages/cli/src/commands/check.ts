@@ -4,10 +4,12 @@ import { checksOf, EXCLUDABLE } from '../check/checks.ts';
 import { checkDirectory } from '../check/directory.ts';
 import { readInput, type CheckFlags } from '../check/input.ts';
 import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
+import type { Connection } from '../connection.ts';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway.ts';
 import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
+import { dig } from '../objects.ts';
 import { printable } from '../printable.ts';
 import { didYouMean } from '../suggest.ts';
 import { createTerminal, type Terminal } from '../terminal.ts';
@@ -75,8 +77,20 @@ async function check(io: Io, command: Command, flags: CheckFlags & { output: str
     results.push(result);
     if (asTable) printResult(terminal, result, messages.slice(from));
   }
+  const total = await problemCount(input.connection);
+  if (total > 0) note(`Problems of the configuration: ${total}, as the log and /zpages count them`);
   if (!asTable) return terminal.out(jsonReport(results, messages));
+  if (total > 0) terminal.out(terminal.colors.yellow(messages.at(-1)!));
   conclude(terminal, results);
+}
+
+/** How many problems the gateway counts; 0 when it does not say. */
+async function problemCount(connection: Connection): Promise<number> {
+  try {
+    return Number(dig(await connection.control('/problems'), 'total')) || 0;
+  } catch {
+    return 0;
+  }
 }
 
 async function checkOffline(io: Io, directory: string, flags: CheckFlags & { output: string }): Promise<void> {

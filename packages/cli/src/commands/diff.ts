@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { issueData } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../comparison.ts';
 import { badAnswer, type Connection } from '../connection.ts';
@@ -11,7 +12,7 @@ import { loadAfter } from '../load-after.ts';
 import { countLine, problemLines, shownProblems } from '../problems.ts';
 import { readSnapshots } from '../read-snapshots.ts';
 import { createTerminal, type Terminal } from '../terminal.ts';
-import { problemData, validationOf, type Validation } from '../validation.ts';
+import { validationOf, type Validation } from '../validation.ts';
 
 interface DiffFlags {
   readonly against?: string;
@@ -44,7 +45,7 @@ export function addDiff(program: Command, io: Io): void {
     if (flags.output === 'table') printTable(terminal, compared);
     else {
       const counts = { differences: partsOf(diffs).length, errors, warnings: problems.length - errors };
-      terminal.out(JSON.stringify({ ...counts, problems: problems.map(problemData), proxies: diffs }, undefined, 2));
+      terminal.out(JSON.stringify({ ...counts, problems: problems.map(issueData), proxies: diffs }, undefined, 2));
     }
     if (errors > 0 || (flags.exitCode && diffs.length > 0)) throw exitStatus(1);
   });

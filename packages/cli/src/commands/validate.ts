@@ -1,3 +1,4 @@
+import { issueData } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { exitStatus } from '../exit-status.ts';
 import { examples } from '../help.ts';
@@ -5,7 +6,7 @@ import type { Io } from '../io.ts';
 import { loadPaths } from '../offline.ts';
 import { count, countLine, problemLines, shownProblems } from '../problems.ts';
 import { createTerminal } from '../terminal.ts';
-import { problemData, validationOf, type Validation } from '../validation.ts';
+import { validationOf, type Validation } from '../validation.ts';
 
 interface ValidateFlags {
   readonly allowMissing?: boolean;
@@ -47,7 +48,7 @@ function print(io: Io, { resources, problems }: Validation, { strict, output }: 
   const warnings = problems.length - errors;
   const failed = errors > 0 || (strict === true && warnings > 0);
   if (output === 'json') {
-    out(JSON.stringify({ resources, errors, warnings, problems: problems.map(problemData) }, undefined, 2));
+    out(JSON.stringify({ resources, errors, warnings, problems: problems.map(issueData) }, undefined, 2));
     return failed;
   }
   for (const line of problemLines(problems, colors)) out(line);

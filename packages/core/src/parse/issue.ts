@@ -41,3 +41,9 @@ export function formatIssue(issue: Issue): string {
   ];
   return parts.filter(Boolean).join('  ');
 }
+
+/** A problem as plain data, for JSON. */
+export function issueData({ origin, path, ...issue }: Issue): Readonly<Record<string, unknown>> {
+  const { severity, code, kind, namespace, name, message, hint, cause } = issue;
+  return { severity, ...origin, code, kind, namespace, name, path: formatPath(path), message, hint, cause };
+}

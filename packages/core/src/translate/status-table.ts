@@ -1,11 +1,4 @@
-import {
-  keyOf,
-  type Kind,
-  type Resource,
-  type ResourceKey,
-  type ResourceStatus,
-  type StatusReport,
-} from '../resource.ts';
+import { keyOf, type Resource, type ResourceKey, type ResourceStatus, type StatusReport } from '../resource.ts';
 import type { StoredResource } from '../store.ts';
 import { kindOf, type Changes } from './changes.ts';
 import { dirtyKeys } from './dirty.ts';
@@ -37,9 +30,6 @@ export interface StatusTable {
 
 type Subresource = readonly [string, StatusReport];
 
-/** Kinds that get a status only once something is served. */
-const NEED_PROXY: ReadonlySet<Kind> = new Set(['Upstream', 'UpstreamGroup']);
-
 export function statusTable(sources: StatusSources, memory: Memory | undefined): StatusTable {
   const { world, listeners, proxies, changes } = sources;
   const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, listeners, memory)));
@@ -53,7 +43,7 @@ export function statusTable(sources: StatusSources, memory: Memory | undefined):
   for (const key of dirty ?? world.stored.keys()) {
     if (proxyEntries.has(key)) continue;
     const stored = world.stored.get(key);
-    if (!stored || isUnborn(stored, proxies.length > 0)) {
+    if (!stored) {
       entries.delete(key);
       statuses.delete(key);
       continue;
@@ -99,10 +89,6 @@ function proxyEntry({ metadata }: Resource, listeners: StatusSources['listeners'
   const problems = proxyProblems(metadata.name, listeners.values());
   const input = { stored: undefined, problems, subresources: NONE };
   return [key, statusEntry(key, input, memory?.statuses.entries.get(key))] as const;
-}
-
-function isUnborn({ key, issues }: StoredResource, hasProxy: boolean): boolean {
-  return !hasProxy && NEED_PROXY.has(kindOf(key)) && issues.length === 0;
 }
 
 /** Of what no listener was made of: upstreams and groups have their own problems, some kinds are not read at all. */

@@ -1,0 +1,13 @@
+import { issueData } from '@edge-gateway/core';
+import { compactJson } from '../answer.ts';
+import type { ControlEndpointFactory } from './endpoint.ts';
+
+/** `/problems`: every problem of the configuration with its place, as `{total, problems}`. */
+export const problems: ControlEndpointFactory = ({ state }) => ({
+  paths: ['/problems'],
+  help: 'every problem of the configuration',
+  get: () => {
+    const issues = state()?.issues ?? [];
+    return compactJson({ total: issues.length, problems: issues.map(issueData) });
+  },
+});
