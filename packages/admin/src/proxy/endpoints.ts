@@ -3,6 +3,7 @@ import { clusters } from './clusters.ts';
 import { configDump } from './config-dump.ts';
 import { drainListeners } from './drain-listeners.ts';
 import type { Endpoint, EndpointFactory } from './endpoint.ts';
+import { graphqlApis } from './graphql-explorer.ts';
 import { healthcheckFail, healthcheckOk } from './healthcheck.ts';
 import { hotRestartVersion } from './hot-restart-version.ts';
 import { initDump } from './init-dump.ts';
@@ -26,6 +27,7 @@ const FACTORIES: readonly EndpointFactory[] = [
   clusters,
   configDump,
   drainListeners,
+  graphqlApis,
   healthcheckFail,
   healthcheckOk,
   hotRestartVersion,

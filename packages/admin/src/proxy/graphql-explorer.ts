@@ -7,6 +7,7 @@ import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
 import { escapeHtml } from '@edge-gateway/core';
 import { page } from '../page.ts';
+import type { EndpointFactory } from './endpoint.ts';
 
 /** What the explorer shows. */
 export interface GraphQLExplorer {
@@ -35,10 +36,21 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src data:; img-src data:; " +
   "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** `/graphql`: the GraphQL APIs, each with a page to try queries on. Its scripts are served from here. */
+/** `/graphql`: the GraphQL APIs that are served, each with a link to a page to try queries on. */
+export const graphqlApis: EndpointFactory = ({ graphql }) =>
+  graphql && {
+    paths: ['/graphql', '/graphql/'],
+    help: 'GraphQL APIs, each with a page to try queries on',
+    answer: () => ({
+      type: 'html',
+      body: page('GraphQL APIs', listOf(graphql.apis())),
+      headers: { 'content-security-policy': POLICY },
+    }),
+  };
+
+/** Below `/graphql`: the pages to try queries on. Their scripts are served from here. */
 export function graphqlExplorer(explorer: GraphQLExplorer): Router {
   const router = express.Router({ strict: true, caseSensitive: true });
-  router.get('/', (_req, res) => sendPage(res, page('GraphQL APIs', listOf(explorer.apis()))));
   router.get('/assets/start.js', (_req, res) => sendAsset(res, 'text/javascript', START));
   router.get('/assets/:name', (req, res, next) => {
     const asset = Object.hasOwn(ASSETS, req.params.name) ? ASSETS[req.params.name] : undefined;
@@ -55,7 +67,7 @@ export function graphqlExplorer(explorer: GraphQLExplorer): Router {
     if (!serve) return next(adminError('ERR_ADMIN_NOT_FOUND'));
     return serve(req, res, next);
   });
-  router.use((_req, _res, next) => next(adminError('ERR_ADMIN_NOT_FOUND')));
+  router.use((req, _res, next) => next(req.path === '/' ? undefined : adminError('ERR_ADMIN_NOT_FOUND')));
   return router;
 }
 

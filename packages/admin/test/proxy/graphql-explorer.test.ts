@@ -30,6 +30,20 @@ describe('the GraphQL explorer of the proxy admin', () => {
   beforeEach(() => void served.splice(0));
   after(() => admin.close());
 
+  it('is linked from the home page and listed by /help, where it is given', async () => {
+    const other = await proxyAdmin();
+    for (const [asked, isLinked] of [
+      [admin, true],
+      [other, false],
+    ] as const) {
+      expect((await asked.ask('/')).text.includes('<form action="graphql" method="get">')).to.equal(isLinked);
+      expect((await asked.ask('/help')).text.includes('/graphql: GraphQL APIs, each with a page')).to.equal(isLinked);
+    }
+    await other.close();
+    const { text } = await admin.ask('/graphql');
+    expect(text).to.include('<a href="/graphql/gw-system/books">gw-system/books</a>');
+  });
+
   it('is not there unless it is given', async () => {
     const other = await proxyAdmin();
     expect((await other.ask('/graphql')).status).to.equal(404);
@@ -52,7 +66,7 @@ describe('the GraphQL explorer of the proxy admin', () => {
     it(`keeps names text on ${page.slice(0, 30)}`, async () => {
       const { text } = await admin.ask(page);
       expect(text).to.not.include('<img').and.not.include('alert(2)</script>');
-      if (page !== '/graphql/gw-system/books') expect(text).to.include('&gt;&lt;img src=x onerror=alert(1)&gt;');
+      if (page !== '/graphql/gw-system/books') expect(text).to.include('&#62;&#60;img src=x onerror=alert(1)&#62;');
     });
   }
 
