@@ -1,5 +1,4 @@
 import {
-  DEFAULT_NAMESPACE,
   createControlPlane,
   directorySource,
   memorySource,
@@ -10,8 +9,8 @@ import {
   validateWritten,
   type WrittenResource,
 } from '@edge-gateway/core';
-import { dig, text } from './objects.ts';
-import { checksFor } from './offline.ts';
+import { dig, idOf, text } from './objects.ts';
+import { checksFor, contentOf } from './offline.ts';
 
 /** What a gateway holds before it reads a directory: resources as `/snapshots/input` lists them, or another directory. */
 export type Held = { readonly resources: readonly unknown[] } | { readonly directory: string };
@@ -47,13 +46,6 @@ export async function loadAfter(
   return controlPlane.state!;
 }
 
-async function contentOf(source: Source): Promise<SourceChange> {
-  let content: SourceChange = new Map();
-  await source.start((change) => void (content = change));
-  await source.close();
-  return content;
-}
-
 /** Gives the files of one directory the names that they have in another: a file that cannot be read keeps what it held. */
 function renamed(content: SourceChange, from: string, to: string): SourceChange {
   return new Map([...content].map(([unit, written]) => [to + unit.slice(from.length), written]));
@@ -82,12 +74,6 @@ async function heldBy(resources: readonly unknown[], next: SourceChange): Promis
 /** True for a resource that is worth nothing without the values that a gateway hides. */
 function isUnusable(written: WrittenResource): boolean {
   return text(written.value, 'kind') === 'Secret' || validateWritten(written).resource === undefined;
-}
-
-/** Kind, namespace and name of a document; `undefined` for one that does not say which resource it is. */
-function idOf(value: unknown): string | undefined {
-  const [kind, name] = [text(value, 'kind'), text(value, 'metadata', 'name')];
-  return kind && name ? `${kind}/${text(value, 'metadata', 'namespace') || DEFAULT_NAMESPACE}/${name}` : undefined;
 }
 
 function withoutStatus(resource: unknown): unknown {

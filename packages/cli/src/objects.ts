@@ -1,3 +1,5 @@
+import { DEFAULT_NAMESPACE, KINDS, type Kind } from '@edge-gateway/core';
+
 /** A resource as the control plane shows it: shaped as in Kubernetes, with its status. */
 export interface StatusObject {
   readonly apiVersion: string;
@@ -7,7 +9,8 @@ export interface StatusObject {
     readonly namespace: string;
     readonly labels?: Readonly<Record<string, unknown>>;
   };
-  readonly spec: unknown;
+  /** Missing for Secrets and ConfigMaps, whose fields stand beside the metadata. */
+  readonly spec?: unknown;
   readonly status?: unknown;
 }
 
@@ -17,10 +20,25 @@ export function toStatusObjects(data: unknown): StatusObject[] {
     const [kind, name] = [text(item, 'kind'), text(item, 'metadata', 'name')];
     if (!kind || !name) return [];
     const metadata = { ...(dig(item, 'metadata') as object), name, namespace: text(item, 'metadata', 'namespace') };
-    return [
-      { ...(item as object), apiVersion: text(item, 'apiVersion'), kind, metadata, spec: dig(item, 'spec') ?? {} },
-    ];
+    const spec = hasBody(kind) ? {} : { spec: dig(item, 'spec') ?? {} };
+    return [{ ...(item as object), apiVersion: text(item, 'apiVersion'), kind, metadata, ...spec } as StatusObject];
   });
+}
+
+/** Kind, namespace and name of a document; `undefined` for one that does not say which resource it is. */
+export function idOf(value: unknown): string | undefined {
+  const [kind, name] = [text(value, 'kind'), text(value, 'metadata', 'name')];
+  return kind && name ? `${kind}/${text(value, 'metadata', 'namespace') || DEFAULT_NAMESPACE}/${name}` : undefined;
+}
+
+/** True for kinds whose fields stand beside the metadata instead of under `spec`. */
+export function hasBody(kind: string): boolean {
+  return KINDS.get(kind as Kind)?.body === true;
+}
+
+/** True when something is known of a resource beside its name: of one that was rejected a gateway shows nothing else. */
+export function isWritten({ spec }: StatusObject): boolean {
+  return entries(spec).length > 0;
 }
 
 /** The value at a path of keys; `undefined` when a step is missing. */

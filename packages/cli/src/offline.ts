@@ -19,7 +19,7 @@ import {
 import { accessChecks } from '@edge-gateway/rbac';
 import { fileError } from './error-codes.ts';
 import type { Io } from './io.ts';
-import { toStatusObjects, type StatusObject } from './objects.ts';
+import { dig, hasBody, idOf, text, toStatusObjects, type StatusObject } from './objects.ts';
 
 /** Reads, validates and translates a directory as a gateway would. A directory that cannot be read is `ERR_CLI_FILE`. */
 export async function loadOffline(
@@ -37,16 +37,12 @@ export async function loadPaths(io: Io, paths: readonly string[]): Promise<Contr
 
 /** Reads the source once. */
 async function load(source: Source, defaultGateways: DefaultGateways = {}): Promise<ControlPlaneState> {
-  let written: SourceChange = new Map();
-  await source.start((change) => (written = change));
-  await source.close();
-  const checks = await checksFor([...written.values()].flat().map(({ value }) => kindOf(value)));
+  const written = await contentOf(source);
+  const checks = await checksFor([...written.values()].flat().map(({ value }) => text(value, 'kind')));
   const { name } = source;
   const read: Source = { name, start: async (onChange) => onChange(written), close: async () => {} };
   return loadSource(read, { defaultGateways, checks });
 }
-
-const kindOf = (value: unknown): string => String((value as { kind?: unknown } | null | undefined)?.kind);
 
 function isDirectory(io: Io, path: string): boolean {
   return statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -93,20 +89,44 @@ export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways 
   };
 }
 
-/** The resources of a directory with the status that a gateway would give them; refused ones without their spec. */
+/** The resources of a directory with the status that a gateway would give them; rejected ones as they are written. */
 export async function offlineObjects(io: Io, directory: string): Promise<StatusObject[]> {
   const { resources, statuses, proxies } = await loadOffline(io, directory);
   const made = new Map(proxies.map((proxy) => [keyOf('Proxy', proxy.metadata), proxy]));
   const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);
   const keys = [...new Set([...known.keys(), ...statuses.keys()])].sort();
-  return toStatusObjects(keys.map((key) => ({ ...bodyOf(key, known.get(key)), status: statuses.get(key) })));
+  const written = keys.every((key) => known.has(key)) ? new Map() : await writtenIn(resolve(io.cwd, directory));
+  return toStatusObjects(
+    keys.map((key) => ({ ...shapeOf(key, known.get(key), written.get(key)), status: statuses.get(key) })),
+  );
 }
 
-function bodyOf(key: ResourceKey, resource: Resource | undefined): object {
+/** Everything that a source holds. */
+export async function contentOf(source: Source): Promise<SourceChange> {
+  let content: SourceChange = new Map();
+  await source.start((change) => void (content = change));
+  await source.close();
+  return content;
+}
+
+/** The documents of a directory as they are written, by resource. */
+async function writtenIn(directory: string): Promise<ReadonlyMap<string, object>> {
+  const content = await contentOf(directorySource(directory, { watch: false }));
+  const documents = [...content.values()].flat().map(({ value }) => value);
+  return new Map(
+    documents.flatMap((value) => {
+      const id = idOf(value);
+      return id === undefined ? [] : [[id, value as object] as const];
+    }),
+  );
+}
+
+function shapeOf(key: ResourceKey, resource: Resource | undefined, written: object | undefined): object {
   const [kind, namespace, name] = key.split('/');
-  if (!resource) return { apiVersion: '', kind, metadata: { name, namespace } };
+  if (!resource)
+    return { apiVersion: '', ...written, kind, metadata: { ...(dig(written, 'metadata') as object), name, namespace } };
   const { apiVersion, metadata, spec } = resource;
-  return { apiVersion, kind, metadata, spec };
+  return { apiVersion, kind, metadata, ...(hasBody(resource.kind) ? (spec as object) : { spec }) };
 }
 
 /** A place as the caller would write it: relative to where the call was made, when it is below. */

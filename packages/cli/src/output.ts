@@ -1,7 +1,7 @@
 import { redact } from '@edge-gateway/core';
 import { Option } from 'commander';
 import { stringify } from 'yaml';
-import { dig, entries, text, type StatusObject } from './objects.ts';
+import { dig, entries, hasBody, text, type StatusObject } from './objects.ts';
 import type { TitledTable } from './rows/routes.ts';
 import { readState } from './status.ts';
 import { renderTable } from './table.ts';
@@ -53,9 +53,13 @@ function toKube(object: StatusObject): unknown {
     apiVersion: object.apiVersion,
     kind: object.kind,
     metadata: { name, namespace, ...(labels && { labels }), ...(annotations ? { annotations } : {}) },
-    spec: object.spec,
+    ...(hasBody(object.kind) ? bodyOf(object) : { spec: object.spec }),
     ...(object.status ? { status: { statuses: statesByName(dig(object.status, 'statuses')) } } : {}),
   };
+}
+
+function bodyOf({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...body }: StatusObject): object {
+  return body;
 }
 
 function statesByName(statuses: unknown): Record<string, unknown> {

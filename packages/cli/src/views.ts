@@ -1,10 +1,13 @@
 import type { Kind } from '@edge-gateway/core';
 import type { StatusObject } from './objects.ts';
 import { authConfigTable } from './rows/auth-configs.ts';
+import { gatewayTable, matchableGatewayTable } from './rows/gateways.ts';
 import { graphqlApiTable } from './rows/graphql-apis.ts';
 import { proxyTable } from './rows/proxies.ts';
 import { rateLimitConfigTables } from './rows/rate-limit-configs.ts';
 import type { TitledTable } from './rows/routes.ts';
+import { configMapTable, secretTable } from './rows/secrets.ts';
+import { settingsTable, sharedOptionTable } from './rows/shared-options.ts';
 import { upstreamGroupTable, upstreamTable } from './rows/upstreams.ts';
 import { routeTableTable, virtualServiceTable } from './rows/virtual-services.ts';
 import type { TableData } from './table.ts';
@@ -78,5 +81,61 @@ export const VIEWS: readonly View[] = [
     aliases: ['gql', 'graphqlapis'],
     plural: 'GraphQL APIs',
     tables: (objects) => untitled(graphqlApiTable(objects)),
+  },
+  {
+    kind: 'Gateway',
+    command: 'gateway',
+    aliases: ['gw', 'gateways'],
+    plural: 'gateways',
+    tables: (objects) => untitled(gatewayTable(objects)),
+  },
+  {
+    kind: 'MatchableHttpGateway',
+    command: 'httpgateway',
+    aliases: ['hgw', 'httpgateways'],
+    plural: 'HTTP gateways',
+    tables: (objects) => untitled(matchableGatewayTable(objects, 'HTTP Gateway')),
+  },
+  {
+    kind: 'MatchableTcpGateway',
+    command: 'tcpgateway',
+    aliases: ['tgw', 'tcpgateways'],
+    plural: 'TCP gateways',
+    tables: (objects) => untitled(matchableGatewayTable(objects, 'TCP Gateway')),
+  },
+  {
+    kind: 'VirtualHostOption',
+    command: 'virtualhostoption',
+    aliases: ['vho', 'virtualhostoptions'],
+    plural: 'virtual host options',
+    tables: (objects) => untitled(sharedOptionTable(objects, 'Virtual Host Option')),
+  },
+  {
+    kind: 'RouteOption',
+    command: 'routeoption',
+    aliases: ['rto', 'routeoptions'],
+    plural: 'route options',
+    tables: (objects) => untitled(sharedOptionTable(objects, 'Route Option')),
+  },
+  {
+    kind: 'Settings',
+    command: 'settings',
+    aliases: ['st'],
+    plural: 'settings',
+    tables: (objects) => untitled(settingsTable(objects)),
+  },
+  {
+    kind: 'Secret',
+    command: 'secret',
+    aliases: ['secrets'],
+    plural: 'secrets, without their values',
+    tables: (objects) => untitled(secretTable(objects)),
+  },
+  {
+    kind: 'ConfigMap',
+    command: 'configmap',
+    aliases: ['cm', 'configmaps'],
+    plural: 'config maps',
+    tables: (objects) => untitled(configMapTable(objects)),
   },
 ];

@@ -13,12 +13,36 @@ export function destinationText(destination: unknown, namespace: string): string
 /** What a route does, as one cell. */
 export function actionText(route: unknown, namespace: string): string {
   if (dig(route, 'routeAction')) return routeActionText(dig(route, 'routeAction'), namespace);
-  if (dig(route, 'redirectAction')) return text(route, 'redirectAction', 'hostRedirect');
+  if (dig(route, 'redirectAction')) return redirectText(dig(route, 'redirectAction'));
   if (dig(route, 'directResponseAction')) return text(route, 'directResponseAction', 'status');
   const api = refAt(route, namespace, 'graphqlApiRef');
   if (api) return `${api.namespace}.${api.name} (graphql api)`;
   const table = delegateRef(route, namespace);
   return table ? `${table.namespace}.${table.name} (route table)` : '';
+}
+
+/** Where a redirect leads: only the host where nothing else changes, else what of the URL changes. */
+function redirectText(redirect: unknown): string {
+  const host = text(redirect, 'hostRedirect');
+  const scheme = dig(redirect, 'httpsRedirect') === true ? 'https' : '';
+  const port = text(redirect, 'portRedirect');
+  const rewrite = text(redirect, 'prefixRewrite');
+  const regex = text(redirect, 'regexRewrite', 'substitution');
+  const path = text(redirect, 'pathRedirect') || (rewrite && `${rewrite} (prefix)`) || (regex && `${regex} (regex)`);
+  if (!scheme && !port && !path) return host;
+  const authority = `${host || '<host>'}${port && `:${port}`}`;
+  return `redirect: ${scheme || host || port ? `${scheme || '<scheme>'}://${authority}` : ''}${path}`;
+}
+
+/** Weighted destinations, with the share that each gets. */
+function weightedText(destinations: readonly unknown[], namespace: string): string {
+  const weights = destinations.map((one) => Number(text(one, 'weight') || 0));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const shares = destinations.map((one, i) => {
+    const share = total > 0 ? Number(((weights[i]! / total) * 100).toFixed(1)) : 0;
+    return `${destinationText(dig(one, 'destination'), namespace)} ${share} %`;
+  });
+  return `${destinations.length} destinations: ${shares.join(', ')}`;
 }
 
 /** The route table a delegating route names; the deprecated fields beside `ref` win. */
@@ -28,7 +52,7 @@ export function delegateRef(route: unknown, namespace: string) {
 
 function routeActionText(action: unknown, namespace: string): string {
   if (dig(action, 'single')) return destinationText(dig(action, 'single'), namespace);
-  if (dig(action, 'multi')) return `${items(action, 'multi', 'destinations').length} destinations`;
+  if (dig(action, 'multi')) return weightedText(items(action, 'multi', 'destinations'), namespace);
   const group = refAt(action, namespace, 'upstreamGroup');
   if (group) return `upstream group: ${group.name}.${group.namespace}`;
   const header = text(action, 'clusterHeader');

@@ -1,4 +1,4 @@
-import { dig, entries, items, type StatusObject } from '../objects.ts';
+import { dig, entries, isWritten, items, type StatusObject } from '../objects.ts';
 import { statusCell } from '../status.ts';
 import type { TableData } from '../table.ts';
 
@@ -11,7 +11,7 @@ const RESOLVERS: readonly (readonly [member: string, type: string])[] = [
 /** The table of `get graphqlapis`: a row per API. */
 export function graphqlApiTable(objects: readonly StatusObject[]): TableData {
   const rows = objects.map((object) => {
-    const { type, details } = describe(object.spec);
+    const { type, details } = isWritten(object) ? describe(object.spec) : { type: '', details: '' };
     return [object.metadata.name, type, statusCell(object), details];
   });
   return { columns: ['GraphQLApi', 'Type', 'Status', 'Details'], rows };

@@ -1,4 +1,4 @@
-import { dig, items, refAt, text, type StatusObject } from '../objects.ts';
+import { dig, isWritten, items, refAt, text, type StatusObject } from '../objects.ts';
 import { statusCell } from '../status.ts';
 import type { TableData } from '../table.ts';
 import { destinationText } from './destination.ts';
@@ -63,7 +63,10 @@ function serviceLines(serviceSpec: unknown): string[] {
 export function upstreamTable(objects: readonly StatusObject[]): TableData {
   const rows = objects.flatMap((object) => {
     const { spec, metadata } = object;
-    const [member, type] = TYPES.find(([name]) => dig(spec, name) !== undefined) ?? ['', 'Unknown'];
+    const [member, type] = TYPES.find(([name]) => dig(spec, name) !== undefined) ?? [
+      '',
+      isWritten(object) ? 'Unknown' : '',
+    ];
     const block = dig(spec, member);
     const details = [
       ...(DETAILS[member]?.(block, metadata.namespace) ?? []),
@@ -84,7 +87,7 @@ export function upstreamGroupTable(objects: readonly StatusObject[]): TableData 
       ...(i > 0 ? [''] : []),
       ...weightedLines(one, total, object.metadata.namespace),
     ]);
-    const first = [object.metadata.name, statusCell(object), String(total), details[0] ?? ''];
+    const first = [object.metadata.name, statusCell(object), isWritten(object) ? String(total) : '', details[0] ?? ''];
     const between = index < objects.length - 1 ? [['---', '---', '---', '---']] : [];
     return [first, ...details.slice(1).map((line) => ['', '', '', line]), ...between];
   });

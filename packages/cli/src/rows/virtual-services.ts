@@ -1,4 +1,4 @@
-import { dig, items, text, type StatusObject } from '../objects.ts';
+import { dig, isWritten, items, text, type StatusObject } from '../objects.ts';
 import { virtualServiceStatus } from '../status.ts';
 import type { TableData } from '../table.ts';
 import { actionText } from './destination.ts';
@@ -26,8 +26,8 @@ function rowsOf(object: StatusObject, replacesInvalidRoutes: boolean): string[][
   const first = [
     metadata.name,
     text(spec, 'displayName'),
-    domains.join(', ') || '*',
-    sslCell(spec),
+    domains.join(', ') || (isWritten(object) ? '*' : ''),
+    isWritten(object) ? sslCell(spec) : '',
     virtualServiceStatus(object, replacesInvalidRoutes),
     '',
     routes[0] ?? '',

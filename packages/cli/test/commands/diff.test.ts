@@ -150,15 +150,17 @@ describe('diff', () => {
     it('keeps what was in a file that cannot be read', async () => {
       directory('unreadable', 'kind: [');
       directory('unreadable', MORE, 'more.yaml');
+      const server = await serving('old');
       for (const flags of [
         ['--against', 'old'],
-        ['--server', (await serving('old')).url],
+        ['--server', server.url],
       ]) {
         const { code, stdout } = await diff('unreadable', ...flags);
         expect(code).to.equal(1);
         expect(stdout).to.match(/\n\+ upstream more_gw-system\n\n1 difference: 1 added, 0 removed, 0 changed\.\n/);
         expect(stdout).to.contain('unreadable/all.yaml');
       }
+      await server.close();
     });
 
     it('serves secrets as the directory has them, for a gateway does not show them', async () => {

@@ -1,0 +1,25 @@
+import { entries, text, type StatusObject } from '../objects.ts';
+import { statusCell } from '../status.ts';
+import type { TableData } from '../table.ts';
+
+/** The names of the values of a Secret or ConfigMap. */
+function keysOf(object: StatusObject): string {
+  const names = ['data', 'stringData', 'binaryData'].flatMap((member) => entries(object, member).map(([key]) => key));
+  return [...new Set(names)].join('\n');
+}
+
+/** The table of `get secrets`: types and the names of the values, never a value. */
+export function secretTable(objects: readonly StatusObject[]): TableData {
+  const rows = objects.map((object) => [
+    object.metadata.name,
+    text(object, 'type'),
+    keysOf(object),
+    object.status === undefined ? '' : statusCell(object),
+  ]);
+  return { columns: ['Secret', 'Type', 'Keys', 'Status'], rows };
+}
+
+/** The table of `get configmaps`. */
+export function configMapTable(objects: readonly StatusObject[]): TableData {
+  return { columns: ['Config Map', 'Keys'], rows: objects.map((object) => [object.metadata.name, keysOf(object)]) };
+}

@@ -1,0 +1,22 @@
+import { entries, items, text, type StatusObject } from '../objects.ts';
+import { statusCell } from '../status.ts';
+import type { TableData } from '../table.ts';
+
+/** The table of options that virtual hosts or routes share: the names of the options, a line each. */
+export function sharedOptionTable(objects: readonly StatusObject[], column: string): TableData {
+  const rows = objects.map((object) => {
+    const options = entries(object.spec, 'options').map(([name]) => name);
+    const targets = items(object.spec, 'targetRefs').map((ref) => `${text(ref, 'kind')} ${text(ref, 'name')}`);
+    return [object.metadata.name, options.join('\n'), targets.join('\n'), statusCell(object)];
+  });
+  return { columns: [column, 'Options', 'Targets', 'Status'], rows };
+}
+
+/** The table of `get settings`: the parts that are set, a line each. */
+export function settingsTable(objects: readonly StatusObject[]): TableData {
+  const rows = objects.map((object) => {
+    const parts = entries(object.spec).map(([name]) => name);
+    return [object.metadata.name, parts.join('\n'), statusCell(object)];
+  });
+  return { columns: ['Settings', 'Set', 'Status'], rows };
+}

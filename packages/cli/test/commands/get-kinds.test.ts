@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KINDS } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { OUTPUTS } from '../../src/output.ts';
+import { VIEWS } from '../../src/views.ts';
+import { answer } from '../support/answering-server.ts';
+import { call } from '../support/captured-io.ts';
+import { expectFixture } from '../support/fixtures.ts';
+
+const RESOURCES = `apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: public }
+spec:
+  bindPort: 8080
+  httpGateway: { virtualServiceSelector: { team: shop } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualHostOption
+metadata: { name: shared }
+spec: { options: { cors: { allowOrigin: ['https://a.example'] } } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: RouteOption
+metadata: { name: slow }
+spec: { options: { timeout: 30s, prefixRewrite: /v2 } }
+---
+apiVersion: settings.gw.vendor.io/v1
+kind: Settings
+metadata: { name: default }
+spec: { gw: { regexMaxProgramSize: 1024 } }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: keys }
+type: Opaque
+stringData: { first: MARKER, second: MARKER }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: texts }
+data: { page: hello }
+`;
+
+const ROUTES = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: routes }
+spec:
+  virtualHost:
+    domains: [a.example]
+    routes:
+      - matchers: [{ prefix: /weights }]
+        routeAction:
+          multi:
+            destinations:
+              - { weight: 2, destination: { upstream: { name: a } } }
+              - { weight: 1, destination: { upstream: { name: b } } }
+      - { matchers: [{ prefix: /host }], redirectAction: { hostRedirect: new.example } }
+      - { matchers: [{ prefix: /path }], redirectAction: { pathRedirect: /new } }
+      - { matchers: [{ prefix: /prefix }], redirectAction: { prefixRewrite: /new } }
+      - { matchers: [{ prefix: /tls }], redirectAction: { httpsRedirect: true, portRedirect: 8443 } }
+      - { matchers: [{ prefix: /all }], redirectAction: { httpsRedirect: true, hostRedirect: b.example, pathRedirect: /x } }
+`;
+
+const REJECTED = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: rejected }
+spec:
+  virtualHost:
+    domains: [bad.example]
+    routes: [{ matchers: [{ prefix: /a }], directResponseAction: { status: 200 }, tyop: 1 }]
+---
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: rejected }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] }, tyop: 1 }
+`;
+
+describe('get of every kind', () => {
+  let cwd: string;
+  before(() => (cwd = mkdtempSync(join(tmpdir(), 'cli-kinds-'))));
+  after(() => rmSync(cwd, { recursive: true }));
+  const get = (text: string, ...argv: string[]) => {
+    writeFileSync(join(cwd, 'all.yaml'), text);
+    return call(['get', ...argv, '--config', '.'], { cwd });
+  };
+
+  it('exists', () => {
+    expect(VIEWS.map(({ kind }) => kind as string).sort()).to.deep.equal([...KINDS.keys()].sort());
+  });
+
+  it('prints a table', async () => {
+    let text = '';
+    for (const kind of ['gateways', 'virtualhostoptions', 'routeoptions', 'settings', 'secrets', 'configmaps']) {
+      const { code, stdout, stderr } = await get(RESOURCES, kind);
+      expect({ code, stderr }, kind).to.deep.equal({ code: 0, stderr: '' });
+      text += `${kind}\n${stdout}`;
+    }
+    expectFixture('get-kinds.txt', text);
+  });
+
+  it('shows no value of a Secret in any form', async () => {
+    for (const output of OUTPUTS) {
+      const { code, stdout } = await get(RESOURCES, 'secrets', '-o', output);
+      expect(code).to.equal(0);
+      expect(stdout, output)
+        .to.contain('keys')
+        .and.not.match(/MARKER|TUFSS0VS/);
+    }
+    const { stdout } = await get(RESOURCES, 'secret', 'keys', '-o', 'kube-yaml');
+    expect(stdout).to.contain('type: Opaque\n').and.contain('first: <redacted>').and.not.contain('spec');
+  });
+
+  it('shows weights and redirects', async () => {
+    const { stdout } = await get(ROUTES, 'vs');
+    expect(stdout.match(/\/\w+ -> [^|]*/g)?.map((cell) => cell.trim())).to.deep.equal([
+      '/weights -> 2 destinations: gw-system.a (upstream) 66.7 %, gw-system.b (upstream) 33.3 %',
+      '/host -> new.example',
+      '/path -> redirect: /new',
+      '/prefix -> redirect: /new (prefix)',
+      '/tls -> redirect: https://<host>:8443',
+      '/all -> redirect: https://b.example/x',
+    ]);
+  });
+
+  it('shows rejected resources as they are written', async () => {
+    const { stdout } = await get(REJECTED, 'vs');
+    expect(stdout).to.contain('bad.example').and.contain('/a -> 200').and.contain('Rejected');
+    expect((await get(REJECTED, 'us')).stdout)
+      .to.contain('Static')
+      .and.contain('127.0.0.1:80');
+  });
+
+  it('shows no defaults of a resource of which a gateway shows only the name', async () => {
+    const status = { statuses: { 'gw-system': { state: 2, reason: 'bad', reportedBy: 'gateway' } } };
+    const metadata = { name: 'bad', namespace: 'gw-system' };
+    const data = ['VirtualService', 'Upstream', 'UpstreamGroup', 'GraphQLApi', 'Gateway'].map((kind) => ({
+      apiVersion: 'v1',
+      kind,
+      metadata,
+      status,
+    }));
+    const server = await answer({ '/snapshots/input': { data } });
+    for (const kind of ['vs', 'us', 'ug', 'gql', 'gw']) {
+      const { stdout } = await call(['get', kind, '--server', server.url]);
+      expect(stdout.split('\n')[3]!.replaceAll(/[| ]+/g, ' ').trim(), kind).to.equal('bad Rejected');
+    }
+    await server.close();
+  });
+});
