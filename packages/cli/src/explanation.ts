@@ -1,6 +1,8 @@
 import { REDACTED, isSecretName, isToken, redact, redactPath } from '@edge-gateway/core';
 import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
 import { accessLines, type AccessExplanation } from './explain-access.ts';
+import type { RejectedResource } from './explain-rejected.ts';
+import { dig, entries, text } from './objects.ts';
 import { printableDeep } from './printable.ts';
 import type { Colors } from './terminal.ts';
 
@@ -30,10 +32,10 @@ export function withoutSecrets(explanation: Explanation): Explanation {
 
 /** An explanation as text: listener, virtual host, routes, options, access, result. */
 export function renderExplanation(
-  explanation: Explanation & { readonly access?: AccessExplanation },
+  explanation: Explanation & { readonly access?: AccessExplanation; readonly rejected?: readonly RejectedResource[] },
   colors: Colors,
 ): string {
-  const { request, listeners, routes, options, access, outcome } = printableDeep(explanation);
+  const { request, listeners, routes, options, access, rejected = [], outcome } = printableDeep(explanation);
   const lines = [
     colors.bold(`${request.method} ${request.host}${request.path}`),
     ...section(
@@ -47,9 +49,24 @@ export function renderExplanation(
     ),
     ...section('Options, in order', options.map(optionLine)),
     ...(access ? section('Access (no signature is verified here)', accessLines(access, colors)) : []),
-    ...section('Result', outcomeLines(outcome)),
+    ...section(
+      'Rejected resources',
+      rejected.map((one) => mark(false, rejectedLine(one), colors)),
+    ),
+    ...section(resultTitle(access), outcomeLines(outcome)),
   ];
   return lines.join('\n');
+}
+
+function rejectedLine({ kind, namespace, name, serves, reason }: RejectedResource): string {
+  const effect = serves ? 'its last good version serves' : 'it may have been meant to take the request';
+  return `${kind} ${namespace}/${name}: ${effect}${reason && `: ${reason}`}`;
+}
+
+/** External auth is not asked here, so that what follows it is only true if it lets the request through. */
+function resultTitle(access: AccessExplanation | undefined): string {
+  const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
+  return access?.extauth?.steps && !isDecidedBefore ? 'Result, if external auth lets the request through' : 'Result';
 }
 
 const section = (title: string, lines: readonly string[]): string[] =>
@@ -82,7 +99,21 @@ function matcherLines({ path, mismatches }: MatcherVerdict): string[] {
 
 function optionLine({ option, from, destination, applies, value }: AppliedOption): string {
   const level = destination === undefined ? from : `${from} ${destination}`;
-  return `${option} of the ${level}${applies ? '' : ' (replaced by a more specific one)'}: ${JSON.stringify(value)}`;
+  return `${option} of the ${level}${applies ? '' : ' (replaced by a more specific one)'}: ${optionText(option, value)}`;
+}
+
+/** The value of an option; of JWT, whose keys and headers fill a screen, providers with issuers. */
+function optionText(option: string, value: unknown): string {
+  const providers = option.startsWith('jwt') ? entries(value, 'providers') : [];
+  if (providers.length === 0) return JSON.stringify(value);
+  const names = providers.map(([name, provider]) => {
+    const issuer = text(provider, 'issuer');
+    return issuer ? `${name} (${issuer})` : name;
+  });
+  const policy =
+    text(value, 'validationPolicy') ||
+    (dig(value, 'allowMissingOrFailedJwt') === true ? 'ALLOW_MISSING_OR_FAILED' : '');
+  return `${providers.length === 1 ? 'provider' : 'providers'} ${names.join(', ')}${policy && `, ${policy}`}`;
 }
 
 function outcomeLines(outcome: Outcome): string[] {

@@ -91,7 +91,15 @@ export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways 
 
 /** The resources of a directory with the status that a gateway would give them; rejected ones as they are written. */
 export async function offlineObjects(io: Io, directory: string): Promise<StatusObject[]> {
-  const { resources, statuses, proxies } = await loadOffline(io, directory);
+  return objectsOf(io, directory, await loadOffline(io, directory));
+}
+
+/** The same for a directory that is loaded already. */
+export async function objectsOf(
+  io: Io,
+  directory: string,
+  { resources, statuses, proxies }: ControlPlaneState,
+): Promise<StatusObject[]> {
   const made = new Map(proxies.map((proxy) => [keyOf('Proxy', proxy.metadata), proxy]));
   const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);
   const keys = [...new Set([...known.keys(), ...statuses.keys()])].sort();

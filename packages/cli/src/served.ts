@@ -3,7 +3,9 @@ import type { Command } from 'commander';
 import { cliError } from './error-codes.ts';
 import { gatewayOf } from './gateway.ts';
 import type { Io } from './io.ts';
-import { loadOffline } from './offline.ts';
+import type { StatusObject } from './objects.ts';
+import { loadOffline, objectsOf } from './offline.ts';
+import { readSnapshot } from './read-objects.ts';
 import { readSnapshots } from './read-snapshots.ts';
 import { didYouMean } from './suggest.ts';
 import { createTerminal } from './terminal.ts';
@@ -15,6 +17,22 @@ export async function readServed(io: Io, command: Command): Promise<Snapshot[]> 
     if (config !== undefined) return [...(await loadOffline(io, config)).snapshots.values()];
     return (await readSnapshots(gatewayOf(io, command))).map(({ snapshot }) => snapshot);
   });
+}
+
+/** What proxies are served, and the resources that it is made of with their status. */
+export async function readServedResources(
+  io: Io,
+  command: Command,
+): Promise<{ readonly served: readonly Snapshot[]; readonly objects: readonly StatusObject[] }> {
+  const { config } = command.optsWithGlobals<{ config?: string }>();
+  if (config === undefined) {
+    const served = await readServed(io, command);
+    // A gateway that shows its snapshots only can still be explained.
+    const objects = await readSnapshot(gatewayOf(io, command), 'input').catch(() => ({ objects: [] }));
+    return { served, ...objects };
+  }
+  const state = await loadOffline(io, config);
+  return { served: [...state.snapshots.values()], objects: await objectsOf(io, config, state) };
 }
 
 const DEFAULT_PROXY = 'gateway-proxy';

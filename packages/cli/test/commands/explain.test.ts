@@ -45,6 +45,44 @@ describe('explain', () => {
   const explain = (...argv: string[]) => call(['explain', ...argv], { cwd });
   const offline = (...argv: string[]) => explain(...argv, '--config', '.');
 
+  describe('of rejected resources', () => {
+    const rejection = { statuses: { 'gw-system': { state: 2, reason: 'bad field x\nmore', reportedBy: 'gateway' } } };
+    const ask = async (kind: string, name: string, url: string) => {
+      const { snapshots } = await loadDirectory(cwd);
+      const metadata = { name, namespace: 'gw-system' };
+      const server = await answer({
+        '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } },
+        '/snapshots/input': { data: [{ apiVersion: 'v1', kind, metadata, status: rejection }] },
+      });
+      const { stdout } = await explain('GET', url, '--server', server.url);
+      await server.close();
+      return stdout;
+    };
+
+    it('says that the last good version serves', async () => {
+      for (const [kind, name] of [
+        ['VirtualService', 'shop'],
+        ['Upstream', 'echo'],
+      ] as const) {
+        expect(await ask(kind, name, 'http://shop.example/cart')).to.contain(
+          `Rejected resources\n  ✗ ${kind} gw-system/${name}: its last good version serves: bad field x\n`,
+        );
+      }
+    });
+
+    it('names those that may have been meant where nothing takes the request', async () => {
+      expect(await ask('VirtualService', 'other', 'http://other.test/')).to.contain(
+        'VirtualService gw-system/other: it may have been meant to take the request: bad field x',
+      );
+    });
+
+    it('leaves out those that have nothing to do with the request', async () => {
+      for (const kind of ['VirtualService', 'Upstream']) {
+        expect(await ask(kind, 'other', 'http://shop.example/cart')).to.not.contain('Rejected');
+      }
+    });
+  });
+
   const cases: [title: string, argv: string[], file: string][] = [
     [
       'a request that is forwarded',
@@ -271,6 +309,15 @@ describe('explain', () => {
       } finally {
         await server.close();
       }
+    });
+
+    it('says what is only true if external auth lets the request through', async () => {
+      const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
+      const before = { beforeExtAuth: { providers: { main: { issuer: 'https://id.example' } } } };
+      const conditional = 'Result, if external auth lets the request through\n';
+      expect((await ask({ extauth, rbac: { disable: true } })).stdout).to.contain(conditional);
+      expect((await ask({ extauth, jwtStaged: before })).stdout).to.not.contain(conditional);
+      expect((await ask({ rbac: { disable: true } })).stdout).to.contain('\nResult\n');
     });
 
     it('answers what access refuses', async () => {
