@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Next, Responder } from '@edge-gateway/core';
 import type { CompiledAction } from './compile/route.ts';
+import { hasBody } from './http1/request-body.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import type { UpgradeSocket } from './serve.ts';
@@ -30,6 +31,7 @@ export function respond(
   if (ways.upgrade && !websocket) return request.refuse('ERR_ROUTING_UPGRADE');
   if (ways.upgrade) return respondUpgrade(request, ways.upgrade, responder);
   res.once('close', () => ways.closed(request));
+  countBody(request);
   const writeHead = (status: number, headers: readonly string[]): void => request.writeHead(status, headers);
   let called = false;
   const next: Next = (error) => {
@@ -38,6 +40,23 @@ export function respond(
     ways.fail(request, error ?? new Error('the action gave no answer'));
   };
   responder({ req, res, writeHead, retries }, next);
+}
+
+/** Counts the body as it comes: the action reads it in its own way. */
+function countBody(request: RoutedRequest): void {
+  const { req } = request;
+  if (!hasBody(req)) return;
+  if (req.readableEnded) {
+    request.bytesReceived = Number(req.headers['content-length'] ?? 0);
+    return;
+  }
+  request.bytesReceived = req.readableLength;
+  if (req.complete) return;
+  const push = req.push.bind(req);
+  req.push = (chunk: Buffer | null) => {
+    request.bytesReceived += chunk?.length ?? 0;
+    return push(chunk);
+  };
 }
 
 function respondUpgrade(request: RoutedRequest, { socket, head }: UpgradeSocket, responder: Responder): void {
