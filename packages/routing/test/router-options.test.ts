@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
-import { createContext, type Listener, type Snapshot } from '@edge-gateway/core';
+import { createContext, factsOf, type Concern, type Listener, type Route, type Snapshot } from '@edge-gateway/core';
 import { createRouter, type Router } from '../src/router.ts';
 import {
   directOf,
@@ -35,8 +35,8 @@ describe('options of routes and listeners', () => {
   const context = createContext();
   let router: Router;
 
-  async function serve(snapshot: Snapshot): Promise<number> {
-    router = createRouter({ context });
+  async function serve(snapshot: Snapshot, concerns: readonly Concern[] = []): Promise<number> {
+    router = createRouter({ context, concerns });
     router.apply(snapshot);
     const handler = router.listener(LISTENER);
     return (await start((req, res) => handler(req, res, () => res.destroy()))).port;
@@ -108,6 +108,35 @@ describe('options of routes and listeners', () => {
     const options = { hostRewrite: 'b.example', appendXForwardedHost: false };
     const port = await serve(snapshotOf([hostOf([routeOf({ options })])], [up]));
     expect(JSON.parse((await get(port, '/')).body).headers).not.to.have.property('x-forwarded-host');
+  });
+
+  it('headerManipulation: comes after what concerns record of the request, before what they record of the response', async () => {
+    const record: Concern<object> = {
+      name: 'record',
+      option: 'record',
+      stage: 'rbac',
+      compile: () => (req, _res, next) => {
+        const { requestChanges, responseChanges } = factsOf(req);
+        for (const changes of [requestChanges, responseChanges]) {
+          changes.push({ op: 'set', name: 'x-set', value: 'concern' }, { op: 'set', name: 'x-gone', value: 'concern' });
+          changes.push({ op: 'set', name: 'x-seen', value: 'concern' });
+        }
+        next();
+      },
+    };
+    const set = (key: string, value: string) => ({ header: { key, value }, append: false });
+    const headerManipulation = {
+      requestHeadersToAdd: [set('x-set', 'route'), set('x-copy', '%REQ(x-seen)%')],
+      requestHeadersToRemove: ['x-gone'],
+      responseHeadersToAdd: [set('x-set', 'route')],
+    };
+    const options = { record: {}, headerManipulation } as Route['options'];
+    const port = await serve(snapshotOf([hostOf([routeOf({ options })])], [up]), [record as Concern]);
+    const { headers, body } = await get(port, '/');
+    const seen = JSON.parse(body).headers as Record<string, unknown>;
+    expect(seen).to.include({ 'x-set': 'route', 'x-seen': 'concern', 'x-copy': 'concern' });
+    expect(seen).not.to.have.property('x-gone');
+    expect(headers).to.include({ 'x-set': 'concern', 'x-seen': 'concern' });
   });
 
   it('stripAnyHostPort: compares and sends the host without its port', async () => {

@@ -1,4 +1,5 @@
 import { parseDuration, type Listener } from '@edge-gateway/core';
+import { MAX_DELAY_MS } from '../upstream/settings.ts';
 import type { RequestRules } from './check-request.ts';
 
 /** What a listener allows its clients. Times are milliseconds, 0 is no limit. */
@@ -83,8 +84,11 @@ function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<
   };
 }
 
+/** What is longer than a timer of Node takes would be over at once. Node adds a second to the idle time. */
+const LONGEST_MS = MAX_DELAY_MS - 1_000;
+
 const milliseconds = (duration: string | undefined): number | undefined =>
-  duration === undefined ? undefined : parseDuration(duration);
+  duration === undefined ? undefined : Math.min(parseDuration(duration), LONGEST_MS);
 
 function withoutUndefined<T extends object>(object: T): Partial<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;

@@ -1,3 +1,5 @@
+import { MAX_DELAY_MS } from './settings.ts';
+
 /** What may take only so long. */
 export interface Limited {
   /** The time is up. */
@@ -58,7 +60,7 @@ const queues = new Map<number, Queue>();
 
 /**
  * The time limit of one of many: a fraction of the cost of a timer each, for they are kept in the order in which they end.
- * Whole milliseconds; keeps no process alive.
+ * Whole milliseconds, about 25 days at most; keeps no process alive.
  */
 export class Deadline {
   /** When it ends, on the clock of `performance.now()`; the other two are its neighbours. For the queue. */
@@ -71,7 +73,7 @@ export class Deadline {
 
   /** Begins at `now`. */
   constructor(limited: Limited, limitMs: number, now: number) {
-    const whole = Math.ceil(limitMs);
+    const whole = Math.min(Math.ceil(limitMs), MAX_DELAY_MS);
     let queue = queues.get(whole);
     if (!queue) queues.set(whole, (queue = new Queue(whole)));
     this.#limited = limited;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer as createNetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createContext, setCloseDelay, type Context, type SnapshotUpstream } from '@edge-gateway/core';
@@ -312,6 +312,46 @@ describe('forwardUpgrade', () => {
     client.end();
     expect(String((await once(client, 'data'))[0])).to.equal('bye');
     await until(() => gw.sockets.size === 0);
+  });
+
+  it('passes on what the upstream says some time after the client has finished sending', async () => {
+    const upstream = createNetServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('end', () => {
+        setTimeout(() => socket.write('one'), 100);
+        setTimeout(() => socket.end('two'), 300);
+      });
+      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+    });
+    const gw = await upgradeGateway(snapshotOf(await listen(upstream)));
+    whenDone(() => upstream.close());
+    const client = connect({ port: gw.port, host: '127.0.0.1', allowHalfOpen: true });
+    client.write(HANDSHAKE);
+    let text = '';
+    client.on('data', (chunk) => (text += chunk));
+    await until(() => text.includes('\r\n\r\n'));
+    client.end();
+    await once(client, 'end');
+    expect(text.slice(text.indexOf('\r\n\r\n') + 4)).to.equal('onetwo');
+    await until(() => gw.sockets.size === 0);
+  });
+
+  it('passes on the last words of an upstream that closes, however slowly the client reads', async () => {
+    const last = Buffer.alloc(4 * 1024 * 1024, 'z');
+    const upstream = await rawUpstream((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.end(last);
+    });
+    const gw = await upgradeGateway(snapshotOf(upstream.port));
+    const client = connect({ port: gw.port, host: '127.0.0.1' });
+    client.write(HANDSHAKE);
+    let received = 0;
+    client.on('data', (chunk) => {
+      received += chunk.length;
+      client.pause();
+      setTimeout(() => client.resume(), 2);
+    });
+    await once(client, 'close');
+    expect(received).to.be.greaterThan(last.length);
   });
 
   it('closes the client when the upstream disappears', async () => {

@@ -192,6 +192,39 @@ describe('createListeners', () => {
   });
 });
 
+describe('listeners with times that no timer of Node can wait for', () => {
+  it('keep connections open and serve', async () => {
+    const month = '1000h';
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', onWarning);
+    const serving = await serve((_req, res) => res.end('served'), {
+      listener: {
+        httpOptions: {
+          httpConnectionManagerSettings: {
+            requestHeadersTimeout: month,
+            requestTimeout: month,
+            idleTimeout: month,
+            streamIdleTimeout: month,
+            delayedCloseTimeout: month,
+            maxConnectionDuration: month,
+          },
+        },
+      },
+    });
+    const client = await open(serving.port);
+    client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until('served');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(client.socket.destroyed).to.equal(false);
+    expect(client.text()).not.to.match(/connection: close/i);
+    client.socket.destroy();
+    await serving.close();
+    process.off('warning', onWarning);
+    expect(warnings).to.deep.equal([]);
+  });
+});
+
 describe('drain', () => {
   it('answers every request under load, refuses later connections, and closes every connection', async () => {
     const serving = await serve((_req, res) => void setTimeout(() => res.end('done'), 5));

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
 import { connect, type ConnectionOptions, type SecureVersion, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, type TlsConfiguration } from '@edge-gateway/core';
@@ -87,6 +88,38 @@ describe('TLS listeners', () => {
     listeners = create({ handshakeTimeoutMs: 60_000 });
   });
   afterEach(() => listeners.close());
+
+  it('closes a connection with its first response when its handshake ends while the listener drains', async () => {
+    await apply(configuration('one'));
+    const tcp = connectTcp(port, '127.0.0.1');
+    await once(tcp, 'connect');
+    await visit(port);
+    const drained = listeners.drain(60_000);
+    const socket = connect({ socket: tcp, servername: 'api.example.com', rejectUnauthorized: false });
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk));
+    await once(socket, 'secureConnect');
+    socket.write('GET / HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 200/)
+      .and.to.match(/\r\nconnection: close\r\n/i);
+    await drained;
+  });
+
+  it('closes a connection whose handshake ends while the listener drains and that sends nothing', async () => {
+    await apply(configuration('one'));
+    const tcp = connectTcp(port, '127.0.0.1');
+    await once(tcp, 'connect');
+    await visit(port);
+    const began = Date.now();
+    const drained = listeners.drain(60_000);
+    const socket = connect({ socket: tcp, servername: 'api.example.com', rejectUnauthorized: false });
+    socket.resume();
+    await once(socket, 'close');
+    await drained;
+    expect(Date.now() - began).to.be.lessThan(30_000);
+  });
 
   const create = (limits: Partial<ListenLimits>): Listeners =>
     createListeners({

@@ -136,6 +136,20 @@ describe('the deadlines', () => {
     port1.close();
   });
 
+  for (const limitMs of [2 ** 31, 2 ** 40, Infinity]) {
+    it(`do not come at once when they are further away than a timer of Node can be: ${limitMs} ms`, async () => {
+      const warnings: string[] = [];
+      const onWarning = ({ name }: Error): void => void warnings.push(name);
+      process.on('warning', onWarning);
+      let expired = 0;
+      const deadline = new Deadline({ expire: () => expired++ }, limitMs, performance.now());
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      deadline.cancel();
+      process.off('warning', onWarning);
+      expect([expired, warnings]).to.deep.equal([0, []]);
+    });
+  }
+
   it('are rounded up to whole milliseconds', async () => {
     const { expired, start } = limits();
     const began = performance.now();
