@@ -245,9 +245,17 @@ describe('operations', () => {
     const query = '{ mock { a } }';
     const url = await start({ allowedQueryHashes: [hash('sha256', query, 'hex')] });
     expect((await ask(url, query)).status).to.equal(200);
-    const { status, body } = await ask(url, '{ mock { b } }');
-    expect(status).to.equal(403);
-    expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_QUERY_NOT_ALLOWED');
+    const other = '{ mock { b } }';
+    const persistedQuery = { version: 1, sha256Hash: hash('sha256', other, 'hex') };
+    for (const request of [
+      { query: other },
+      { query: other, extensions: { persistedQuery } },
+      { extensions: { persistedQuery } },
+    ]) {
+      const { status, body } = await post(url, JSON.stringify(request));
+      expect(status).to.equal(403);
+      expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_QUERY_NOT_ALLOWED');
+    }
   });
 
   it('a result that all may share is kept, with Cache-Control of the shortest time', async () => {

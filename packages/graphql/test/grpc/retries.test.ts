@@ -33,6 +33,21 @@ describe('the retries of a route, for gRPC resolvers', () => {
     return api;
   }
 
+  it('are for one call where two have the same metadata, and not where it differs', async () => {
+    const requestTransform = {
+      serviceName: 'user.UserService',
+      methodName: 'GetUser',
+      outgoingMessageJson: { username: 'sam' },
+      requestMetadata: { 'x-tenant': '{$args.name}' },
+    };
+    const server = await failing(status.OK, 0);
+    const api = await apiAt([server.port], {}, { requestTransform });
+    await ask(api.url, '{ a: user(name: "x") { username } b: user(name: "x") { username } }');
+    expect(server.asked).to.have.length(1);
+    await ask(api.url, '{ a: user(name: "x") { username } b: user(name: "y") { username } }');
+    expect(server.asked).to.have.length(3);
+  });
+
   const named: readonly (readonly [string, status])[] = [
     ['cancelled', status.CANCELLED],
     ['deadline-exceeded', status.DEADLINE_EXCEEDED],

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { json } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createContext, type Loggers } from '@edge-gateway/core';
@@ -7,7 +8,7 @@ import { serverAudits } from 'graphql-http';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { SCHEMA_AGE_MS } from '../../src/remote/followed-schema.ts';
-import { ask, serve, serveHandler, type TestServer } from '../servers.ts';
+import { ask, post, serve, serveHandler, type TestServer } from '../servers.ts';
 
 const SCHEMA = 'type Query { todo(id: ID!): Todo secret: String } type Todo { id: ID text: String }';
 
@@ -134,6 +135,38 @@ describe('a remote API', () => {
     expect(seen!.url).to.equal('/graphql?user=a%26b%3Dc%23d');
     expect(seen!.headers).to.include({ 'x-api-key': 'k', 'x-user': 'a&b=c#d' });
     expect(seen!.headers).to.not.have.any.keys('x-none', 'authorization', 'cookie');
+  });
+
+  it('keeps the hash of a query to itself, and hands other extensions on', async () => {
+    const bodies: any[] = [];
+    const { front } = await broken(async (req, res) => {
+      bodies.push(await json(req));
+      res.end('{"data":{"secret":"x"}}');
+    });
+    const query = '{ secret }';
+    const persistedQuery = { version: 1, sha256Hash: hash('sha256', query, 'hex') };
+    await post(front.url, JSON.stringify({ query, extensions: { persistedQuery } }));
+    await post(front.url, JSON.stringify({ query, extensions: { persistedQuery, client: 'web' } }));
+    expect(bodies).to.deep.equal([{ query }, { query, extensions: { client: 'web' } }]);
+  });
+
+  it('asks a server that failed for its schema again after a second', async () => {
+    let now = 1_000_000;
+    let isUp = false;
+    const schema = { data: introspectionFromSchema(buildSchema(SCHEMA)) };
+    const server = await serve((_req, res) => {
+      if (isUp) res.end(JSON.stringify(schema));
+      else res.writeHead(500).end();
+    });
+    const parts = { remote: { upstreamRef: { name: 'todos' } }, upstreams: { todos: server.url } };
+    const handler = graphqlApi(parts, createContext({ now: () => now }));
+    const { url, close } = await serveHandler(handler);
+    open.push(server, { close }, { close: async () => handler.close?.() });
+    expect((await ask(url, '{ nothing }')).status).to.equal(502);
+    isUp = true;
+    expect((await ask(url, '{ nothing }')).status).to.equal(502);
+    now += 1001;
+    expect((await ask(url, '{ nothing }')).status).to.equal(400);
   });
 
   it('keeps a federation subgraph working', async () => {

@@ -67,6 +67,10 @@ describe('a resolver with a batch form', () => {
 
   it('asks again where there are more keys than one request may have; what has no part is null', async () => {
     const { body } = await ask(front.url, '{ products { id stock { count } } }');
+    const keys = backend.asked
+      .slice(1)
+      .map((line) => new URL(line.split(' ')[1]!, 'http://x').searchParams.get('ids')!);
+    expect(keys.map((each) => each.split(',').length)).to.deep.equal([60, 40]);
     expect(body.errors).to.equal(undefined);
     expect(body.data.products[0].stock).to.deep.equal({ count: 4 });
     expect(body.data.products[1].stock).to.equal(null);
