@@ -68,6 +68,20 @@ describe('the field of sessions', () => {
     it(`cookieOptions: ${name}`, async () => expect(await cookieOf({ redis: {}, cookieOptions })).to.match(expected));
   }
 
+  for (const [sameSite, expected] of [
+    ['DefaultMode', 'Lax'],
+    ['LaxMode', 'Lax'],
+    // The way back from the provider is a navigation of another site: it comes without strict cookies.
+    ['StrictMode', 'Lax'],
+    ['NoneMode', 'None'],
+  ] as const) {
+    it(`cookieOptions: with sameSite ${sameSite} the cookie of a login under way is ${expected}`, async () => {
+      world.protect({ session: { redis: {}, cookieOptions: { sameSite } } });
+      const [begun] = (await createBrowser().send(`${world.site.url}/a`)).headers.getSetCookie();
+      expect(begun).to.match(new RegExp(`^__Host-login_.*; Secure; HttpOnly; SameSite=${expected}$`));
+    });
+  }
+
   it('cookies are never so long that the requests that carry them are refused for their head', async () => {
     world.protect({ session: { ...plain } });
     for (const [size, status] of [
