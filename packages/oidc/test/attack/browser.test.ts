@@ -69,6 +69,33 @@ describe('a login in a browser', () => {
     expect((await victim.send(injected.href)).status).to.equal(400);
   });
 
+  it('refuses a callback whose attempt has another secret, before the provider is asked', async () => {
+    const browser = createBrowser();
+    const { url } = await browser.visit(home(), { stopAt: isCallback });
+    for (const [key, cookie] of browser.jar)
+      if (cookie.name.startsWith('login_')) browser.jar.set(key, { ...cookie, value: 'A'.repeat(43) });
+    const calls = world.idp.tokenCalls.length;
+    expect((await browser.send(url)).status).to.equal(400);
+    expect(world.idp.tokenCalls.length).to.equal(calls);
+  });
+
+  it('ends the cookie of a login under way with it', async () => {
+    const browser = createBrowser();
+    await browser.visit(home());
+    const left = [...browser.jar.values()].map(({ name }) => name).filter((name) => name.startsWith('login_'));
+    expect(left.filter((name) => !name.startsWith('login_rounds_'))).to.deep.equal([]);
+  });
+
+  it('keeps its cookies from scripts', async () => {
+    const browser = createBrowser();
+    const begun = await browser.send(home());
+    const { url } = await browser.visit(home(), { stopAt: isCallback });
+    const done = await browser.send(url);
+    const cookies = [...begun.headers.getSetCookie(), ...done.headers.getSetCookie()];
+    expect(cookies.map((each) => each.split('_', 2).join('_'))).to.include.members(['login_rounds']);
+    for (const cookie of cookies) expect(cookie).to.contain('; HttpOnly');
+  });
+
   it('refuses a callback after a restart, with a page to start again from', async () => {
     const browser = createBrowser();
     protect({ clientSecret: 'short' });

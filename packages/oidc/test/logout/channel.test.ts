@@ -154,6 +154,25 @@ describe('the channels of a logout', () => {
     });
   });
 
+  it('find sessions of a subject that are older than others of it', async () => {
+    const old = await login('1');
+    world.shift = 60_000;
+    const young = await login('2');
+    const now = Math.floor((Date.now() + world.shift) / 1000);
+    const claims = {
+      iss: world.idp.issuer,
+      aud: 'web',
+      sub: 'someone',
+      iat: now,
+      exp: now + 60,
+      jti: 'old',
+      events: EVENTS,
+    };
+    const body = new URLSearchParams({ logout_token: await world.idp.sign(claims) });
+    expect((await createBrowser().send(`${world.site.url}/channel`, { method: 'POST', body })).status).to.equal(200);
+    expect([await statusOf(old), await statusOf(young)]).to.deep.equal([302, 302]);
+  });
+
   it('of tokens in cookies: the front channel deletes the cookies, the back channel is a 501', async () => {
     world.protect({ ...channel, session: { cookieOptions: { notSecure: true } } });
     const browser = await login();

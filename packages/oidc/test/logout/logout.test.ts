@@ -48,6 +48,38 @@ describe('logging out', () => {
     }
   });
 
+  it('revokes the refresh token and the access token', async () => {
+    const idp = await startBadProvider();
+    const site = await startSite();
+    idp.metadata = { revocation_endpoint: `${idp.issuer}/revoke` };
+    idp.token = (answer) => ({ body: { ...answer, access_token: 'the access', refresh_token: 'the refresh' } });
+    const revoked: (string | null)[] = [];
+    idp.intercept = (req, res, body) => {
+      if (req.url !== '/revoke') return false;
+      revoked.push(new URLSearchParams(body).get('token'));
+      res.end();
+      return true;
+    };
+    site.use(oidc(world.options({ issuerUrl: idp.issuer, appUrl: site.url })));
+    try {
+      const browser = createBrowser();
+      await browser.visit(`${site.url}/a`);
+      await browser.send(`${site.url}/logout`);
+      expect(revoked.sort()).to.deep.equal(['the access', 'the refresh']);
+    } finally {
+      await idp.close();
+      await site.close();
+    }
+  });
+
+  it('counts as no login that did not hold: one may log in and out again and again', async () => {
+    const browser = createBrowser();
+    for (let i = 0; i < 4; i++) {
+      expect((await browser.visit(`${world.site.url}/a`)).status, `login ${i}`).to.equal(200);
+      await browser.send(`${world.site.url}/logout`);
+    }
+  });
+
   it('is not undone by tokens that are renewed meanwhile', async () => {
     const removed = Promise.withResolvers<void>();
     const store = new session.MemoryStore();
