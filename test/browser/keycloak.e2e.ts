@@ -5,13 +5,18 @@ import { screenshot, startChromium } from '../parts/chromium.ts';
 import { startKeycloak } from '../parts/keycloak.ts';
 import { startProtectedDemo, type ProtectedDemo } from './protected-demo.ts';
 
+/** Without it Keycloak asks whether to log out. */
+function withIdTokenHint(resources: string): string {
+  return resources.replaceAll('logoutPath: ', 'endSessionProperties: { idTokenHint: true }\n          logoutPath: ');
+}
+
 describe('the protected pages with Keycloak as identity provider', function () {
   this.timeout(600_000);
   let browser: Browser;
   let demo: ProtectedDemo;
   before(async function () {
     browser = await startChromium(this);
-    demo = await startProtectedDemo({ otherProvider: startKeycloak });
+    demo = await startProtectedDemo({ otherProvider: startKeycloak, change: withIdTokenHint });
   });
   after(async () => {
     await browser?.close();
