@@ -1,4 +1,7 @@
 import { request as httpRequest } from 'node:http';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createContext, factsOf, type Concern, type Route, type SecretValue, type Snapshot } from '@edge-gateway/core';
 import { createRouter, type Router, type RouterOptions } from '../src/router.ts';
@@ -146,6 +149,61 @@ describe('router', () => {
     expect((await ask(port, '//evil.example/x')).body).to.equal('any');
     const { headers } = await ask(port, '//evil.example/x', { headers: { host: 'secure.example' } });
     expect(headers['location']).to.equal('https://secure.example//evil.example/x');
+  });
+
+  it('sends a request once, although a concern lets it pass twice', async () => {
+    let served = 0;
+    const { port: to } = await start((_req, res) => {
+      served++;
+      res.end('ok');
+    });
+    let calls = 0;
+    const twice: Concern<object> = {
+      name: 'twice',
+      option: 'twice',
+      stage: 'rbac',
+      compile: () => (_req, _res, next) => {
+        next();
+        next();
+        next(new Error('late'));
+      },
+    };
+    const after: Concern<object> = {
+      name: 'after',
+      option: 'after',
+      stage: 'rateLimit',
+      compile: () => (_req, _res, next) => {
+        calls++;
+        setTimeout(next, 5);
+      },
+    };
+    const options = { twice: {}, after: {} } as Route['options'];
+    const snapshot = snapshotOf([hostOf([routeOf({ options })])], [upstreamOf([endpointOf(to)])]);
+    const { port } = await serve(snapshot, { concerns: [twice as Concern, after as Concern] });
+    expect(await ask(port, '/')).to.include({ status: 200, body: 'ok' });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect([calls, served]).to.deep.equal([1, 1]);
+  });
+
+  it('logs a client that leaves while a concern is asked', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'router-'));
+    const path = join(directory, 'log');
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    const never: Concern<object> = { name: 'never', option: 'never', stage: 'rbac', compile: () => () => asked() };
+    const fileSink = { path, stringFormat: '%RESPONSE_CODE% %RESPONSE_FLAGS%\n' };
+    const snapshot = snapshotOf([hostOf([routeOf({ options: { never: {} } as Route['options'] })])], [], {
+      options: { accessLoggingService: { accessLog: [{ fileSink }] } },
+    });
+    const { port, router } = await serve(snapshot, { concerns: [never as Concern] });
+    const req = httpRequest({ port, host: '127.0.0.1', agent: false }).on('error', () => {});
+    req.end();
+    await isAsked;
+    req.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await router.close();
+    expect(await readFile(path, 'utf8')).to.equal('0 DC\n');
+    await rm(directory, { recursive: true });
   });
 
   it('refuses hidden dot segments', async () => {

@@ -89,6 +89,14 @@ describe('a response parser', () => {
     });
   }
 
+  it('drops what each of two Connection fields names, and heeds both', () => {
+    const { head } = read([
+      'HTTP/1.1 200 OK\r\nconnection: x-a, close\r\nx-a: 1\r\nx-b: 2\r\nConnection: X-B\r\nx-c: 3\r\ncontent-length: 0\r\n\r\n',
+    ]);
+    expect(head!.headers).to.deep.equal(['x-c', '3', 'content-length', '0']);
+    expect(head!.keepAlive).to.equal(false);
+  });
+
   it('gives headers with their names, order and doubles, without blanks around their values', () => {
     const text =
       'HTTP/1.1 200 OK\r\nX-A:1\r\nset-cookie: a=b\r\nSet-Cookie:\t c=d \t\r\nx-e:\r\nContent-Length: 0\r\n\r\n';

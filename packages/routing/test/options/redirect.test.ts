@@ -28,6 +28,12 @@ const TABLE: readonly (readonly [
     { authority: 'a.example:80' },
   ],
   [
+    'keeps port 443 on the way to https',
+    { httpsRedirect: true },
+    'https://a.example:443/api/x?y=1',
+    { authority: 'a.example:443' },
+  ],
+  [
     'keeps another port on the way to https',
     { httpsRedirect: true },
     'https://a.example:8080/api/x?y=1',
