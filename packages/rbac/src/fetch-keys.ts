@@ -1,4 +1,4 @@
-import { GatewayError, type Context } from '@edge-gateway/core';
+import { GatewayError, isTrustedUrl, type Context } from '@edge-gateway/core';
 import type { JwtProvider } from '@edge-gateway/core/schema';
 import { FETCH_TIMEOUT_MS } from './key-source.ts';
 
@@ -36,8 +36,8 @@ export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Conte
 }
 
 async function fetchDirectly(url: URL): Promise<string> {
-  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (url.protocol !== 'https:' && !isLoopback) throw unreachable('a key set has to come over HTTPS');
+  if (!isTrustedUrl(url.href))
+    throw unreachable('a key set must come over HTTPS, from this machine, or from an upstream');
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (response.status !== 200) throw unreachable(`the key set's server answered ${response.status}`);
   const chunks: Uint8Array[] = [];
