@@ -12,6 +12,21 @@ const pemOf = ({ publicKey }: { publicKey: typeof rsa.publicKey }) =>
 const set = (...keys: unknown[]) => JSON.stringify({ keys });
 
 describe('a key set', () => {
+  it('does not use a shared secret that is shorter than the hash (RFC 7518 3.2)', () => {
+    for (const [alg, bytes] of [
+      ['HS256', 32],
+      ['HS384', 48],
+      ['HS512', 64],
+    ] as const) {
+      const found = (length: number): number => {
+        const keys = parseKeys(JSON.stringify({ kty: 'oct', k: Buffer.alloc(length, 7).toString('base64url') }));
+        if (typeof keys === 'string') throw new Error(keys);
+        return keys.find(alg, undefined).length;
+      };
+      expect([found(bytes - 1), found(bytes)], alg).to.deep.equal([0, 1]);
+    }
+  });
+
   for (const [text, reason] of [
     ['{', 'Jwks is an invalid JSON'],
     ['null', 'Jwks is an invalid JSON'],

@@ -52,6 +52,14 @@ describe('rbac', () => {
     expect(refused).to.include({ code: 'ERR_RBAC_DENIED' });
   });
 
+  it('takes the block of the most specific level that has one', () => {
+    const [host, route, destination] = [{ disable: true }, { policies: {} }, { policies: { all: {} } }] as Rbac[];
+    const levels = [{ rbac: host }, { rbac: route }, {}];
+    expect(rbacConcern.pick!(levels)).to.equal(route);
+    expect(rbacConcern.pick!([...levels, { rbac: destination }])).to.equal(destination);
+    expect(rbacConcern.pick!([{ rbac: host }, {}])).to.equal(host);
+  });
+
   it('lets in whom a policy names', async () => {
     expect((await ask(POLICIES)).status).to.equal(200);
   });
