@@ -41,7 +41,8 @@ export async function runStep(method: AuthMethod, request: AuthRequest, limits: 
     const status = clientStatusOf(error);
     if (status !== undefined) {
       log.info({ requestId, config, step, err: error }, 'request cannot be judged');
-      return { allowed: false, status, unsure: true, reason: (error as Error).message };
+      const headers = status === 429 ? ['retry-after', '1'] : [];
+      return { allowed: false, status, headers, unsure: true, reason: (error as Error).message };
     }
     log.error({ requestId, config, step, err: error }, 'auth step failed');
     return { ...failed('the step failed'), ...(!isServerFailure(error) && { failClosed: true }) };

@@ -6,6 +6,7 @@ import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import express from 'express';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { clientError } from '../src/failure.ts';
 import { Authorization } from '../src/grpc/protocol.ts';
 import { extauth } from '../src/index.ts';
 import { call, guarded, only, start, stopAll, type Call, type Guarded } from './harness.ts';
@@ -74,6 +75,19 @@ describe('failureModeAllow and what a client can cause', () => {
     const failures = [new Error('connection reset'), new TypeError('fetch failed', { cause: new Error('reset') })];
     for (const error of failures)
       expect((await (await guardedBy(step(() => Promise.reject(error)))).ask()).status, error.message).to.equal(200);
+  });
+
+  it('answers with the status of an error that the client caused, also behind a not', async () => {
+    for (const [status, retryAfter] of [
+      [400, undefined],
+      [429, '1'],
+      [431, undefined],
+    ] as const) {
+      const method = step(() => Promise.reject(clientError('the client did it', status)));
+      const { ask } = await guarded({ ...config, booleanExpr: '!config_0' }, { methods: [method], settings });
+      const answer = await ask();
+      expect([answer.status, answer.body, answer.headers['retry-after']]).to.deep.equal([status, '', retryAfter]);
+    }
   });
 
   it('rejects when a step throws for a reason of its own', async () => {
