@@ -65,7 +65,9 @@ const server = block(
       default: 'x-user-id',
     }),
     requestTimeout: duration('Longest time for a step that asks others; not 0.', { default: '200ms' }),
-    failureModeAllow: bool('True lets requests pass when the server fails.', { default: false }),
+    failureModeAllow: bool('True lets requests pass when a server fails; never for what the client caused.', {
+      default: false,
+    }),
     requestBody: of(
       block({
         maxRequestBytes: int('Largest body in bytes; 0 is the default.', {

@@ -57,8 +57,12 @@ const http = block(
     ),
     response: of(
       block({
-        allowedUpstreamHeaders: names('Headers of the answer added to those to the upstream.'),
-        allowedUpstreamHeadersToOverwrite: names('Headers of the answer that replace those to the upstream.'),
+        allowedUpstreamHeaders: names(
+          'Headers of the answer for the upstream, appended to the grants of earlier steps; copies of the client are removed.',
+        ),
+        allowedUpstreamHeadersToOverwrite: names(
+          'Headers of the answer for the upstream, in place of the grants of earlier steps; copies of the client are removed.',
+        ),
         allowedClientHeadersOnDenied: names('Headers of a refusal that the client gets.'),
         allowedClientHeadersOnSuccess: names('Headers of a pass that the client gets.'),
         readStateFromResponse: bool('Takes state from the answer.', { default: false }),
@@ -71,7 +75,9 @@ const http = block(
 const fields = block(
   {
     config: anything('Settings handed to the server.'),
-    failureModeAllow: bool('Lets requests pass when the server fails.', { default: false }),
+    failureModeAllow: bool('Lets requests pass when the server fails; never for what the client caused.', {
+      default: false,
+    }),
     grpc: of(grpc, 'Calls over gRPC.'),
     http: of(http, 'Calls over HTTP.'),
   },
