@@ -243,6 +243,15 @@ describe('router', () => {
     expect(await ask(port, '/good')).to.include({ status: 200, body: 'good' });
   });
 
+  it('answers 500 for a matcher that cannot be compiled, and serves those before and after it', async () => {
+    const matchers = [{ exact: '/a' }, { regex: '/bad/(' }, { exact: '/b' }];
+    for (const order of [matchers, matchers.toReversed()]) {
+      const { port } = await serve(snapshotOf([hostOf([directOf('some', { matchers: order })])]));
+      expect((await ask(port, '/bad/x')).status).to.equal(500);
+      for (const path of ['/a', '/b']) expect(await ask(port, path)).to.include({ status: 200, body: 'some' });
+    }
+  });
+
   it('redirects with what the route says', async () => {
     const redirect = { httpsRedirect: true, hostRedirect: 'b.example', responseCode: 'FOUND' } as const;
     const { port } = await serve(snapshotOf([hostOf([routeOf({ action: { type: 'redirect', redirect } })])]));

@@ -91,20 +91,13 @@ function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: 
   const entries: RouteEntry<MatchedRoute>[] = [];
   let lastReason = '';
   for (const route of source.routes) {
-    let compiled = compileRoute(route, environment);
+    const own = compileRoute(route, environment);
     for (const [j, matcher] of route.matchers.entries()) {
-      let compiledMatcher: CompiledMatcher;
-      try {
-        compiledMatcher = compileMatcher(matcher);
-      } catch (error) {
-        compiled = { source: route, action: { type: 'failed', reason: messageOf(error) } };
-        compiledMatcher = widened(matcher);
-      }
       const name = `${route.name}-matcher-${j}`;
+      const { matcher: compiledMatcher, compiled } = compileEntry(matcher, own);
       entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, compiled } });
-    }
-    // One reason that strikes a whole virtual host is worth one line.
-    if (compiled.action.type === 'failed' && compiled.action.reason !== lastReason) {
+      // One reason that strikes a whole virtual host is worth one line.
+      if (compiled.action.type !== 'failed' || compiled.action.reason === lastReason) continue;
       lastReason = compiled.action.reason;
       log.error(
         { route: route.name, source: route.source, reason: lastReason },
@@ -113,6 +106,17 @@ function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: 
     }
   }
   return entries;
+}
+
+/** One matcher with what it leads to. A matcher that cannot be compiled fails alone: those beside it still match. */
+function compileEntry(matcher: Route['matchers'][number], compiled: CompiledRoute) {
+  try {
+    return { matcher: compileMatcher(matcher), compiled };
+  } catch (error) {
+    const { source } = compiled;
+    const failed: CompiledRoute = { source, action: { type: 'failed', reason: messageOf(error) } };
+    return { matcher: widened(matcher), compiled: failed };
+  }
 }
 
 function compileRoute(route: Route, environment: RouteEnvironment): CompiledRoute {
