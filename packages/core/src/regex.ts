@@ -44,10 +44,10 @@ const cache = new Map<string, Regex>();
 export function compileRegex(pattern: string, { maxProgramSize }: { maxProgramSize?: number } = {}): Regex {
   const known = cache.get(pattern);
   const compiled = known ?? compile(pattern);
-  if (!known) {
-    if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!);
-    cache.set(pattern, compiled);
-  }
+  // A map keeps the order in which keys were set: the first is the one that was used longest ago.
+  if (known) cache.delete(pattern);
+  else if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!);
+  cache.set(pattern, compiled);
   if (maxProgramSize !== undefined && compiled.programSize > maxProgramSize) {
     throw new RegexError(`it compiles to ${compiled.programSize} instructions, more than ${maxProgramSize}`, 0);
   }

@@ -67,6 +67,17 @@ describe('compileRegex', () => {
     expect(compileRegex('a{500}', { maxProgramSize: 2000 }).programSize).greaterThan(100);
   });
 
+  it('keeps those used last', () => {
+    const used = compileRegex('used-often');
+    const unused = compileRegex('used-once');
+    for (let i = 0; i < 10_000; i++) {
+      compileRegex(`other-${i}`);
+      if (i % 1000 === 0) compileRegex('used-often');
+    }
+    expect(compileRegex('used-often')).to.equal(used);
+    expect(compileRegex('used-once')).not.to.equal(unused);
+  });
+
   it('takes linear time on what stalls a backtracking engine', () => {
     expect(compileRegex('(a+)+(b|c)').fullMatch('a'.repeat(20_000))).equal(false);
     expect(compileRegex('(.*)*x').test('y'.repeat(20_000))).equal(false);
