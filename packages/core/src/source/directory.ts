@@ -166,7 +166,10 @@ class DirectorySource implements Source {
   /** Whether a link leads to where nothing is watched. */
   #leadsElsewhere(): boolean {
     if (this.#linked.size === 0) return false;
-    const root = realpathSync(this.#root) + sep;
+    const real = realPathOf(this.#root);
+    // The directory went away since it was looked at: the next look finds that.
+    if (real === undefined) return false;
+    const root = real + sep;
     return [...this.#linked.keys()].some((real) => !real.startsWith(root) || isHidden(real.slice(root.length)));
   }
 
@@ -230,6 +233,14 @@ function isDirectory(path: string): boolean {
     return statSync(path).isDirectory();
   } catch {
     return false;
+  }
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
   }
 }
 

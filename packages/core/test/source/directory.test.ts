@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   chmodSync,
   mkdirSync,
   mkdtempSync,
@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -224,6 +225,30 @@ describe('directorySource', () => {
     } finally {
       rmSync(elsewhere, { recursive: true });
     }
+  });
+
+  it('outlives that the directory goes away while it is looked at', async () => {
+    const elsewhere = temporary();
+    const { realpathSync } = fs;
+    try {
+      writeFileSync(join(elsewhere, 'a.yaml'), upstream('a'));
+      symlinkSync(join(elsewhere, 'a.yaml'), path('a.yaml'));
+      await start();
+      let looks = 0;
+      // The first look at the directory finds it, the second does not.
+      fs.realpathSync = Object.assign((...args: Parameters<typeof realpathSync>) => {
+        if (args[0] === directory && looks++ % 2 === 1) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
+        return realpathSync(...args);
+      }, realpathSync);
+      syncBuiltinESMExports();
+      await until(() => looks >= 4);
+    } finally {
+      fs.realpathSync = realpathSync;
+      syncBuiltinESMExports();
+      rmSync(elsewhere, { recursive: true });
+    }
+    writeFileSync(path('b.yaml'), upstream('b'));
+    await until(() => nameIn('b.yaml') === 'b');
   });
 
   it('follows links to files that it reads as well, or leaves out', async () => {
