@@ -5,12 +5,10 @@ import type { Faults, Shadowing, Upgrade } from '../schema/small-options.ts';
 import { checkCors } from './cors.ts';
 import { within, type Finding } from './finding.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
+import { hostProblem } from './host.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from './transformations.ts';
-
-/** A name, an IPv4 address, or an IPv6 address in brackets; then a port or none. */
-const HOST = /^(?:[a-z0-9._-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /** Shortest delay that may be injected, in milliseconds. */
 const MIN_DELAY_MS = 1000;
@@ -40,10 +38,8 @@ function checkRewrites(options: RouteOptions, at: FieldPath): Finding[] {
   if (regexRewrite && !regexRewrite.pattern?.regex) {
     findings.push({ code: 'INVALID_REWRITE', path: [...at, 'regexRewrite'], message: 'regexRewrite needs a pattern' });
   }
-  if (hostRewrite && !HOST.test(hostRewrite)) {
-    const message = `'${hostRewrite}' is not a host, with a port or without`;
-    findings.push({ code: 'INVALID_REWRITE', path: [...at, 'hostRewrite'], message });
-  }
+  const message = hostRewrite ? hostProblem(hostRewrite) : undefined;
+  if (message) findings.push({ code: 'INVALID_REWRITE', path: [...at, 'hostRewrite'], message });
   if (hostRewriteHeader === '') {
     const message = 'hostRewriteHeader names no header';
     findings.push({ code: 'INVALID_REWRITE', path: [...at, 'hostRewriteHeader'], message });

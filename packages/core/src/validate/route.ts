@@ -3,8 +3,9 @@ import type { FieldPath } from '../parse/issue.ts';
 import type { ForwardAction, RedirectAction, RouteSpec } from '../schema/route.ts';
 import { checkDestination, checkWeighted } from './destination.ts';
 import { each, within, type Finding } from './finding.ts';
+import { hostProblem } from './host.ts';
 import { checkMatcher } from './matcher.ts';
-import { checkPath, pathProblem } from './path.ts';
+import { checkPath } from './path.ts';
 import { checkRouteOptions } from './route-options.ts';
 
 /** Problems of one route. */
@@ -40,9 +41,9 @@ function checkForward(action: ForwardAction, at: FieldPath): Finding[] {
 }
 
 function checkRedirect({ hostRedirect, pathRedirect, prefixRewrite }: RedirectAction, at: FieldPath): Finding[] {
-  const host = hostRedirect === undefined ? undefined : pathProblem(hostRedirect);
+  const host = hostRedirect ? hostProblem(hostRedirect) : undefined;
   return [
-    ...(host ? [{ code: 'INVALID_PATH', path: [...at, 'hostRedirect'], message: host } as const] : []),
+    ...(host ? [{ code: 'INVALID_REWRITE', path: [...at, 'hostRedirect'], message: host } as const] : []),
     ...checkPath(pathRedirect && withoutQuery(pathRedirect), [...at, 'pathRedirect']),
     ...checkPath(prefixRewrite, [...at, 'prefixRewrite']),
   ];

@@ -63,6 +63,11 @@ const CASES: [name: string, yaml: string, line: string][] = [
     `${WHO}.directResponseAction.status  must be a whole number, is a fraction`,
   ],
   [
+    'a redirect to a host with a path',
+    route(`{matchers: [{prefix: /}], redirectAction: {^^hostRedirect: a.example/b}}`),
+    `${WHO}.redirectAction.hostRedirect  'a.example/b' is not a host, with a port or without`,
+  ],
+  [
     'an element without a value',
     route(`{${DIRECT}, options: {upgrades: [^^null]}}`),
     `${WHO}.options.upgrades[0]  must be an object, is empty  (leave it out, or give it a value)`,
