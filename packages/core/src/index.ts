@@ -80,7 +80,12 @@ export { RegexError, compileRegex, type Regex } from './regex.ts';
 export { compileRetries, type RetryPolicy } from './retry-policy.ts';
 export { createRoundRobin } from './round-robin.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal } from './security/seal.ts';
-export { SIGNING_KEY_SECRET } from './security/signing-key.ts';
+export {
+  MIN_SIGNING_KEY_BYTES,
+  SIGNING_KEY_ENTRY,
+  SIGNING_KEY_SECRET,
+  signingKeyProblem,
+} from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
 export { fileSource } from './source/file.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';

@@ -4,7 +4,10 @@ import {
   deriveKey,
   randomToken,
   secretText,
+  MIN_SIGNING_KEY_BYTES,
+  SIGNING_KEY_ENTRY,
   SIGNING_KEY_SECRET,
+  signingKeyProblem,
   type Context,
 } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
@@ -14,8 +17,6 @@ import { identify, type Identified } from './provider/client-authentication.ts';
 import { findSecret } from './secret.ts';
 
 const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
-/** Bytes of a secret that keys may be derived from. */
-const MIN_SECRET_BYTES = 32;
 
 /** The block of a login: of OpenID Connect, or of plain OAuth 2, whose fields are among them. */
 export type LoginBlock = Partial<OidcAuthorizationCode>;
@@ -87,24 +88,23 @@ export function cipherKeyOf(session: UserSession | undefined, context: Context):
 
 function stateKeyOf({ context, session, signingKey }: SettingsParts, { secret }: Identified): Uint8Array {
   const { name, namespace } = SIGNING_KEY_SECRET;
-  const shared = secretText(context.secrets.get(SIGNING_KEY_SECRET), 'signing-key');
+  const shared = secretText(context.secrets.get(SIGNING_KEY_SECRET), SIGNING_KEY_ENTRY);
   const pinned =
     signingKey === undefined
-      ? strongKey(shared, `signing-key of Secret ${namespace}.${name}`)
+      ? strongKey(shared, `${SIGNING_KEY_ENTRY} of Secret ${namespace}.${name}`)
       : strongKey(signingKey, 'signingKey');
   const known = pinned ?? cipherKeyOf(session, context);
   if (known !== undefined) return deriveKey(known, 'oidc state');
-  if (secret !== undefined && Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return deriveKey(secret, 'oidc state');
+  if (secret !== undefined && Buffer.byteLength(secret) >= MIN_SIGNING_KEY_BYTES)
+    return deriveKey(secret, 'oidc state');
   return deriveKey(context.state('oidc:state-key', randomToken), 'oidc state');
 }
 
-/** Throws `ERR_OIDC_SECRET` for a key that could be guessed: whoever has it can forge logins. */
+/** Throws `ERR_OIDC_SECRET` for a key that can be guessed. */
 function strongKey(key: string | undefined, what: string): string | undefined {
-  if (key === undefined || Buffer.byteLength(key) >= MIN_SECRET_BYTES) return key;
-  throw failure(
-    'ERR_OIDC_SECRET',
-    `${what} has ${Buffer.byteLength(key)} bytes: at least ${MIN_SECRET_BYTES} random ones are needed, as \`openssl rand -base64 32\` makes them`,
-  );
+  const problem = key === undefined ? undefined : signingKeyProblem(key);
+  if (problem) throw failure('ERR_OIDC_SECRET', `${what} ${problem}`);
+  return key;
 }
 
 function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {

@@ -1,4 +1,6 @@
+import type { Resource } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
+import { SIGNING_KEY_ENTRY, SIGNING_KEY_SECRET, signingKeyProblem } from '../security/signing-key.ts';
 import type { Finding } from './finding.ts';
 
 /** Length of the key that cookies are encrypted with, in bytes. */
@@ -16,6 +18,18 @@ export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): 
   if (!Object.hasOwn(SECRET_ENTRIES, type)) return [];
   const message = entryProblem(type, data);
   return message === undefined ? [] : [{ code: 'INVALID_SECRET', path: ['type'], message, severity: 'warning' }];
+}
+
+/** Warns of a shared signing key that can be guessed: the logins that would use it are rejected. */
+export function checkSigningKey({ data = {} }: SecretSpec, { metadata }: Pick<Resource, 'metadata'>): Finding[] {
+  const { name, namespace } = SIGNING_KEY_SECRET;
+  const key = data[SIGNING_KEY_ENTRY];
+  if (key === undefined || metadata.name !== name || metadata.namespace !== namespace) return [];
+  const problem = signingKeyProblem(Buffer.from(key, 'base64'));
+  const path = ['data', SIGNING_KEY_ENTRY];
+  return problem === undefined
+    ? []
+    : [{ code: 'INVALID_SECRET', path, message: `${SIGNING_KEY_ENTRY} ${problem}`, severity: 'warning' }];
 }
 
 function entryProblem(type: string, data: Readonly<Record<string, string>>): string | undefined {

@@ -18,13 +18,13 @@ import { checkGraphQLApi } from './graphql-api.ts';
 import type { ResourceCheck } from './resource-check.ts';
 import { checkRouteOptions } from './route-options.ts';
 import { checkRouteTable } from './route-table.ts';
-import { checkSecretEntries } from './secret-entries.ts';
+import { checkSecretEntries, checkSigningKey } from './secret-entries.ts';
 import { checkUpstreamGroup } from './upstream-group.ts';
 import { checkUpstream } from './upstream.ts';
 import { checkVirtualHostOptions } from './virtual-host-options.ts';
 import { checkVirtualService } from './virtual-service.ts';
 
-const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
+const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => Finding[]>> = {
   AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, ['spec']),
   Gateway: (spec: GatewaySpec) => checkGateway(spec, ['spec']),
   GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, ['spec']),
@@ -32,7 +32,7 @@ const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
     httpGateway ? checkHttpGateway(httpGateway, ['spec', 'httpGateway']) : [],
   RouteOption: ({ options }: RouteOptionSpec) => (options ? checkRouteOptions(options, ['spec', 'options']) : []),
   RouteTable: (spec: RouteTableSpec) => checkRouteTable(spec, ['spec']),
-  Secret: (spec: SecretSpec) => checkSecretEntries(spec),
+  Secret: (spec: SecretSpec, resource) => [...checkSecretEntries(spec), ...checkSigningKey(spec, resource)],
   Settings: ({ extauth }: SettingsSpec) => within(extauth, ['spec', 'extauth'], checkExtAuth),
   Upstream: (spec: UpstreamSpec) => checkUpstream(spec, ['spec']),
   UpstreamGroup: (spec: UpstreamGroupSpec) => checkUpstreamGroup(spec, ['spec']),
@@ -47,6 +47,6 @@ const CHECKS: Partial<Record<Kind, (spec: never) => Finding[]>> = {
  */
 export function checkSemantics(resource: Resource, more: readonly ResourceCheck[] = []): readonly Finding[] {
   const spec = (resource.spec ?? {}) as never;
-  const own = CHECKS[resource.kind]?.(spec) ?? [];
+  const own = CHECKS[resource.kind]?.(spec, resource) ?? [];
   return [...own, ...more.flatMap(({ kind, check }) => (kind === resource.kind ? check(spec, ['spec']) : []))];
 }

@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { parseDocuments } from '../../src/parse/parse.ts';
+import { validateWritten } from '../../src/validate/schema.ts';
+
+describe('the shared signing key', () => {
+  const warningsOf = (entry: string, name = 'extauth-signing-key', namespace = 'gw-system'): string[] => {
+    const yaml = `apiVersion: v1\nkind: Secret\nmetadata: { name: ${name}, namespace: ${namespace} }\n${entry}\n`;
+    const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
+    expect(resource, 'it is a warning').to.not.equal(undefined);
+    return issues.map(({ severity, origin, message }) => `${severity} ${origin.line} ${message}`);
+  };
+
+  it('is warned of where it can be guessed, and never shown', () => {
+    const [warning = '', ...others] = warningsOf('stringData: { signing-key: hunter2 }');
+    expect(others).to.deep.equal([]);
+    expect(warning).to.match(/^warning \d signing-key has 7 bytes: at least 32 random ones .*openssl rand/);
+    expect(warning).to.not.contain('hunter2');
+    expect(warningsOf(`data: { signing-key: ${Buffer.alloc(31).toString('base64')} }`)[0]).to.match(/^warning 4 /);
+  });
+
+  it('is good with 32 bytes, and under another name no signing key', () => {
+    expect(warningsOf(`data: { signing-key: ${Buffer.alloc(32).toString('base64')} }`)).to.deep.equal([]);
+    expect(warningsOf('stringData: { signing-key: hunter2 }', 'other')).to.deep.equal([]);
+    expect(warningsOf('stringData: { signing-key: hunter2 }', 'extauth-signing-key', 'shop')).to.deep.equal([]);
+    expect(warningsOf('stringData: { other: x }')).to.deep.equal([]);
+  });
+});
