@@ -7,13 +7,17 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const args = process.argv.slice(2);
 const ownResources =
   args.some((arg) => arg === '--config' || arg.startsWith('--config=')) || process.env.GATEWAY_CONFIG;
-const answersItself = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
-const isDemo = !ownResources && !answersItself;
+const printsOnly = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
+const isDemo = !ownResources && !printsOnly;
+/** The ports that gatewayctl asks unless it is told others. */
+const DEFAULT_PORTS = { adminPort: 19_000, statsPort: 9091 };
 
 /** Programs that this one started, the gateway last. */
 const children = [];
 
-function run(script, scriptArgs, stdio) {
+/** Starts a program; when it ends, so do the others. */
+function run(script, scriptArgs) {
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
   const child = spawn(process.execPath, [join(root, script), ...scriptArgs], { cwd: process.cwd(), stdio });
   children.push(child);
   child.on('exit', (code) => {
@@ -23,26 +27,14 @@ function run(script, scriptArgs, stdio) {
   return child;
 }
 
-/** Resolves with the addresses the gateway said it listens on. */
-function listening(gateway) {
+/** Resolves with what a program says when it is ready, with nothing when it ends before. */
+function outcome(child) {
   return new Promise((resolve) => {
-    gateway.on('message', (message) => {
-      if (message?.ready) resolve(message.ready);
+    child.on('message', (message) => {
+      if (message?.ready) resolve(message);
     });
+    child.on('exit', () => resolve({}));
   });
-}
-
-/** Prints where to log in and as whom, if the listener is where the demo's resources say it is. */
-async function tellOfLogin() {
-  const { DEMO_APP_URL, DEMO_USERS } = await import('../apps/demo/dist/index.js');
-  const port = Number(new URL(DEMO_APP_URL).port);
-  if (!ready.listeners.some((each) => each.protocol === 'https' && each.port === port)) return;
-  const users = DEMO_USERS.map(({ email, password }) => `  ${email.padEnd(20)} password ${password}`);
-  console.error(`Try, in a browser (its certificate is self-signed):
-  ${DEMO_APP_URL}/account          a login; the tokens stay in the gateway
-  ${DEMO_APP_URL}/cookies/account  the same with the tokens in cookies
-${users.join('\n')}
-`);
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -52,30 +44,64 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 const demoFolder = join(root, 'apps/gateway/demo');
-if (isDemo) {
+const demo = isDemo ? await startDemo() : { ready: true };
+if (demo.ready) {
+  const gateway = run('apps/gateway/dist/main.js', isDemo ? ['--config', demoFolder, ...args] : args);
+  const { ready } = await outcome(gateway);
+  if (ready) await greet(ready);
+}
+
+async function startDemo() {
   const generated = join(demoFolder, 'generated');
   const { ensureSecrets } = await import('../apps/demo/dist/index.js');
   await ensureSecrets(generated);
-  run('apps/demo/dist/main.js', [generated], 'inherit');
+  return outcome(run('apps/demo/dist/main.js', [generated]));
 }
-const gatewayArgs = isDemo ? ['--config', demoFolder, ...args] : args;
-const gateway = run('apps/gateway/dist/main.js', gatewayArgs, ['inherit', 'inherit', 'inherit', 'ipc']);
 
-const ready = await listening(gateway);
-const http = ready.listeners.find((each) => each.protocol === 'http');
-const url = http && `http://localhost:${http.port}`;
-console.error(`
-The gateway runs.
-  requests       ${ready.listeners.map((each) => `${each.protocol}://localhost:${each.port}`).join('  ') || 'no listener yet: no virtual service'}
-  proxy admin    http://localhost:${ready.adminPort}
-  control plane  http://localhost:${ready.statsPort}
-`);
-if (isDemo && url) {
-  console.error(`Try, in another terminal:
+/** Prints where the gateway listens, what of it is missing, and what to try. */
+async function greet(ready) {
+  const { listeners, unserved, problems, adminPort, statsPort } = ready;
+  const urls = listeners.map((each) => `${each.protocol}://localhost:${each.port}`);
+  const lines = [
+    '',
+    unserved.length === 0 ? 'The gateway runs.' : `The gateway runs, but not every listener is served.`,
+    `  requests       ${urls.join('  ') || 'no listener yet: no virtual service'}`,
+    ...unserved.flatMap(({ name, reason }) => [`  not served     ${name}`, `                 ${reason}`]),
+    ...(problems > 0 ? [`  problems       ${problems}, listed by: ${gatewayctl(ready)} check`] : []),
+    `  proxy admin    http://localhost:${adminPort}`,
+    `  control plane  http://localhost:${statsPort}`,
+    '',
+  ];
+  console.error(lines.join('\n'));
+  const http = listeners.find((each) => each.protocol === 'http');
+  if (isDemo && http) {
+    const url = `http://localhost:${http.port}`;
+    console.error(`Try, in another terminal:
   curl ${url}/api/v1/products
   curl -i ${url}/echo/hello
-  npm run gatewayctl -- get virtualservices
+  ${gatewayctl(ready)} get virtualservices
+`);
+  }
+  if (isDemo) await greetUsers(listeners);
+  console.error('Ctrl-C stops it.');
+}
+
+/** The command line that reaches this gateway. */
+function gatewayctl({ adminPort, statsPort }) {
+  const server = statsPort === DEFAULT_PORTS.statsPort ? '' : ` --server http://localhost:${statsPort}`;
+  const admin = adminPort === DEFAULT_PORTS.adminPort ? '' : ` --proxy-admin http://localhost:${adminPort}`;
+  return `npm run gatewayctl --${server}${admin}`;
+}
+
+/** Prints where to log in and as whom, if the listener is where the demo's resources say it is. */
+async function greetUsers(listeners) {
+  const { DEMO_APP_URL, DEMO_USERS } = await import('../apps/demo/dist/index.js');
+  const port = Number(new URL(DEMO_APP_URL).port);
+  if (!listeners.some((each) => each.protocol === 'https' && each.port === port)) return;
+  const users = DEMO_USERS.map(({ email, password }) => `  ${email.padEnd(20)} password ${password}`);
+  console.error(`Try, in a browser (its certificate is self-signed):
+  ${DEMO_APP_URL}/account          a login; the tokens stay in the gateway
+  ${DEMO_APP_URL}/cookies/account  the same with the tokens in cookies
+${users.join('\n')}
 `);
 }
-if (isDemo) await tellOfLogin();
-console.error('Ctrl-C stops it.');

@@ -1,21 +1,29 @@
 #!/usr/bin/env node
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { startDemo } from './demo.ts';
 import { ensureSecrets } from './generated-secrets.ts';
 
 /** Folder of the generated secrets; without it there is no identity provider. */
 const [folder] = process.argv.slice(2);
 
+// What it would print about a taken port is reported below.
+setLogVerbosity(logVerbosity.NONE);
+
 try {
   const { clientSecret } = folder === undefined ? {} : await ensureSecrets(folder);
   const demo = await startDemo({ clientSecret });
-  for (const { name, host, port } of demo.services) console.error(`demo backend ${name} on http://${host}:${port}`);
+  const backends = demo.services.map(({ name, port }) => `${name} ${port}`);
+  console.error(`Backends of the demo, on 127.0.0.1: ${backends.join(', ')}`);
   const stop = (): void => void demo.close().then(() => process.exit(0));
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  process.send?.({ ready: true });
 } catch (error) {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
   const reason =
-    code === 'EADDRINUSE' ? `port ${port} is taken by another program; stop it and try again` : String(error);
-  console.error(`The demo's backends cannot start: ${reason}.`);
+    code === 'EADDRINUSE'
+      ? `port ${port} is in use by another program.\nIs a demo already running in another terminal? Stop it, then run the command again.`
+      : `${String(error)}.`;
+  console.error(`The demo cannot start: ${reason}`);
   process.exit(1);
 }

@@ -66,12 +66,17 @@ export async function startUsersGrpc(options: UsersGrpcOptions = {}): Promise<Se
       `${host}:${options.port ?? 0}`,
       options.credentials ?? ServerCredentials.createInsecure(),
       (error, bound) => {
-        if (error) reject(error);
+        if (error) reject(withPort(error, options.port));
         else resolve(bound);
       },
     );
   });
   return { name: 'users-grpc', host, port, close: async () => server.forceShutdown() };
+}
+
+/** grpc-js reports a taken port only in its message. */
+function withPort(error: Error, port: number | undefined): Error {
+  return error.message.includes('EADDRINUSE') ? Object.assign(error, { code: 'EADDRINUSE', port }) : error;
 }
 
 function userService(loaded: GrpcObject): ServiceClientConstructor {

@@ -9,7 +9,8 @@ import {
 import { keyOf, type Context, type ControlPlane, type ControlPlaneState } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { DataPlane } from './data-plane.ts';
-import type { GatewaySettings } from './settings.ts';
+import { portError } from './port-error.ts';
+import { PORT_FLAGS, type GatewaySettings } from './settings.ts';
 import { VERSION } from './version.ts';
 
 export interface AdminPorts {
@@ -42,9 +43,9 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   });
   const opened: AdminServer[] = [];
   try {
-    const { port: adminPort } = await proxy.listen(settings.adminPort, settings.adminAddress);
+    const adminPort = await listen(proxy, 'adminPort', settings);
     opened.push(proxy);
-    const { port: statsPort } = await control.listen(settings.statsPort, settings.adminAddress);
+    const statsPort = await listen(control, 'statsPort', settings);
     opened.push(control);
     const developer = followDevMode(parts);
     return {
@@ -58,6 +59,22 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   } catch (error) {
     await Promise.all(opened.map((server) => server.close()));
     throw error;
+  }
+}
+
+/** Listens on the port of a flag; gives the port. Rejects with `ERR_GATEWAY_PORT`. */
+async function listen(
+  server: AdminServer,
+  name: 'adminPort' | 'statsPort' | 'devAdminPort',
+  { adminAddress: address, ...settings }: GatewaySettings,
+): Promise<number> {
+  const { flag, what } = PORT_FLAGS[name];
+  try {
+    return (await server.listen(settings[name], address)).port;
+  } catch (error) {
+    const { cause } = error as Error;
+    const remedy = `${flag} N, 0 takes any free one`;
+    throw portError({ port: settings[name], address, what, remedy, addressRemedy: '--admin-address', cause });
   }
 }
 
@@ -77,14 +94,13 @@ function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminSe
 }
 
 function components({ controlPlane, dataPlane }: AdminParts): Component[] {
-  const live = dataPlane.readiness === 'LIVE';
+  const { readiness, unserved, snapshot } = dataPlane;
+  const state = readiness === 'LIVE' ? 'ready' : readiness === 'DRAINING' ? 'draining' : 'starting';
+  const waitsFor = unserved.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  const reason = state === 'starting' && waitsFor ? `not every listener is served: ${waitsFor}` : undefined;
   return [
     { name: 'control-plane', kind: 'control-plane', state: controlPlane.state ? 'ready' : 'starting' },
-    {
-      name: dataPlane.snapshot.proxy,
-      kind: 'proxy',
-      state: live ? 'ready' : dataPlane.readiness === 'DRAINING' ? 'draining' : 'starting',
-    },
+    { name: snapshot.proxy, kind: 'proxy', state, ...(reason && { reason }) },
     ...dataPlane.components(),
   ];
 }
@@ -105,12 +121,13 @@ function followDevMode({ settings, context, controlPlane }: AdminParts): { close
       if (wanted === Boolean(server)) return;
       await server?.close();
       server = wanted ? createDeveloperAdmin({ state: () => controlPlane.state }) : undefined;
-      const address = await server?.listen(settings.devAdminPort, settings.adminAddress);
-      if (address) log.warn({ port: address.port }, 'the developer API is open; it is deprecated');
+      if (!server) return;
+      const port = await listen(server, 'devAdminPort', settings);
+      log.warn({ port }, 'the developer API is open; it is deprecated');
     });
     done = done.catch((error: unknown) => {
       server = undefined;
-      log.error({ err: error }, 'the developer API cannot be opened');
+      log.error({ reason: (error as Error).message }, 'the developer API cannot be opened');
     });
   });
   return {

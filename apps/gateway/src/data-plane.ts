@@ -8,6 +8,7 @@ import {
   type Snapshot,
   type SnapshotGraphQLApi,
   type SnapshotUpstream,
+  type UnservedListener,
 } from '@edge-gateway/core';
 import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
@@ -21,8 +22,13 @@ export interface DataPlane {
   readonly snapshot: Snapshot;
   readonly lastUpdated: Date;
   readonly readiness: Readiness;
-  /** Takes a snapshot. Requests under way finish on the one before. */
-  apply(snapshot: Snapshot): Promise<readonly ListenResult[]>;
+  /** Listeners that the resources ask for and that are not served, with the reason. */
+  readonly unserved: readonly UnservedListener[];
+  /**
+   * Takes a snapshot, and the listeners that resources ask for but that it does not have. Requests under way finish on the
+   * snapshot before.
+   */
+  apply(snapshot: Snapshot, missing?: readonly UnservedListener[]): Promise<readonly ListenResult[]>;
   setHealthy(healthy: boolean): void;
   /** The GraphQL APIs of the newest snapshot, for people to try. */
   readonly graphqlExplorer: Explorer;
@@ -63,8 +69,24 @@ export function createDataPlane(
   let failures = new Map<string, string>();
   let applying: Promise<readonly ListenResult[]> = Promise.resolve([]);
   let healthy = true;
+  let missing: readonly UnservedListener[] = [];
   let started = false;
+  let complete = false;
   let draining = false;
+
+  function unserved(): readonly UnservedListener[] {
+    const open = new Set(listeners.addresses().map(({ name }) => name));
+    const failed = snapshot.listeners.flatMap(({ name }) =>
+      open.has(name) ? [] : [{ name, reason: failures.get(name) ?? 'it is being opened' }],
+    );
+    return [...failed, ...missing];
+  }
+
+  /** True from the moment on at which every listener was served for the first time. */
+  function isReady(): boolean {
+    if (!complete && started && unserved().length === 0) complete = true;
+    return complete;
+  }
 
   async function listenTo(next: Snapshot): Promise<readonly ListenResult[]> {
     if (warmUp.isNeeded) {
@@ -75,6 +97,7 @@ export function createDataPlane(
     const results = await listeners.apply(snapshot);
     failures = new Map(results.flatMap(({ name, error }) => (error ? [[name, error.message]] : [])));
     started = true;
+    isReady();
     return results;
   }
 
@@ -84,7 +107,9 @@ export function createDataPlane(
     return { ...next, listeners: next.listeners.filter(({ name }) => open.has(name)) };
   }
 
-  function apply(next: Snapshot): Promise<readonly ListenResult[]> {
+  function apply(next: Snapshot, absent: readonly UnservedListener[] = []): Promise<readonly ListenResult[]> {
+    isReady();
+    missing = absent;
     upstreams = new Map(next.upstreams.map((each) => [each.name, each]));
     router.apply(next);
     snapshot = next;
@@ -103,7 +128,11 @@ export function createDataPlane(
     },
     get readiness() {
       if (draining || !healthy) return 'DRAINING';
-      return started ? 'LIVE' : 'PRE_INITIALIZING';
+      if (isReady()) return 'LIVE';
+      return started ? 'INITIALIZING' : 'PRE_INITIALIZING';
+    },
+    get unserved() {
+      return unserved();
     },
     apply,
     callUpstream: router.call,
@@ -111,11 +140,16 @@ export function createDataPlane(
     setHealthy: (value) => {
       healthy = value;
     },
-    components: () =>
-      snapshot.listeners.map(({ name }): Component => {
-        const reason = failures.get(name);
-        return { name, kind: 'listener', state: reason ? 'failed' : 'ready', ...(reason && { reason }) };
-      }),
+    components() {
+      const failed = unserved().map(({ name, reason }): Component => ({
+        name,
+        kind: 'listener',
+        state: 'failed',
+        reason,
+      }));
+      const open = listeners.addresses().map(({ name }): Component => ({ name, kind: 'listener', state: 'ready' }));
+      return [...open, ...failed];
+    },
     async drain(limitMs) {
       draining = true;
       warmUp.close();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { createLoggers, GatewayError } from '@edge-gateway/core';
 import { createLogDestination } from './log-destination.ts';
 import { startAll, type RunningGateway } from './roles/all.ts';
@@ -19,19 +19,35 @@ async function run(settings: GatewaySettings): Promise<void> {
   try {
     requireDirectory(settings.config);
     gateway = await startAll(settings, log, quit);
-    const { listeners, adminPort, statsPort } = gateway;
-    main.info({ listeners, adminPort, statsPort, config: settings.config }, 'ready');
-    process.send?.({ ready: { listeners, adminPort, statsPort } });
+    const { listeners, unserved, problems, adminPort, statsPort } = gateway;
+    const facts = { listeners, problems, adminPort, statsPort, config: settings.config };
+    if (unserved.length === 0) main.info(facts, 'ready');
+    else main.warn({ ...facts, unserved }, 'started, not ready: some listeners are not served');
+    process.send?.({ ready: { listeners, unserved, problems, adminPort, statsPort } });
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    console.error(error.message);
-    process.exit(1);
+    fail(error);
   }
 }
 
+/** Reports why the start failed, and ends the process. */
+function fail(error: unknown): never {
+  const known = error instanceof GatewayError;
+  if (known) console.error(`The gateway cannot start: ${error.message}`);
+  else console.error('The gateway cannot start because of an unexpected error. Please report it:\n', error);
+  process.exit(1);
+}
+
 function requireDirectory(dir: string): void {
-  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new GatewayError(`--config ${dir}: there is no such directory.`, { code: 'ERR_GATEWAY_CONFIG' });
+  const refuse = (what: string): GatewayError =>
+    new GatewayError(`--config ${dir}: ${what}.`, { code: 'ERR_GATEWAY_CONFIG' });
+  const stat = statSync(dir, { throwIfNoEntry: false });
+  if (!stat) throw refuse('there is no such directory');
+  if (!stat.isDirectory()) throw refuse('this is a file. Name the directory that has the resources');
+  try {
+    accessSync(dir, constants.R_OK | constants.X_OK);
+  } catch {
+    throw refuse('no permission to read this directory');
+  }
 }
 
 await createProgram(VERSION, run).parseAsync();

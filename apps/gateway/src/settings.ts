@@ -1,9 +1,44 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
 
-/** The parts a process can run as. `all` is control plane and data plane in one. */
-export const ROLES = ['all', 'control-plane', 'proxy'] as const;
-export type Role = (typeof ROLES)[number];
+/** Roles of later versions: parts of the gateway in processes of their own. */
+const ROLES_NOT_YET = new Set(['control-plane', 'proxy', 'extauth', 'rate-limit', 'discovery']);
+/** Flags of later versions. */
+const FLAGS_NOT_YET = [
+  '--bind-address',
+  '--context',
+  '--kubeconfig',
+  '--kubernetes',
+  '--rate-limit-redis',
+  '--snapshot-file',
+  '--xds',
+  '--xds-port',
+] as const;
+
+/** The ports that flags name, with what listens there. */
+export const PORT_FLAGS = {
+  httpPort: {
+    flag: '--http-port',
+    env: 'GATEWAY_HTTP_PORT',
+    fallback: 8080,
+    what: 'plain port of the default gateway',
+  },
+  httpsPort: {
+    flag: '--https-port',
+    env: 'GATEWAY_HTTPS_PORT',
+    fallback: 8443,
+    what: 'TLS port of the default gateway',
+  },
+  adminPort: { flag: '--admin-port', env: 'GATEWAY_ADMIN_PORT', fallback: 19_000, what: 'proxy admin' },
+  statsPort: { flag: '--stats-port', env: 'GATEWAY_STATS_PORT', fallback: 9091, what: 'control-plane diagnostics' },
+  devAdminPort: {
+    flag: '--dev-admin-port',
+    env: 'GATEWAY_DEV_ADMIN_PORT',
+    fallback: 10_010,
+    what: 'deprecated developer API (Settings devMode)',
+  },
+} as const;
+export type PortFlag = (typeof PORT_FLAGS)[keyof typeof PORT_FLAGS];
 
 /** What flags and environment say. Ports: 0 is any free one. */
 export interface GatewaySettings {
@@ -51,19 +86,40 @@ function redisUrl(text: string): string {
   throw new InvalidArgumentError('it is redis://host:port or rediss://host:port.');
 }
 
-function oneWorker(text: string): number {
-  if (text !== '1') throw new InvalidArgumentError('one process serves all in the role "all"; leave it out or say 1.');
-  return 1;
+/** Returns what is wrong when two flags name one port. */
+function portClash(settings: GatewaySettings): string | undefined {
+  const flags = new Map<number, string>();
+  for (const [key, { flag }] of Object.entries(PORT_FLAGS)) {
+    const number = settings[key as keyof typeof PORT_FLAGS];
+    const other = flags.get(number);
+    if (other && number !== 0) return `${other} and ${flag} are both ${number}: choose different ports`;
+    flags.set(number, flag);
+  }
+  return undefined;
 }
 
-function role(text: string): Role {
-  if (text === 'all') return text;
-  if (ROLES.includes(text as Role)) {
-    throw new InvalidArgumentError(
-      `the role ${text} needs planes in separate processes, which this version does not have.`,
-    );
-  }
-  throw new InvalidArgumentError(`the roles are ${ROLES.join(', ')}.`);
+/** Ends the program: asked for something that a later version brings. */
+function notYet(program: Command, what: string): never {
+  return program.error(`error: ${what} does not exist yet: one process runs everything. Leave it out.`);
+}
+
+function flagNotYet(program: Command, flag: string): Option {
+  return new Option(`${flag} [value]`)
+    .hideHelp()
+    .preset('')
+    .argParser(() => notYet(program, flag));
+}
+
+function oneWorker(program: Command): Option {
+  const parse = (text: string): number => (text === '1' ? 1 : notYet(program, `--workers ${text}`));
+  return new Option('--workers <n>').hideHelp().env('GATEWAY_WORKERS').default(1).argParser(parse);
+}
+
+/** The one role there is may be written or left out. */
+function checkRole(program: Command, text: string): string {
+  if (ROLES_NOT_YET.has(text)) notYet(program, `the role ${text}`);
+  if (text !== 'all') program.error(`error: unknown argument '${text}': the only role is all`);
+  return text;
 }
 
 /**
@@ -71,28 +127,27 @@ function role(text: string): Role {
  * `run` gets the settings; commander prints help and errors and ends the process itself.
  */
 export function createProgram(version: string, run: (settings: GatewaySettings) => Promise<void>): Command {
-  const portOption = (flag: string, env: string, fallback: number, what: string): Option =>
+  const portOption = ({ flag, env, fallback, what }: PortFlag): Option =>
     new Option(`${flag} <port>`, what).env(env).default(fallback).argParser(port);
-  return new Command('edge-gateway')
+  const program = new Command('edge-gateway');
+  program
     .description('Serves what the resources in a directory declare: control plane and data plane in one process.')
+    .usage('[options]')
+    .configureHelp({ visibleArguments: () => [] })
     .version(version)
-    .argument('[role]', `what to run: ${ROLES.join(', ')}`, role, 'all')
+    .argument('[role]', 'all', (text) => checkRole(program, text), 'all')
     .addOption(new Option('--config <dir>', 'directory of the resources').env('GATEWAY_CONFIG'))
-    .addOption(portOption('--http-port', 'GATEWAY_HTTP_PORT', 8080, 'plain port of the default gateway'))
-    .addOption(portOption('--https-port', 'GATEWAY_HTTPS_PORT', 8443, 'TLS port of the default gateway'))
-    .addOption(portOption('--admin-port', 'GATEWAY_ADMIN_PORT', 19_000, 'proxy admin'))
-    .addOption(portOption('--stats-port', 'GATEWAY_STATS_PORT', 9091, 'control-plane diagnostics'))
-    .addOption(
-      portOption('--dev-admin-port', 'GATEWAY_DEV_ADMIN_PORT', 10_010, 'deprecated developer API (Settings devMode)'),
-    )
+    .addOption(portOption(PORT_FLAGS.httpPort))
+    .addOption(portOption(PORT_FLAGS.httpsPort))
+    .addOption(portOption(PORT_FLAGS.adminPort))
+    .addOption(portOption(PORT_FLAGS.statsPort))
+    .addOption(portOption(PORT_FLAGS.devAdminPort))
     .addOption(
       new Option('--admin-address <address>', 'where the admin ports listen')
         .env('GATEWAY_ADMIN_ADDRESS')
         .default('127.0.0.1'),
     )
-    .addOption(
-      new Option('--workers <n>', 'processes that serve').env('GATEWAY_WORKERS').default(1).argParser(oneWorker),
-    )
+    .addOption(oneWorker(program))
     .addOption(
       new Option('--proxy-name <name>', 'the proxy to serve as').env('GATEWAY_PROXY_NAME').default('gateway-proxy'),
     )
@@ -132,9 +187,13 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
         .env('GATEWAY_GRAPHQL_CACHE')
         .argParser(redisUrl),
     )
-    .action(async (_role: Role, options: Partial<GatewaySettings>, command: Command) => {
+    .action(async (_role: string, options: Partial<GatewaySettings>, command: Command) => {
       // Said here, after commander has told of flags that it does not know: a mandatory option would come before them.
       if (options.config === undefined) command.error("error: required option '--config <dir>' not specified");
+      const clash = portClash(options as GatewaySettings);
+      if (clash) command.error(`error: ${clash}`);
       await run(options as GatewaySettings);
     });
+  for (const flag of FLAGS_NOT_YET) program.addOption(flagNotYet(program, flag));
+  return program;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -34,6 +35,27 @@ spec:
         routeAction: { single: { upstream: { name: echo } } }
 `;
 
+const gatewayResource = (name: string, bindPort: number): string => `
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: ${name} }
+spec: { bindPort: ${bindPort}, httpGateway: {} }
+`;
+
+function tlsSecret(): string {
+  const at = (file: string): string =>
+    readFileSync(new URL(`../../../packages/routing/test/upstream/certificates/${file}`, import.meta.url)).toString(
+      'base64',
+    );
+  return `
+apiVersion: v1
+kind: Secret
+metadata: { name: t }
+type: kubernetes.io/tls
+data: { tls.crt: ${at('server.crt')}, tls.key: ${at('server.key')} }
+`;
+}
+
 describe('edge-gateway', () => {
   let gateway: GatewayProcess;
   let echo: Service;
@@ -49,6 +71,11 @@ describe('edge-gateway', () => {
   const get = async (path: string): Promise<{ status: number; text: string }> => {
     const response = await fetch(`${gateway.url}${path}`);
     return { status: response.status, text: await response.text() };
+  };
+
+  const componentOf = async (wanted: string): Promise<{ state: string; reason?: string }> => {
+    const components = (await (await fetch(`${gateway.stats}/components`)).json()) as any[];
+    return components.find(({ name }) => name === wanted);
   };
 
   it('serves resources from files and follows every change', async () => {
@@ -129,10 +156,84 @@ describe('edge-gateway', () => {
       expect(failure).to.be.instanceOf(Error);
       expect((failure as Error).message)
         .to.include('ended with 1')
-        .and.to.include(`${port}`);
+        .and.to.include(`port ${port} (control-plane diagnostics) is in use by another program`)
+        .and.to.include('choose another port: --stats-port N');
     } finally {
       other.close();
     }
+  });
+
+  it('names the flag of each port that is taken', async () => {
+    gateway.write('a.yaml', direct('a', '*', 'one'));
+    const other = createServer().listen(0, '::');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    try {
+      for (const flag of ['--http-port', '--admin-port', '--stats-port']) {
+        const { message } = (await gateway.start(flag, String(port)).catch((error: Error) => error)) as Error;
+        expect(message).to.include(`port ${port} (`).and.to.include(`choose another port: ${flag} N`);
+      }
+    } finally {
+      other.close();
+    }
+  });
+
+  it('serves its other listeners when the port of one Gateway resource is taken, and opens that one later', async () => {
+    const other = createServer().listen(0, '::');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    gateway.write('a.yaml', direct('a', '*', 'one'));
+    for (const [name, bindPort] of [
+      ['taken', port],
+      ['free', 0],
+    ] as const) {
+      gateway.write(`${name}.yaml`, gatewayResource(name, bindPort));
+    }
+    await gateway.start();
+    expect((await get('/')).text).to.equal('one');
+    expect((await fetch(`${gateway.admin}/ready`)).status).to.equal(503);
+    expect((await componentOf(`listener-::-${port}`)).reason).to.include(`port ${port}`);
+    other.close();
+    await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 200, 'the port is tried again');
+    expect((await componentOf(`listener-::-${port}`)).state).to.equal('ready');
+  });
+
+  it('is not ready until every listener is served that the resources ask for, and stays ready then', async () => {
+    gateway.write('plain.yaml', direct('plain', '*', 'one'));
+    gateway.write(
+      'safe.yaml',
+      direct('safe', '*', 'two').replace('spec:', 'spec:\n  sslConfig: { secretRef: { name: t } }'),
+    );
+    await gateway.start();
+    const unready = await fetch(`${gateway.admin}/ready`);
+    expect([unready.status, await unready.text()]).to.deep.equal([503, 'INITIALIZING\n']);
+    const ready = gateway.ready as unknown as { unserved: { name: string; reason: string }[]; problems: number };
+    expect(ready.unserved).to.have.length(1);
+    expect(ready.unserved[0]!.reason).to.include('SSL secret not found: no secret gw-system.t');
+    expect(ready.problems).to.be.greaterThan(0);
+    expect((await componentOf('gateway-proxy')).reason).to.include('SSL secret not found');
+    expect((await componentOf(ready.unserved[0]!.name)).state).to.equal('failed');
+    gateway.write('t.yaml', tlsSecret());
+    await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 200, 'the listener is served');
+    gateway.write('plain.yaml', direct('plain', '*', 'one').replace('spec:', 'spc:'));
+    await until(() => gateway.errors.includes('spc'), 'the mistake is reported');
+    expect((await fetch(`${gateway.admin}/ready`)).status).to.equal(200);
+  });
+
+  it('is not ready while the only virtual service of a listener is rejected', async () => {
+    gateway.write('a.yaml', direct('a', '*', 'one').replace('prefix', 'prefx'));
+    await gateway.start();
+    expect((await fetch(`${gateway.admin}/ready`)).status).to.equal(503);
+    const { unserved } = gateway.ready as unknown as { unserved: { reason: string }[] };
+    expect(unserved).to.have.length(1);
+    expect(unserved[0]!.reason).to.include('VirtualService/gw-system/a is rejected').and.to.include('prefx');
+    gateway.write('a.yaml', direct('a', '*', 'one'));
+    await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 200, 'the listener is served');
+  });
+
+  it('is ready without resources: nothing asks for a listener', async () => {
+    await gateway.start();
+    expect((await fetch(`${gateway.admin}/ready`)).status).to.equal(200);
   });
 
   it('says which directory does not exist, and which flag is wrong', async () => {
@@ -141,7 +242,7 @@ describe('edge-gateway', () => {
     const wrong = (await gateway.start('--http-port', 'eighty').catch((error: Error) => error)) as Error;
     expect(wrong.message).to.include('a port is 0 to 65535');
     const role = (await gateway.start('nothing').catch((error: Error) => error)) as Error;
-    expect(role.message).to.include('the roles are all, control-plane, proxy');
+    expect(role.message).to.include("unknown argument 'nothing'");
   });
 
   it('opens the developer API for as long as the Settings ask for it', async () => {

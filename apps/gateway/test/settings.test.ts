@@ -41,6 +41,31 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources')).to.include({ accessLogOverflow: 'drop' });
   });
 
+  it('hides what does not exist yet, and says so when it is asked for', async () => {
+    const help = createProgram('0.0.0', async () => {}).helpInformation();
+    for (const hidden of ['[role]', 'Arguments', '--workers', '--xds', '--kubernetes'])
+      expect(help).not.to.include(hidden);
+    for (const [argv, what] of [
+      [['proxy'], 'the role proxy'],
+      [['control-plane'], 'the role control-plane'],
+      [['--workers', '2'], '--workers 2'],
+      [['--workers', 'auto'], '--workers auto'],
+      [['--xds', 'localhost:9977'], '--xds'],
+      [['--kubernetes'], '--kubernetes'],
+    ] as const) {
+      expect(await call('--config', 'resources', ...argv)).to.match(new RegExp(`^error: ${what} does not exist yet: `));
+    }
+    for (const argv of [['all'], ['--workers', '1']]) {
+      expect(await call('--config', 'resources', ...argv)).to.include({ config: 'resources' });
+    }
+  });
+
+  it('rejects one port for two flags', async () => {
+    expect(await call('--config', 'resources', '--stats-port', '8080')).to.equal(
+      'error: --http-port and --stats-port are both 8080: choose different ports\n',
+    );
+  });
+
   it('runs with what is said', async () => {
     expect(await call('--config', 'resources', '--http-port', '0')).to.include({ config: 'resources', httpPort: 0 });
   });

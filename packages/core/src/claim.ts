@@ -13,6 +13,8 @@ export interface Claim {
   readonly resource: Resource | undefined;
   /** What is left of refused Settings without the fields that are wrong. */
   readonly remainder?: Resource;
+  /** True for a refused virtual service with an `sslConfig`. */
+  readonly asksForTls?: true;
   readonly issues: readonly Issue[];
   /** Place of a field; missing steps give the nearest parent. */
   readonly locate?: (path: FieldPath) => Origin;
@@ -42,7 +44,8 @@ export function readContent(
     if (key === undefined) unfiled.push(...issues);
     else {
       const remainder = !resource && key.startsWith('Settings/') ? remainderOf(document, issues, checks) : undefined;
-      claims.push({ key, origin: document.origin, resource, remainder, issues, locate, retained: false });
+      const tls = !resource && asksForTls(document.value) && { asksForTls: true as const };
+      claims.push({ key, origin: document.origin, resource, remainder, issues, locate, retained: false, ...tls });
     }
   }
   const errors = unfiled.filter(({ severity }) => severity === 'error');
@@ -53,6 +56,11 @@ export function readContent(
     claims.push({ key, origin: errors[0]!.origin, resource: undefined, issues: errors, retained: true });
   }
   return { claims, unfiled };
+}
+
+function asksForTls(value: unknown): boolean {
+  const { kind, spec } = (value ?? {}) as { kind?: unknown; spec?: unknown };
+  return kind === 'VirtualService' && typeof spec === 'object' && spec !== null && 'sslConfig' in spec;
 }
 
 function validate(document: WrittenResource, checks: readonly ResourceCheck[] | undefined): Validated {

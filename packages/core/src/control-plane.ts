@@ -14,6 +14,7 @@ import type { Source, SourceChange } from './source/source.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { translate } from './translate/translate.ts';
 import type { DefaultGateways, Translation } from './translate/translation.ts';
+import { unservedListeners, type UnservedListener } from './translate/unserved-listeners.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
 
 /** All that the control plane knows at one revision. Frozen. */
@@ -32,6 +33,8 @@ export interface ControlPlaneState {
   readonly proxies: readonly Resource[];
   /** By proxy name. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
+  /** Listeners that resources ask for and that no snapshot has, by proxy name. */
+  readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
   readonly secrets: Secrets;
 }
 
@@ -191,7 +194,9 @@ function toState(
   const { revision, stored } = store.state;
   const { proxies, snapshots, statuses } = translation;
   const issues = issuesOf(store, translation);
-  return Object.freeze({ revision, resources, issues, statuses, proxies, snapshots, secrets: secretsOf(stored) });
+  const unserved = unservedListeners(translation);
+  const served = { proxies, snapshots, unservedListeners: unserved, secrets: secretsOf(stored) };
+  return Object.freeze({ revision, resources, issues, statuses, ...served });
 }
 
 /** Kinds that may name certificate files. Other kinds do not serve them yet. */

@@ -123,9 +123,11 @@ export type { Learned, LearnedProblem } from './learned.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './store.ts';
 export { freezeDeep } from './translate/freeze.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/diff.ts';
+export type { UnservedListener } from './translate/unserved-listeners.ts';
 export { translate } from './translate/translate.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
 export type { CallRetry, CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
+export { printable } from './security/printable.ts';
 export { readCertificateFiles, type ReadFiles } from './source/read-certificates.ts';
 export {
   resolveCertificateFiles,

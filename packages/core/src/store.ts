@@ -20,6 +20,8 @@ export interface StoredResource {
   readonly partial?: true;
   /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
   readonly issues: readonly Issue[];
+  /** True for a refused virtual service that asks for TLS. */
+  readonly asksForTls?: true;
   /** What was found out beside that; its problems are among the issues. */
   readonly learned?: Learned;
 }
@@ -148,7 +150,8 @@ function resolve(
   if (learned) issues.push(...learnedIssues(first, learned));
   const stale = !accepted && resource !== undefined;
   const kept = { key: first.key, resource, stale, issues, ...(learned && { learned }) };
-  const now = { ...kept, ...(stale && resource !== good && { partial: true as const }) };
+  const tls = first.asksForTls && !resource && { asksForTls: true as const };
+  const now = { ...kept, ...tls, ...(stale && resource !== good && { partial: true as const }) };
   return before && before.resource === resource && isDeepStrictEqual(before, now) ? before : Object.freeze(now);
 }
 

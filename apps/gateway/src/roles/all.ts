@@ -4,10 +4,12 @@ import {
   createControlPlane,
   createMetrics,
   directorySource,
-  GatewayError,
+  keyOf,
   memorySource,
   severalSources,
+  type ControlPlane,
   type Loggers,
+  type UnservedListener,
 } from '@edge-gateway/core';
 import { graphqlApiCheck } from '@edge-gateway/graphql';
 import { accessChecks } from '@edge-gateway/rbac';
@@ -15,7 +17,8 @@ import { openAdminPorts } from '../admin-ports.ts';
 import { createDataPlane, type DataPlane } from '../data-plane.ts';
 import { startDiscovery } from '../discovery.ts';
 import { readErrorPages } from '../error-pages.ts';
-import type { GatewaySettings } from '../settings.ts';
+import { portError } from '../port-error.ts';
+import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 
 /** A gateway that serves. */
 export interface RunningGateway {
@@ -25,6 +28,10 @@ export interface RunningGateway {
     readonly port: number;
     readonly protocol: 'http' | 'https';
   }[];
+  /** Listeners that the resources ask for and that are not served, with the reason. */
+  readonly unserved: readonly UnservedListener[];
+  /** Errors and warnings in the resources. */
+  readonly problems: number;
   readonly adminPort: number;
   readonly statsPort: number;
   /** Stops taking connections, lets requests under way finish within the limit, then closes everything. */
@@ -33,7 +40,7 @@ export interface RunningGateway {
 
 /**
  * Runs control plane and data plane in this process. Resolves when everything that can listen listens.
- * Rejects with `ERR_GATEWAY_PORT` when a listener of the first configuration has no port to listen on.
+ * Rejects with `ERR_GATEWAY_PORT` when a port that a flag names is taken, or none of the listeners can be opened.
  */
 export async function startAll(settings: GatewaySettings, log: Loggers, quit: () => void): Promise<RunningGateway> {
   const metrics = createMetrics();
@@ -66,7 +73,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   try {
     await controlPlane.start();
     const first = firstResults(controlPlane, dataPlane, settings);
-    refuseTakenPorts(await first);
+    rejectTakenPorts(await first, controlPlane, dataPlane);
     discovery = startDiscovery({ controlPlane, dataPlane, log, metrics, source: found });
   } catch (error) {
     await stop();
@@ -78,6 +85,8 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
       ...each,
       protocol: snapshot.listeners.find(({ name }) => name === each.name)?.ssl ? 'https' : 'http',
     })),
+    unserved: dataPlane.unserved,
+    problems: controlPlane.state?.issues.length ?? 0,
     adminPort: admin.adminPort,
     statsPort: admin.statsPort,
     stop,
@@ -88,7 +97,7 @@ type ListenResults = Awaited<ReturnType<DataPlane['apply']>>;
 
 /** Has the data plane follow the control plane; gives how the listeners of the first snapshot fared. */
 function firstResults(
-  controlPlane: ReturnType<typeof createControlPlane>,
+  controlPlane: ControlPlane,
   dataPlane: DataPlane,
   settings: GatewaySettings,
 ): Promise<ListenResults> {
@@ -101,17 +110,29 @@ function firstResults(
       upstreams: [],
       settings: DEFAULT_SNAPSHOT_SETTINGS,
     };
-    const applied = dataPlane.apply(snapshot);
+    const applied = dataPlane.apply(snapshot, state.unservedListeners.get(settings.proxyName));
     first ??= applied;
   });
   return first ?? Promise.resolve([]);
 }
 
-function refuseTakenPorts(results: ListenResults): void {
-  const failed = results.flatMap(({ name, error }) =>
-    error?.code === 'ERR_ROUTING_LISTEN' ? [`${name}: ${error.message}`] : [],
-  );
-  if (failed.length > 0) throw new GatewayError(failed.join('\n'), { code: 'ERR_GATEWAY_PORT' });
+/**
+ * Throws `ERR_GATEWAY_PORT` when the port of a default gateway, which a flag names, cannot be listened on, or that of every
+ * listener. The port of one Gateway resource among others is tried again while the others serve.
+ */
+function rejectTakenPorts(results: ListenResults, controlPlane: ControlPlane, dataPlane: DataPlane): void {
+  const failed = results.filter(({ error }) => error?.code === 'ERR_ROUTING_LISTEN');
+  for (const { name, error } of failed) {
+    const listener = dataPlane.snapshot.listeners.find((each) => each.name === name)!;
+    const { bindAddress: address, bindPort: port, gateway, ssl } = listener;
+    const isDefault = !controlPlane.state?.resources.has(keyOf('Gateway', gateway));
+    if (!isDefault && failed.length < results.length) continue;
+    const { flag, what } = PORT_FLAGS[ssl ? 'httpsPort' : 'httpPort'];
+    const own = `Gateway ${gateway.namespace}/${gateway.name}`;
+    const remedy = isDefault ? `${flag} N, 0 takes any free one` : `bindPort of ${own}`;
+    const addressRemedy = `bindAddress of ${own}`;
+    throw portError({ port, address, what: isDefault ? what : own, remedy, addressRemedy, cause: error!.cause });
+  }
 }
 
 function shownVariables({ templateEnv = [] }: GatewaySettings): NodeJS.ProcessEnv {

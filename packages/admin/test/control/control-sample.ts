@@ -81,6 +81,7 @@ export const STATE: ControlPlaneState = {
     ],
   ]),
   proxies: [resource('Proxy', 'gateway-proxy', { listeners: [] })],
+  unservedListeners: new Map(),
   snapshots: new Map([['gateway-proxy', SNAPSHOT]]),
   secrets,
 };

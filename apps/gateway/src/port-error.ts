@@ -1,0 +1,37 @@
+import { GatewayError } from '@edge-gateway/core';
+import { ERROR_CODES } from './error-codes.ts';
+
+/** A port that cannot be listened on, and how to choose another one. */
+export interface PortTrouble {
+  readonly port: number;
+  readonly address: string;
+  /** What listens there, e.g. `proxy admin`. */
+  readonly what: string;
+  /** How another port is chosen, e.g. `--admin-port`. */
+  readonly remedy: string;
+  /** How another address is chosen, e.g. `--admin-address`. */
+  readonly addressRemedy: string;
+  readonly cause: unknown;
+}
+
+/** Returns an error that says in plain words why nothing can listen on a port, and what to do. */
+export function portError(trouble: PortTrouble): GatewayError {
+  const code = 'ERR_GATEWAY_PORT';
+  return new GatewayError(describe(trouble), { code, ...ERROR_CODES[code], cause: trouble.cause });
+}
+
+function describe({ port, address, what, remedy, addressRemedy, cause }: PortTrouble): string {
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  const subject = `port ${port} (${what})`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${subject} is in use by another program.\nIs a gateway or its demo already running? Stop it, or choose another port: ${remedy}.`;
+    case 'EACCES':
+      return `this user must not listen on ${subject}.\nChoose a port from 1024 on: ${remedy}.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `this machine has no address ${address} for ${subject}.\nChoose another one: ${addressRemedy}.`;
+    default:
+      return `${subject} cannot be listened on (${code || String(cause)}).\nChoose another port: ${remedy}.`;
+  }
+}

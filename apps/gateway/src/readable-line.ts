@@ -1,0 +1,48 @@
+import { inspect, styleText } from 'node:util';
+import { printable } from '@edge-gateway/core';
+
+/** Names and colours of pino's levels. */
+const LEVELS: Readonly<Record<number, readonly [name: string, style: Parameters<typeof styleText>[0]]>> = {
+  10: ['TRACE', 'gray'],
+  20: ['DEBUG', 'gray'],
+  30: ['INFO ', 'green'],
+  40: ['WARN ', 'yellow'],
+  50: ['ERROR', 'red'],
+  60: ['FATAL', ['bold', 'red']],
+};
+
+interface Line {
+  readonly level: number;
+  readonly time: number;
+  readonly logger?: string;
+  readonly msg?: string;
+}
+
+/**
+ * Returns a JSON line of pino as a person reads it: time, level, logger, message, then the other fields. Control
+ * characters in it become visible escapes.
+ */
+export function readableLine(json: string, { colors }: { readonly colors: boolean }): string {
+  const { level, time, logger = '', msg = '', ...fields } = JSON.parse(json) as Line;
+  const style = (format: Parameters<typeof styleText>[0], text: string): string =>
+    colors ? styleText(format, text, { validateStream: false }) : text;
+  const [name, levelStyle] = LEVELS[level] ?? [String(level), 'gray'];
+  const parts = [
+    style('gray', new Date(time).toTimeString().slice(0, 8)),
+    style(levelStyle, name),
+    ...(logger ? [style('gray', `${logger}:`)] : []),
+    printable(msg),
+  ];
+  const rest = Object.entries(fields).map(([key, value]) => `${style('gray', `${key}=`)}${shown(value)}`);
+  return `${[...parts, ...rest].join(' ')}\n`;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return printable(/[\s"=]/.test(value) ? JSON.stringify(value) : value);
+  if (hasStack(value)) return `\n    ${printable(value.stack).replaceAll('\n', '\n    ')}`;
+  return printable(inspect(value, { breakLength: Infinity, compact: true, depth: 4 }));
+}
+
+function hasStack(value: unknown): value is { readonly stack: string } {
+  return typeof value === 'object' && value !== null && typeof (value as { stack?: unknown }).stack === 'string';
+}

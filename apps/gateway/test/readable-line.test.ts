@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { readableLine } from '../src/readable-line.ts';
+
+const line = (fields: object): string =>
+  JSON.stringify({ level: 30, time: 0, logger: 'config', msg: 'hello', ...fields });
+const read = (fields: object): string => readableLine(line(fields), { colors: false });
+
+describe('a log line on a terminal', () => {
+  it('has time, level, logger, message and fields', () => {
+    expect(read({ revision: 2, file: 'a b.yaml', list: [{ port: 80 }] })).to.match(
+      /^\d\d:\d\d:\d\d INFO {2}config: hello revision=2 file="a b.yaml" list=\[ \{ port: 80 \} \]\n$/,
+    );
+    expect(read({ level: 50, logger: undefined })).to.match(/ ERROR hello\n$/);
+  });
+
+  it('shows control characters as escapes, so that no text moves the cursor', () => {
+    const text = read({ msg: 'a\u001b[2Jb', name: '\u001b]0;x\u0007', deep: { x: '\u009b2J' } });
+    // oxlint-disable-next-line no-control-regex
+    expect(text).not.to.match(/[\u0000-\u0009\u000b-\u001f\u0080-\u009f]/);
+    expect(text).to.include('a\\u001b[2Jb');
+  });
+
+  it('shows the stack of an error below the line', () => {
+    const err = { type: 'Error', message: 'broken', stack: 'Error: broken\n    at a.ts:1:1' };
+    expect(read({ err })).to.match(/err=\n {4}Error: broken\n {8}at a.ts:1:1\n$/);
+  });
+
+  it('has colours where the terminal shows them', () => {
+    expect(readableLine(line({}), { colors: true })).to.include('\u001b[32mINFO');
+  });
+});
