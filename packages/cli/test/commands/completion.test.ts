@@ -1,11 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
+import { OUTPUTS } from '../../src/output.ts';
 import { call } from '../support/captured-io.ts';
+
+/** A gatewayctl that prints how it was called, as two resources. */
+const PROGRAM = `gatewayctl() { printf 'kind/%s\\n' "called" "$(echo "$*" | tr ' ' _)"; }`;
 
 async function complete(line: string): Promise<string[]> {
   const { stdout: script } = await call(['completion', 'bash']);
   const words = line.split(' ');
-  const test = `${script}
+  const test = `${PROGRAM}
+${script}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
 COMP_CWORD=${words.length - 1}
 _gatewayctl
@@ -23,6 +28,21 @@ describe('completion', () => {
     expect(await complete('gatewayctl get upstream --out')).to.deep.equal(['--output']);
     expect(await complete('gatewayctl check --serv')).to.deep.equal(['--server']);
     expect(await complete('gatewayctl completion ')).to.include.members(['bash', 'zsh']);
+  });
+
+  it('completes the values of -o', async () => {
+    expect(await complete('gatewayctl get upstream -o ')).to.deep.equal([...OUTPUTS]);
+    expect(await complete('gatewayctl get vs route -o ya')).to.deep.equal(['yaml']);
+    expect(await complete('gatewayctl validate --output ')).to.deep.equal(['table', 'json']);
+  });
+
+  it('completes the names of resources, of the directory and namespace on the line', async () => {
+    expect(await complete('gatewayctl get us ca')).to.deep.equal(['called']);
+    expect(await complete('gatewayctl get secrets get_')).to.deep.equal(['get_secret_-o_name']);
+    expect(await complete('gatewayctl get vs -c dir -n team get_')).to.deep.equal([
+      'get_virtualservice_-o_name_-c_dir_-n_team',
+    ]);
+    expect(await complete('gatewayctl check ca')).to.deep.equal(['']);
   });
 
   it('prints a script for zsh that names every command', async () => {
