@@ -19,9 +19,12 @@ export function addCreateSecret(create: Command, io: Io): void {
     command.action(async (argument: string | undefined) => {
       const flags = command.optsWithGlobals<CreateFlags & Record<string, string | boolean | undefined>>();
       const metadata = metadataOf(argument, flags);
-      const resource = secretOf(metadata, kind.type, kind.read(io, flags));
-      const text = await save(io, resource, flags);
-      createTerminal(io).out(text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }));
+      const content = kind.read(io, flags);
+      const text = await save(io, secretOf(metadata, kind.type, content), flags);
+      const { out, err } = createTerminal(io);
+      // Not on standard output, which other forms than the table keep parseable.
+      if (content.generated && !flags.dryRun) err(`The generated key, shown only once: ${content.generated}`);
+      out(text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }));
     });
   }
 }

@@ -10,6 +10,8 @@ import { checkTlsFiles } from './tls-files.ts';
 export interface SecretContent {
   readonly data: Readonly<Record<string, string | Buffer>>;
   readonly labels?: Record<string, string>;
+  /** A value that was made up here, and that nobody has seen yet. */
+  readonly generated?: string;
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
@@ -150,5 +152,10 @@ function readApiKey(io: Io, flags: Flags): SecretContent {
   }
   const key = apikeyGenerate ? randomBytes(GENERATED_KEY_BYTES).toString('base64url') : valueOf(io, 'apikey', given);
   const labels = textOf(apikeyLabels);
-  return { data: { 'api-key': key }, ...(labels !== undefined && { labels: readPairs('apikey-labels', labels) }) };
+  const generated = apikeyGenerate ? { generated: key } : {};
+  return {
+    data: { 'api-key': key },
+    ...generated,
+    ...(labels !== undefined && { labels: readPairs('apikey-labels', labels) }),
+  };
 }

@@ -79,10 +79,14 @@ describe('create', () => {
     it('makes a key up, another one each time, and labels it', async () => {
       const keys = new Set<string>();
       for (const name of ['a', 'b']) {
-        await create('secret', 'apikey', name, '--apikey-generate', '--apikey-labels', 'team=shop', '-c', 'resources');
+        const flags = ['--apikey-generate', '--apikey-labels', 'team=shop', '-c', 'resources'];
+        const { stdout, stderr } = await create('secret', 'apikey', name, ...flags);
         const written = parse(readFileSync(file(`secret-gw-system-${name}.yaml`), 'utf8')) as any;
         expect(written.metadata.labels).to.deep.equal({ team: 'shop' });
-        keys.add(decoded(written.data['api-key']));
+        const key = decoded(written.data['api-key']);
+        expect(stderr).to.equal(`The generated key, shown only once: ${key}\n`);
+        expect(stdout).to.not.contain(key);
+        keys.add(key);
       }
       expect(keys.size).to.equal(2);
       expect([...keys][0]).to.match(/^[\w-]{43}$/);
