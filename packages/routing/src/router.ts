@@ -17,6 +17,7 @@ import { createBackPressure, type AccessLogOverflow } from './access-log/back-pr
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './compile/chain.ts';
 import { createListenerTable } from './compile/listener-table.ts';
+import type { RequestRecord } from './format/record.ts';
 import { createGenerations } from './generations.ts';
 import { createServeListener, type Mount, type ServeListener } from './serve-listener.ts';
 import { createHttpStats } from './statistics.ts';
@@ -58,6 +59,8 @@ export interface Router extends Handler {
   apply(snapshot: Snapshot): void;
   listener(name: string): Handler;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Writes the access log of a listener for a request that was rejected in front of the router. */
+  logRefused(listener: string, record: RequestRecord): void;
   /** Asks an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context brings its own. */
   readonly call: CallUpstream;
   /** Has GraphQL subscriptions end, so that their clients go on elsewhere; all other requests are served as before. */
@@ -117,6 +120,9 @@ export function createRouter(options: RouterOptions = {}): Router {
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
     },
     listener: handlersByName(serving),
+    logRefused(name: string, record: RequestRecord): void {
+      for (const log of table.get(name)?.logs ?? []) log.write(record);
+    },
     call,
     drain: table.drain,
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) =>

@@ -16,8 +16,10 @@ export function defaultJsonLine(record: RequestRecord): string {
   const { requestId, flags, details, upstreamMs } = record;
   let line = `{"time":"${isoTime(record.startedAt)}"`;
   if (requestId !== '') line += `,"requestId":${quoted(requestId)}`;
-  line += `,"method":${quoted(record.method)},"host":${quoted(record.authority)}`;
-  line += `,"path":${quoted(redactPath(record.originalPath))},"status":${record.status}`;
+  if (record.method !== '') line += `,"method":${quoted(record.method)}`;
+  if (record.authority !== '') line += `,"host":${quoted(record.authority)}`;
+  if (record.originalPath !== '') line += `,"path":${quoted(redactPath(record.originalPath))}`;
+  line += `,"status":${record.status}`;
   if (flags !== '') line += `,"flags":${quoted(flags)}`;
   // Of an upstream's response the line names the host.
   if (details !== '' && details !== VIA_UPSTREAM) line += `,"details":${quoted(details)}`;

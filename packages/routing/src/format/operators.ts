@@ -129,9 +129,9 @@ function headerOperator(argument: string, find: (record: RequestRecord, name: st
 function requestHeader(record: RequestRecord, name: string): string | undefined {
   switch (name) {
     case ':method':
-      return record.method;
+      return text(record.method);
     case ':path':
-      return record.path;
+      return text(record.path);
     case ':authority':
     case 'host':
       return text(record.authority);

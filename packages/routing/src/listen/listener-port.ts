@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Context, Handler, Listener } from '@edge-gateway/core';
+import type { RequestRecord } from '../format/record.ts';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
 import { createFront, type Front } from './front.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
@@ -31,6 +32,8 @@ export interface ListenerPortParts {
   readonly context: Context;
   readonly handler: Handler;
   readonly limits: Partial<ListenLimits>;
+  /** Writes the access log of a request that the handler never gets. */
+  readonly onRefused: (record: RequestRecord) => void;
 }
 
 /** Longest time in milliseconds that a connection without a request stays open for one that is just being sent. */
@@ -38,8 +41,8 @@ const IDLE_GRACE_MS = 500;
 
 /** Makes a listener that does not listen yet. */
 export function createListenerPort(name: string, parts: ListenerPortParts): ListenerPort {
-  const { context, handler } = parts;
-  const refuse = createRefuse({ context, listener: name, answers: () => stats?.answers });
+  const { context, handler, onRefused } = parts;
+  const refuse = createRefuse({ context, listener: name, answers: () => stats?.answers, onRefused });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
   let current: Front | undefined;

@@ -1,6 +1,7 @@
 import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 import type { Router } from '../router.ts';
+import type { RequestRecord } from '../format/record.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
 import type { ListenLimits } from './settings.ts';
 
@@ -39,7 +40,7 @@ export interface Listeners {
 }
 
 export interface ListenersOptions {
-  readonly router: Pick<Router, 'listener'> & Partial<Pick<Router, 'drain'>>;
+  readonly router: Pick<Router, 'listener'> & Partial<Pick<Router, 'drain' | 'logRefused'>>;
   readonly context: Context;
   /** Listens here instead of at the addresses of the snapshot. */
   readonly host?: string;
@@ -73,7 +74,11 @@ export function createListeners(options: ListenersOptions): Listeners {
   async function openOne(listener: Listener): Promise<ListenResult> {
     const { name } = listener;
     let port = ports.get(name);
-    if (!port) ports.set(name, (port = createListenerPort(name, { context, handler: router.listener(name), limits })));
+    if (!port) {
+      const onRefused = (record: RequestRecord): void => router.logRefused?.(name, record);
+      port = createListenerPort(name, { context, handler: router.listener(name), limits, onRefused });
+      ports.set(name, port);
+    }
     try {
       const problems = port.update(listener);
       if (!port.servable) throw certificateError(name, problems);

@@ -84,14 +84,14 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
       }
       connection.upgraded = true;
       const refused = check(req, connection, true);
-      if (refused) refuse.socket(socket, refused);
+      if (refused) refuse.socket(socket, refused, req);
       else upgradeTo(handler.upgrade.bind(handler), [canonicalHead(req, connection), socket, head]);
     },
     connect(req, socket) {
       socket.on('error', () => socket.destroy());
       const connection = connectionOf(socket);
       const refused = connection && check(req, connection);
-      if (refused) refuse.socket(socket, refused);
+      if (refused) refuse.socket(socket, refused, req);
       else socket.destroy();
     },
     clientError(error, socket) {
@@ -117,7 +117,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
       context.log.get('websocket').error({ detail }, 'handler failed');
-      refuse.socket(parts[1], refusal('ERR_ROUTING_HANDLER', { detail }));
+      refuse.socket(parts[1], refusal('ERR_ROUTING_HANDLER', { detail }), parts[0]);
     }
   }
 }
