@@ -1,21 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Next, ResourceRef } from '@edge-gateway/core';
+import type { ResourceRef } from '@edge-gateway/core';
 import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
 import { escapeHtml } from '@edge-gateway/core';
 import { page } from '../page.ts';
 import type { EndpointFactory } from './endpoint.ts';
-
-/** What the explorer shows. */
-export interface GraphQLExplorer {
-  /** The APIs that are served now. */
-  apis(): readonly ResourceRef[];
-  /** Runs the requests of the explorer on one of them; introspection is allowed. */
-  serve(api: ResourceRef): ((req: IncomingMessage, res: ServerResponse, next: Next) => void) | undefined;
-}
+import type { GraphQLExplorer } from './explored-apis.ts';
 
 /** Packages whose files the page loads, and the file of each. */
 const ASSETS: Readonly<Record<string, readonly [module: string, file: string, type: string]>> = {

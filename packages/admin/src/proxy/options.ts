@@ -1,4 +1,4 @@
-import type { GraphQLExplorer } from './graphql-explorer.ts';
+import type { GraphQLExplorer } from './explored-apis.ts';
 import type { Context, Endpoint as UpstreamEndpoint, Snapshot } from '@edge-gateway/core';
 
 /** What `/ready` says; only `LIVE` is 200, the others are 503. */

@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { ROOT } from './docs/workspace.ts';
+
+const run = promisify(execFile);
+const NAMES = JSON.parse(readFileSync(join(ROOT, 'test', 'public-names.json'), 'utf8')) as Record<string, string[]>;
+const ENV = { ...process.env, NODE_OPTIONS: '' };
+
+interface Manifest {
+  readonly name: string;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** What a program does with each package, so that its types are used. */
+const USES: Readonly<Record<string, string>> = {
+  '@edge-gateway/core':
+    'export const chain: pkg.ProtectedHandler = pkg.protect((_req, _res, next) => next());\nexport const who: string | undefined = pkg.identityOf({} as never)?.subject;',
+  '@edge-gateway/routing': "export const forward = pkg.forwardTo({ target: 'http://127.0.0.1:1', timeoutMs: 5 });",
+  '@edge-gateway/admin': 'export const create: typeof pkg.createProxyAdmin = pkg.createProxyAdmin;',
+  '@edge-gateway/cli': 'export const all: object = pkg;',
+  '@edge-gateway/rbac': "export const guard = pkg.rbac({ policies: {}, onRefusal: 'next' });\nguard.close?.();",
+  '@edge-gateway/extauth': "export const keys = pkg.apiKeyAuth({ keys: ['k'], headerName: 'x-key' });",
+  '@edge-gateway/oidc':
+    "export const options: pkg.OidcOptions = { issuerUrl: '', clientId: '', appUrl: '', callbackPath: '/', session: 'request' };",
+  '@edge-gateway/graphql':
+    'export const api: typeof pkg.graphqlApi = pkg.graphqlApi;\nexport const limit: number = pkg.DEFAULT_LIMITS.maxBodyBytes;',
+};
+
+describe('the packed packages', () => {
+  let folder: string;
+  let project: string;
+  let manifests: Manifest[];
+  let problems: string[];
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'packed-'));
+    project = join(folder, 'project');
+    await run('node', [join(ROOT, 'scripts', 'pack.mjs'), join(folder, 'tarballs')], { env: ENV });
+    manifests = [];
+    for (const name of readdirSync(join(folder, 'tarballs'))) manifests.push(await unpack(name));
+    link(join(ROOT, 'node_modules/@types/node'), '@types/node');
+    writeFileSync(join(project, 'package.json'), '{ "name": "project", "private": true }');
+    problems = await typeProblems();
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** Puts a package where npm would, with nothing but the dependencies that it declares, out of the workspace. */
+  async function unpack(tarball: string): Promise<Manifest> {
+    const dir = tarball.replace(/^edge-gateway-(.+)-\d+\.\d+\.\d+\.tgz$/, '$1');
+    const place = join(project, 'node_modules', '@edge-gateway', dir);
+    mkdirSync(place, { recursive: true });
+    await run('tar', ['-xzf', join(folder, 'tarballs', tarball), '-C', place, '--strip-components=1']);
+    const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as Manifest;
+    const source = join(ROOT, dir === 'gateway' ? 'apps' : 'packages', dir, 'node_modules');
+    for (const name of Object.keys(manifest.dependencies ?? {})) {
+      if (!name.startsWith('@edge-gateway/')) link(join(source, name), `@edge-gateway/${dir}/node_modules/${name}`);
+    }
+    return manifest;
+  }
+
+  function link(target: string, name: string): void {
+    const place = join(project, 'node_modules', name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(target, place);
+  }
+
+  const node = (...args: string[]) => run('node', args, { cwd: project, env: ENV });
+
+  it('name versions of each other, not the workspace', () => {
+    expect(manifests.map(({ name }) => name)).to.include.members([...Object.keys(NAMES), '@edge-gateway/gateway']);
+    for (const { name, dependencies = {} } of manifests) {
+      for (const [dependency, version] of Object.entries(dependencies)) {
+        expect(version, `${name} → ${dependency}`).to.match(/^\d+\.\d+\.\d+$/);
+      }
+    }
+  });
+
+  for (const [name, names] of Object.entries(NAMES)) {
+    it(`${name} works by import and by require`, async () => {
+      const print = 'console.log(JSON.stringify(Object.keys(pkg).sort()))';
+      const imported = await node('--input-type=module', '-e', `import * as pkg from '${name}'; ${print}`);
+      expect(JSON.parse(imported.stdout)).to.deep.equal(names);
+      const required = await node('--input-type=commonjs', '-e', `const pkg = require('${name}'); ${print}`);
+      expect(JSON.parse(required.stdout)).to.deep.equal(names);
+    });
+
+    it(`${name} has types in an ES module and in CommonJS`, () => {
+      const short = name.split('/')[1];
+      const own = new RegExp(`^(?:use-${short}\\.|node_modules/${name}/)`);
+      expect(problems.filter((line) => own.test(line))).to.deep.equal([]);
+      // A check that finds nothing anywhere would be none.
+      expect(problems.filter((line) => line.startsWith(`wrong-${short}.`))).to.have.length(2);
+    });
+  }
+
+  /** What the compiler says of programs that use each package, one right and one wrong, in both kinds of module. */
+  async function typeProblems(): Promise<string[]> {
+    const files: string[] = [];
+    const write = (file: string, text: string): void => {
+      files.push(file);
+      writeFileSync(join(project, file), text);
+    };
+    for (const [name, use] of Object.entries(USES)) {
+      for (const ending of ['mts', 'cts']) {
+        const short = name.split('/')[1];
+        write(`use-${short}.${ending}`, `import * as pkg from '${name}';\n${use}\n`);
+        write(`wrong-${short}.${ending}`, `import { noSuchName } from '${name}';\nexport const x = noSuchName;\n`);
+      }
+    }
+    const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, noEmit: true, types: ['node'] };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    const { stdout } = await run('tsc', ['-p', project, '--pretty', 'false'], { cwd: project, env: ENV }).catch(
+      (error: Error & { stdout: string }) => error,
+    );
+    return stdout.split('\n');
+  }
+
+  it('have programs that run', async () => {
+    for (const { name, bin = {} } of manifests) {
+      for (const file of Object.values(bin)) {
+        const { stdout } = await node(join(project, 'node_modules', name, file), '--version');
+        expect(stdout, name).to.match(/\d/);
+      }
+    }
+  });
+
+  it('are installed by npm into an empty project', async function () {
+    const registry = (await run('npm', ['config', 'get', 'registry'], { env: ENV })).stdout.trim();
+    const reached = await fetch(new URL('lru-cache', registry), { signal: AbortSignal.timeout(10_000) }).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (!reached) {
+      console.log(`      skipped: the npm registry ${registry} does not answer`);
+      this.skip();
+    }
+    const own = join(folder, 'own');
+    mkdirSync(own);
+    writeFileSync(join(own, 'package.json'), '{ "name": "own", "private": true }');
+    const tarballs = readdirSync(join(folder, 'tarballs')).map((name) => join(folder, 'tarballs', name));
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], { cwd: own, env: ENV });
+    const all = Object.keys(NAMES);
+    const inModule = all.map((name) => `await import('${name}');`).join('');
+    await run('node', ['--input-type=module', '-e', inModule], { cwd: own, env: ENV });
+    const inScript = all.map((name) => `require('${name}');`).join('');
+    await run('node', ['--input-type=commonjs', '-e', inScript], { cwd: own, env: ENV });
+    expect(readdirSync(join(own, 'node_modules/.bin'))).to.include.members(['gatewayctl', 'edge-gateway']);
+  });
+});
