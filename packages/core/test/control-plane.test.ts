@@ -193,6 +193,81 @@ describe('createControlPlane', () => {
     expect(written.filter(({ msg }) => msg.includes('SSLConfigError'))).to.have.length(1);
   });
 
+  it('uses the last good version of one resource, and nothing of another that was never good, in one file', async () => {
+    const file = (first: unknown, second: unknown) => [upstream('a'), first, second];
+    const bad = (name: string) => ({ ...service(name, 'a'), spec: { virtualHosts: {} } });
+    const source = memorySource({ f: file(service('good', 'a'), bad('never')) });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    expect(hostsOf(controlPlane.state)).to.deep.equal(['gw-system.good']);
+    source.set('f', file(bad('good'), bad('never')));
+    const { state } = controlPlane;
+    expect(hostsOf(state)).to.deep.equal(['gw-system.good']);
+    expect([...state!.resources.keys()].sort()).to.deep.equal([
+      'Upstream/gw-system/a',
+      'VirtualService/gw-system/good',
+    ]);
+    for (const name of ['good', 'never']) {
+      expect(stateOf(state, `VirtualService/gw-system/${name}`), name).to.equal('Rejected');
+      expect(
+        state!.issues.some((issue) => issue.name === name && issue.code === 'UNKNOWN_KEY'),
+        name,
+      ).to.equal(true);
+    }
+  });
+
+  it('tells a domain conflict beside the other problems of the same virtual service', async () => {
+    const text = (name: string, to: string): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: ${name} }
+spec:
+  virtualHost:
+    domains: [same.example.com]
+    routes:
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: ${to} } } }
+`;
+    const source = memorySource({ a: upstream('a'), s: text('s', 'gone'), t: text('t', 'a') });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    const { issues, statuses } = controlPlane.state!;
+    const reasonOf = (name: string) =>
+      statuses.get(`VirtualService/gw-system/${name}`)!.statuses['gw-system']!.reason ?? '';
+    expect(reasonOf('s')).to.match(/DomainsNotUniqueError[^]*warning: \n.*gone \} not found/);
+    expect(reasonOf('t')).to.contain('DomainsNotUniqueError').and.not.contain('gone');
+    expect(issues.map(({ name, severity, origin }) => [name, severity, origin.line])).to.deep.equal([
+      ['s', 'error', 6],
+      ['s', 'warning', 9],
+      ['t', 'error', 6],
+    ]);
+  });
+
+  it('gives the line of a problem in the second document of a file', async () => {
+    const second = `# the second
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: s }
+spec:
+  virtualHost:
+    optins: {}
+`;
+    const third = second.replace(
+      'optins: {}',
+      'routes:\n      - routeAction: { single: { upstream: { name: gone } } }',
+    );
+    const first =
+      'apiVersion: gw.vendor.io/v1\nkind: Upstream\nmetadata: { name: a }\nspec: { static: { hosts: [] } }\n';
+    const source = memorySource({ f: [first, second, third.replace('name: s', 'name: t')].join('---\n') });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    const places = controlPlane.state!.issues.map(({ kind, origin, path }) => [kind, origin.line, path.at(-1)]);
+    expect(places).to.deep.equal([
+      ['Upstream', 4, 'static'],
+      ['VirtualService', 12, 'optins'],
+      ['VirtualService', 21, 'upstream'],
+    ]);
+  });
+
   describe('with 40 broken references in one virtual service', () => {
     const routes = (to: (i: number) => string): string =>
       Array.from({ length: 40 }, (_, i) =>

@@ -88,6 +88,19 @@ describe('createStore', () => {
     expect(store.state.unfiled).to.deep.equal([]);
   });
 
+  it('keeps nothing of a resource that was never good, beside a last good one in the same file', () => {
+    const never = 'Upstream/gw-system/b';
+    put({ 'a.yaml': `${upstream('a', 80)}---\n${upstream('b', 'many')}` });
+    put({ 'a.yaml': `${upstream('a', 'many')}---\n${upstream('b', 'none')}` });
+    expect(stored()).to.deep.include({ stale: true });
+    expect([port(), codes()]).to.deep.equal([80, ['WRONG_TYPE']]);
+    expect(stored(never)).to.deep.include({ resource: undefined, stale: false });
+    expect(codes(never)).to.deep.equal(['WRONG_TYPE']);
+    put({ 'a.yaml': 'kind: [' });
+    expect([port(), codes()]).to.deep.equal([80, ['YAML_SYNTAX']]);
+    expect(stored(never)).to.equal(undefined);
+  });
+
   it('keeps a resource whose kind or name can no longer be told, and takes its neighbours in', () => {
     put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
     put({ 'a.yaml': `${upstream('a').replace('Upstream', 'Upstraem')}---\n${upstream('b', 81)}` });

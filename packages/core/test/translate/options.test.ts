@@ -49,4 +49,18 @@ describe('fillOptions', () => {
     expect(fillOptions<RouteOptions>({ prefixRewrite: '' }, lower)).to.equal(lower);
     expect(fillOptions<RouteOptions>(own, undefined)).to.equal(own);
   });
+
+  const families = ['jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
+  for (const own of families) {
+    it(`takes no other family of JWT options beside ${own}`, () => {
+      const below = Object.fromEntries(families.map((family) => [family, { from: 'below' }]));
+      const written = { [own]: { from: 'own' } };
+      expect(fillOptions<object>(written, below)).to.deep.equal(written);
+      for (const family of families) {
+        expect(fillOptions<object>({ timeout: '1s' }, { [family]: {} })).to.deep.equal({ timeout: '1s', [family]: {} });
+        const other = { [family]: { from: 'below' }, prefixRewrite: '/' };
+        expect(fillOptions<object>(written, other), family).to.deep.equal({ ...written, prefixRewrite: '/' });
+      }
+    });
+  }
 });
