@@ -65,7 +65,7 @@ async function greet(ready) {
   const lines = [
     '',
     unserved.length === 0 ? 'The gateway runs.' : `The gateway runs, but not every listener is served.`,
-    `  requests       ${urls.join('  ') || 'no listener yet: no virtual service'}`,
+    `  requests       ${urls.join('  ') || (unserved.length === 0 ? 'no listener yet: no virtual service' : 'no listener yet')}`,
     ...unserved.flatMap(({ name, reason }) => [`  not served     ${name}`, `                 ${reason}`]),
     ...(problems > 0 ? [`  problems       ${problems}, listed by: ${gatewayctl(ready)} check`] : []),
     `  proxy admin    http://localhost:${adminPort}`,

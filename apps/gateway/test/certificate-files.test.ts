@@ -1,5 +1,8 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
@@ -8,6 +11,23 @@ import { GatewayProcess, until } from './gateway-process.ts';
 const CERTIFICATES = new URL('../../../packages/routing/test/upstream/certificates/', import.meta.url).pathname;
 const pem = (file: string): string => readFileSync(join(CERTIFICATES, file), 'utf8');
 const fingerprintOf = (name: string): string => new X509Certificate(pem(`${name}.crt`)).fingerprint256;
+
+const toUpstream = (port: number, rootCa: string): string => `
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: up }
+spec:
+  static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] }
+  sslConfig: { sni: localhost, sslFiles: { rootCa: ${rootCa} } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: up }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes: [{ matchers: [{ prefix: / }], routeAction: { single: { upstream: { name: up } } } }]
+`;
 
 describe('a gateway with certificates from files', () => {
   let gateway: GatewayProcess;
@@ -112,6 +132,29 @@ spec:
     expect(await handshake('a')).to.equal(fingerprintOf('server'));
     const metrics = await (await fetch(`${gateway.stats}/metrics`)).text();
     expect(metrics).to.match(/^gw_certificate_files_update_rejected\S* 2$/m);
+  });
+
+  it('verifies an upstream with replaced root certificates, and keeps them when the file becomes invalid', async () => {
+    const upstream = createServer({ cert: pem('server.crt'), key: pem('server.key') }, (_req, res) => res.end('safe'));
+    upstream.listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const { port } = upstream.address() as AddressInfo;
+    const roots = join(gateway.dir, 'roots.crt');
+    writeFileSync(roots, pem('other-ca.crt'));
+    gateway.write('up.yaml', toUpstream(port, roots));
+    await gateway.start();
+    const status = async (): Promise<number> => (await fetch(gateway.url)).status;
+    try {
+      expect(await status()).to.equal(503);
+      writeFileSync(roots, pem('ca.crt'));
+      await until(async () => (await status()) === 200, 'the new roots are used');
+      writeFileSync(roots, 'nonsense');
+      await until(() => gateway.errors.includes('roots.crt holds no readable PEM certificate'), 'the log reports it');
+      expect(await status()).to.equal(200);
+    } finally {
+      upstream.closeAllConnections();
+      upstream.close();
+    }
   });
 
   function copyOf(file: string): string {
