@@ -120,6 +120,13 @@ describe('parseDocuments', () => {
   it('names both places of a duplicate key', () => {
     const [written] = parseDocuments('x: 1\n---\na: 1\na: 2\n', 'a.yaml').slice(1);
     expect(written!.issues[0]!.message).to.equal('duplicate key "a", first written at 3:1');
+    expect(written!.issues[0]!.origin).to.deep.equal({ file: 'a.yaml', line: 4, column: 1 });
+  });
+
+  it('places inside a text of the second document, or at its key where the text does not show it', () => {
+    const [, written] = parseDocuments('x: 1\n---\n# b\na: |\n  one\n  two\nb: 5\n', 'a.yaml');
+    expect(written!.locate(['a'], { line: 2, column: 1 })).to.deep.include({ line: 6 });
+    expect(written!.locate(['b'], { line: 2, column: 1 })).to.deep.include({ line: 7, column: 1 });
   });
 
   it('refuses an alias bomb quickly', () => {
