@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { asGroup, examples } from '../help.ts';
 import type { Io } from '../io.ts';
 import type { StatusObject } from '../objects.ts';
@@ -24,7 +24,8 @@ export function addGet(program: Command, io: Io): void {
     const command = withGetFlags(get.command(view.command), view.plural).aliases(view.aliases);
     if (view.kind === 'Proxy') {
       command.option('--edge', 'only those made from Gateway resources');
-      command.option('--kube', 'only those made from Kubernetes Gateway API resources');
+      // Nothing makes such proxies yet.
+      command.addOption(new Option('--kube', 'only those made from Kubernetes Gateway API resources').hideHelp());
     }
     command.action(async (name: string | undefined) => {
       const flags: GetFlags = command.optsWithGlobals();
