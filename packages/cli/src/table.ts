@@ -14,15 +14,18 @@ export interface TableData {
 type Cell = readonly string[];
 
 /**
- * Draws a table with `+---+` borders and an upper-case header. Where it is wider than the terminal, cells of its widest
- * columns are wrapped: at a space, or in the middle of a word where there is none.
+ * Draws a table with `+---+` borders and an upper-case header. Where it is wider than the terminal, empty columns are left
+ * out and cells of the widest ones are wrapped: at a space, or in the middle of a word where there is none.
  *
  * @param width Columns of the terminal. Default: no limit, nothing is wrapped.
  */
 export function renderTable(data: TableData, width = Infinity): string {
   const texts = [data.columns.map((column) => column.toUpperCase()), ...data.rows];
-  const cells = texts.map((row) => row.map((cell): Cell => printable(cell).replaceAll('\t', '  ').split('\n')));
-  const limits = shrink(widthsOf(cells), width - 3 * data.columns.length - 1);
+  const all = texts.map((row) => row.map((cell): Cell => printable(cell).replaceAll('\t', '  ').split('\n')));
+  const fits = sum(widthsOf(all)) + 3 * data.columns.length + 1 <= width;
+  const shown = fits ? [...data.columns.keys()] : filledColumns(all, data.columns.length);
+  const cells = all.map((row) => shown.map((column) => row[column]!));
+  const limits = shrink(cells, width - 3 * shown.length - 1);
   const wrapped = cells.map((row) =>
     row.map((cell, column) => cell.flatMap((line) => wrapLine(line, limits[column]!))),
   );
@@ -40,17 +43,36 @@ function widthsOf(rows: readonly (readonly Cell[])[]): number[] {
   );
 }
 
-/** Makes the widest columns narrower until all of them fit into `total`. */
-function shrink(widths: readonly number[], total: number): number[] {
-  const limits = [...widths];
-  const narrowestFirst = widths.map((width, column) => ({ width, column })).sort((a, b) => a.width - b.width);
-  let left = total;
-  for (const [i, { width, column }] of narrowestFirst.entries()) {
-    const share = Math.floor(left / (widths.length - i));
-    limits[column] = Math.min(width, Math.max(share, MIN_COLUMNS));
-    left -= limits[column];
+/** Longest words that are kept whole, tried in this order until there is room. */
+const WHOLE_WORDS = [14, 12, 10, 8, 6, MIN_COLUMNS];
+
+/** Makes the widest columns narrower until all of them fit into `total`, and breaks as few words as possible. */
+function shrink(rows: readonly (readonly Cell[])[], total: number): number[] {
+  const widths = widthsOf(rows);
+  if (sum(widths) <= total) return widths;
+  const words = widthsOf(rows.map((row) => row.map((cell) => cell.flatMap((line) => line.split(' ')))));
+  const floorsFor = (whole: number) =>
+    widths.map((width, column) => Math.min(width, Math.max(MIN_COLUMNS, Math.min(words[column]!, whole))));
+  const floors = floorsFor(WHOLE_WORDS.find((whole) => sum(floorsFor(whole)) <= total) ?? MIN_COLUMNS);
+  const limits = [...floors];
+  const nearest = widths.map((width, column) => ({ missing: width - floors[column]!, column }));
+  nearest.sort((a, b) => a.missing - b.missing);
+  let left = Math.max(0, total - sum(floors));
+  for (const [i, { missing, column }] of nearest.entries()) {
+    const more = Math.min(missing, Math.floor(left / (widths.length - i)));
+    limits[column]! += more;
+    left -= more;
   }
   return limits;
+}
+
+const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);
+
+/** The columns in which something stands below the header; all where nothing does. */
+function filledColumns([, ...rows]: readonly (readonly Cell[])[], columns: number): number[] {
+  const all = Array.from({ length: columns }, (_, column) => column);
+  const filled = all.filter((column) => rows.some((row) => row[column]!.some((line) => line !== '')));
+  return filled.length > 0 ? filled : all;
 }
 
 /** The lines of one row. */

@@ -82,6 +82,15 @@ describe('table', () => {
       });
     }
 
+    it('keeps words whole where there is room, and leaves out empty columns', () => {
+      const columns = ['Name', 'Empty', 'Status', 'Text'];
+      const rows = [['shop', '', 'Accepted', 'some text that is much longer than all that stands beside it']];
+      const lines = renderTable({ columns, rows }, 40).split('\n');
+      expect(lines[1]).to.equal('| NAME | STATUS   | TEXT              |');
+      expect(lines[3]).to.equal('| shop | Accepted | some text that is |');
+      expect(renderTable({ columns, rows })).to.contain('EMPTY');
+    });
+
     it('stays readable where there is hardly any room', () => {
       expect(columnsOf(renderTable(data, 1).split('\n', 1)[0]!)).to.equal(25);
     });
