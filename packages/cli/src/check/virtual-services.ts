@@ -1,5 +1,6 @@
 import type { ResourceRef } from '@edge-gateway/core';
 import { dig, items, refAt, type StatusObject } from '../objects.ts';
+import { reportsOf } from '../status.ts';
 import type { Check } from './check.ts';
 import { statusProblems } from './statuses.ts';
 
@@ -14,10 +15,18 @@ export const virtualServices: Check = {
     const isKnown = (kind: string, ref: ResourceRef) => known.has(`${kind} ${ref.namespace} ${ref.name}`);
     return [
       ...statusProblems(found, { kind: 'VirtualService', noun: 'virtual service' }),
-      ...found.flatMap((object) => referenceProblems(object, isKnown)),
+      ...found.flatMap((object) =>
+        referenceProblems(object, (kind, ref) => isKnown(kind, ref) || isReported(object, ref)),
+      ),
     ];
   },
 };
+
+/** True when the status of a resource names the resource that it refers to: then the status is the one problem. */
+function isReported(object: StatusObject, { namespace, name }: ResourceRef): boolean {
+  const quoted = `{ ${namespace}.${name} }`;
+  return reportsOf(object).some(({ state, reason }) => state !== 'Pending' && reason.includes(quoted));
+}
 
 type IsKnown = (kind: string, ref: ResourceRef) => boolean;
 
