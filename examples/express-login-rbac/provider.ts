@@ -1,0 +1,18 @@
+import { Provider } from 'oidc-provider';
+import { settings } from './settings.ts';
+
+// An identity provider for trying: it takes every name with every password. Never use it elsewhere.
+const { issuer, clientId, clientSecret, appUrl } = settings;
+const client = {
+  client_id: clientId,
+  client_secret: clientSecret,
+  redirect_uris: [`${appUrl}/callback`],
+  post_logout_redirect_uris: [appUrl],
+};
+const provider = new Provider(issuer, {
+  clients: [client],
+  claims: { openid: ['sub'], email: ['email'] },
+  conformIdTokenClaims: false,
+  findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id, email: id }) }),
+});
+provider.listen(Number(new URL(issuer).port), '127.0.0.1', () => console.log(`listening on ${issuer}`));

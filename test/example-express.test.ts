@@ -1,0 +1,93 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createBrowser } from '../packages/oidc/test/parts/browser.ts';
+import { ROOT } from './docs/workspace.ts';
+
+const EXAMPLE = join(ROOT, 'examples', 'express-login-rbac');
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('the example with Express, login and roles', () => {
+  const children: ChildProcess[] = [];
+  let folder: string;
+  let url: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'example-'));
+    cpSync(EXAMPLE, folder, { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const [port, providerPort] = [await freePort(), await freePort()];
+    url = `http://127.0.0.1:${port}`;
+    const env = {
+      ...process.env,
+      NODE_OPTIONS: '',
+      PORT: String(port),
+      ISSUER_URL: `http://127.0.0.1:${providerPort}`,
+    };
+    for (const program of ['provider.ts', 'server.ts']) {
+      const child = spawn('node', [program], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      children.push(child);
+      await new Promise<void>((resolve, reject) => {
+        let text = '';
+        child.stderr.on('data', (chunk) => (text += chunk));
+        child.stdout.on('data', (chunk) => String(chunk).includes('listening on') && resolve());
+        child.once('exit', (code) => reject(new Error(`${program} ended with ${code}: ${text}`)));
+      });
+    }
+  });
+  after(async () => {
+    for (const child of children) {
+      if (child.exitCode !== null) continue;
+      child.kill();
+      await once(child, 'exit');
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  it('shows its first page to everybody, and tells scripts to log in', async () => {
+    expect((await fetch(url)).status).to.equal(200);
+    for (const path of ['/account', '/admin', '/other']) {
+      const refused = await fetch(url + path, { headers: { 'sec-fetch-mode': 'cors', jwt: 'forged' } });
+      expect(refused.status, path).to.equal(401);
+    }
+  });
+
+  it('lets the admin in everywhere that is named, and nobody elsewhere', async () => {
+    const browser = createBrowser('admin@example.com');
+    const account = await browser.visit(`${url}/account`);
+    expect(JSON.parse(account.body)).to.include({ email: 'admin@example.com' });
+    expect(JSON.parse((await browser.visit(`${url}/admin`)).body)).to.deep.equal({ admin: 'admin@example.com' });
+    expect((await browser.visit(`${url}/other`)).status).to.equal(403);
+  });
+
+  it('keeps others out of the administration, and logs out', async () => {
+    const browser = createBrowser('user@example.com');
+    expect(JSON.parse((await browser.visit(`${url}/account`)).body)).to.include({ email: 'user@example.com' });
+    const { status, body } = await browser.visit(`${url}/admin`);
+    expect(status).to.equal(403);
+    expect(body).to.include('RBAC: access denied');
+    await browser.send(`${url}/logout`);
+    expect((await browser.send(`${url}/account`)).status).to.equal(302);
+  });
+
+  it('refers to the tarballs that npm run pack writes', () => {
+    const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>;
+    for (const [name, reference] of Object.entries(read(join(EXAMPLE, 'package.json'))['dependencies']!)) {
+      if (!name.startsWith('@edge-gateway/')) continue;
+      const short = name.split('/')[1];
+      const { version } = read(join(ROOT, 'packages', short!, 'package.json'));
+      expect(reference).to.equal(`file:packages/edge-gateway-${short}-${version as unknown as string}.tgz`);
+    }
+  });
+});
