@@ -111,7 +111,7 @@ describe('keys that are fetched ahead', () => {
     gateway.write('a.yaml', guarded('never', 'a.example', '{}'));
     gateway.write('b.yaml', OPEN);
     await gateway.start();
-    expect(gateway.errors).to.include('listeners open before everything is there');
+    await until(() => gateway.errors.includes('listeners open before everything is there'), 'the warning');
     expect(gateway.errors).to.include('key set of JWT provider never');
     expect(await ask('open.example')).to.equal('200 open');
   });

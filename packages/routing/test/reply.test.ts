@@ -60,6 +60,7 @@ describe('reply', () => {
       body: 'RBAC: access denied',
       contentType: 'text/plain',
       headers: ['x-a', '1'],
+      error: { code: 'ERR_RBAC_DENIED', message: 'RBAC: access denied' },
     });
     const html = { status: 502, headers: { 'content-type': 'text/html' }, reply: { body: '<p>' } };
     expect(replyTo(new GatewayError('', { code: 'ERR_X_Y', ...html }), 'i')).to.include({ contentType: 'text/html' });

@@ -21,8 +21,9 @@ const CONTENT_TYPE = 'text/html; charset=utf-8';
  * it; as it is for scripts, and where it is no error of the gateway's own.
  */
 export function forPeople(response: ErrorResponse, { request, requestId, pages, facts }: Reader): ErrorResponse {
-  const { error, status, headers } = response;
-  if (!error || status < 400 || !isNavigation(request)) return response;
+  const { error, status, headers, contentType } = response;
+  const isPage = contentType.startsWith('text/html');
+  if (!error || isPage || status < 400 || !isNavigation(request)) return response;
   const content = errorPage({
     status,
     body: error.message,

@@ -6,8 +6,9 @@ import { GatewayError } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { transform } from '../../src/transform/concern.ts';
 
-const agent = (text: string) =>
+const agent = (text: string, onRefusal: 'respond' | 'next' = 'respond') =>
   transform({
+    onRefusal,
     requestTransforms: [
       {
         requestTransformation: {
@@ -54,7 +55,7 @@ describe('transform in a server of one’s own', () => {
 
   it('gives what it cannot transform to the error handler', async () => {
     const app = express();
-    app.use(agent('{{ base64_decode(header("x-in")) }}'));
+    app.use(agent('{{ base64_decode(header("x-in")) }}', 'next'));
     app.use((error: GatewayError, _req: unknown, res: express.Response, _next: unknown) => {
       res.status(error.status).end(error.code);
     });

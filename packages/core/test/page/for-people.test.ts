@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { createPages, errorResponse, forPeople, GatewayError, withPage, type Reader } from '../../src/index.ts';
+
+const reader = (facts?: Reader['facts']): Reader => ({
+  request: { method: 'GET', header: (name) => (name === 'sec-fetch-mode' ? 'navigate' : undefined) },
+  requestId: 'r-1',
+  pages: createPages(),
+  facts,
+});
+const denied = (more: object = {}) =>
+  new GatewayError('no', { code: 'ERR_X_DENIED', status: 403, headers: { 'x-a': '1' }, ...more });
+
+describe('forPeople', () => {
+  it('keeps status and headers, and has code, message and request id on the page', () => {
+    const page = forPeople(errorResponse(denied(), 'r-1'), reader());
+    expect(page).to.include({ status: 403, contentType: 'text/html; charset=utf-8' });
+    expect(page.headers).to.include.members(['x-a', 'no-store', 'accept, sec-fetch-mode']);
+    expect(page.body).to.contain('ERR_X_DENIED').and.contain('r-1').and.contain('no');
+  });
+
+  it('names whoever is signed in as people know themselves', () => {
+    const signedIn = (claims: object, subject = '7') =>
+      forPeople(
+        errorResponse(denied(), 'r'),
+        reader({ identity: { provider: 'p', subject, claims: { ...claims }, groups: [] }, logoutPath: '/bye' }),
+      ).body;
+    expect(signedIn({ email: 'ann@example.com', name: 'Ann' })).to.contain('signed in as ann@example.com');
+    expect(signedIn({ preferred_username: 'ann' })).to.contain('signed in as ann.');
+    expect(signedIn({ email: '<script>' }))
+      .to.contain('&#60;script&#62;')
+      .and.not.contain('<script>');
+    expect(signedIn({})).to.contain('signed in as 7').and.contain('href="/bye"');
+  });
+
+  it('leaves what is a page already, what its author means as it is, and what is no error', () => {
+    const own = [
+      errorResponse(denied({ headers: { 'content-type': 'text/html' }, reply: { body: '<p>' } }), 'r'),
+      errorResponse(denied({ reply: { body: 'theirs', isFinal: true } }), 'r'),
+      errorResponse(denied({ status: 302 }), 'r'),
+      { status: 404, body: 'a route', contentType: 'text/plain', headers: [] },
+    ];
+    for (const response of own) expect(forPeople(response, reader())).to.equal(response);
+  });
+});
+
+describe('withPage', () => {
+  it('writes the page of a denial out, with its headers and where its forms may go', () => {
+    const page = { templates: ['log-out'], status: 200, title: 'Log out?', message: '' };
+    const headers = ['set-cookie', 'a=b'];
+    const out = withPage(
+      { allowed: false, status: 200, reason: 'r', page, headers, formAction: 'https://idp.example' },
+      createPages(),
+    );
+    expect(out.body).to.contain('<h1>Log out?</h1>');
+    expect(out.headers).to.include.members(['content-type', 'set-cookie', 'a=b']);
+    expect(out.headers?.join(' ')).to.contain('form-action https://idp.example');
+    expect(out).to.not.have.any.keys('page', 'formAction');
+  });
+});
