@@ -1,4 +1,12 @@
-import { GatewayError, asMiddleware, type Concern, type Context, type Handler, type Scope } from '@edge-gateway/core';
+import {
+  GatewayError,
+  asMiddleware,
+  type Concern,
+  type Context,
+  type CreateMiddleware,
+  type Handler,
+  type Scope,
+} from '@edge-gateway/core';
 import type { StagedTransformations, TransformationStage } from '@edge-gateway/core/schema';
 import { Message } from './message.ts';
 import { pickTransformations } from './levels.ts';
@@ -54,7 +62,7 @@ export const regularTransformationConcern = concernOf('regular');
  *   }),
  * );
  */
-export const transform: (options: TransformationStage, context?: Context) => Handler = asMiddleware({
+export const transform: CreateMiddleware<TransformationStage> = asMiddleware({
   name: 'transform',
   option: 'stagedTransformations',
   stage: 'regularTransformation',
