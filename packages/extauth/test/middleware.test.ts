@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
-import { createContext, createLoggers, type AuthMethodKind, type Handler } from '@edge-gateway/core';
+import { createContext, createLoggers, type AuthMethodKind, type GatewayError, type Handler } from '@edge-gateway/core';
 import { expect } from 'chai';
 import express from 'express';
 import { extauth } from '../src/index.ts';
@@ -232,6 +232,46 @@ describe('the middleware', () => {
     await answer;
     await gone.promise;
     expect([calls, lines]).to.deep.equal([0, []]);
+  });
+
+  it('passes refusals to next(error) with onRefusal: next, with the headers and without the reason', async () => {
+    const deny: AuthMethodKind = {
+      type: 'jwt',
+      create: () => ({
+        authorize: () => ({
+          allowed: false,
+          status: 401,
+          headers: ['WWW-Authenticate', 'Custom', 'set-cookie', 'a=1', 'set-cookie', 'b=2'],
+          body: 'who are you',
+          reason: 'a-secret-reason',
+        }),
+      }),
+    };
+    const guard = extauth({ config: { configs: [{ jwt: {} }] }, methods: [deny], onRefusal: 'next' });
+    let passed: GatewayError | undefined;
+    const url = await start((req, res) => {
+      guard(req, res, (error) => {
+        passed = error as GatewayError;
+        res.writeHead(418).end();
+      });
+    });
+    const answer = await call(url);
+    expect([answer.status, answer.headers['set-cookie']]).to.deep.equal([418, ['a=1', 'b=2']]);
+    expect(passed).to.include({ code: 'ERR_EXTAUTH_DENIED', status: 401, message: 'Unauthorized' });
+    expect(passed!.headers).to.deep.equal({ 'www-authenticate': 'Custom' });
+    expect(passed!.reply!.body).to.equal('who are you');
+  });
+
+  it('answers a redirect also with onRefusal: next', async () => {
+    const headers = ['location', 'https://id.example.com/'];
+    const deny: AuthMethodKind = {
+      type: 'jwt',
+      create: () => ({ authorize: () => ({ allowed: false, status: 302, headers, reason: '' }) }),
+    };
+    const guard = extauth({ config: { configs: [{ jwt: {} }] }, methods: [deny], onRefusal: 'next' });
+    const url = await start((req, res) => guard(req, res, () => res.writeHead(418).end()));
+    const answer = await call(url);
+    expect([answer.status, answer.headers.location]).to.deep.equal([302, 'https://id.example.com/']);
   });
 
   it('cannot be made of a chain or of settings that cannot be used', () => {

@@ -136,6 +136,44 @@ describe('oidc() in a server of one’s own', () => {
     }
   });
 
+  for (const onRefusal of ['respond', 'next'] as const) {
+    it(`answers redirects itself, and ${onRefusal === 'next' ? 'passes refusals to next(error)' : 'refusals, too'}`, async () => {
+      const world = await startWorld();
+      const handler = oidc({ ...world.options(), onRefusal });
+      try {
+        const passed: unknown[] = [];
+        world.site.listen((req, res) => {
+          handler(req, res, (error) => {
+            passed.push(error);
+            res.writeHead(418).end();
+          });
+        });
+        const ask = (path: string, mode: string): Promise<Response> =>
+          createBrowser().send(world.site.url + path, { headers: { 'sec-fetch-mode': mode } });
+        const redirected = await ask('/a', 'navigate');
+        expect([redirected.status, passed]).to.deep.equal([302, []]);
+        expect(redirected.headers.getSetCookie()).to.not.have.length(0);
+        const script = await ask('/a', 'cors');
+        const callback = await ask('/callback?code=x&state=y', 'navigate');
+        if (onRefusal === 'respond') {
+          expect([script.status, passed]).to.deep.equal([401, []]);
+          expect(script.headers.get('www-authenticate')).to.equal('Bearer');
+          expect(await script.json()).to.include({ code: 'ERR_OIDC_LOGIN_REQUIRED' });
+          expect(callback.headers.get('content-type')).to.match(/^text\/html/);
+        } else {
+          expect(passed).to.have.length(2);
+          expect(passed[0]).to.deep.include({ code: 'ERR_OIDC_LOGIN_REQUIRED', status: 401, statusCode: 401 });
+          expect((passed[0] as GatewayError).headers).to.include({ 'www-authenticate': 'Bearer' });
+          expect(passed[1]).to.include({ code: 'ERR_OIDC_LOGIN_FAILED' });
+          expect(String((passed[0] as GatewayError).message)).to.equal('Unauthorized');
+        }
+      } finally {
+        await handler.close?.();
+        await world.close();
+      }
+    });
+  }
+
   it('throws for options that cannot be used, and calls nobody', () => {
     const good = { issuerUrl: 'https://idp.example', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
     const bad: Record<string, OidcOptions> = {
