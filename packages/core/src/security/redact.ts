@@ -6,12 +6,18 @@ import { isSecretName, secrecyOf } from './secret-fields.ts';
 export const REDACTED = '<redacted>';
 
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g;
-/** User and password of an address inside a longer text. */
-const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^/?#\s@]+@/gi;
+/** `-----BEGIN ` in base64, as values of Secrets are written, with what follows. */
+const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/]*={0,2}/g;
+/** User and password of an address inside a longer text. The scheme is not looked for: a long word would be read once for each of its letters. */
+const USER_INFO = /:\/\/[^/?#\s]+@/g;
+const QUERY = /\?[^?#\s]+/g;
 /** Members of a JWK that only its owner may know (RFC 7518 6.2.2, 6.3.2, 6.4.1). */
 const PRIVATE_JWK_MEMBERS = new Set(['k', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'oth']);
 /** Headers and matchers have a name and a value side by side. */
 const NAME_FIELDS = ['key', 'name'] as const;
+const VALUE_FIELDS: ReadonlySet<string> = new Set(['value', 'exactMatch', 'prefixMatch', 'suffixMatch', 'regexMatch']);
+/** Metadata of a Secret in which tools repeat its data. */
+const COPIES: ReadonlySet<string> = new Set(['data', 'stringData', 'annotations']);
 
 /** Where a value stands. */
 interface Place {
@@ -43,11 +49,37 @@ export function redactAll(value: unknown): unknown {
 
 /** Returns a text without the secrets that can be recognised in it. */
 export function redactText(text: string): string {
+  if (/^\s*[[{]/.test(text)) return redactJson(text) ?? redactPlain(text);
+  return redactPlain(text);
+}
+
+function redactPlain(text: string): string {
   const whole = withoutAddressSecrets(text, REDACTED);
-  const address = whole.includes('://') ? whole.replace(USER_INFO, `$1${REDACTED}@`) : whole;
+  const address = whole.includes('://') ? redactAddresses(whole) : whole;
   const path = address.startsWith('/') && address.includes('?') ? redactPath(address, REDACTED) : address;
   const keyless = path.includes('PRIVATE KEY') ? path.replace(PRIVATE_KEY, REDACTED) : path;
-  return isToken(keyless) ? withoutTokens(keyless, REDACTED) : keyless;
+  const decoded = keyless.includes('LS0tLS1CRUdJTi') ? keyless.replace(ENCODED_PEM, redactEncoded) : keyless;
+  return isToken(decoded) ? withoutTokens(decoded, REDACTED) : decoded;
+}
+
+function redactAddresses(text: string): string {
+  return text.replace(USER_INFO, `://${REDACTED}@`).replace(QUERY, (query) => redactPath(query, REDACTED));
+}
+
+function redactEncoded(encoded: string): string {
+  return Buffer.from(encoded, 'base64').toString('latin1').includes('PRIVATE KEY-----') ? REDACTED : encoded;
+}
+
+/** A resource, key set or settings as JSON inside a text; `undefined` where it is no JSON or has no secret. */
+function redactJson(text: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const redacted = JSON.stringify(redact(parsed));
+    return redacted === JSON.stringify(parsed) ? undefined : redacted;
+  } catch (error) {
+    // Nested too deeply to be looked at.
+    return error instanceof RangeError ? REDACTED : undefined;
+  }
 }
 
 function walk(value: unknown, { parent, inSecret }: Place): unknown {
@@ -55,16 +87,18 @@ function walk(value: unknown, { parent, inSecret }: Place): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;
   const here = inSecret || ('kind' in value && value.kind === 'Secret');
+  const isKey = 'kty' in value && typeof value.kty === 'string';
   const isNamed = NAME_FIELDS.some((field) => {
     const name = (value as Record<string, unknown>)[field];
     return typeof name === 'string' && isSecretName(name);
   });
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      if (here && (key === 'data' || key === 'stringData')) return [key, redactAll(inner)];
+      if (here && COPIES.has(key)) return [key, redactAll(inner)];
+      if (isKey && PRIVATE_JWK_MEMBERS.has(key)) return [key, REDACTED];
       const secrecy = secrecyOf(key, parent);
       if (secrecy === 'keySet') return [key, publicKeys(inner)];
-      if (secrecy || (isNamed && key === 'value') || isSecretText(key, inner)) return [key, redactAll(inner)];
+      if (secrecy || (isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return [key, redactAll(inner)];
       return [key, walk(inner, { parent: key, inSecret: here })];
     }),
   );

@@ -75,6 +75,58 @@ describe('redact', () => {
     );
   });
 
+  it('hides user, password and named parameters of an address inside a longer text', () => {
+    expect(redact(['see https://user:MARKER@MARKER@host/x and https://host/y?page=2&api_key=MARKER.'])).to.deep.equal([
+      'see https://<redacted>@host/x and https://host/y?page=2&api_key=<redacted>',
+    ]);
+  });
+
+  it('hides secrets in JSON and base64 inside a text', () => {
+    const rsa = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
+    const copy = JSON.stringify({ kind: 'Secret', data: { 'tls.key': 'MARKER' } });
+    const pem = Buffer.from('-----BEGIN EC PRIVATE KEY-----\nTUFSS0VS').toString('base64');
+    const shown = redact({
+      kind: 'ConfigMap',
+      metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': copy } },
+      data: { jwks: JSON.stringify({ keys: [{ ...rsa, d: 'MARKER' }] }, null, 2), pem: `key: ${pem}` },
+      key: { ...rsa, qi: 'MARKER' },
+    });
+    expect(JSON.stringify(shown)).to.not.contain('MARKER').and.not.contain(pem);
+    expect(JSON.parse(shown.data.jwks)).to.deep.equal({ keys: [{ ...rsa, d: '<redacted>' }] });
+    expect(shown.data.pem).to.equal('key: <redacted>');
+    const certificate = Buffer.from('-----BEGIN CERTIFICATE-----\nMIIB').toString('base64');
+    const kept = { data: { settings: '{ "page": 2 }', list: '[1,\n2]', certificate } };
+    expect(redact(kept)).to.deep.equal(kept);
+  });
+
+  it('hides the annotations of a Secret', () => {
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"tls.key":"MARKER"}}' };
+    expect(JSON.stringify(redact({ kind: 'Secret', metadata: { annotations } }))).to.not.contain('MARKER');
+  });
+
+  it('hides what a condition compares the header of a credential with', () => {
+    const headers = ['exactMatch', 'prefixMatch', 'suffixMatch', 'regexMatch'].map((field) => ({
+      name: 'Authorization',
+      [field]: 'MARKER',
+    }));
+    expect(JSON.stringify(redact({ headers }))).to.not.contain('MARKER');
+  });
+
+  it('takes no longer than a text is long, and hides what is nested too deeply', () => {
+    const long = 300_000;
+    const texts = [
+      'a'.repeat(long),
+      'a://'.repeat(long / 4),
+      '.eyJaaaaa'.repeat(long / 9),
+      '-----BEGIN '.repeat(long / 10),
+    ];
+    const before = performance.now();
+    for (const text of texts) redact([`${text}://`, `/?${text}`, `{${text}`]);
+    expect(performance.now() - before).to.be.below(2_000);
+    const deep = 200_000;
+    expect(redact(['['.repeat(deep) + ']'.repeat(deep)])).to.deep.equal(['<redacted>']);
+  });
+
   it('keeps references, claims and data of ConfigMaps', () => {
     const kept = {
       kind: 'ConfigMap',
