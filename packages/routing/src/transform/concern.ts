@@ -49,9 +49,9 @@ export const earlyTransformationConcern = concernOf('early');
 export const regularTransformationConcern = concernOf('regular');
 
 /**
- * Transforms requests in your own server by `requestTransforms`, in the form they have in a resource. Errors go to
- * `next`: `ERR_ROUTING_TRANSFORMATION` 400 for a request that cannot be transformed. Making it throws
- * `ERR_ROUTING_OPTION` for what cannot work. `clearRouteCache` has no effect here.
+ * Transforms requests in your own server by `requestTransforms`, in the form they have in a resource. A request that cannot
+ * be transformed is rejected with `ERR_ROUTING_TRANSFORMATION`, 400. Throws `ERR_ROUTING_OPTION` for invalid options.
+ * `clearRouteCache` has no effect here.
  *
  * @example
  * app.use(
