@@ -3,6 +3,7 @@ import type { CompiledDestination } from './compile/route.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import { parsedBody } from './forward/parsed-body.ts';
 import { forward } from './forward/forward-request.ts';
+import { checkOwnUpgrade } from './listen/check-upgrade.ts';
 import { forwardUpgrade } from './forward/upgrade.ts';
 import { textReply } from './reply.ts';
 import { noCluster, type ForwardAction, type UpgradeSocket } from './serve.ts';
@@ -31,6 +32,8 @@ export function sendUpstream(request: RoutedRequest, sending: Sending): void {
 
 /** Hands an upgrade upstream, or answers it where that is not allowed or cannot be. */
 export function sendUpgrade(request: RoutedRequest, sending: Sending, { socket, head }: UpgradeSocket): void {
+  const refused = checkOwnUpgrade(request.req);
+  if (refused) return request.refuse(refused.code);
   if (!sending.action.policy.websocket) return request.refuse('ERR_ROUTING_UPGRADE');
   const upstream = prepare(request, sending);
   if (!upstream) return;

@@ -172,7 +172,7 @@ describe('router in a user’s own server', () => {
     client.close();
     await once(client, 'close');
 
-    const statusOf = (path: string, more = {}): Promise<number | undefined> =>
+    const statusOf = (path: string, more = {}, instead = {}): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
         const headers = {
           ...more,
@@ -180,6 +180,7 @@ describe('router in a user’s own server', () => {
           upgrade: 'websocket',
           'sec-websocket-version': '13',
           'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+          ...instead,
         };
         const req = httpRequest({ port, host: '127.0.0.1', path, headers });
         req.on('response', (res) => resolve(res.resume().statusCode)).on('error', reject);
@@ -192,6 +193,7 @@ describe('router in a user’s own server', () => {
     expect(await statusOf('/x/%2e%2e/ws//y')).to.equal(101);
     expect(seen.at(-1)).to.equal('/chat//y');
     expect(await statusOf('/x/../ws', { 'x-embedded': '1' })).to.equal(400);
+    expect(await statusOf('/ws', { 'x-embedded': '1' }, { upgrade: 'h2c' })).to.equal(400);
     server.close();
     sockets.close();
   });

@@ -7,6 +7,7 @@ import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../match/canonical-path.ts
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
+import { checkOwnUpgrade } from '../listen/check-upgrade.ts';
 import { parsedBody } from './parsed-body.ts';
 import { parseTarget, refuse, withRoots, type Target } from './target.ts';
 import { forward } from './forward-request.ts';
@@ -72,8 +73,10 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
       next(error);
     }
   };
-  const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void =>
+  const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    rejectBadUpgrade(req);
     forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req) });
+  };
   handler.upgrade = onlyProtected(upgrade, context.log.get('websocket'));
   handler.close = () => upstreams.close();
   return handler;
@@ -81,6 +84,14 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
 
 function report({ failure }: ForwardOutcome, next: Next): void {
   if (failure) next(new GatewayError(failure.message, { code: failure.code, status: failure.status }));
+}
+
+/** Throws for what is no WebSocket handshake. */
+function rejectBadUpgrade(req: IncomingMessage): void {
+  const refused = checkOwnUpgrade(req);
+  if (!refused) return;
+  const { code, status, message, headers: [name, value = ''] = [] } = refused;
+  throw new GatewayError(message, { code, status, headers: name === undefined ? {} : { [name]: value } });
 }
 
 function pathOf(req: IncomingMessage, { basePath }: Target): string {

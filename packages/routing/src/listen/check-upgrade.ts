@@ -9,6 +9,15 @@ export function asksForWebSocket(req: IncomingMessage): boolean {
   return req.headers.upgrade?.toLowerCase() === 'websocket';
 }
 
+/**
+ * Returns why an upgrade of a user's own server must not be forwarded, or `undefined`. Node hands over every protocol there: behind
+ * one such as h2c, requests would pass that no handler has seen.
+ */
+export function checkOwnUpgrade(req: IncomingMessage): Refusal | undefined {
+  if (!asksForWebSocket(req)) return refusal('ERR_ROUTING_BAD_UPGRADE', { detail: 'protocol' });
+  return checkUpgrade(req);
+}
+
 /** Says why a WebSocket handshake must not be handed on, or `undefined`. */
 export function checkUpgrade(req: IncomingMessage): Refusal | undefined {
   const bad = (detail: string): Refusal => refusal('ERR_ROUTING_BAD_UPGRADE', { detail });

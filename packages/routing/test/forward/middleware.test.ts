@@ -3,9 +3,9 @@ import express, { type RequestHandler } from 'express';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, request, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Server as NetServer, Socket } from 'node:net';
+import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -328,6 +328,40 @@ describe('forwardTo', () => {
     server.close();
     upstream.close();
   });
+
+  const HANDSHAKE = {
+    connection: 'Upgrade, HTTP2-Settings',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  };
+  const BAD_UPGRADES: readonly (readonly [what: string, status: number, method: string, headers: object])[] = [
+    ['to HTTP/2', 400, 'GET', { upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAAP__' }],
+    ['to a choice of protocols', 400, 'GET', { upgrade: 'websocket, h2c' }],
+    ['by another method', 400, 'POST', {}],
+    ['with a body', 400, 'GET', { 'content-length': '3' }],
+    ['without a key', 400, 'GET', { 'sec-websocket-key': 'x' }],
+    ['of another version', 426, 'GET', { 'sec-websocket-version': '12' }],
+  ];
+  for (const [what, status, method, headers] of BAD_UPGRADES) {
+    it(`rejects an upgrade ${what}, so that nothing passes its guards`, async () => {
+      let connections = 0;
+      const upstream = createNetServer(() => connections++);
+      const target = await listen(upstream);
+      const server = createServer();
+      server.on('upgrade', protect(forwarder({ target: `http://127.0.0.1:${target}` })).upgrade);
+      const port = await listen(server);
+      const asked = request({ port, method, headers: { ...HANDSHAKE, ...headers } });
+      asked.end(method === 'GET' && 'content-length' in headers ? 'abc' : '');
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      expect(response.statusCode).to.equal(status);
+      expect(connections).to.equal(0);
+      response.resume();
+      asked.destroy();
+      server.close();
+      upstream.close();
+    });
+  }
 
   it('verifies an https target, against the given roots', async () => {
     const { server } = certificates();
