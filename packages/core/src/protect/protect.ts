@@ -45,7 +45,7 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
       const socket = duplex as Socket;
       const res = createUpgradeResponse(req, socket);
       // One without `upgrade` may be a guard itself.
-      const before = last.upgrade ? guards : all;
+      const before = (last.upgrade ? guards : all).map((guard) => contained(guard, socket));
       runAll(before, { req, res }, (error) => {
         if (error !== undefined) return respondToError(error, req, res);
         if (res.headersSent || socket.destroyed) return undefined;
@@ -62,6 +62,23 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
       await Promise.all(all.map((handler) => handler.close?.()));
     },
   });
+}
+
+/** What a handler throws after it called `next` ends this connection, and not the process. */
+function contained(handler: Handler, socket: Socket): Middleware {
+  return (req, res, next) => {
+    let called = false;
+    try {
+      return handler(req, res, (error) => {
+        called = true;
+        next(error);
+      });
+    } catch (error) {
+      if (!called) throw error;
+      socket.destroy();
+      return undefined;
+    }
+  };
 }
 
 interface Upgrade {

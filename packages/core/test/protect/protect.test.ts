@@ -109,6 +109,21 @@ describe('protect', () => {
     }
   }
 
+  it('closes the connection when a handler throws after it called next', async () => {
+    const port = await serve(
+      protect(
+        pass,
+        (_req, _res, next) => {
+          next();
+          throw new Error('too late');
+        },
+        echo(),
+      ),
+    );
+    expect(await upgrade(port)).to.match(/^HTTP\/1\.1 101 |^$/);
+    expect(await upgrade(port)).to.match(/^HTTP\/1\.1 101 |^$/);
+  });
+
   it('does not skip a last handler without upgrade, which may be a guard', async () => {
     const port = await serve(protect(pass, refuse));
     expect(await upgrade(port)).to.match(/^HTTP\/1\.1 401 /);
