@@ -78,9 +78,9 @@ const NETWORK_ERRORS = /ENOTCACHED|ERR_PNPM_NO_OFFLINE|EAI_AGAIN|ENOTFOUND|ECONN
 /** How npm treats a registry that did not respond at once. */
 const IMPATIENT = { npm_config_fetch_timeout: '20000', npm_config_fetch_retries: '1' };
 const WITHOUT_NETWORK = `
-The first start needs the network once, and not everything is on this machine yet. Connect to the network, or say where the registry is:
-  npm config set registry https://registry.example.com/
-  npm config set https-proxy http://proxy.example.com:3128
+The first start needs the network once, and not everything is on this machine yet. Connect to the network, or set the address of a registry or of a proxy:
+  npm config set registry <address>
+  npm config set https-proxy <address>
 Then run the command again.`;
 
 /** Runs a command, says from time to time that it goes on, and resolves with its exit code and all it printed. */
@@ -105,7 +105,7 @@ function run(command, args, env) {
   });
 }
 
-/** Asks the registry that npm is set to for a sign of life; behind a proxy nobody can tell. */
+/** Asks the registry that npm is set to for a sign of life; behind a proxy, or where npm does not name one, nobody can tell. */
 async function registryState() {
   const settings = spawnSync('npm', ['config', 'get', 'registry', 'https-proxy', 'proxy'], { cwd: root, shell });
   const values = new Map(
@@ -113,9 +113,9 @@ async function registryState() {
       .split('\n')
       .map((line) => line.split(/=(.*)/s)),
   );
-  const registry = values.get('registry') || 'https://registry.npmjs.org/';
+  const registry = values.get('registry');
   const proxy = [values.get('https-proxy'), values.get('proxy')].some((value) => value && value !== 'null');
-  return { registry, failure: proxy ? undefined : await knock(registry) };
+  return { registry, failure: proxy || !registry ? undefined : await knock(registry) };
 }
 
 /** Resolves with what is wrong with a registry; nothing is sent to it but the request for a head. */
