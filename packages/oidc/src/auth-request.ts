@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { AuthRequest } from '@edge-gateway/core';
-import { applyHeaderChanges, factsOf } from '@edge-gateway/core';
+import { applyHeaderChanges, factsOf, restoreBody, type AuthRequest } from '@edge-gateway/core';
 
 /** What frameworks add to a request. */
 interface Framework {
   readonly originalUrl?: string;
   readonly protocol?: string;
-  readonly body?: unknown;
 }
 
 const sources = new WeakMap<AuthRequest, IncomingMessage>();
@@ -46,8 +44,7 @@ export function sourceOf(request: AuthRequest): IncomingMessage {
 export async function withBody(request: AuthRequest, limit: number): Promise<AuthRequest> {
   if (limit === 0) return request;
   const req = sourceOf(request);
-  const { body: parsed } = req as Framework;
-  const body = parsed === undefined ? await readBody(req, limit) : asForm(parsed);
+  const body = req.readableEnded ? (restoreBody(req).bytes ?? Buffer.alloc(0)) : await readBody(req, limit);
   const full = { ...request, body };
   sources.set(full, req);
   return full;
@@ -61,13 +58,4 @@ async function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
     if (size <= limit) chunks.push(chunk);
   }
   return size > limit ? Buffer.alloc(0) : Buffer.concat(chunks);
-}
-
-function asForm(parsed: unknown): Buffer {
-  if (Buffer.isBuffer(parsed)) return parsed;
-  if (typeof parsed === 'string') return Buffer.from(parsed);
-  const fields = Object.entries(parsed ?? {}).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return Buffer.from(new URLSearchParams(fields).toString());
 }
