@@ -163,6 +163,7 @@ export { isNavigation, signsOf, type RequestSigns } from './page/navigation.ts';
 export { PAGE_VARIABLES, createPages, pageHeaders, type PageContent, type PageLink, type Pages } from './page/pages.ts';
 export { metricHelp } from './metric-help.ts';
 export { jwtBlockOf } from './jwt-levels.ts';
+export { DEFAULTS } from './schema/defaults.ts';
 export { inEffect } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';

@@ -1,18 +1,6 @@
-/** Headers that frame a message or belong to one connection: no server may grant them, and none is told them. */
-const FRAMING: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+import { FRAMING_HEADERS } from '@edge-gateway/core';
 
-/** True for a header, in lower case, that is the proxy's own; also for `:path` and its like. */
+/** True for a header, in lower case, that is the proxy's own, also for `:path` and its like: no server may grant it, and none is told it. */
 export function isFraming(name: string): boolean {
-  return FRAMING.has(name) || name.startsWith(':');
+  return FRAMING_HEADERS.has(name) || name === 'expect' || name === 'host' || name.startsWith(':');
 }

@@ -1,12 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import { GatewayError } from '@edge-gateway/core';
+import { DEFAULTS, GatewayError, parseDuration } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
 import { delayMs } from './delay.ts';
 
 /** Longest time for a step that asks others, in milliseconds, unless the Settings say otherwise. */
-export const DEFAULT_TIMEOUT_MS = 200;
-const DEFAULT_USER_HEADER = 'x-user-id';
-const DEFAULT_BODY_BYTES = 4096;
+export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.authTimeout);
 
 /** How external auth behaves, with all defaults filled in. */
 export interface AuthSettings {
@@ -23,7 +21,7 @@ export interface AuthSettings {
 
 /** Throws `ERR_EXTAUTH_CONFIG` for a status that does not exist. */
 export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
-  const { requestTimeout, requestBody, statusOnError = 403 } = written;
+  const { requestTimeout, requestBody, statusOnError = DEFAULTS.authStatusOnError } = written;
   if (statusOnError < 200 || !STATUS_CODES[statusOnError]) {
     throw new GatewayError(`statusOnError: ${statusOnError} is no status that can end an answer`, {
       code: 'ERR_EXTAUTH_CONFIG',
@@ -33,10 +31,10 @@ export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
     timeoutMs: delayMs(requestTimeout) ?? DEFAULT_TIMEOUT_MS,
     failureModeAllow: written.failureModeAllow ?? false,
     statusOnError,
-    userIdHeader: (written.userIdHeader || DEFAULT_USER_HEADER).toLowerCase(),
+    userIdHeader: (written.userIdHeader || DEFAULTS.userIdHeader).toLowerCase(),
     clearRouteCache: written.clearRouteCache ?? false,
     body: requestBody && {
-      maxBytes: requestBody.maxRequestBytes || DEFAULT_BODY_BYTES,
+      maxBytes: requestBody.maxRequestBytes || DEFAULTS.authBodyBytes,
       partial: requestBody.allowPartialMessage ?? false,
       asBytes: requestBody.packAsBytes ?? false,
     },

@@ -1,3 +1,4 @@
+import { DEFAULTS } from './defaults.ts';
 import {
   block,
   bool,
@@ -62,9 +63,9 @@ const server = block(
     httpService: of(httpService, 'Calls over HTTP. Unset: gRPC.', notYet),
     grpcService: of(block({ authority: text('`:authority` of the calls.') }), 'Calls over gRPC.', notYet),
     userIdHeader: text('Header with the user for the upstream; always removed from requests.', {
-      default: 'x-user-id',
+      default: DEFAULTS.userIdHeader,
     }),
-    requestTimeout: duration('Longest time for a step that asks others; not 0.', { default: '200ms' }),
+    requestTimeout: duration('Longest time for a step that asks others; not 0.', { default: DEFAULTS.authTimeout }),
     failureModeAllow: bool('True lets requests pass when a server fails; never for what the client caused.', {
       default: false,
     }),
@@ -73,7 +74,7 @@ const server = block(
         maxRequestBytes: int('Largest body in bytes; 0 is the default.', {
           minimum: 0,
           maximum: 4294967295,
-          default: 4096,
+          default: DEFAULTS.authBodyBytes,
         }),
         allowPartialMessage: bool('Sends the beginning of a larger body instead of answering 413.', { default: false }),
         packAsBytes: bool('Sends bytes instead of text to servers over gRPC.', { default: false }),
@@ -84,7 +85,7 @@ const server = block(
     statusOnError: int('Status when nobody could judge; one that exists, from 200.', {
       minimum: 100,
       maximum: 599,
-      default: 403,
+      default: DEFAULTS.authStatusOnError,
     }),
     transportApiVersion: enumeration(['V3'], 'Version of the protocol.', { default: 'V3', ...notYet }),
     statPrefix: text('Prefix of the statistics.', notYet),

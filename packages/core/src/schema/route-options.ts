@@ -1,4 +1,5 @@
 import { Cors } from './cors.ts';
+import { DEFAULTS } from './defaults.ts';
 import { Dlp } from './dlp.ts';
 import { ExtAuthExtension } from './extauth.ts';
 import { ExtProcRoute } from './ext-proc.ts';
@@ -73,7 +74,7 @@ const pathRegex = block({
 const route = block(
   {
     timeout: duration('Longest time for the whole upstream request; `0s` is no limit. 504 afterwards.', {
-      default: '15s',
+      default: DEFAULTS.routeTimeout,
     }),
     idleTimeout: duration('Longest silence on the stream. Default: the stream idle timeout of the listener.', notYet),
     maxStreamDuration: of(

@@ -1,4 +1,5 @@
 import { CircuitBreakers } from './circuit-breakers.ts';
+import { DEFAULTS } from './defaults.ts';
 import {
   block,
   bool,
@@ -24,7 +25,7 @@ const WINDOW = { minimum: 65535, maximum: 2147483647 } as const;
 
 const connection = block({
   maxRequestsPerConnection: int('Requests after which a connection is closed. 0: no limit.', { ...UINT32, default: 0 }),
-  connectTimeout: duration('Longest time to connect.', { default: '5s' }),
+  connectTimeout: duration('Longest time to connect.', { default: DEFAULTS.connectTimeout }),
   tcpKeepalive: of(
     block({
       keepaliveProbes: int('Probes without an answer until a connection is dead.', UINT32),

@@ -1,7 +1,7 @@
-import { parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
+import { DEFAULTS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
 
 /** Longest time for connecting, the TLS handshake included, in milliseconds. */
-export const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
+export const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
 /** How long an unused connection is kept, in milliseconds. */
 export const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 /** Most connections to one endpoint. */

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
-import { inEffect, secretText, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
+import { DEFAULTS, inEffect, secretText, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
 import { upstreamSecretRef } from '../certificates.ts';
 import { message, protoDuration, socketAddress, typed, type Message } from './json.ts';
 import { upstreamTls } from './tls.ts';
 
-const DEFAULT_CONNECT_TIMEOUT = '5s';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** An upstream as Cluster. */
@@ -16,7 +15,7 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
   return typed('envoy.config.cluster.v3.Cluster', {
     name,
     type: byName ? 'STRICT_DNS' : 'STATIC',
-    connect_timeout: protoDuration(connection?.connectTimeout ?? DEFAULT_CONNECT_TIMEOUT),
+    connect_timeout: protoDuration(connection?.connectTimeout ?? DEFAULTS.connectTimeout),
     per_connection_buffer_limit_bytes: connection?.perConnectionBufferLimitBytes,
     load_assignment: loadAssignment(upstream),
     circuit_breakers: limits && { thresholds: [thresholds(limits)] },

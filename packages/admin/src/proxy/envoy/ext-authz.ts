@@ -1,4 +1,4 @@
-import type { SnapshotSettings } from '@edge-gateway/core';
+import { DEFAULTS, type SnapshotSettings } from '@edge-gateway/core';
 import type { ExtAuthExtension } from '@edge-gateway/core/schema';
 import { message, protoDuration, typed, type Message } from './json.ts';
 
@@ -6,7 +6,7 @@ const EXT_AUTHZ = 'envoy.extensions.filters.http.ext_authz.v3';
 
 /** How external auth behaves. It names no service: the chains of the AuthConfigs run in the proxy itself. */
 export function extAuthz({ extauth = {} }: SnapshotSettings): Message {
-  const { requestBody, statusOnError = 403, requestTimeout = '200ms' } = extauth;
+  const { requestBody, statusOnError = DEFAULTS.authStatusOnError, requestTimeout = DEFAULTS.authTimeout } = extauth;
   return typed(`${EXT_AUTHZ}.ExtAuthz`, {
     failure_mode_allow: extauth.failureModeAllow || undefined,
     status_on_error: { code: statusOnError },
@@ -14,7 +14,7 @@ export function extAuthz({ extauth = {} }: SnapshotSettings): Message {
     with_request_body:
       requestBody &&
       message({
-        max_request_bytes: requestBody.maxRequestBytes || 4096,
+        max_request_bytes: requestBody.maxRequestBytes || DEFAULTS.authBodyBytes,
         allow_partial_message: requestBody.allowPartialMessage || undefined,
         pack_as_bytes: requestBody.packAsBytes || undefined,
       }),

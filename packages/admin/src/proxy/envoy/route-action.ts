@@ -1,13 +1,18 @@
-import { inEffect, redactPath, type Destination, type Route, type RouteAction, type Secrets } from '@edge-gateway/core';
+import {
+  DEFAULTS,
+  inEffect,
+  redactPath,
+  type Destination,
+  type Route,
+  type RouteAction,
+  type Secrets,
+} from '@edge-gateway/core';
 import { headerMutations } from './headers.ts';
 import { filtersOfDestination } from './http-filters.ts';
 import { message, protoDuration, type Message } from './json.ts';
 
 type Forward = Extract<RouteAction, { type: 'forward' }>;
 type Redirect = Extract<RouteAction, { type: 'redirect' }>['redirect'];
-
-/** The timeout of a route that sets none. */
-const DEFAULT_TIMEOUT = '15s';
 
 /** What a route does: one of `route`, `redirect`, `direct_response`. */
 export function routeAction(route: Route, secrets: Secrets): Message {
@@ -25,7 +30,7 @@ function forward({ destinations }: Forward, route: Route, secrets: Secrets): Mes
   const rewritesHost = Boolean(hostRewrite || autoHostRewrite || hostRewriteHeader);
   return message({
     ...target(destinations, secrets),
-    timeout: protoDuration(options.timeout ?? DEFAULT_TIMEOUT),
+    timeout: protoDuration(options.timeout ?? DEFAULTS.routeTimeout),
     idle_timeout: protoDuration(options.idleTimeout),
     prefix_rewrite: prefixRewrite || undefined,
     regex_rewrite: regexRewriteOf(regexRewrite),
