@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Counter } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { createBackPressure, MAX_HOLD_MS, type BackPressure } from '../../src/access-log/back-pressure.ts';
+import type { Sinks } from '../../src/access-log/sinks.ts';
+
+describe('back pressure of access logs', () => {
+  let sinks: { isBehind: boolean; onProgress: () => void };
+  let held: { value: number };
+  let pressure: BackPressure;
+  let begun: string[];
+  beforeEach(() => {
+    sinks = { isBehind: true, onProgress: () => {} };
+    held = { value: 0 };
+    begun = [];
+    pressure = createBackPressure(sinks as Sinks, held as Counter);
+  });
+  const hold = (name: string): void => pressure.hold(() => begun.push(name));
+
+  it('holds requests while a log is behind, and begins them in their order when it keeps up', () => {
+    hold('a');
+    hold('b');
+    sinks.onProgress();
+    expect([begun, held.value]).to.deep.equal([[], 2]);
+    sinks.isBehind = false;
+    sinks.onProgress();
+    expect(begun).to.deep.equal(['a', 'b']);
+    sinks.onProgress();
+    expect(begun).to.deep.equal(['a', 'b']);
+  });
+
+  it('begins requests without a write to a log, too, in each period in which it is behind', async () => {
+    for (const name of ['a', 'b']) {
+      sinks.isBehind = true;
+      hold(name);
+      sinks.isBehind = false;
+      await wait(300);
+      expect(begun).to.include(name);
+    }
+  });
+
+  it('begins a request after the longest time, and no other', async function () {
+    this.timeout(MAX_HOLD_MS + 10_000);
+    hold('early');
+    await wait(1000);
+    hold('late');
+    await wait(MAX_HOLD_MS - 600);
+    expect(begun).to.deep.equal(['early']);
+    sinks.isBehind = false;
+    sinks.onProgress();
+  });
+});
