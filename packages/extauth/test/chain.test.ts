@@ -169,6 +169,21 @@ describe('the chain', () => {
     expect((granted as AuthAllowed).requestChanges).to.have.lengthOf(2);
   });
 
+  it('shows the next step all that one step appends to a header, and nothing of the client', async () => {
+    const append = (value: string) => ({ op: 'append', name: 'x-a', value }) as const;
+    const two: Say = () => ({ allowed: true, requestChanges: [append('1'), append('2')] });
+    const one: Say = () => ({ allowed: true, requestChanges: [append('3')] });
+    let seen: string | undefined;
+    const look: Say = ({ header }) => {
+      seen = header('x-a');
+      return { allowed: true };
+    };
+    const request: AuthRequest = { ...bare, header: () => 'forged', headers: () => ['x-a', 'forged'] };
+    const parts = { kinds: [scripted([two, one, look])], context: createContext(), id: 'n.c', timeoutMs: 1000 };
+    await createChain(spec(3), parts).authorize(request);
+    expect(seen).to.equal('1, 2, 3');
+  });
+
   it('adds to the state, or puts a new one in its place', async () => {
     const seen: unknown[] = [];
     const says = [{ state: { a: 1, b: 1 } }, { state: { b: 2 } }, { newState: { c: 3 } }, {}].map(
