@@ -107,7 +107,7 @@ function notFound(request: RoutedRequest): void {
 function enter(request: RoutedRequest, ways: Ways): void {
   const { action } = request.entry!.route.compiled;
   request.environment.stats.routed.value++;
-  if (!choose(request, action)) return;
+  if (!choose(request, ways, action)) return;
   if (request.plan.chain.length === 0) return act(request, ways);
   request.hold();
   // A concern may answer by itself; then the end of the response is the end of the request.
@@ -116,7 +116,7 @@ function enter(request: RoutedRequest, ways: Ways): void {
 }
 
 /** Settles destination and plan; answers and gives false where there is none. */
-function choose(request: RoutedRequest, action: CompiledAction): boolean {
+function choose(request: RoutedRequest, ways: Ways, action: CompiledAction): boolean {
   if (action.type === 'failed') {
     request.refuse('ERR_ROUTING_ROUTE');
     return false;
@@ -132,7 +132,8 @@ function choose(request: RoutedRequest, action: CompiledAction): boolean {
   } else {
     request.plan = action.plan;
   }
-  shareFacts(request);
+  // Where nobody reads or writes facts, there are none to make.
+  if (ways.embedded || request.facts || request.plan.chain.length > 0 || action.type === 'respond') shareFacts(request);
   return true;
 }
 
@@ -148,7 +149,7 @@ function reroute(request: RoutedRequest, ways: Ways, i: number): void {
   if (!entry) return notFound(request);
   const met = (request.met ??= new Set());
   for (const handler of request.plan.chain.slice(0, i + 1)) met.add(handler);
-  if (!choose(request, entry.route.compiled.action)) return;
+  if (!choose(request, ways, entry.route.compiled.action)) return;
   const { plan } = request;
   request.plan = { ...plan, chain: plan.chain.filter((handler) => !met.has(handler)) };
   step(request, ways, 0);
