@@ -21,6 +21,17 @@ spec:
         routeAction: { single: { upstream: { name: ${to} } } }
 `;
 
+const AUTH = `apiVersion: enterprise.gw.vendor.io/v1
+kind: AuthConfig
+metadata: { name: users }
+spec: { configs: [{ basicAuth: { apr: { users: { alice: { salt: s, hashedPassword: h } } } } }] }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualHostOption
+metadata: { name: guard }
+spec: { options: { extauth: { configRef: { name: users, namespace: gw-system } } } }
+`;
+
 describe('a broken reference in a running gateway', () => {
   let gateway: GatewayProcess;
   let echo: Service;
@@ -80,6 +91,26 @@ describe('a broken reference in a running gateway', () => {
     expect((await get()).text).to.equal('no healthy upstream');
     gateway.write('v2.yaml', upstream('v2', echo.port));
     await until(async () => (await get()).status === 200, 'the upstream is back');
+  });
+
+  it('asks for credentials after the reference to its shared options is misspelt, and after they are deleted', async () => {
+    gateway.write('auth.yaml', AUTH);
+    const guarded = (name: string): string =>
+      service('shop', '/', 'v2').replace(
+        "    domains: ['*']\n",
+        `    domains: ['*']\n    optionsConfigRefs: { delegateOptions: [{ name: ${name}, namespace: gw-system }] }\n`,
+      );
+    gateway.write('shop.yaml', guarded('guard'));
+    await until(async () => (await get()).status === 401, 'credentials are asked for');
+    gateway.write('shop.yaml', guarded('gaurd'));
+    await warned('gw-system.gaurd not found (did you mean guard?); its last good options stay in force');
+    expect((await get()).status).to.equal(401);
+    gateway.write('shop.yaml', guarded('guard'));
+    gateway.write('auth.yaml', AUTH.split('---\n')[0]!);
+    await warned('VirtualHostOption gw-system.guard not found; its last good options stay in force');
+    expect((await get()).status).to.equal(401);
+    gateway.write('shop.yaml', service('shop', '/', 'v2'));
+    await until(async () => (await get()).status === 200, 'without the reference nobody is asked');
   });
 
   it('gives the replacement for a route that never had a destination, without advice for operators', async () => {

@@ -99,7 +99,12 @@ const fields = block(
     graphqlApiRef: ref('GraphQLApi that answers the request.'),
     options: of(RouteOptions, 'Options of the route.'),
     optionsConfigRefs: of(
-      block({ delegateOptions: list(ref(), 'RouteOptions; the inline options win, then the order counts.') }),
+      block({
+        delegateOptions: list(
+          ref(),
+          'RouteOptions; the inline options win, then the order counts. The last good options of a reference stay in force when a change breaks it or their resource is deleted.',
+        ),
+      }),
       'Options kept in other resources.',
     ),
     inheritableMatchers: bool(

@@ -12,7 +12,12 @@ const virtualHost = block(
     routes: list(RouteSpec, 'The routes; the first that fits is taken.'),
     options: of(VirtualHostOptions, 'Options of the virtual host.'),
     optionsConfigRefs: of(
-      block({ delegateOptions: list(ref(), 'VirtualHostOptions; the inline options win, then the order counts.') }),
+      block({
+        delegateOptions: list(
+          ref(),
+          'VirtualHostOptions; the inline options win, then the order counts. The last good options of a reference stay in force when a change breaks it or their resource is deleted.',
+        ),
+      }),
       'Options kept in other resources.',
     ),
   },

@@ -4,6 +4,7 @@ import type { Matcher } from '../schema/matcher.ts';
 import type { DelegateAction, RouteSpec } from '../schema/route.ts';
 import type { RouteOptions, VirtualHostOptions } from '../schema/route-options.ts';
 import { delegatingProblem } from '../validate/delegation.ts';
+import type { LastGood } from './last-good.ts';
 import { EVERY_PATH, delegatingMatcher, inheritMatcher, outsideParent, type Inheritance } from './matchers.ts';
 import { routeMessage } from './messages.ts';
 import { dotted, type LogNameStep } from './names.ts';
@@ -35,6 +36,8 @@ export interface Leaf {
   readonly label: string;
   /** Where it is written in the resource of its holder. */
   readonly at: FieldPath;
+  /** By which its last good parts are known. */
+  readonly keys: readonly string[];
 }
 
 /** The delegating route that a list of routes hangs below. */
@@ -50,13 +53,15 @@ interface Parent {
 export class Expansion {
   readonly reader: Reader;
   readonly top: Holder;
+  readonly lastGood: LastGood;
   readonly tables = new Map<ResourceKey, Holder>();
   #visits = 0;
   #hostOptions: VirtualHostOptions = {};
 
-  constructor(reader: Reader, top: Holder) {
+  constructor(reader: Reader, top: Holder, lastGood: LastGood) {
     this.reader = reader;
     this.top = top;
+    this.lastGood = lastGood;
   }
 
   /** The leaves of the virtual service, in order. */
@@ -87,13 +92,15 @@ export class Expansion {
       holder.report.warn(routeMessage('ProcessingWarning', why, label), [...at, 'matchers']);
       return [];
     }
-    const { namespace } = holder.ref;
-    const context = { namespace, reader: this.reader, report: holder.report, at };
+    const { reader, lastGood } = this;
+    const { kind, ref, report } = holder;
+    const keys = lastGood.keysOf({ kind, ref, matchers, name: spec.name });
+    const context = { namespace: ref.namespace, reader, report, at, lastGood, keys };
     const merged = routeOptions(spec, parent?.options, context);
     const options = withInheritedTransformations(merged, parent ? parent.options : this.#hostOptions);
-    const table = holder.kind === 'RouteTable' ? holder.ref : undefined;
+    const table = kind === 'RouteTable' ? ref : undefined;
     const steps = [...(parent?.steps ?? []), { table, name: spec.name, index }];
-    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label, at }];
+    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label, at, keys }];
     const problem = delegatingProblem(matchers);
     if (problem) {
       holder.report.error(routeMessage('ProcessingError', problem, label), [...at, 'matchers']);

@@ -2,7 +2,6 @@ import type { ResourceKey, ResourceRef } from '../resource.ts';
 import type { Matcher } from '../schema/matcher.ts';
 import type { RouteAction, SnapshotGraphQLApi } from '../snapshot.ts';
 import { contentText } from './content.ts';
-import type { Leaf } from './delegation.ts';
 import { dotted } from './names.ts';
 
 /** What a route did when each of its references was good. */
@@ -16,43 +15,53 @@ export interface GoodAction {
   readonly api?: SnapshotGraphQLApi;
 }
 
-/** By route. */
-export type GoodActions = ReadonlyMap<string, GoodAction>;
+/** The options that a reference to shared options last led to. */
+export interface GoodOptions {
+  readonly key: ResourceKey;
+  readonly options: object | undefined;
+}
+
+/** What the next translation is to know of one virtual service. */
+export interface GoodParts {
+  readonly actions: ReadonlyMap<string, GoodAction>;
+  /** In the order of their references. */
+  readonly options: ReadonlyMap<string, readonly GoodOptions[]>;
+}
+
+/** Where a route is written, and what tells it from the others there. */
+interface RoutePlace {
+  readonly kind: string;
+  readonly ref: ResourceRef;
+  readonly matchers: readonly Matcher[];
+  readonly name: string | undefined;
+}
 
 /**
- * The last good action of each route of one virtual service. A route is known by the resource it is written in and its
- * matchers, also when its place in the list changes; one with a name also when its matchers do.
+ * The last good parts of one virtual service. A route is known by the resource it is written in and its matchers, also
+ * when its place in the list changes; one with a name also when its matchers do.
  */
 export class LastGood {
-  readonly #before: GoodActions;
-  readonly #now = new Map<string, GoodAction>();
+  readonly actions: Remembered<GoodAction>;
+  readonly options: Remembered<readonly GoodOptions[]>;
   readonly #counts = new Map<string, number>();
   /** GraphQLApis that are served as they were, by name. */
   readonly keptApis = new Map<string, SnapshotGraphQLApi>();
 
-  constructor(before: GoodActions | undefined) {
-    this.#before = before ?? new Map<string, GoodAction>();
+  constructor(before: GoodParts | undefined) {
+    this.actions = new Remembered(before?.actions);
+    this.options = new Remembered(before?.options);
   }
 
   /** The keys of a route, the surest first. To be called once for each route, in order. */
-  keysOf({ holder, matchers, spec }: Leaf): readonly string[] {
-    const source = `${holder.kind} ${dotted(holder.ref)}`;
-    const own = this.#numbered(`${source} ${contentText(matchers satisfies readonly Matcher[])}`);
-    return spec.name ? [own, this.#numbered(`${source} named ${spec.name}`)] : [own];
-  }
-
-  find(keys: readonly string[]): GoodAction | undefined {
-    const key = keys.find((one) => this.#before.has(one));
-    return key === undefined ? undefined : this.#before.get(key);
-  }
-
-  keep(keys: readonly string[], good: GoodAction): void {
-    for (const key of keys) this.#now.set(key, good);
+  keysOf({ kind, ref, matchers, name }: RoutePlace): readonly string[] {
+    const source = `${kind} ${dotted(ref)}`;
+    const own = this.#numbered(`${source} ${contentText(matchers)}`);
+    return name ? [own, this.#numbered(`${source} named ${name}`)] : [own];
   }
 
   /** What the next translation is to know. */
-  actions(): GoodActions {
-    return this.#now;
+  parts(): GoodParts {
+    return { actions: this.actions.now, options: this.options.now };
   }
 
   /** Equal keys are told apart by their order. */
@@ -60,5 +69,24 @@ export class LastGood {
     const count = this.#counts.get(key) ?? 0;
     this.#counts.set(key, count + 1);
     return `${key} ${count}`;
+  }
+}
+
+/** One sort of parts: as they were before, and as they are to be known next time. */
+class Remembered<T> {
+  readonly #before: ReadonlyMap<string, T> | undefined;
+  readonly now = new Map<string, T>();
+
+  constructor(before: ReadonlyMap<string, T> | undefined) {
+    this.#before = before;
+  }
+
+  find(keys: readonly string[]): T | undefined {
+    const key = keys.find((one) => this.#before?.has(one));
+    return key === undefined ? undefined : this.#before?.get(key);
+  }
+
+  keep(keys: readonly string[], good: T): void {
+    for (const key of keys) this.now.set(key, good);
   }
 }

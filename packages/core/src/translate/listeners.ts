@@ -4,7 +4,7 @@ import type { StoredResource } from '../store.ts';
 import { conflictsOf, withConflicts, type Conflicts } from './conflicts.ts';
 import type { UsedGateway } from './gateways.ts';
 import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
-import type { GoodActions } from './last-good.ts';
+import type { GoodParts } from './last-good.ts';
 import { listenerMessage } from './messages.ts';
 import { hasErrors, Report, type Problems } from './report.ts';
 import { selectVirtualServices } from './selection.ts';
@@ -40,8 +40,8 @@ export interface ListenerContext {
   readonly previous: Listener | undefined;
   readonly before: ListenerBuild | undefined;
   readonly secretsChanged: boolean;
-  /** The last good actions of a virtual service that was on another listener before. */
-  readonly lastGoodOf: (key: ResourceKey) => GoodActions | undefined;
+  /** The last good parts of a virtual service that was on another listener before. */
+  readonly lastGoodOf: (key: ResourceKey) => GoodParts | undefined;
   /** Tells whether a build of before has to be made again. */
   readonly outdated: (build: VirtualServiceBuild) => boolean;
 }

@@ -1,7 +1,8 @@
 import type { FieldPath } from '../parse/issue.ts';
-import type { ResourceRef } from '../resource.ts';
+import { keyOf, type ResourceRef } from '../resource.ts';
 import type { RouteOptions, VirtualHostOptions } from '../schema/route-options.ts';
 import type { Ref } from '../schema/field.ts';
+import type { GoodOptions, LastGood } from './last-good.ts';
 import { dotted } from './names.ts';
 import { withNamespaces } from './option-refs.ts';
 import type { Report } from './report.ts';
@@ -55,12 +56,17 @@ export interface OptionSource<O> {
   readonly optionsConfigRefs?: { readonly delegateOptions?: readonly Ref[] };
 }
 
-/** Where the options are written: default namespace of references, whose problems they are, and the path of their holder. */
+/**
+ * Where the options are written: default namespace of references, whose problems they are, the path of their holder, and
+ * how its last good options are known.
+ */
 export interface OptionContext {
   readonly namespace: string;
   readonly reader: Reader;
   readonly report: Report;
   readonly at: FieldPath;
+  readonly lastGood: LastGood;
+  readonly keys: readonly string[];
 }
 
 export function virtualHostOptions(
@@ -79,36 +85,63 @@ export function routeOptions(
   return fillOptions(withReferences(source, 'RouteOption', context), inherited);
 }
 
+type SharedKind = 'VirtualHostOption' | 'RouteOption';
+
 function withReferences<O extends RouteOptions | VirtualHostOptions>(
   source: OptionSource<O>,
-  kind: 'VirtualHostOption' | 'RouteOption',
+  kind: SharedKind,
   context: OptionContext,
 ): O {
-  const refs = source.optionsConfigRefs?.delegateOptions ?? [];
-  return refs.reduce<O>(
-    (merged, { name = '', namespace = context.namespace }, i) => {
-      const at = [...context.at, 'optionsConfigRefs', 'delegateOptions', i];
-      return fillOptions(merged, referenced<O>({ name, namespace }, kind, { ...context, at }));
-    },
-    fillOptions(source.options && withNamespaces(source.options, context.namespace), undefined),
-  );
+  const own = fillOptions(source.options && withNamespaces(source.options, context.namespace), undefined);
+  const shared = sharedOptions(source.optionsConfigRefs?.delegateOptions ?? [], kind, context);
+  return shared.reduce<O>((merged, { options }) => fillOptions(merged, options as O | undefined), own);
 }
 
-function referenced<O extends RouteOptions | VirtualHostOptions>(
+/**
+ * What the references lead to, in their order. One that leads nowhere keeps what it led to before, or what those led to
+ * that it seems to be written in place of: a misspelt name must not switch off authentication.
+ */
+function sharedOptions(refs: readonly Ref[], kind: SharedKind, context: OptionContext): readonly GoodOptions[] {
+  if (refs.length === 0) return [];
+  const { lastGood, keys } = context;
+  const written = refs.map(({ name = '', namespace = context.namespace }) => ({ name, namespace }));
+  const listed = new Set(written.map((ref) => keyOf(kind, ref)));
+  const before = lastGood.options.find(keys) ?? [];
+  let replaced = before.filter(({ key }) => !listed.has(key));
+  const shared = written.flatMap((ref, i) => {
+    const at = [...context.at, 'optionsConfigRefs', 'delegateOptions', i];
+    const key = keyOf(kind, ref);
+    const known = before.filter((one) => one.key === key);
+    const kept = known.length > 0 ? known : replaced;
+    const found = referenced(ref, kind, { ...context, at }, kept.length > 0);
+    if (found !== 'missing') return [{ key, options: found }];
+    if (kept === replaced) replaced = [];
+    return kept;
+  });
+  lastGood.options.keep(keys, Object.freeze(shared));
+  return shared;
+}
+
+/** The options that a reference leads to; its problems are reported. */
+function referenced(
   ref: ResourceRef,
-  kind: 'VirtualHostOption' | 'RouteOption',
+  kind: SharedKind,
   { reader, report, at }: OptionContext,
-): O | undefined {
-  const found = reader.find<{ options?: O }>(kind, ref);
+  isKept: boolean,
+): object | undefined | 'missing' {
+  const found = reader.find<{ options?: RouteOptions | VirtualHostOptions }>(kind, ref);
   const name = `${kind} ${dotted(ref)}`;
   if (found.state === 'missing') {
     const fault = reader.missing(`${name} not found`, kind, ref);
-    report.warn(fault.reason, at, fault);
+    report.warn(isKept ? `${fault.reason}; its last good options stay in force` : fault.reason, at, fault);
+    return 'missing';
   }
-  // Its policies would be lost without a word, so that whoever refers to it is refused as well.
-  if (found.state === 'refused') report.error(`${name} is refused: ${found.cause}`, at);
-  else if (found.state === 'usable' && found.stale)
-    report.warn(`${name} serves its last valid version: ${found.stale}`, at);
-  const options = found.state === 'usable' ? found.resource.spec.options : undefined;
+  if (found.state === 'refused') {
+    // Its policies would be lost without a word, so that whoever refers to it is refused as well.
+    report.error(`${name} is refused: ${found.cause}`, at);
+    return undefined;
+  }
+  if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);
+  const { options } = found.resource.spec;
   return options && withNamespaces(options, ref.namespace);
 }

@@ -46,8 +46,9 @@ interface WrittenAction {
  */
 export function routeAction(leaf: Leaf, reader: Reader, lastGood: LastGood): RouteAction {
   const written = writtenAction(leaf, reader);
-  const keys = lastGood.keysOf(leaf);
-  const good = lastGood.find(keys);
+  const { actions } = lastGood;
+  const { keys } = leaf;
+  const good = actions.find(keys);
   const isKept = good !== undefined && written.faults.some(({ key }) => key === undefined || !good.refs.includes(key));
   for (const { message, at } of written.warnings ?? NONE) warn(leaf, { reason: message }, at);
   for (const fault of written.faults) {
@@ -55,12 +56,12 @@ export function routeAction(leaf: Leaf, reader: Reader, lastGood: LastGood): Rou
     warn(leaf, { ...fault, reason }, fault.at);
   }
   if (isKept) {
-    lastGood.keep(keys, good);
+    actions.keep(keys, good);
     return keptAction(good, reader, lastGood);
   }
   const { intended, faults } = written;
-  if (intended && (good || faults.length === 0)) lastGood.keep(keys, intended);
-  else if (good) lastGood.keep(keys, good);
+  if (intended && (good || faults.length === 0)) actions.keep(keys, intended);
+  else if (good) actions.keep(keys, good);
   const broken = good ? GONE : reader.world.settings.invalidRoutes;
   return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.reason);
 }

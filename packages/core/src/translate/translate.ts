@@ -3,7 +3,7 @@ import type { Snapshot, SnapshotUpstream } from '../snapshot.ts';
 import { authConfigEntry, type AuthConfigEntry, type AuthConfigTable } from './auth-configs.ts';
 import { changesBetween, isAffected, type Changes } from './changes.ts';
 import { contestedPorts, usedGateways, type UsedGateway } from './gateways.ts';
-import type { GoodActions } from './last-good.ts';
+import type { GoodParts } from './last-good.ts';
 import { buildListener, type ListenerBuild } from './listeners.ts';
 import { listsOf } from './lists.ts';
 import { recall, remember, type Memory } from './memory.ts';
@@ -138,7 +138,7 @@ function changedAuthConfigs(now: AuthConfigTable, before: AuthConfigTable | unde
   return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
 }
 
-/** Finds the last good actions of a virtual service on any listener of before. */
+/** Finds the last good parts of a virtual service on any listener of before. */
 function lastGoodIn(memory: Memory | undefined): ListenersContext['lastGoodOf'] {
   return (key) => {
     for (const { builds } of memory?.listeners.values() ?? []) {
@@ -154,7 +154,7 @@ interface ListenersContext {
   readonly memory: Memory | undefined;
   readonly previous: Translation | undefined;
   readonly outdated: ReturnType<typeof outdatedBy>;
-  readonly lastGoodOf: (key: ResourceKey) => GoodActions | undefined;
+  readonly lastGoodOf: (key: ResourceKey) => GoodParts | undefined;
   readonly secretsChanged: boolean;
 }
 

@@ -9,7 +9,7 @@ import { Expansion, type Holder, type Leaf } from './delegation.ts';
 import { effectiveDomains } from './domains.ts';
 import { graphqlApisOf } from './graphql-apis.ts';
 import { missingKeyUpstreams } from './key-upstreams.ts';
-import { LastGood, type GoodActions } from './last-good.ts';
+import { LastGood, type GoodParts } from './last-good.ts';
 import { faultOf, type Fault } from './missing.ts';
 import { routeMessage, virtualHostMessage } from './messages.ts';
 import { dotted, logName, routeName } from './names.ts';
@@ -33,8 +33,8 @@ export interface VirtualServiceBuild {
   /** Of every route table visited. */
   readonly tables: ReadonlyMap<ResourceKey, Problems>;
   readonly touched: Touched;
-  /** What its routes fall back to when a change breaks their references. */
-  readonly lastGood: GoodActions;
+  /** What it falls back to when a change breaks its references. */
+  readonly lastGood: GoodParts;
   readonly maxDirectBodyBytes: number;
 }
 
@@ -51,24 +51,24 @@ export interface BuiltBefore {
   /** For the same listener. */
   readonly build?: VirtualServiceBuild;
   /** For any listener. */
-  readonly lastGood?: GoodActions;
+  readonly lastGood?: GoodParts;
 }
 
-const NO_ACTIONS: GoodActions = new Map();
+const NOTHING_GOOD: GoodParts = { actions: new Map(), options: new Map() };
 
 /** Builds the virtual host of one virtual service. Parts equal to those of the build before are the same objects. */
 export function buildVirtualService(
   stored: StoredResource,
   world: World,
   owner: Owner,
-  { build: before, lastGood: goodActions }: BuiltBefore,
+  { build: before, lastGood: goodParts }: BuiltBefore,
 ): VirtualServiceBuild {
   const resource = stored.resource as Resource<VirtualServiceSpec>;
   const { name, namespace } = resource.metadata;
   const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
-  const expansion = new Expansion(new Reader(world), holder);
-  const lastGood = new LastGood(goodActions);
-  const virtualHost = virtualHostOf(resource.spec, { expansion, owner, lastGood });
+  const lastGood = new LastGood(goodParts);
+  const expansion = new Expansion(new Reader(world), holder, lastGood);
+  const virtualHost = virtualHostOf(resource.spec, expansion, owner);
   const tables = new Map<ResourceKey, Problems>();
   for (const [key, table] of expansion.tables) {
     const problems = table.report.problems();
@@ -83,24 +83,22 @@ export function buildVirtualService(
     tables,
     touched: expansion.reader.touched,
     // What has errors was never served.
-    lastGood: holder.report.hasErrors ? (goodActions ?? NO_ACTIONS) : lastGood.actions(),
+    lastGood: holder.report.hasErrors ? (goodParts ?? NOTHING_GOOD) : lastGood.parts(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
   });
 }
 
-interface HostContext {
-  readonly expansion: Expansion;
-  readonly owner: Owner;
-  readonly lastGood: LastGood;
-}
+/** By which the last good options of the virtual host itself are known. */
+const HOST_KEYS: readonly string[] = Object.freeze(['virtual host']);
 
-function virtualHostOf(spec: VirtualServiceSpec, { expansion, owner, lastGood }: HostContext): VirtualHost {
-  const { reader, top } = expansion;
+function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Owner): VirtualHost {
+  const { reader, top, lastGood } = expansion;
   const { report, ref } = top;
   const { namespace } = ref;
   if (!spec.virtualHost) report.warn('the virtual service has no virtualHost', ['spec']);
   const written = spec.virtualHost ?? {};
-  const options = virtualHostOptions(written, { namespace, reader, report, at: HOST });
+  const optionContext = { namespace, reader, report, at: HOST, lastGood, keys: HOST_KEYS };
+  const options = virtualHostOptions(written, optionContext);
   const fail = (at: FieldPath) => (fault: Fault) =>
     report.error(virtualHostMessage('ProcessingError', fault.reason), at, fault);
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));

@@ -168,11 +168,14 @@ function edit(stock: Stock, random: () => number): void {
       { delegateAction: { selector: { labels: { team: letter() } } } },
       { redirectAction: { hostRedirect: 'x.example.com' } },
     ]);
+  const shared = (count: number) => ({
+    delegateOptions: Array.from({ length: count }, () => ({ name: letter(), namespace: 'gw-system' })),
+  });
   const route = () => ({
     matchers: [{ prefix: prefix() }],
     ...action(),
     ...(random() < 0.4 && { options: { timeout: `${Math.ceil(random() * 3)}s` } }),
-    ...(random() < 0.3 && { optionsConfigRefs: { delegateOptions: [{ name: letter(), namespace: 'gw-system' }] } }),
+    ...(random() < 0.3 && { optionsConfigRefs: shared(1) }),
   });
   const routes = () => Array.from({ length: Math.ceil(random() * 3) }, route);
   const labels = () => ({ team: letter() });
@@ -194,11 +197,19 @@ function edit(stock: Stock, random: () => number): void {
         stored({ kind: 'RouteOption', name }, { options: { prefixRewrite: prefix(), timeout: '9s' } }),
       ),
     () =>
+      some('VirtualHostOption', (name) =>
+        stored({ kind: 'VirtualHostOption', name }, { options: { retries: { numRetries: Math.ceil(random() * 3) } } }),
+      ),
+    () =>
       some('VirtualService', (name) =>
         stored(
           { kind: 'VirtualService', name, labels: labels() },
           {
-            virtualHost: { domains: [`${letter()}${letter()}.example.com`], routes: routes() },
+            virtualHost: {
+              domains: [`${letter()}${letter()}.example.com`],
+              routes: routes(),
+              ...(random() < 0.5 && { optionsConfigRefs: shared(2) }),
+            },
             ...(random() < 0.2 && { sslConfig: { sslFiles: { tlsCert: 'c', tlsKey: 'k' } } }),
           },
         ),

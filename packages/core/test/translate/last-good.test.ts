@@ -225,3 +225,115 @@ describe('an upstream that is deleted while its routes stay', () => {
     expect(served(after(graph, [...both, service(route('graphqlApiRef: { name: books }'))]))).to.deep.equal(['503']);
   });
 });
+
+describe('shared options that a change makes unavailable', () => {
+  const option = (kind: string, name: string, options: string): string => `apiVersion: gateway.vendor.io/v1
+kind: ${kind}
+metadata: { name: ${name} }
+spec: { options: { ${options} } }`;
+  const refs = (...names: string[]): string =>
+    `optionsConfigRefs: { delegateOptions: [${names.map((name) => `{ name: ${name}, namespace: gw-system }`).join()}] }`;
+  const hosted = (shared: string, own = '{}'): string =>
+    service(route(single('v1'))).replace("domains: ['*']", `domains: ['*'], ${shared}, options: ${own}`);
+  const guard = option('VirtualHostOption', 'guard', 'extauth: { configRef: { name: users } }');
+  const users = `apiVersion: enterprise.gw.vendor.io/v1
+kind: AuthConfig
+metadata: { name: users }
+spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y } } } } }] }`;
+  const base = [upstream('v1'), users];
+  const hostOf = ({ snapshots }: Translation) => snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts[0]!;
+  const auth = { configRef: { name: 'users', namespace: 'gw-system' } };
+
+  it('stay in force for a virtual host whose reference is misspelt, with a warning', () => {
+    const result = after([...base, guard, hosted(refs('guard'))], [...base, guard, hosted(refs('gaurd'))]);
+    expect(hostOf(result).options.extauth).to.deep.equal(auth);
+    expect(hostOf(result).authConfigs).to.have.length(1);
+    expect(result.statuses.get('VirtualService/gw-system/shop')!.statuses['gw-system']!.state).to.equal('Warning');
+    expect(reason(result)).to.contain(
+      'VirtualHostOption gw-system.gaurd not found (did you mean guard?); its last good options stay in force',
+    );
+  });
+
+  it('stay in force when their resource is deleted, through later changes, until the reference is removed', () => {
+    const good = [...base, guard, hosted(refs('guard'))];
+    const deleted = [...base, hosted(refs('guard'))];
+    expect(hostOf(after(good, deleted)).options.extauth).to.deep.equal(auth);
+    const edited = [...base, upstream('v2'), hosted(refs('guard'), '{ retries: { numRetries: 2 } }')];
+    expect(hostOf(after(good, deleted, edited)).options).to.deep.equal({ extauth: auth, retries: { numRetries: 2 } });
+    expect(hostOf(after(good, deleted, [...base, hosted(refs())])).options).to.deep.equal({});
+  });
+
+  it('are not there when they never were: after a new start, and for a reference that is added', () => {
+    const broken = [...base, guard, hosted(refs('gaurd'))];
+    expect(hostOf(after(broken)).options).to.deep.equal({});
+    expect(reason(after(broken))).to.match(/gaurd not found \(did you mean guard\?\)$/);
+    const result = after([...base, guard, hosted(refs())], broken);
+    expect(hostOf(result).options).to.deep.equal({});
+  });
+
+  it('give way to those of the resource that the reference finds later', () => {
+    const other = option('VirtualHostOption', 'gaurd', 'retries: { numRetries: 1 }');
+    const broken = [...base, guard, hosted(refs('gaurd'))];
+    const result = after([...base, guard, hosted(refs('guard'))], broken, [...broken, other]);
+    expect(hostOf(result).options).to.deep.equal({ retries: { numRetries: 1 } });
+    expect(reason(result)).to.equal(undefined);
+  });
+
+  it('keep their place between references that are found, which follow their resources', () => {
+    const a = (count: number): string => option('VirtualHostOption', 'a', `retries: { numRetries: ${count} }`);
+    const b = option('VirtualHostOption', 'b', 'retries: { numRetries: 8 }, extauth: { configRef: { name: users } }');
+    const good = [...base, a(1), b, hosted(refs('a', 'b'))];
+    expect(hostOf(after(good, [...base, a(2), b, hosted(refs('a', 'bb'))])).options).to.deep.equal({
+      retries: { numRetries: 2 },
+      extauth: auth,
+    });
+    expect(hostOf(after(good, [...base, a(2), b, hosted(refs('bb', 'a'))])).options).to.deep.equal({
+      retries: { numRetries: 8 },
+      extauth: auth,
+    });
+    expect(hostOf(after(good, [...base, a(2), b, hosted(refs('a'))])).options).to.deep.equal({
+      retries: { numRetries: 2 },
+    });
+  });
+
+  it('do not outlive a version that was rejected in between', () => {
+    const broken = '{ extauth: { configRef: { name: none } } }';
+    const good = [...base, guard, hosted(refs('guard'))];
+    const rejected = [...base, guard, hosted(refs(), broken)];
+    const result = after(good, rejected, [...base, guard, hosted(refs('gaurd'))]);
+    expect(hostOf(result).options.extauth).to.deep.equal(auth);
+  });
+
+  const shared = option('RouteOption', 'guard', 'extauth: { configRef: { name: users } }');
+  const optionsOf = (translation: Translation) => routesOf(translation)[0]!.options;
+
+  it('stay in force for a route, known by its matchers or its name', () => {
+    const good = [...base, shared, service(route(`${single('v1')}, ${refs('guard')}`, '/a', 'named'))];
+    const misspelt = [...base, shared, service(route(`${single('v1')}, ${refs('gaurd')}`, '/a'))];
+    expect(optionsOf(after(good, misspelt)).extauth).to.deep.equal(auth);
+    expect(reason(after(good, misspelt))).to.contain('(did you mean guard?); its last good options stay in force');
+    const moved = [...base, shared, service(route(`${single('v1')}, ${refs('gaurd')}`, '/b', 'named'))];
+    expect(optionsOf(after(good, moved)).extauth).to.deep.equal(auth);
+  });
+
+  it('stay in force for a delegating route, and reach its route table', () => {
+    const delegating = (name: string): string =>
+      service(route(`delegateAction: { ref: { name: team } }, ${refs(name)}`));
+    const routes = table(route(single('v1'), '/a'));
+    const result = after(
+      [...base, shared, routes, delegating('guard')],
+      [...base, shared, routes, delegating('gaurd')],
+    );
+    expect(optionsOf(result).extauth).to.deep.equal(auth);
+  });
+
+  it('stay in force for a route of a route table', () => {
+    const delegating = service(route('delegateAction: { ref: { name: team } }'));
+    const routes = (name: string): string => table(route(`${single('v1')}, ${refs(name)}`, '/a'));
+    const good = [...base, shared, delegating, routes('guard')];
+    const result = after(good, [...base, shared, delegating, routes('gaurd')]);
+    expect(optionsOf(result).extauth).to.deep.equal(auth);
+    expect(reason(result, 'RouteTable/gw-system/team')).to.contain('last good options stay in force');
+    expect(optionsOf(after(good, [...base, delegating, routes('guard')])).extauth).to.deep.equal(auth);
+  });
+});
