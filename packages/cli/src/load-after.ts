@@ -2,6 +2,7 @@ import {
   createControlPlane,
   directorySource,
   memorySource,
+  silentLoggers,
   type ControlPlaneState,
   type DefaultGateways,
   type Source,
@@ -41,7 +42,13 @@ export async function loadAfter(
     },
     async close() {},
   };
-  const controlPlane = createControlPlane({ source, defaultGateways, checks: await checksFor(kinds) });
+  const controlPlane = createControlPlane({
+    source,
+    defaultGateways,
+    checks: await checksFor(kinds),
+    certificateFiles: false,
+    log: silentLoggers,
+  });
   await controlPlane.start();
   return controlPlane.state!;
 }

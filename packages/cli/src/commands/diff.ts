@@ -7,6 +7,7 @@ import { exitStatus } from '../exit-status.ts';
 import { gatewayOf } from '../gateway.ts';
 import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
+import { keepServed } from '../keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../offline.ts';
 import { loadAfter } from '../load-after.ts';
 import { countLine, problemLines, shownProblems } from '../problems.ts';
@@ -76,8 +77,9 @@ async function compare(io: Io, command: Command, directory: string): Promise<Com
     const held = connection ? { resources: await readInput(connection) } : { directory: resolve(io.cwd, against!) };
     planned = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
   }
+  const snapshots = [...planned.snapshots.values()];
   return {
-    diffs: compareServed(served, [...planned.snapshots.values()]),
+    diffs: compareServed(served, connection ? keepServed(snapshots, served) : snapshots),
     problems: shownProblems(io, validationOf(planned).problems),
   };
 }

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { loadDirectory } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { answer } from '../support/answering-server.ts';
@@ -145,6 +147,37 @@ describe('diff', () => {
       await server.close();
       expect(code).to.equal(1);
       expect(stdout).to.match(/^No differences\.\n[^]*headerManipulaton/);
+    });
+
+    it('keeps the destination that a running gateway kept after a reference was misspelt', async () => {
+      directory('misspelt', shop.replace('upstream: { name: echo }', 'upstream: { name: ehco }'));
+      const before = await loadDirectory(join(cwd, 'old'));
+      const after = await loadDirectory(join(cwd, 'misspelt'));
+      const listed = [...after.resources.values()].map(({ apiVersion, kind, metadata, spec }) => {
+        return { apiVersion, kind, metadata, spec };
+      });
+      const server = await answer({
+        '/snapshots/xds': { data: { 'gw-system~gateway-proxy': before.snapshots.get('gateway-proxy') } },
+        '/snapshots/input': { data: listed },
+      });
+      const { code, stdout } = await diff('misspelt', '--server', server.url);
+      directory(
+        'misspelt-gone',
+        shop.replace('upstream: { name: echo }', 'upstream: { name: ehco }').replace('name: echo', 'name: other'),
+      );
+      const gone = await diff('misspelt-gone', '--server', server.url);
+      await server.close();
+      expect(code).to.equal(1);
+      expect(stdout).to.match(/^No differences\.\n[^]*did you mean echo/);
+      expect(gone.stdout).to.contain('~ route');
+    });
+
+    it('writes no log line of its own', () => {
+      directory('broken', broken);
+      const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+      const argv = ['--conditions=source', main, 'diff', 'broken', '--against', 'old'];
+      const { status, stderr } = spawnSync(process.execPath, argv, { cwd, encoding: 'utf8' });
+      expect({ status, stderr }).to.deep.equal({ status: 1, stderr: '' });
     });
 
     it('keeps what was in a file that cannot be read', async () => {
