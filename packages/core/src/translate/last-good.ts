@@ -4,8 +4,8 @@ import type { RouteAction, SnapshotGraphQLApi } from '../snapshot.ts';
 import { contentText } from './content.ts';
 import { dotted } from './names.ts';
 
-/** What a route did when each of its references was good. */
-export interface GoodAction {
+/** What a route does when each of its references is good. */
+export interface IntendedAction {
   readonly action: RouteAction;
   /** All that it referred to, directly or through others. */
   readonly refs: readonly ResourceKey[];
@@ -13,6 +13,20 @@ export interface GoodAction {
   readonly upstreams: readonly ResourceRef[];
   /** Of an action that a GraphQLApi serves. */
   readonly api?: SnapshotGraphQLApi;
+}
+
+/** What a route did when each of its references was good. */
+export interface GoodAction extends IntendedAction {
+  /** The options that decided who may do it; see {@link accessOf}. */
+  readonly access: string;
+}
+
+/** Options that decide who may use a route. */
+const ACCESS = ['extauth', 'rbac', 'jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
+
+/** Returns a text that is the same only where the same requests may use a route. */
+export function accessOf(...levels: readonly Readonly<Partial<Record<(typeof ACCESS)[number], unknown>>>[]): string {
+  return contentText(levels.map((options) => ACCESS.map((name) => options[name])));
 }
 
 /** The options that a reference to shared options last led to. */

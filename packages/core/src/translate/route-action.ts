@@ -3,11 +3,12 @@ import { clusterName, keyOf, type ResourceKey, type ResourceRef } from '../resou
 import type { DestinationSpec, WeightedDestination } from '../schema/destination.ts';
 import type { Ref } from '../schema/field.ts';
 import type { ForwardAction } from '../schema/route.ts';
+import type { VirtualHostOptions } from '../schema/route-options.ts';
 import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
 import type { Destination, RouteAction } from '../snapshot.ts';
 import type { Leaf } from './delegation.ts';
 import { findGraphQLApi, type KeyedFault } from './graphql-apis.ts';
-import type { GoodAction, LastGood } from './last-good.ts';
+import { accessOf, type GoodAction, type IntendedAction, type LastGood } from './last-good.ts';
 import { routeMessage } from './messages.ts';
 import { faultOf, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
@@ -32,7 +33,7 @@ interface RouteFault extends KeyedFault {
 /** What a route says, with all that is wrong with its references. */
 interface WrittenAction {
   /** As if every reference were good; absent where a broken one leaves nothing to do. */
-  readonly intended?: GoodAction;
+  readonly intended?: IntendedAction;
   readonly faults: readonly RouteFault[];
   readonly warnings?: readonly { readonly message: string; readonly at: FieldPath }[];
 }
@@ -42,28 +43,42 @@ interface WrittenAction {
  *
  * - A reference that was never good answers the replacement; of weighted destinations only its share does.
  * - One that was good, and leads to what does not exist any more, answers 503.
- * - Where a change adds a broken reference to a route that was good, the route keeps its last good action.
+ * - Where a change adds a broken reference to a route that was good, the route keeps its last good action. Where the change is
+ *   also one of who may use the route, it answers 503: what was meant for one destination must not open another.
  */
-export function routeAction(leaf: Leaf, reader: Reader, lastGood: LastGood): RouteAction {
+export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: RouteActionContext): RouteAction {
   const written = writtenAction(leaf, reader);
   const { actions } = lastGood;
   const { keys } = leaf;
   const good = actions.find(keys);
-  const isKept = good !== undefined && written.faults.some(({ key }) => key === undefined || !good.refs.includes(key));
+  const access = accessOf(hostOptions, leaf.options);
+  const isNew = good !== undefined && written.faults.some(({ key }) => key === undefined || !good.refs.includes(key));
+  const isKept = isNew && good.access === access;
   for (const { message, at } of written.warnings ?? NONE) warn(leaf, { reason: message }, at);
   for (const fault of written.faults) {
-    const reason = isKept ? `${fault.reason}; the route keeps its last good destination` : fault.reason;
-    warn(leaf, { ...fault, reason }, fault.at);
+    const outcome = isKept ? KEPT : isNew ? NOT_KEPT : '';
+    warn(leaf, { ...fault, reason: fault.reason + outcome }, fault.at);
   }
   if (isKept) {
     actions.keep(keys, good);
     return keptAction(good, reader, lastGood);
   }
   const { intended, faults } = written;
-  if (intended && (good || faults.length === 0)) actions.keep(keys, intended);
+  if (intended && !isNew && (good || faults.length === 0)) actions.keep(keys, { ...intended, access });
   else if (good) actions.keep(keys, good);
   const broken = good ? GONE : reader.world.settings.invalidRoutes;
   return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.reason);
+}
+
+const KEPT = '; the route keeps its last good destination';
+const NOT_KEPT = '; the route answers 503, because its options for access changed as well';
+
+/** What the action of a route depends on beside the route. */
+export interface RouteActionContext {
+  readonly reader: Reader;
+  readonly lastGood: LastGood;
+  /** Options of the virtual host. */
+  readonly hostOptions: VirtualHostOptions;
 }
 
 /** The last good action, less what does not exist any more. */
@@ -77,7 +92,7 @@ function keptAction(good: GoodAction, reader: Reader, lastGood: LastGood): Route
 }
 
 /** The action whose broken shares answer something else; all of it where no share is left. */
-function withFaults({ action, upstreams }: GoodAction, answer: Replacement, reader: Reader): RouteAction {
+function withFaults({ action, upstreams }: IntendedAction, answer: Replacement, reader: Reader): RouteAction {
   if (action.type !== 'forward') return action;
   const faults = upstreams.map((ref) => reader.upstream(ref).fault);
   return faults.some(Boolean) ? withBroken(action, faults, answer) : action;

@@ -16,7 +16,7 @@ import { dotted, logName, routeName } from './names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from './replacement.ts';
 import { Report, type Problems } from './report.ts';
-import { routeAction } from './route-action.ts';
+import { routeAction, type RouteActionContext } from './route-action.ts';
 import { headerProblems, routeProblems } from './route-problems.ts';
 import { keepSame } from './same.ts';
 import { shortCircuits } from './short-circuit.ts';
@@ -109,7 +109,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const leaves = expansion.leaves(written.routes ?? [], options);
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
   const { maxDirectBodyBytes } = owner;
-  const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood };
+  const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood, hostOptions: options };
   const routes = leaves.map((leaf, index) => routeOf(leaf, index, context));
   if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
@@ -127,21 +127,19 @@ function authField({ options, optionsConfigRefs }: OptionSource<HasExtAuth>, at:
   return optionsConfigRefs ? [...at, 'optionsConfigRefs'] : at;
 }
 
-interface RouteContext {
+interface RouteContext extends RouteActionContext {
   /** Of the virtual host. */
   readonly name: string;
   readonly logOwner: string;
   readonly maxDirectBodyBytes: number;
-  readonly reader: Reader;
-  readonly lastGood: LastGood;
 }
 
 function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
-  const { name, logOwner, maxDirectBodyBytes, reader, lastGood } = context;
+  const { name, logOwner, maxDirectBodyBytes, reader } = context;
   const { holder, label, spec, matchers } = leaf;
   const { settings } = reader.world;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
-  let action = routeAction(leaf, reader, lastGood);
+  let action = routeAction(leaf, context);
   const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
   for (const fault of problem === undefined ? [] : [problem, ...more]) {
     const message = routeMessage('ProcessingError', fault.reason, label);

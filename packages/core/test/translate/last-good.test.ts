@@ -102,6 +102,35 @@ describe('a reference that a change breaks', () => {
     expect(served(after(first, broken, more))).to.deep.equal(['v1', 'v2']);
   });
 
+  const GUARD = 'options: { rbac: { policies: {} } }';
+  const OPENED: Record<string, readonly [before: string, after: string]> = {
+    'loses the policy of the route': [service(route(`${GUARD}, ${single('v2')}`)), service(route(single('v22')))],
+    'is exempted from it': [
+      service(route(`${GUARD}, ${single('v2')}`)),
+      service(route(`options: { rbac: { disable: true } }, ${single('v22')}`)),
+    ],
+    'loses the policy of the virtual host': [
+      service(route(single('v2'))).replace('routes:', `${GUARD}, routes:`),
+      service(route(single('v22'))),
+    ],
+  };
+  for (const [what, [guarded, opened]] of Object.entries(OPENED)) {
+    it(`keeps no destination for a route that ${what} in the same edit`, () => {
+      const steps = [
+        [...both, guarded],
+        [...both, opened],
+        [...both, opened, upstream('other')],
+      ];
+      for (const result of [after(...steps.slice(0, 2)), after(...steps)]) {
+        expect(served(result)).to.deep.equal(['503']);
+        expect(reason(result)).to.contain('the route answers 503, because its options for access changed as well');
+      }
+      const typo = guarded.replace('name: v2 ', 'name: v22 ');
+      expect(served(after(...steps, [...both, typo]))).to.deep.equal(['v2']);
+      expect(served(after(...steps, [...both, opened, upstream('v22')]))).to.deep.equal(['v22']);
+    });
+  }
+
   it('knows a route by its name when its matchers change in the same edit', () => {
     const first = [...both, service(route(single('v2'), '/a', 'shop'))];
     expect(served(after(first, [...both, service(route(single('v22'), '/b', 'shop'))]))).to.deep.equal(['v2']);
