@@ -20,8 +20,8 @@ const PROGRESS_MS = 10_000;
 
 /** What is installed: `run` is enough to build and run the gateway and the demo, `all` also to test and develop. */
 const SCOPES = {
-  run: { flags: ['--prod'], what: 'what running needs, about 260 MB' },
-  all: { flags: [], what: 'what running and testing need, about 410 MB' },
+  run: { flags: ['--prod'], what: 'dependencies to run, about 260 MB' },
+  all: { flags: [], what: 'dependencies to run and test, about 410 MB' },
 };
 
 function fingerprint() {
@@ -52,12 +52,12 @@ export async function setup(asked = 'all') {
   const before = installed();
   const scope = before.scope === 'all' ? 'all' : asked;
   if (before.print === print && (before.scope === 'all' || before.scope === scope)) return;
-  console.error(`Installing dependencies: ${SCOPES[scope].what} …`);
+  console.error(`Installing ${SCOPES[scope].what} …`);
   rmSync(stamp, { force: true });
   const { code, output } = await install(SCOPES[scope].flags, await registryState());
   if (code !== 0) {
     console.error(output.trimEnd());
-    console.error('\nThe dependencies could not be installed: see above.');
+    console.error('\nFailed to install the dependencies: see above.');
     process.exit(code || 1);
   }
   writeFileSync(stamp, `${scope} ${print}`);

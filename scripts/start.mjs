@@ -64,7 +64,7 @@ async function greet(ready) {
   const urls = listeners.map((each) => `${each.protocol}://localhost:${each.port}`);
   const lines = [
     '',
-    unserved.length === 0 ? 'The gateway runs.' : `The gateway runs, but not every listener is served.`,
+    unserved.length === 0 ? 'The gateway is running.' : `The gateway is running, but not every listener is served.`,
     `  requests       ${urls.join('  ') || (unserved.length === 0 ? 'no listener yet: no virtual service' : 'no listener yet')}`,
     ...unserved.flatMap(({ name, reason }) => [`  not served     ${name}`, `                 ${reason}`]),
     ...(problems > 0 ? [`  problems       ${problems}, listed by: ${gatewayctl(ready)} check`] : []),
@@ -83,7 +83,7 @@ async function greet(ready) {
 `);
   }
   if (isDemo) await greetUsers(listeners);
-  console.error('Ctrl-C stops it.');
+  console.error('Press Ctrl-C to stop.');
 }
 
 /** The command line that reaches this gateway. */

@@ -75,7 +75,7 @@ describe('the installation of dependencies', () => {
     expect(performance.now() - began).to.be.below(5000);
     expect(code).to.equal(1);
     expect(output).to.include('The npm registry http://127.0.0.1:1/ cannot be reached (ECONNREFUSED).');
-    expect(output).to.include('npm config set registry').and.to.include('The dependencies could not be installed');
+    expect(output).to.include('npm config set registry').and.to.include('Failed to install the dependencies');
     expect(existsSync(join(dir, 'node_modules', '.setup'))).to.equal(false);
   });
 
@@ -89,10 +89,10 @@ describe('the installation of dependencies', () => {
     silent.close();
   });
 
-  it('installs for running only what running needs, then the rest once, and nothing twice', async () => {
+  it('installs only the runtime dependencies for running, then the rest once, and nothing twice', async () => {
     const { env, calls } = recorder(0);
     expect((await setup('run', env).done).output)
-      .to.include('what running needs')
+      .to.include('dependencies to run')
       .and.not.to.include('installer');
     expect(calls()).to.have.length(1);
     expect(calls()[0])

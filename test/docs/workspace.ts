@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const READY = /Ctrl-C stops it|listening on|"msg":"ready"/;
+const READY = /Ctrl-C to stop|listening on|"msg":"ready"/;
 /** What installing the packages with `--global` gives. */
 const PROGRAMS = { 'edge-gateway': 'apps/gateway/dist/main.js', gatewayctl: 'packages/cli/dist/main.js' };
 

@@ -13,7 +13,7 @@ try {
   const { clientSecret } = folder === undefined ? {} : await ensureSecrets(folder);
   const demo = await startDemo({ clientSecret });
   const backends = demo.services.map(({ name, port }) => `${name} ${port}`);
-  console.error(`Backends of the demo, on 127.0.0.1: ${backends.join(', ')}`);
+  console.error(`Demo backends on 127.0.0.1: ${backends.join(', ')}`);
   const stop = (): void => void demo.close().then(() => process.exit(0));
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);

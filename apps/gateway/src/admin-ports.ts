@@ -62,7 +62,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   }
 }
 
-/** Listens on the port of a flag; gives the port. Rejects with `ERR_GATEWAY_PORT`. */
+/** Listens on the port of a flag and resolves with the port. Rejects with `ERR_GATEWAY_PORT`. */
 async function listen(
   server: AdminServer,
   name: 'adminPort' | 'statsPort' | 'devAdminPort',
@@ -73,7 +73,7 @@ async function listen(
     return (await server.listen(settings[name], address)).port;
   } catch (error) {
     const { cause } = error as Error;
-    const remedy = `${flag} N, 0 takes any free one`;
+    const remedy = `${flag} N (0 picks a free port)`;
     throw portError({ port: settings[name], address, what, remedy, addressRemedy: '--admin-address', cause });
   }
 }
@@ -123,11 +123,11 @@ function followDevMode({ settings, context, controlPlane }: AdminParts): { close
       server = wanted ? createDeveloperAdmin({ state: () => controlPlane.state }) : undefined;
       if (!server) return;
       const port = await listen(server, 'devAdminPort', settings);
-      log.warn({ port }, 'the developer API is open; it is deprecated');
+      log.warn({ port }, 'deprecated developer API listening');
     });
     done = done.catch((error: unknown) => {
       server = undefined;
-      log.error({ reason: (error as Error).message }, 'the developer API cannot be opened');
+      log.error({ reason: (error as Error).message }, 'failed to open developer API');
     });
   });
   return {

@@ -77,7 +77,7 @@ export function createDataPlane(
   function unserved(): readonly UnservedListener[] {
     const open = new Set(listeners.addresses().map(({ name }) => name));
     const failed = snapshot.listeners.flatMap(({ name }) =>
-      open.has(name) ? [] : [{ name, reason: failures.get(name) ?? 'it is being opened' }],
+      open.has(name) ? [] : [{ name, reason: failures.get(name) ?? 'not opened yet' }],
     );
     return [...failed, ...missing];
   }

@@ -16,14 +16,12 @@ export function readErrorPages(directory: string): Pages {
   for (const file of filesOf(directory)) {
     const name = basename(file, '.html');
     if (!NAME.test(name))
-      throw invalid(
-        `${join(directory, file)}: no page has this name: use 404.html, 4xx.html, error.html, login.html …`,
-      );
+      throw invalid(`${join(directory, file)}: unknown page name: use 404.html, 4xx.html, error.html, login.html …`);
     const text = readFileSync(join(directory, file), 'utf8');
     if (Buffer.byteLength(text) > MAX_BYTES) throw invalid(`${join(directory, file)}: larger than ${MAX_BYTES} bytes`);
     templates.set(name, text);
   }
-  if (templates.size === 0) throw invalid(`${directory}: there is no template such as error.html`);
+  if (templates.size === 0) throw invalid(`${directory}: no templates found: add at least one, such as error.html`);
   try {
     return createPages(templates);
   } catch (error) {

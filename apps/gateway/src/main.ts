@@ -8,7 +8,7 @@ import { stopOnSignals } from './shutdown.ts';
 import { VERSION } from './version.ts';
 
 async function run(settings: GatewaySettings): Promise<void> {
-  const destination = createLogDestination((dropped) => main.warn({ dropped }, 'log lines were dropped'));
+  const destination = createLogDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));
   const log = createLoggers({ level: settings.logLevel, destination });
   const main = log.get('main');
   let gateway: RunningGateway | undefined;
@@ -22,7 +22,7 @@ async function run(settings: GatewaySettings): Promise<void> {
     const { listeners, unserved, problems, adminPort, statsPort } = gateway;
     const facts = { listeners, problems, adminPort, statsPort, config: settings.config };
     if (unserved.length === 0) main.info(facts, 'ready');
-    else main.warn({ ...facts, unserved }, 'started, not ready: some listeners are not served');
+    else main.warn({ ...facts, unserved }, 'started, but not ready');
     process.send?.({ ready: { listeners, unserved, problems, adminPort, statsPort } });
   } catch (error) {
     fail(error);
@@ -41,12 +41,12 @@ function requireDirectory(dir: string): void {
   const refuse = (what: string): GatewayError =>
     new GatewayError(`--config ${dir}: ${what}.`, { code: 'ERR_GATEWAY_CONFIG' });
   const stat = statSync(dir, { throwIfNoEntry: false });
-  if (!stat) throw refuse('there is no such directory');
-  if (!stat.isDirectory()) throw refuse('this is a file. Name the directory that has the resources');
+  if (!stat) throw refuse('directory does not exist');
+  if (!stat.isDirectory()) throw refuse('is a file: pass the directory that contains the resources');
   try {
     accessSync(dir, constants.R_OK | constants.X_OK);
   } catch {
-    throw refuse('no permission to read this directory');
+    throw refuse('permission denied');
   }
 }
 

@@ -27,11 +27,11 @@ function describe({ port, address, what, remedy, addressRemedy, cause }: PortTro
     case 'EADDRINUSE':
       return `${subject} is in use by another program.\nIs a gateway or its demo already running? Stop it, or choose another port: ${remedy}.`;
     case 'EACCES':
-      return `this user must not listen on ${subject}.\nChoose a port from 1024 on: ${remedy}.`;
+      return `permission denied: cannot listen on ${subject}.\nChoose a port of 1024 or higher: ${remedy}.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `this machine has no address ${address} for ${subject}.\nChoose another one: ${addressRemedy}.`;
+      return `cannot listen on ${subject}: address ${address} is not available on this machine.\nChoose another address: ${addressRemedy}.`;
     default:
-      return `${subject} cannot be listened on (${code || String(cause)}).\nChoose another port: ${remedy}.`;
+      return `cannot listen on ${subject} (${code || String(cause)}).\nChoose another port: ${remedy}.`;
   }
 }

@@ -100,7 +100,7 @@ function portClash(settings: GatewaySettings): string | undefined {
 
 /** Ends the program: asked for something that a later version brings. */
 function notYet(program: Command, what: string): never {
-  return program.error(`error: ${what} does not exist yet: one process runs everything. Leave it out.`);
+  return program.error(`error: ${what} is not supported yet: one process runs everything. Leave it out.`);
 }
 
 function flagNotYet(program: Command, flag: string): Option {
@@ -178,7 +178,7 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
         .argParser(names),
     )
     .addOption(
-      new Option('--error-pages <dir>', 'templates for the pages that people see, as 404.html').env(
+      new Option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html').env(
         'GATEWAY_ERROR_PAGES',
       ),
     )

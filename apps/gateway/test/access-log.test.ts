@@ -75,7 +75,7 @@ describe('access log of a gateway whose output is read slowly', function () {
     expect(lost).to.be.within(500, 1_500);
     gateway.child.stdout!.resume();
     await until(() => lines() === MANY - lost, 'all other lines are written');
-    await until(() => gateway.errors.includes('access log lines were dropped'), 'the loss is reported');
+    await until(() => gateway.errors.includes('access log lines dropped'), 'the loss is reported');
     expect(gateway.errors).to.contain(`"dropped":${lost}`);
     const metrics = await (await fetch(`${gateway.admin}/stats/prometheus`)).text();
     expect(metrics).to.contain(`access_log_lines_dropped{path="/dev/stdout"} ${lost}`);

@@ -82,7 +82,7 @@ describe('a broken reference in a running gateway', () => {
     expect(gateway.errors).to.match(/"problems":40,/);
     expect(gateway.errors.match(/gone \} not found/g)).to.have.length(1);
     const { stdout } = await call(['check', '--server', gateway.stats, '--proxy-admin', gateway.admin]);
-    expect(stdout).to.contain('Problems of the configuration: 40, as the log and /zpages count them\n');
+    expect(stdout).to.contain('Configuration problems: 40 (as counted by the log and /zpages)\n');
   });
 
   it('answers 503 when the upstream is deleted, and serves again when it is back', async () => {

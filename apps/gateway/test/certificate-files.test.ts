@@ -149,7 +149,10 @@ spec:
       writeFileSync(roots, pem('ca.crt'));
       await until(async () => (await status()) === 200, 'the new roots are used');
       writeFileSync(roots, 'nonsense');
-      await until(() => gateway.errors.includes('roots.crt holds no readable PEM certificate'), 'the log reports it');
+      await until(
+        () => gateway.errors.includes('roots.crt does not contain a readable PEM certificate'),
+        'the log reports it',
+      );
       expect(await status()).to.equal(200);
     } finally {
       upstream.closeAllConnections();

@@ -238,7 +238,7 @@ describe('edge-gateway', () => {
 
   it('says which directory does not exist, and which flag is wrong', async () => {
     const failure = (await gateway.start('--config', `${gateway.dir}/nothing`).catch((error: Error) => error)) as Error;
-    expect(failure.message).to.include('ended with 1').and.to.include('there is no such directory');
+    expect(failure.message).to.include('ended with 1').and.to.include('directory does not exist');
     const wrong = (await gateway.start('--http-port', 'eighty').catch((error: Error) => error)) as Error;
     expect(wrong.message).to.include('a port is 0 to 65535');
     const role = (await gateway.start('nothing').catch((error: Error) => error)) as Error;
@@ -252,8 +252,8 @@ describe('edge-gateway', () => {
       'settings.yaml',
       'apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: { name: default }\nspec: { devMode: true }\n',
     );
-    await until(() => gateway.errors.includes('developer API is open'), 'the developer API opens');
-    const port = Number(gateway.errors.match(/"port":(\d+),"msg":"the developer API is open/)![1]);
+    await until(() => gateway.errors.includes('deprecated developer API listening'), 'the developer API opens');
+    const port = Number(gateway.errors.match(/"port":(\d+),"msg":"deprecated developer API listening/)![1]);
     const answer = await fetch(`http://127.0.0.1:${port}/`);
     expect(await answer.text()).to.include('Developer API');
     gateway.write(

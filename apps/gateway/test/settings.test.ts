@@ -53,7 +53,9 @@ describe('the command line of edge-gateway', () => {
       [['--xds', 'localhost:9977'], '--xds'],
       [['--kubernetes'], '--kubernetes'],
     ] as const) {
-      expect(await call('--config', 'resources', ...argv)).to.match(new RegExp(`^error: ${what} does not exist yet: `));
+      expect(await call('--config', 'resources', ...argv)).to.match(
+        new RegExp(`^error: ${what} is not supported yet: `),
+      );
     }
     for (const argv of [['all'], ['--workers', '1']]) {
       expect(await call('--config', 'resources', ...argv)).to.include({ config: 'resources' });

@@ -51,7 +51,7 @@ export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string
     const extauth = extAuthOf(place.virtualHost, place.route.options);
     if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
       answer = { ...(extauth && { extauth }), ...access };
-    return access.refusal && { reason: 'access is refused', ...access.refusal };
+    return access.refusal && { reason: 'access denied', ...access.refusal };
   };
   return {
     admit,

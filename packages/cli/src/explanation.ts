@@ -59,14 +59,14 @@ export function renderExplanation(
 }
 
 function rejectedLine({ kind, namespace, name, serves, reason }: RejectedResource): string {
-  const effect = serves ? 'its last good version serves' : 'it may have been meant to take the request';
+  const effect = serves ? 'its last good version is served' : 'it may have been meant to match the request';
   return `${kind} ${namespace}/${name}: ${effect}${reason && `: ${reason}`}`;
 }
 
 /** External auth is not asked here, so that what follows it is only true if it lets the request through. */
 function resultTitle(access: AccessExplanation | undefined): string {
   const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
-  return access?.extauth?.steps && !isDecidedBefore ? 'Result, if external auth lets the request through' : 'Result';
+  return access?.extauth?.steps && !isDecidedBefore ? 'Result, if external auth allows the request' : 'Result';
 }
 
 const section = (title: string, lines: readonly string[]): string[] =>

@@ -142,7 +142,7 @@ describe('gatewayctl with the real admin ports', () => {
         expect(stderr).to.contain('is debug until this command ends');
         if (signal === 'SIGKILL') return;
         expect(code).to.equal(0);
-        expect(stderr).to.contain('is what it was before');
+        expect(stderr).to.contain('has been restored');
       });
     }
 

@@ -220,7 +220,7 @@ class FileSink implements LineSink {
         pause = 1;
         continue;
       }
-      if (this.#closing && this.stalled) throw new Error('the reader takes nothing');
+      if (this.#closing && this.stalled) throw new Error('the reader has stalled');
       await this.#sleep(pause);
       pause = Math.min(2 * pause, MAX_BUSY_MS);
     }

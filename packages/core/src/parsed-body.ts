@@ -19,7 +19,7 @@ export function restoreBody(req: IncomingMessage): RestoredBody {
   const { body, rawBody } = req as ParsedRequest;
   if (Buffer.isBuffer(rawBody)) return { bytes: rawBody, isVerbatim: true };
   if (Buffer.isBuffer(body)) return { bytes: body, isVerbatim: true };
-  if (body === undefined) return { reason: 'nothing was left in req.body', isMissing: true };
+  if (body === undefined) return { reason: 'req.body is not set', isMissing: true };
   try {
     return { bytes: Buffer.from(serialize(req, body)), isVerbatim: false };
   } catch (error) {
@@ -37,18 +37,18 @@ function serialize(req: IncomingMessage, body: unknown): string {
   if (type === 'application/json' || type.endsWith('+json')) return json(req, body);
   if (typeof body === 'string') return body;
   if (type === 'application/x-www-form-urlencoded' && isRecord(body)) return form(body);
-  throw new Unserializable(`there is no way to write ${type || 'a body without content type'} again`);
+  throw new Unserializable(`${type || 'a body without content type'} cannot be serialized`);
 }
 
 function json(req: IncomingMessage, body: unknown): string {
   const text = JSON.stringify(body) as string | undefined;
-  if (text === undefined) throw new Unserializable('req.body is nothing that JSON can say');
+  if (text === undefined) throw new Unserializable('req.body cannot be represented as JSON');
   if (typeof body !== 'string') return text;
   // A string is either the text of the body or a JSON string that was parsed: only its length can tell.
   const length = Number(req.headers['content-length']);
   if (Buffer.byteLength(body) === length) return body;
   if (Buffer.byteLength(text) === length) return text;
-  throw new Unserializable('req.body is a string that may or may not be parsed');
+  throw new Unserializable('it is ambiguous whether the string in req.body was parsed');
 }
 
 /** Names nest in brackets as the parsers of Express read them: `a[b]=c`; several plain values repeat the name. */

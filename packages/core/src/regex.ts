@@ -19,7 +19,7 @@ export interface Regex {
   readonly programSize: number;
 }
 
-/** Why an expression is refused: `offset` counts from 0 within the pattern. */
+/** Why an expression is rejected: `offset` counts from 0 within the pattern. */
 export class RegexError extends GatewayError {
   override readonly name = 'RegexError';
   readonly offset: number;

@@ -128,7 +128,7 @@ export interface Destination {
   readonly upstream: string;
   readonly weight: number;
   readonly options: WeightedDestinationOptions;
-  /** Set when the upstream does not exist or is refused: this share answers the replacement (default 503). */
+  /** Set when the upstream does not exist or is rejected: this share answers the replacement (default 503). */
   readonly broken?: { readonly status: number; readonly body: string; readonly reason: string };
 }
 

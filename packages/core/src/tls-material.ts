@@ -30,7 +30,7 @@ export function tlsTextProblem({ cert, key, ca }: TlsTexts, names: TlsTextNames)
       return problem('key', `does not belong to ${names.cert}`);
     }
   } catch {
-    return problem('key', 'holds no readable private key');
+    return problem('key', 'does not contain a readable private key');
   }
   try {
     createSecureContext({ cert, key, ca });
@@ -40,7 +40,7 @@ export function tlsTextProblem({ cert, key, ca }: TlsTexts, names: TlsTextNames)
   return undefined;
 }
 
-const NO_CERTIFICATE = 'holds no readable PEM certificate';
+const NO_CERTIFICATE = 'does not contain a readable PEM certificate';
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Returns every certificate of a PEM text; `undefined` when there is none or one of them cannot be parsed. */

@@ -38,14 +38,14 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
   }
   if (refusals?.includes(answer.status)) return undefined;
   if (text === undefined) throw unusable('gave an answer that is too long');
-  if (answer.status !== 200) throw unusable(`answered with status ${answer.status}`, { answered: answer.status });
+  if (answer.status !== 200) throw unusable(`responded with status ${answer.status}`, { answered: answer.status });
   try {
     const value = JSON.parse(text) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return freezeDeep(value as JsonObject);
   } catch (cause) {
-    throw unusable('gave an answer that is no JSON', { cause });
+    throw unusable('returned a response that is not JSON', { cause });
   }
-  throw unusable('gave an answer that is no JSON object');
+  throw unusable('returned a response that is not JSON object');
 }
 
 /** `undefined` when it is too long. */

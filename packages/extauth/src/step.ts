@@ -36,11 +36,11 @@ export async function runStep(method: AuthMethod, request: AuthRequest, limits: 
     }
     if (request.signal?.aborted) {
       log.debug({ requestId, config, step }, 'the client left before the auth step was done');
-      return { ...failed('the client left'), failClosed: true };
+      return { ...failed('the client disconnected'), failClosed: true };
     }
     const status = clientStatusOf(error);
     if (status !== undefined) {
-      log.info({ requestId, config, step, err: error }, 'request cannot be judged');
+      log.info({ requestId, config, step, err: error }, 'request cannot be evaluated');
       const headers = status === 429 ? ['retry-after', '1'] : [];
       return { allowed: false, status, headers, unsure: true, reason: (error as Error).message };
     }

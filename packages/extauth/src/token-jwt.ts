@@ -23,7 +23,7 @@ export function jwtChecker(spec: JwtSpec, id: string, context: Context): CheckJw
   return async (token) => {
     const header = headerOf(token);
     if (!header?.kid || !header.alg) return 'the token names no key or no algorithm';
-    if (!isAccessTokenType(header.typ)) return 'the token is of another type';
+    if (!isAccessTokenType(header.typ)) return 'the token type is not allowed';
     const key = await keys.find(header.kid);
     if (!key) return 'the key of the token is not known';
     // A key that says what it is for is for nothing else.
@@ -38,7 +38,7 @@ export function jwtChecker(spec: JwtSpec, id: string, context: Context): CheckJw
       });
       const early = payload.iat !== undefined && payload.iat * 1000 > context.now() + CLOCK_SKEW_SECONDS * 1000;
       if (early) return 'the token is from the future';
-      return isOfOtherKind(payload) ? 'the token is of another kind' : freezeDeep(payload);
+      return isOfOtherKind(payload) ? 'the token is not an access token' : freezeDeep(payload);
     } catch (error) {
       return error instanceof errors.JOSEError ? error.message : 'the key does not fit the algorithm';
     }

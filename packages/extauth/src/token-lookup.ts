@@ -74,9 +74,9 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
     if (why || !claims) return why ?? REJECTED_BY_INTROSPECTION;
     if (!spec.userinfoUrl) return { claims };
     const userInfo = await askUserInfo(spec.userinfoUrl, token, signal);
-    if (!userInfo) return { reason: 'userinfoUrl refuses the token', isFinal: true };
+    if (!userInfo) return { reason: 'userinfoUrl rejects the token', isFinal: true };
     return isOfOther(userInfo, claims)
-      ? { reason: 'the user info is of another subject', isFinal: false }
+      ? { reason: 'the user info belongs to another subject', isFinal: false }
       : { claims, userInfo };
   }
 
@@ -90,7 +90,7 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
 
   /** Not bound to the time or the client of one request: all that wait share the result. */
   function start(token: string, checked: Claims | undefined): Promise<Known | Refused> {
-    if (running.size >= MAX_CALLS) throw clientError('too many tokens are asked about', 429);
+    if (running.size >= MAX_CALLS) throw clientError('too many token lookups', 429);
     const calling = learn(token, checked).finally(() => running.delete(token));
     running.set(token, calling);
     return calling;
@@ -109,7 +109,7 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
 }
 
 const REJECTED_BY_INTROSPECTION: Refused = {
-  reason: 'the introspection endpoint does not take the token',
+  reason: 'the introspection endpoint rejects the token',
   isFinal: true,
 };
 

@@ -21,7 +21,7 @@ describe('log lines of external auth tell where to look', () => {
     const { ask } = await guarded(only(step), { context, settings });
     expect((await ask('/', { headers: { authorization: 'Bearer hidden-token' } })).status).to.equal(403);
     expect(lines().join(''))
-      .to.contain(`${new URL(url).host} answered with status 401`)
+      .to.contain(`${new URL(url).host} responded with status 401`)
       .and.not.contain('hidden-token');
   });
 
@@ -45,7 +45,7 @@ describe('log lines of external auth tell where to look', () => {
       const passThroughAuth = grpc ? { grpc } : { http: { url: 'http://127.0.0.1:1/check' } };
       const { ask } = await guarded(only({ passThroughAuth }), { context, settings });
       expect((await ask()).status).to.equal(403);
-      const line = lines().find((each) => each.includes('no answer of the auth server'));
+      const line = lines().find((each) => each.includes('no response from the auth server'));
       expect(JSON.parse(line ?? '{}')).to.include({ config: 'config/config_0', server: '127.0.0.1:1' });
     });
   }

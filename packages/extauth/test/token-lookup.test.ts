@@ -50,7 +50,7 @@ describe('the look-up of access tokens', () => {
   it('remembers the refusal of a token that is not taken at all, and no failure', async () => {
     const lookUp = lookUpOf();
     answer = (res) => void res.writeHead(400).end();
-    for (let i = 0; i < 3; i++) expect(await lookUp('t')).to.contain('does not take the token');
+    for (let i = 0; i < 3; i++) expect(await lookUp('t')).to.contain('rejects the token');
     expect(asked).to.equal(1);
     answer = (res) => void res.writeHead(500).end();
     for (let i = 0; i < 3; i++)
@@ -82,7 +82,7 @@ describe('the look-up of access tokens', () => {
     let sub: unknown = 'bob';
     const userinfoUrl = await start((_req, res) => void res.end(JSON.stringify({ sub })));
     const lookUp = lookUpOf({ userinfoUrl });
-    for (sub of ['bob', '', 7, null]) expect(await lookUp('t')).to.equal('the user info is of another subject');
+    for (sub of ['bob', '', 7, null]) expect(await lookUp('t')).to.equal('the user info belongs to another subject');
     for (sub of [undefined, 'alice']) expect(await lookUp(`t-${String(sub)}`)).to.have.property('userInfo');
   });
 

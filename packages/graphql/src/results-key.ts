@@ -22,8 +22,8 @@ export function createResultsKey(given: string | undefined, context: Context): (
     if (text !== undefined && text.length >= MIN_KEY_LENGTH) return text;
     return context.state('graphql:results-key', () => {
       const secret = `${SIGNING_KEY_SECRET.namespace}.${SIGNING_KEY_SECRET.name}`;
-      const reason = text === undefined ? 'no key' : `signing-key has less than ${MIN_KEY_LENGTH} characters`;
-      log.warn({ secret, reason }, 'results in the cache are for this process only');
+      const reason = text === undefined ? 'no key' : `signing-key has fewer than ${MIN_KEY_LENGTH} characters`;
+      log.warn({ secret, reason }, 'cached results are not shared with other processes');
       return randomToken();
     });
   }

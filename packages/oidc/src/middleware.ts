@@ -111,13 +111,13 @@ function sessionOf(written: LoginSession = {}): { readonly store?: Store; readon
   const ofStore: OfStore = { cookieName, allowRefreshing, preExpiryBuffer, targetDomain };
   if (store === undefined) {
     const stray = Object.entries(ofStore).find(([, value]) => value !== undefined);
-    if (stray) throw failure('ERR_OIDC_CONFIG', `session.${stray[0]} needs session.store`);
+    if (stray) throw failure('ERR_OIDC_CONFIG', `session.${stray[0]} requires session.store`);
     return { session };
   }
   const isStore = [store?.get, store?.set, store?.destroy].every((each) => typeof each === 'function');
-  if (!isStore) throw failure('ERR_OIDC_CONFIG', 'session.store is no store of express-session');
+  if (!isStore) throw failure('ERR_OIDC_CONFIG', 'session.store is not an express-session store');
   if (session.cookie || session.redis)
-    throw failure('ERR_OIDC_CONFIG', 'session.store excludes session.cookie and session.redis');
+    throw failure('ERR_OIDC_CONFIG', 'session.store cannot be combined with session.cookie or session.redis');
   return { store, session: { ...session, redis: ofStore } };
 }
 

@@ -160,7 +160,7 @@ function cookieOf({ cookieOptions = {}, cookie, redis }: UserSession): CookieAtt
   const attributes = { maxAgeSeconds, secure: !notSecure, httpOnly, path, sameSite, domain: domain || undefined };
   for (const name of [redis?.cookieName, cookie?.keyPrefix]) {
     const problem = name ? cookieNameProblem(name, attributes) : undefined;
-    if (problem) throw failure('ERR_OIDC_CONFIG', `the cookie name ${JSON.stringify(name)} cannot be used: ${problem}`);
+    if (problem) throw failure('ERR_OIDC_CONFIG', `invalid cookie name ${JSON.stringify(name)}: ${problem}`);
   }
   return attributes;
 }

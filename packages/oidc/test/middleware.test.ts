@@ -232,7 +232,7 @@ describe('oidc() in a server of one’s own', () => {
   it('says how long a signing key has to be, and never which one it was', () => {
     const options = { issuerUrl: 'https://idp.example', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
     const make = (signingKey: string) => () => oidc({ ...options, callbackPath: '/cb', signingKey });
-    expect(make('changeit')).to.throw(/^signingKey has 8 bytes: at least 32 .*openssl rand -base64 32/);
+    expect(make('changeit')).to.throw(/^signingKey has 8 bytes: use at least 32 .*openssl rand -base64 32/);
     expect(make('x'.repeat(32))()).to.be.a('function');
     expect(make('ü'.repeat(16))(), 'bytes count').to.be.a('function');
   });

@@ -31,7 +31,7 @@ export function jwt({ providers, ...options }: JwtOptions, context?: Context): H
   ]);
   // A resource without providers checks nothing; a program that has none has a mistake.
   if (blocks.length === 0)
-    throw new GatewayError('jwt: providers must have at least one', { code: 'ERR_CORE_MIDDLEWARE' });
+    throw new GatewayError('jwt: at least one provider is required', { code: 'ERR_CORE_MIDDLEWARE' });
   return middleware({ ...options, providers: Object.fromEntries(blocks) }, context);
 }
 

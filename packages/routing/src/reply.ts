@@ -25,7 +25,7 @@ export function redirectReply(status: number, location: string): LocalReply {
   return { status, body: '', contentType: '', headers: ['location', location] };
 }
 
-/** The answer to a request that is refused: a code to look up, and the id to find it in the log. */
+/** The answer to a request that is rejected: a code to look up, and the id to find it in the log. */
 export function errorReply(code: RoutingErrorCode, requestId: string): LocalReply {
   const { status, message } = ERROR_CODES[code];
   return jsonResponse(status, { code, message, requestId }, []);

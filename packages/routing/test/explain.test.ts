@@ -238,7 +238,7 @@ describe('explain', () => {
       .with.property('code', 'ERR_ROUTING_BAD_TARGET');
   });
 
-  it('says that no listener takes the request', () => {
+  it('says that no listener matches the request', () => {
     const { outcome, listeners } = explainRequest(snapshotOf([]), { method: 'GET', url: 'https://a/' });
     expect(listeners[0]).to.include({ chosen: false, reason: 'it does not speak TLS' });
     expect(outcome).to.include({ type: 'reply', status: 0 });

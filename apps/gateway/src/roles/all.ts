@@ -129,7 +129,7 @@ function rejectTakenPorts(results: ListenResults, controlPlane: ControlPlane, da
     if (!isDefault && failed.length < results.length) continue;
     const { flag, what } = PORT_FLAGS[ssl ? 'httpsPort' : 'httpPort'];
     const own = `Gateway ${gateway.namespace}/${gateway.name}`;
-    const remedy = isDefault ? `${flag} N, 0 takes any free one` : `bindPort of ${own}`;
+    const remedy = isDefault ? `${flag} N (0 picks a free port)` : `bindPort of ${own}`;
     const addressRemedy = `bindAddress of ${own}`;
     throw portError({ port, address, what: isDefault ? what : own, remedy, addressRemedy, cause: error!.cause });
   }

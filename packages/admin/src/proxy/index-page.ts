@@ -9,7 +9,7 @@ export function indexPage(endpoints: readonly Endpoint[]): Endpoint {
   const disruptive = sorted.filter((endpoint) => endpoint.disruptive);
   const body = page(
     'Proxy admin',
-    `${tableOf(safe)}\n<h2>Disruptive</h2>\n<p>These interrupt traffic, or lose figures.</p>\n${tableOf(disruptive)}`,
+    `${tableOf(safe)}\n<h2>Disruptive</h2>\n<p>These interrupt traffic or reset counters.</p>\n${tableOf(disruptive)}`,
   );
   return { paths: ['/'], help: 'home page', answer: () => ({ type: 'html', body }) };
 }

@@ -16,10 +16,10 @@ export const logs: EndpointFactory = ({ context: { log } }) => {
   let followers = 0;
   return {
     paths: ['/logs'],
-    help: 'the newest log lines; with follow also those that come',
+    help: 'the newest log lines; with follow, also new lines as they are written',
     parameters: [
-      { name: 'lines', help: 'how many of the lines that are kept; default all' },
-      { name: 'follow', help: 'go on with each new line', flag: true },
+      { name: 'lines', help: 'number of lines; default: all that are kept' },
+      { name: 'follow', help: 'stream new lines', flag: true },
       { name: 'level', help: 'level of every logger while this request follows', values: PROXY_LEVELS },
     ],
     changes: (parameters) => parameters.has('level'),
@@ -29,7 +29,8 @@ export const logs: EndpointFactory = ({ context: { log } }) => {
       const lines = asked.lines === 0 ? [] : recent.lines().slice(-asked.lines);
       const text = lines.map((line) => `${line}\n`);
       if (!asked.follow) return { body: text };
-      if (followers >= MAX_FOLLOWERS) return { status: 503, body: `error: ${MAX_FOLLOWERS} requests follow already\n` };
+      if (followers >= MAX_FOLLOWERS)
+        return { status: 503, body: `error: too many requests follow the log: at most ${MAX_FOLLOWERS}\n` };
       return {
         body: text.join(''),
         goOn: (res) => {
@@ -59,7 +60,7 @@ function readParameters(parameters: URLSearchParams): Asked | string {
   if (!/^\d{0,6}$/.test(lines)) return 'lines must be a number';
   const count = lines === '' ? Infinity : Number(lines);
   if (level === null) return { lines: count, follow };
-  if (!follow) return 'level needs follow: /logging sets levels for good';
+  if (!follow) return 'level requires follow: use /logging to set levels permanently';
   const parsed = parseLevel(level);
   return parsed ? { lines: count, follow, level: parsed } : 'unknown logger level';
 }

@@ -78,7 +78,7 @@ async function check(io: Io, command: Command, flags: CheckFlags & { output: str
     if (asTable) printResult(terminal, result, messages.slice(from));
   }
   const total = await problemCount(input.connection);
-  if (total > 0) note(`Problems of the configuration: ${total}, as the log and /zpages count them`);
+  if (total > 0) note(`Configuration problems: ${total} (as counted by the log and /zpages)`);
   if (!asTable) return terminal.out(jsonReport(results, messages));
   if (total > 0) terminal.out(terminal.colors.yellow(messages.at(-1)!));
   conclude(terminal, results);

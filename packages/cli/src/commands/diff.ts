@@ -52,7 +52,7 @@ export function addDiff(program: Command, io: Io): void {
   });
 }
 
-const KEPT = 'The differences show what a gateway would do: it keeps the last good version of what is rejected.';
+const KEPT = 'Rejected resources keep their last good version, as in a running gateway.';
 
 interface Compared {
   readonly diffs: readonly ProxyDiff[];

@@ -19,8 +19,8 @@ export function addProxyLogs(proxy: Command, io: Io): void {
   const command = proxy
     .command('logs')
     .description('Print the newest log lines of the proxy.')
-    .option('-f, --follow', 'go on with each new line; the log level is debug until the command ends')
-    .option('-d, --debug <boolean>', 'with -f: false leaves the log level as it is', 'true');
+    .option('-f, --follow', 'stream new lines, with the log level set to debug until the command ends')
+    .option('-d, --debug <boolean>', 'with -f: false leaves the log level unchanged', 'true');
   command.action(async () => {
     const flags = command.opts<LogFlags>();
     if (flags.debug !== 'true' && flags.debug !== 'false') {
@@ -61,5 +61,5 @@ async function follow(io: Io, connection: Connection, debug: boolean): Promise<v
     io.stdout.off('close', end);
   }
   if (!stop.signal.aborted) throw cliError('ERR_CLI_UNREACHABLE', 'the gateway closed the connection');
-  if (debug) err('The log level of the proxy is what it was before.');
+  if (debug) err('The log level of the proxy has been restored.');
 }

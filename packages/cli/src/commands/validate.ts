@@ -19,8 +19,11 @@ export function addValidate(program: Command, io: Io): void {
   const command = program
     .command('validate')
     .description('Read directories and files as a gateway would, and print every problem with its place.')
-    .argument('<path...>', 'directories of *.yaml, *.yml and *.json, read recursively, and files; all count as one')
-    .option('--allow-missing', 'references to resources that are not there are warnings, for a part of a configuration')
+    .argument(
+      '<path...>',
+      'directories of *.yaml, *.yml and *.json, read recursively, and files; checked as one configuration',
+    )
+    .option('--allow-missing', 'report references to missing resources as warnings, to check part of a configuration')
     .option('--strict', 'warnings fail as well')
     .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
   command.addHelpText(

@@ -33,7 +33,7 @@ function certificatesOf(flag: string, pem: string): X509Certificate[] {
   } catch {
     // said below
   }
-  throw cliError('ERR_CLI_USAGE', `--${flag} holds no readable PEM certificate`);
+  throw cliError('ERR_CLI_USAGE', `--${flag} does not contain a readable PEM certificate`);
 }
 
 function privateKeyOf(pem: string): KeyObject {

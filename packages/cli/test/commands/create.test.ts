@@ -183,14 +183,14 @@ describe('create', () => {
       [
         'a key as certificate',
         ['tls', 'x', '--certchain', 'tls.key', '--privatekey', 'tls.key'],
-        /--certchain holds no/,
+        /--certchain does not contain a/,
       ],
       [
         'a certificate as key',
         ['tls', 'x', '--certchain', 'tls.crt', '--privatekey', 'tls.crt'],
         /--privatekey holds no/,
       ],
-      ['a root that is no certificate', ['tls', 'x', '--rootca', 'tls.key'], /--rootca holds no readable/],
+      ['a root that is no certificate', ['tls', 'x', '--rootca', 'tls.key'], /--rootca does not contain a readable/],
     ];
     for (const [what, argv, message] of refused) {
       it(`refuses ${what}`, async () => {

@@ -65,14 +65,14 @@ describe('explain', () => {
         ['Upstream', 'echo'],
       ] as const) {
         expect(await ask(kind, name, 'http://shop.example/cart')).to.contain(
-          `Rejected resources\n  ✗ ${kind} gw-system/${name}: its last good version serves: bad field x\n`,
+          `Rejected resources\n  ✗ ${kind} gw-system/${name}: its last good version is served: bad field x\n`,
         );
       }
     });
 
     it('names those that may have been meant where nothing takes the request', async () => {
       expect(await ask('VirtualService', 'other', 'http://other.test/')).to.contain(
-        'VirtualService gw-system/other: it may have been meant to take the request: bad field x',
+        'VirtualService gw-system/other: it may have been meant to match the request: bad field x',
       );
     });
 
@@ -314,7 +314,7 @@ describe('explain', () => {
     it('says what is only true if external auth lets the request through', async () => {
       const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
       const before = { beforeExtAuth: { providers: { main: { issuer: 'https://id.example' } } } };
-      const conditional = 'Result, if external auth lets the request through\n';
+      const conditional = 'Result, if external auth allows the request\n';
       expect((await ask({ extauth, rbac: { disable: true } })).stdout).to.contain(conditional);
       expect((await ask({ extauth, jwtStaged: before })).stdout).to.not.contain(conditional);
       expect((await ask({ rbac: { disable: true } })).stdout).to.contain('\nResult\n');
@@ -322,9 +322,9 @@ describe('explain', () => {
 
     it('answers what access refuses', async () => {
       const { stdout } = await ask({ jwtStaged: jwt(), rbac }, '--claims', '{"email":"user@example.com"}');
-      expect(stdout).to.match(/Result\n  answer 403 \(access is refused\): "RBAC: access denied"\n$/);
+      expect(stdout).to.match(/Result\n  answer 403 \(access denied\): "RBAC: access denied"\n$/);
       expect((await ask({ jwtStaged: jwt() })).stdout).to.match(
-        /Result\n  answer 401 \(access is refused\): "Jwt is missing"\n$/,
+        /Result\n  answer 401 \(access denied\): "Jwt is missing"\n$/,
       );
     });
 

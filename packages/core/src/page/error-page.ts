@@ -9,7 +9,7 @@ const TITLES: Readonly<Record<number, string>> = {
   408: 'The request took too long',
   413: 'The request is too large',
   429: 'Too many requests',
-  502: 'The service gave an invalid response',
+  502: 'The service returned an invalid response',
   503: 'The service is not available',
   504: 'The service did not respond in time',
 };

@@ -39,7 +39,7 @@ export const SCHEMA_CODES = {
   ONEOF_CONFLICT: 'Two fields of which only one may be set.',
   ONEOF_MISSING: 'None of the fields of which one has to be set.',
   OUT_OF_RANGE: 'A number below or above its bounds.',
-  SECURITY_FIELD_NOT_SUPPORTED: 'A security field that does not work yet, so that the resource is refused.',
+  SECURITY_FIELD_NOT_SUPPORTED: 'A security field that is not supported yet, so the resource is rejected.',
   STATUS: 'What only shows where resources meet, in the words of the status.',
   UNKNOWN_API_VERSION: 'An apiVersion that the kind does not have.',
   UNKNOWN_KEY: 'A key that the schema does not know.',

@@ -143,7 +143,7 @@ export const AccessLog = named<AccessLog>('AccessLog', log);
 const service = block({
   accessLog: list(
     AccessLog,
-    'The logs. An empty list turns logging off; unset: one JSON line a request on standard output.',
+    'Access logs. An empty list turns logging off. Default: one JSON line per request to standard output.',
   ),
 });
 /** Where requests are logged. */

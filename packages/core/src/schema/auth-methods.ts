@@ -49,7 +49,7 @@ export const BasicAuth = named<BasicAuth>('BasicAuth', basic);
 const metadataEntry = map(
   block({
     name: text('Metadata entry of the key.'),
-    required: bool('A key without the entry is refused.', { default: false }),
+    required: bool('Rejects keys without the entry.', { default: false }),
   }),
   'Metadata entry by request header that it is sent in.',
 );

@@ -66,9 +66,12 @@ const server = block(
       default: DEFAULTS.userIdHeader,
     }),
     requestTimeout: duration('Longest time for a step that asks others; not 0.', { default: DEFAULTS.authTimeout }),
-    failureModeAllow: bool('True lets requests pass when a server fails; never for what the client caused.', {
-      default: false,
-    }),
+    failureModeAllow: bool(
+      'Allows requests when an auth server fails. Failures caused by the client are always rejected.',
+      {
+        default: false,
+      },
+    ),
     requestBody: of(
       block({
         maxRequestBytes: int('Largest body in bytes; 0 is the default.', {

@@ -88,19 +88,19 @@ const executor = block(
         queryParams: map(text(), 'Query parameters, with templates.'),
         spanName: text('Name of the span of each request. Default: the name of the upstream.'),
         enableIntrospection: bool(
-          'Answers questions about the schema, from `schemaDefinition`. An addition of this gateway.',
+          'Enables introspection, answered from `schemaDefinition`. Extension of this gateway.',
           {
             default: false,
           },
         ),
         errorExtensions: list(
           text(),
-          'Keys of `extensions` of errors that clients get; stack traces stay here. An addition of this gateway.',
+          'Keys of the `extensions` of errors that are returned to clients; others, such as stack traces, are removed. Extension of this gateway.',
           { default: ['code'] },
         ),
         resultExtensions: list(
           text(),
-          'Keys of `extensions` of results that clients get. Default: none. An addition of this gateway.',
+          'Keys of the `extensions` of results that are returned to clients. Default: none. Extension of this gateway.',
         ),
       }),
       'Hands queries to a GraphQL server.',

@@ -65,7 +65,7 @@ const http = block({
     'Statuses that mean healthy. Default: 200.',
   ),
   responseAssertions: of(assertions, 'What the answer has to hold.', notYet),
-  method: anything('Method of a check; CONNECT is refused.', { default: 'GET' }),
+  method: anything('Method of a check. CONNECT is not allowed.', { default: 'GET' }),
 });
 const HEX = block({ text: text('Bytes as hex digits.') });
 const fields = block(

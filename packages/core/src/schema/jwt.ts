@@ -25,7 +25,7 @@ export const ClaimToHeader = named<ClaimToHeader>('ClaimToHeader', claimToHeader
 
 const jwks = block(
   {
-    local: of(block({ key: text('A JWK, a set of them, or a PEM public key.', secretKeys) }), 'Keys written here.'),
+    local: of(block({ key: text('A JWK, a set of them, or a PEM public key.', secretKeys) }), 'Inline keys.'),
     remote: of(
       block({
         url: text('Host and path of the request.'),

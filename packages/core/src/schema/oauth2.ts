@@ -201,7 +201,7 @@ const validation = block(
           }),
           'Keys fetched over HTTP.',
         ),
-        localJwks: of(block({ inlineString: text('The key set.', secretKeys) }), 'Keys written here.'),
+        localJwks: of(block({ inlineString: text('The key set.', secretKeys) }), 'Inline keys.'),
         issuer: text('Has to equal the claim `iss`. Empty: not checked.'),
         audiences: names('Of which the claim `aud` has to name one. Empty: not checked.'),
       }),

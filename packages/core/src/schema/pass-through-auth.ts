@@ -58,10 +58,10 @@ const http = block(
     response: of(
       block({
         allowedUpstreamHeaders: names(
-          'Headers of the answer for the upstream, appended to the grants of earlier steps; copies of the client are removed.',
+          'Headers of the auth response to send to the upstream, appended to those of earlier steps. The client cannot set them.',
         ),
         allowedUpstreamHeadersToOverwrite: names(
-          'Headers of the answer for the upstream, in place of the grants of earlier steps; copies of the client are removed.',
+          'Headers of the auth response to send to the upstream, replacing those of earlier steps. The client cannot set them.',
         ),
         allowedClientHeadersOnDenied: names('Headers of a refusal that the client gets.'),
         allowedClientHeadersOnSuccess: names('Headers of a pass that the client gets.'),
@@ -75,9 +75,12 @@ const http = block(
 const fields = block(
   {
     config: anything('Settings handed to the server.'),
-    failureModeAllow: bool('Lets requests pass when the server fails; never for what the client caused.', {
-      default: false,
-    }),
+    failureModeAllow: bool(
+      'Allows requests when the auth server fails. Failures caused by the client are always rejected.',
+      {
+        default: false,
+      },
+    ),
     grpc: of(grpc, 'Calls over gRPC.'),
     http: of(http, 'Calls over HTTP.'),
   },

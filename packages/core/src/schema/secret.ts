@@ -14,7 +14,7 @@ export const SECRET_TYPES = [
 const fields = block({
   type: text('What the secret is for, e.g. `kubernetes.io/tls`, `extauth.vendor.io/oauth`.', { default: 'Opaque' }),
   data: map(text(), 'Values as base64, by key.', secret),
-  stringData: map(text(), 'Values as text, by key; win over `data`.', secret),
+  stringData: map(text(), 'Values as text, by key. They override `data`.', secret),
   immutable: bool('Accepted without effect.', { default: false }),
 });
 /** A Secret beside its metadata. After reading, `stringData` is folded into `data`. */

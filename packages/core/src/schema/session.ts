@@ -37,7 +37,7 @@ const fields = block(
       'Attributes of cookies.',
     ),
     forwardCookies: bool(
-      'Extension of this gateway. Leaves the cookies of the session in the request to the upstream, which can then act as the user. Those of a login under way never reach it.',
+      'Extension of this gateway. Leaves the cookies of the session in the request to the upstream, which can then act as the user. Cookies of a login in progress are never forwarded.',
       { default: false },
     ),
     cookie: of(
@@ -47,12 +47,15 @@ const fields = block(
         logoutDenyList: of(
           block({
             duration: duration(
-              'How long the cookies of a session are denied after its logout. Copies of them work again after it, unless their tokens have ended by then.',
+              'How long the cookies of a session are denied after its logout. Copies work again afterwards, unless their tokens have expired.',
               { default: '1h' },
             ),
-            redis: of(RedisOptions, 'Where processes share the list. Default: each has its own, in memory.'),
+            redis: of(
+              RedisOptions,
+              'Redis through which processes share the list. Default: each process has its own list, in memory.',
+            ),
           }),
-          'Extension of this gateway. Denies copies of the cookies of a session that was logged out. Unset: copies work until their tokens end.',
+          'Extension of this gateway. Denies copies of the cookies of a session that was logged out. Default: copies work until their tokens expire.',
         ),
         targetDomain,
       }),

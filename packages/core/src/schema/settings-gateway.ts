@@ -59,7 +59,7 @@ const invalidConfig = block({
   ),
   invalidRouteResponseCode: int('Status of the replacement.', { minimum: 200, maximum: 599, default: 404 }),
   invalidRouteResponseBody: text(
-    'Body of the replacement, which clients read. Default: `The requested resource is not available.`.',
+    'Body of the replacement response. Default: `The requested resource is not available.`.',
   ),
 });
 /** What routes that cannot be served answer. */

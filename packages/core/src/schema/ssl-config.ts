@@ -59,7 +59,7 @@ const source = {
   secretRef: ref('Secret of type kubernetes.io/tls: `tls.crt`, `tls.key`, optional `ca.crt` and `tls.ocsp-staple`.'),
   sslFiles: of(
     SslFiles,
-    'Certificate from files, validated and watched: new content is used within 5 s, invalid content is reported and the content before stays in use.',
+    'Certificate from files, validated and watched: new content is used within 5 s; invalid content is reported, and the previous content stays in use.',
   ),
   sds: of(Sds, 'Certificate from a secret discovery server.', notYet),
 } as const;

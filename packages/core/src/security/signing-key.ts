@@ -10,5 +10,5 @@ export const MIN_SIGNING_KEY_BYTES = 32;
 export function signingKeyProblem(key: string | Uint8Array): string | undefined {
   const bytes = typeof key === 'string' ? Buffer.byteLength(key) : key.length;
   if (bytes >= MIN_SIGNING_KEY_BYTES) return undefined;
-  return `has ${bytes} bytes: at least ${MIN_SIGNING_KEY_BYTES} random ones are needed, as \`openssl rand -base64 32\` makes them`;
+  return `has ${bytes} bytes: use at least ${MIN_SIGNING_KEY_BYTES} random bytes, e.g. from \`openssl rand -base64 32\``;
 }

@@ -157,7 +157,7 @@ function outcome({ secret, problem }: ReadFiles): Pick<Entry, 'secret' | 'proble
 }
 
 function stillServing(problem: LearnedProblem): LearnedProblem {
-  return { ...problem, severity: 'warning', message: `${problem.message}; the files before are still in use` };
+  return { ...problem, severity: 'warning', message: `${problem.message}; the previous content stays in use` };
 }
 
 function createStats(metrics: Metrics) {

@@ -21,11 +21,11 @@ const PARTS = [
 ] as const;
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'no permission',
-  ELOOP: 'its links form a circle',
+  EACCES: 'permission denied',
+  ELOOP: 'too many symbolic links',
   ENOENT: 'no such file',
   ENOTDIR: 'no such file',
-  EPERM: 'no permission',
+  EPERM: 'permission denied',
 };
 
 /**

@@ -56,7 +56,7 @@ function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfig
   const report = new Report();
   const name = `AuthConfig ${dotted(refOf(stored))}`;
   if (!resource)
-    return { stored, problems: report.problems(), fault: faultOf(`${name} is refused: ${causeOf(stored)}`) };
+    return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const spec = resolve(resource, sources, report);
   if (spec.booleanExpr && mixesOperators(spec.booleanExpr)) {
     report.warn('booleanExpr has && beside || without parentheses; && binds tighter, parentheses say so');
@@ -83,7 +83,7 @@ function resolve(
     const step = withKeys(fillRefs(written, SECRET_FIELDS, metadata.namespace), sources);
     const name = step.name || `config_${i}`;
     if (step !== written && step.apiKeyAuth && keysOf(step.apiKeyAuth).length === 0) {
-      report.warn(`${name}: no Secret has the labels of its selector, so that every key is refused`);
+      report.warn(`${name}: no Secret has the labels of its selector, so every key is rejected`);
     }
     const places = placesOf(written, metadata.namespace);
     eachRef(step, SECRET_FIELDS, ({ name: secret = '', namespace = '' }, field) => {

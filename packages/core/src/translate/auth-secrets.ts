@@ -33,7 +33,7 @@ export function authSecretProblem(stored: StoreState['stored'], ref: ResourceRef
   }
   if (found.state === 'missing') return missingFault(`secret ${dotted(ref)} not found`, 'Secret', ref, stored);
   const name = `secret ${dotted(ref)}`;
-  if (found.state === 'refused') return faultOf(`${name} is refused: ${found.cause}`);
+  if (found.state === 'refused') return faultOf(`${name} is rejected: ${found.cause}`);
   const problem = contentProblem(name, found.resource.spec, field);
   return problem === undefined ? undefined : faultOf(problem);
 }

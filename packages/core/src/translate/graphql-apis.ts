@@ -51,11 +51,11 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
     reading.faults.push({ ...fault, reason, key: at });
   };
   refs.add(key);
-  if (above.includes(name)) return fail(faultOf(`${name} is joined from itself: ${[...above, name].join(', ')}`));
-  if (above.length >= MAX_DEPTH) return fail(faultOf(`${name} lies more than ${MAX_DEPTH} APIs deep`));
+  if (above.includes(name)) return fail(faultOf(`${name} joins itself: ${[...above, name].join(', ')}`));
+  if (above.length >= MAX_DEPTH) return fail(faultOf(`${name} is nested more than ${MAX_DEPTH} APIs deep`));
   const found = reader.find<GraphQLApiSpec>('GraphQLApi', ref);
   if (found.state === 'missing') return fail(reader.missing(`${name} not found`, 'GraphQLApi', ref), key);
-  if (found.state === 'refused') return fail(faultOf(`${name} is refused: ${found.cause}`), key);
+  if (found.state === 'refused') return fail(faultOf(`${name} is rejected: ${found.cause}`), key);
   const { resource, stale } = found;
   if (stale !== undefined) warnings.push(`${name} serves its last valid version: ${stale}`);
   readUpstreams(resource, reading);

@@ -137,8 +137,8 @@ function referenced(
     return 'missing';
   }
   if (found.state === 'refused') {
-    // Its policies would be lost without a word, so that whoever refers to it is refused as well.
-    report.error(`${name} is refused: ${found.cause}`, at);
+    // Its policies would silently be lost, so resources that refer to it are rejected as well.
+    report.error(`${name} is rejected: ${found.cause}`, at);
     return undefined;
   }
   if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);

@@ -128,7 +128,7 @@ function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): Writt
   if (action.single) return forward([{ destination: action.single, weight: 1 }], { namespace, reader, at: SINGLE });
   if (action.multi) return forward(action.multi.destinations ?? [], { namespace, reader, at: MULTI });
   if (action.upstreamGroup) return group(action.upstreamGroup, leaf, reader);
-  const { reason } = faultOf('this way of choosing a destination is not served yet');
+  const { reason } = faultOf('this destination type is not supported yet');
   return plain(replacement(reader.world.settings.invalidRoutes, reason));
 }
 
@@ -141,7 +141,7 @@ function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
     return { faults: [{ ...reader.missing(`${label} not found`, 'UpstreamGroup', ref), key, at: GROUP }] };
   }
   if (found.state === 'refused') {
-    return { faults: [{ ...faultOf(`${label} is refused: ${found.cause}`), key, at: GROUP }] };
+    return { faults: [{ ...faultOf(`${label} is rejected: ${found.cause}`), key, at: GROUP }] };
   }
   const context = { namespace: ref.namespace, reader, at: GROUP, group: key };
   const made = forward(found.resource.spec.destinations ?? [], context);

@@ -79,7 +79,7 @@ function fits(
 }
 
 function refusedMessage(ref: ResourceRef, cause: string): string {
-  return `route table ${dotted(ref)} is refused, its routes are missing: ${cause}`;
+  return `route table ${dotted(ref)} is rejected, its routes are missing: ${cause}`;
 }
 
 function staleMessage(ref: ResourceRef, cause: string): string {

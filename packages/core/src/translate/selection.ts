@@ -60,7 +60,7 @@ function referenced(
     if (!stored) {
       const fault = missingFault(`virtual service ${dotted(ref)} not found`, 'VirtualService', ref, world.stored);
       report.error(fault.reason, at, fault);
-    } else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is refused: ${causeOf(stored)}`, at);
+    } else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is rejected: ${causeOf(stored)}`, at);
     else chosen.add(stored);
   }
   return [...chosen].sort((a, b) => (a.key < b.key ? -1 : 1));

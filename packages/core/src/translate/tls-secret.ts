@@ -24,7 +24,7 @@ export function readTlsSecret(ref: ResourceRef, stored: StoreState['stored']): T
   if (found.state === 'missing') {
     return missingFault(`SSL secret not found: no secret ${dotted(ref)}`, 'Secret', ref, stored);
   }
-  if (found.state === 'refused') return faultOf(`SSL secret ${dotted(ref)} is refused: ${found.cause}`);
+  if (found.state === 'refused') return faultOf(`SSL secret ${dotted(ref)} is rejected: ${found.cause}`);
   const { spec } = found.resource;
   const secret = checked.get(spec) ?? check(spec);
   checked.set(spec, secret);

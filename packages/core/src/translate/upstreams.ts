@@ -44,7 +44,7 @@ function entryOf(stored: StoredResource, all: StoreState['stored']): UpstreamEnt
   const report = new Report();
   const name = `*v1.Upstream { ${dotted(refOf(stored))} }`;
   if (!resource)
-    return { stored, problems: report.problems(), fault: faultOf(`${name} is refused: ${causeOf(stored)}`) };
+    return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const problem = tlsProblem(resource, all);
   if (problem) {
     // Without its secret the connection would be open or unverified, so that the upstream is not served at all.

@@ -57,12 +57,12 @@ const checkBasic: Check<BasicAuth> = ({ apr, encryption, userList }, at) => {
     ([, { hashedPassword = '' }]) => Number(BCRYPT_COST.exec(hashedPassword)?.[1] ?? 0) > MAX_BCRYPT_COST,
   );
   return [
-    ...unless(complete, at, 'basicAuth needs apr, or encryption and userList'),
+    ...unless(complete, at, 'basicAuth requires apr, or encryption and userList'),
     ...costly.flatMap(([name]) =>
       unless(
         false,
         [...at, block, 'users', name, 'hashedPassword'],
-        `the cost of bcrypt must not be above ${MAX_BCRYPT_COST}`,
+        `the bcrypt cost must not exceed ${MAX_BCRYPT_COST}`,
       ),
     ),
   ];

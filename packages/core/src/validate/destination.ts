@@ -16,7 +16,7 @@ export function checkDestination(destination: DestinationSpec, at: FieldPath): F
 /** Weighted destinations: at least one, each with a destination, the weights at least 1 in sum. */
 export function checkWeighted(destinations: readonly WeightedDestination[] | undefined, at: FieldPath): Finding[] {
   if (!destinations?.length) {
-    return [{ code: 'INVALID_ACTION', path: at, message: 'there has to be at least one destination' }];
+    return [{ code: 'INVALID_ACTION', path: at, message: 'at least one destination is required' }];
   }
   const findings = each(destinations, at, checkOne);
   const sum = destinations.reduce((total, { weight = 0 }) => total + weight, 0);

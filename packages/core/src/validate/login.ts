@@ -16,7 +16,7 @@ export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
   unless(!host || REDIS.test(host), [...at, 'host'], 'it is host:port, redis://…, rediss://… or unix://path');
 
 /** What is wrong with an address that `isTrustedUrl` refuses. */
-export const UNTRUSTED_URL = 'it has to be an https address, http to this machine, or http with allowHttp: true';
+export const UNTRUSTED_URL = 'it must be https, or http to this machine, or http with allowHttp: true';
 const URL_OVERRIDES = ['authEndpoint', 'tokenEndpoint', 'jwksUri', 'revocationEndpoint', 'endSessionEndpoint'] as const;
 
 /** Problems of a login by OpenID Connect or plain OAuth 2 that need no other resource to be seen. */

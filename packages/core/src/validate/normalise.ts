@@ -98,7 +98,7 @@ export class Normaliser {
   #support(name: string, { support, instead: hint }: FieldNode): void {
     this.#unsupported = true;
     if (support === 'refused') {
-      const message = `${name} is a security field that is not supported yet, so the resource is refused`;
+      const message = `${name} is a security field that is not supported yet, so the resource is rejected`;
       this.#problem({ code: 'SECURITY_FIELD_NOT_SUPPORTED', message, hint });
     } else {
       const message = `${name} is not supported yet`;

@@ -123,9 +123,9 @@ describe('certificate files of resources', () => {
     ],
     'a certificate cut in the middle': [
       () => writeFileSync(join(dir, 'tls.crt'), pem('server.crt').slice(0, 300)),
-      'holds no readable PEM certificate',
+      'does not contain a readable PEM certificate',
     ],
-    'an empty key': [() => writeFileSync(join(dir, 'tls.key'), ''), 'holds no readable private key'],
+    'an empty key': [() => writeFileSync(join(dir, 'tls.key'), ''), 'does not contain a readable private key'],
     'a deleted file': [() => unlinkSync(join(dir, 'tls.crt')), 'cannot be read: no such file'],
     'a directory': [
       () => {
@@ -139,7 +139,7 @@ describe('certificate files of resources', () => {
         unlinkSync(join(dir, 'tls.crt'));
         symlinkSync('tls.crt', join(dir, 'tls.crt'));
       },
-      'its links form a circle',
+      'too many symbolic links',
     ],
     'a file of 2 MB': [() => writeFileSync(join(dir, 'tls.crt'), 'x'.repeat(2_000_000)), 'it is larger than'],
   };
@@ -149,7 +149,7 @@ describe('certificate files of resources', () => {
       await start();
       spoil();
       await until(() => status().state === 'Warning', 5000);
-      expect(status().reason).to.include(message).and.to.include('the files before are still in use');
+      expect(status().reason).to.include(message).and.to.include('the previous content stays in use');
       expect(status().reason).not.to.include('PRIVATE KEY');
       expect([served(), metric('update_rejected'), metric('unusable')]).to.deep.equal(['server', 1, 1]);
       for (const file of ['tls.crt', 'tls.key']) rmSync(join(dir, file), { recursive: true, force: true });

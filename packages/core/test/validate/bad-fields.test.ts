@@ -65,7 +65,7 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'a redirect to a host with a path',
     route(`{matchers: [{prefix: /}], redirectAction: {^^hostRedirect: a.example/b}}`),
-    `${WHO}.redirectAction.hostRedirect  'a.example/b' is not a host, with a port or without`,
+    `${WHO}.redirectAction.hostRedirect  invalid host 'a.example/b': use a name or an IP address, optionally with a port`,
   ],
   [
     'an element without a value',

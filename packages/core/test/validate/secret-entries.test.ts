@@ -13,7 +13,7 @@ describe('the shared signing key', () => {
   it('is warned of where it can be guessed, and never shown', () => {
     const [warning = '', ...others] = warningsOf('stringData: { signing-key: hunter2 }');
     expect(others).to.deep.equal([]);
-    expect(warning).to.match(/^warning \d signing-key has 7 bytes: at least 32 random ones .*openssl rand/);
+    expect(warning).to.match(/^warning \d signing-key has 7 bytes: use at least 32 random bytes.*openssl rand/);
     expect(warning).to.not.contain('hunter2');
     expect(warningsOf(`data: { signing-key: ${Buffer.alloc(31).toString('base64')} }`)[0]).to.match(/^warning 4 /);
   });

@@ -44,7 +44,7 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
         const check = { ...credentials, hashes, client: request.clientAddress };
         const isRight = await verifier.verify(check).catch((error: unknown): Rejection => {
           // Not a server that failed: `failureModeAllow` must not apply.
-          log.error({ requestId: request.requestId, config: id, err: error }, 'password cannot be checked');
+          log.error({ requestId: request.requestId, config: id, err: error }, 'password check failed');
           return 'busy';
         });
         if (typeof isRight === 'string') return later(isRight);
@@ -77,8 +77,8 @@ function decoysOf(users: ReadonlyMap<string, StoredHash>, scheme: HashScheme): r
 function later(rejection: Rejection): AuthDenied {
   const headers = ['retry-after', RETRY_AFTER_SECONDS];
   return rejection === 'tooMany'
-    ? { allowed: false, status: 429, headers, unsure: true, reason: 'too many passwords of this client are checked' }
-    : { allowed: false, status: 503, headers, unsure: true, reason: 'too many passwords are checked' };
+    ? { allowed: false, status: 429, headers, unsure: true, reason: 'too many password checks for this client' }
+    : { allowed: false, status: 503, headers, unsure: true, reason: 'too many password checks' };
 }
 
 function credentialsOf(request: AuthRequest, withProxy: boolean): { name: string; password: string } | undefined {

@@ -80,12 +80,12 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
         } catch (error) {
           if (request.signal?.aborted || !isServerFailure(error)) throw error;
           const details = { requestId: request.requestId, config: id, server: address, err: error };
-          log.warn(details, 'no answer of the auth server');
+          log.warn(details, 'no response from the auth server');
           if (failureModeAllow && !isRefusal(error)) {
             bypassed.value++;
             return { allowed: true };
           }
-          return { allowed: false, status: 403, unsure: true, reason: 'the auth server does not answer' };
+          return { allowed: false, status: 403, unsure: true, reason: 'the auth server does not respond' };
         }
         return decisionOf(answer, request);
       },

@@ -96,9 +96,9 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
           } catch (error) {
             if (request.signal?.aborted || !isServerFailure(error)) throw error;
             if (question.clientBytes > SAFE_HEADER_BYTES)
-              throw clientError('no answer to a call with headers this long', 431, error);
+              throw clientError('no response to a call with request headers this long', 431, error);
             const details = { requestId: request.requestId, config: id, server: host, err: error };
-            context.log.get('ext_authz').warn(details, 'no answer of the auth server');
+            context.log.get('ext_authz').warn(details, 'no response from the auth server');
           }
           if (answer?.status === 200) return allow(http, answer);
           if (answer && answer.status < 500) return deny(http, answer);
@@ -106,7 +106,9 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
             bypassed.value++;
             return { allowed: true };
           }
-          const denied = answer ? deny(http, { ...answer, body: '' }) : refused(403, 'the auth server does not answer');
+          const denied = answer
+            ? deny(http, { ...answer, body: '' })
+            : refused(403, 'the auth server does not respond');
           return { ...denied, unsure: true };
         },
         close: () => dispatcher.close(),

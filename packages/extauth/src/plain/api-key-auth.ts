@@ -55,15 +55,15 @@ export function apiKeyAuth(options: ApiKeyAuthOptions, context: Context = create
 }
 
 function keysOf(written: ApiKeyAuthOptions['keys']): readonly Required<PlainApiKey>[] {
-  if (!Array.isArray(written) || written.length === 0) throw unusable('keys must have at least one key');
+  if (!Array.isArray(written) || written.length === 0) throw unusable('keys must contain at least one key');
   const seen = new Set<string>();
   const names = new Set<string>();
   return (written as ApiKeyAuthOptions['keys']).map((each, i) => {
     const { key, name = `key-${i + 1}`, metadata = {} } = typeof each === 'string' ? { key: each } : each;
     if (typeof key !== 'string' || key === '') throw unusable(`keys[${i}]: the key is empty`);
-    if (seen.has(key)) throw unusable(`keys[${i}]: the key occurs twice`);
+    if (seen.has(key)) throw unusable(`keys[${i}]: duplicate key`);
     if (name === '' || names.has(name))
-      throw unusable(`keys[${i}]: the name ${JSON.stringify(name)} is empty or occurs twice`);
+      throw unusable(`keys[${i}]: invalid name ${JSON.stringify(name)}: it must not be empty or occur twice`);
     seen.add(key);
     names.add(name);
     return { key, name, metadata };

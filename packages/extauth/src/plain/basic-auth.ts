@@ -27,7 +27,7 @@ const BCRYPT = /^\$2[aby]\$\d\d\$/;
 export function basicAuth(options: BasicAuthOptions, context: Context = createContext()): Handler {
   const { realm, userIdHeader, onRefusal } = options;
   const entries = Object.entries(options.users ?? {});
-  if (entries.length === 0) throw unusable('users must have at least one user');
+  if (entries.length === 0) throw unusable('users must contain at least one user');
   const users = Object.fromEntries(entries.map(([name, password]) => [name, storedOf(name, password)]));
   const config = { configs: [{ name: STEP, basicAuth: { realm, apr: { users } } }] };
   return extauth({ config, settings: { userIdHeader }, name: STEP, onRefusal }, context);
@@ -47,7 +47,7 @@ function storedOf(name: string, written: string | { readonly hash: string }): { 
   if (BCRYPT.test(hash)) return { salt: '', hashedPassword: hash };
   const [, salt, hashedPassword] = APR1.exec(hash) ?? [];
   if (!salt || !hashedPassword)
-    throw unusable(`the hash of ${name} is of an unknown kind: use bcrypt ($2y$…) or APR1 ($apr1$…)`);
+    throw unusable(`the hash of ${name} has an unknown format: use bcrypt ($2y$…) or APR1 ($apr1$…)`);
   return { salt, hashedPassword };
 }
 

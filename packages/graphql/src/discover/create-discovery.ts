@@ -242,9 +242,9 @@ function report(
   { skipped }: Discovery,
   { log, judgement }: { readonly log: Logger; readonly judgement: Judgement },
 ): void {
-  log.info({ upstream, skipped: skipped.length }, 'a GraphQLApi is made of an upstream');
+  log.info({ upstream, skipped: skipped.length }, 'GraphQLApi created from upstream');
   for (const { where, reason, isCut } of skipped.filter(isTold).slice(0, 100)) {
-    log.warn({ upstream, where, reason }, isCut ? 'too much' : 'parameter not offered');
+    log.warn({ upstream, where, reason }, isCut ? 'schema truncated' : 'parameter not offered');
   }
   for (const { where, reason } of skipped.filter((each) => !isTold(each)).slice(0, 100)) {
     log.info({ upstream, where, reason }, 'skipped');

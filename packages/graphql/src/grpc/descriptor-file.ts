@@ -10,7 +10,7 @@ const FIELD = 'protoDescriptor';
  * an absolute path or a symbolic link, and for what is no file of at most 10 MiB. `root` is `undefined` where there is no directory.
  */
 export function readDescriptorFile(path: string, root: string | undefined): Buffer {
-  if (root === undefined) throw new Error(`${FIELD}: there is no configuration directory to read '${path}' from`);
+  if (root === undefined) throw new Error(`${FIELD}: cannot read '${path}': no configuration directory`);
   const base = realpathSync(root);
   const wanted = resolve(root, path);
   // The first look keeps paths outside from being told whether they exist.
@@ -21,7 +21,7 @@ export function readDescriptorFile(path: string, root: string | undefined): Buff
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new Error(`${FIELD}: '${path}' is not a file`);
-    if (stat.size > MAX_DESCRIPTOR_BYTES) throw new Error(`${FIELD}: '${path}' has more than 10 MiB`);
+    if (stat.size > MAX_DESCRIPTOR_BYTES) throw new Error(`${FIELD}: '${path}' is larger than 10 MiB`);
     return readFileSync(file);
   } finally {
     closeSync(file);

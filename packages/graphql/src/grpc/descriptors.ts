@@ -44,7 +44,7 @@ export function methodTypes(registries: readonly Types[], service: string, metho
   for (const types of registries) {
     const own = types.getService(service)?.methods.find(({ name }) => name === method);
     if (!own) continue;
-    if (own.methodKind !== 'unary') throw new Error(`${service}/${method} streams`);
+    if (own.methodKind !== 'unary') throw new Error(`streaming method ${service}/${method} is not supported`);
     return { request: own.input, response: own.output, types };
   }
   throw new Error(`the descriptors have no method ${service}/${method}`);

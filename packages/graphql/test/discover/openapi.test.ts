@@ -150,8 +150,8 @@ describe('discovery of an OpenAPI document', () => {
         reason: `header parameter '${name}': ${reason}`,
         isWithheld: true,
       })),
-      { where: 'GET /a', reason: "header parameter 'no name': this is not a header name", isWithheld: true },
-      { where: 'GET /a', reason: "cookie parameter 'session': arguments set no cookies", isWithheld: true },
+      { where: 'GET /a', reason: "header parameter 'no name': invalid header name", isWithheld: true },
+      { where: 'GET /a', reason: "cookie parameter 'session': arguments cannot set cookies", isWithheld: true },
       { where: 'GET /a', reason: `header parameter 'Remote-User': ${reason}`, isWithheld: true },
     ]);
   });

@@ -55,7 +55,7 @@ describe('a file with descriptors', () => {
     ['.', 'is outside the configuration directory'],
     ['inner', 'is not a file'],
     ['pipe', 'is not a file'],
-    ['large.bin', 'has more than 10 MiB'],
+    ['large.bin', 'is larger than 10 MiB'],
     ['missing.bin', 'does not exist in the configuration directory'],
     ['loop.bin', 'does not exist in the configuration directory'],
     ['set.bin\0', 'does not exist in the configuration directory'],
@@ -66,7 +66,7 @@ describe('a file with descriptors', () => {
   }
 
   it('is rejected where there is no configuration directory', () => {
-    expect(() => readDescriptorFile('set.bin', undefined)).to.throw('there is no configuration directory');
+    expect(() => readDescriptorFile('set.bin', undefined)).to.throw('no configuration directory');
   });
 
   it('costs the API that names one outside, with the reason', () => {

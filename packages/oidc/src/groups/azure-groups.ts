@@ -102,7 +102,7 @@ function settingsOf({ clientId, tenantId, clientSecret: ref }: AzureGroups, cont
   if (!clientId || !tenantId || !ref) throw failure('ERR_OIDC_CONFIG', 'azure needs clientId, tenantId, clientSecret');
   const { login, graph } = context.azure ?? PUBLIC_CLOUD;
   if (!isTrustedUrl(login) || !isTrustedUrl(graph))
-    throw failure('ERR_OIDC_CONFIG', 'the addresses of azure are not https');
+    throw failure('ERR_OIDC_CONFIG', 'the azure addresses must be https');
   const clientSecret = secretText(findSecret(context.secrets, ref), 'client-secret');
   if (!clientSecret) throw failure('ERR_OIDC_SECRET', `secret ${nameOf(ref)} has no client-secret for azure`);
   return { clientId, tenantId, clientSecret, login: new URL(login).origin, graph: new URL(graph).origin };

@@ -60,7 +60,7 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
   ];
   // Whoever renews the session of before just now may write it once more.
   if (before)
-    keeper.removeAgain?.(before).catch((err: unknown) => login.log.warn({ err }, 'an old session may remain'));
+    keeper.removeAgain?.(before).catch((err: unknown) => login.log.warn({ err }, 'failed to remove old session'));
   if (settings.cookie.sameSite === 'Strict') return sameSiteStep(attempt.target, cookies);
   return redirectTo(attempt.target, cookies, 'logged in');
 }
@@ -84,7 +84,7 @@ function sameSiteStep(target: string, cookies: readonly string[]): AuthDenied {
     title: 'Logged in',
     message: '',
     html: `<meta http-equiv="refresh" content="0;url=${escapeHtml(target)}">`,
-    links: [{ href: target, text: 'Go on' }],
+    links: [{ href: target, text: 'Continue' }],
     reason: 'logged in',
     headers: cookieHeaders(cookies),
   });

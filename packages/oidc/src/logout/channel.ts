@@ -31,16 +31,17 @@ async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDen
   const query = new URLSearchParams(request.path.split('?', 2)[1] ?? '');
   const [iss, sid] = [query.getAll('iss'), query.getAll('sid')];
   // Section 2: if either is included, both must be.
-  if (iss.length !== sid.length || iss.length > 1) return answer(400, 'front channel: iss and sid, or neither');
+  if (iss.length !== sid.length || iss.length > 1)
+    return answer(400, 'front channel: send both iss and sid, or neither');
   const metadata = await login.provider.metadata();
-  if (iss.length === 1 && iss[0] !== metadata.issuer) return answer(400, 'front channel: another issuer');
+  if (iss.length === 1 && iss[0] !== metadata.issuer) return answer(400, 'front channel: unknown issuer');
   const isNamed = iss.length === 1;
   if (!isNamed && isForeign(request) && !isFromProvider(request, metadata))
-    return answer(400, 'front channel: another site asked, without iss and sid');
+    return answer(400, 'front channel: cross-site request without iss and sid');
   const held = await login.keeper.load(request);
   if (!held) return answer(200, 'front channel: the browser sent no session');
   const claims = claimsOf(held.session.idToken);
-  if (isNamed && claims?.sid !== sid[0]) return answer(200, 'front channel: another session');
+  if (isNamed && claims?.sid !== sid[0]) return answer(200, 'front channel: sid does not match the session');
   const cookies = await login.keeper.remove(request, held);
   await login.endRenewals(held.session);
   await login.keeper.removeAgain?.(held);

@@ -34,7 +34,7 @@ function confirm(request: AuthRequest): AuthDenied {
     title: 'Log out?',
     message: 'Another site asked to log you out.',
     links: [{ href: path, text: 'Log out' }],
-    reason: 'another site asked to log out',
+    reason: 'logout requested by another site',
   });
 }
 

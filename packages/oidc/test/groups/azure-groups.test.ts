@@ -170,6 +170,6 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
       secrets,
       azure: { login: 'http://login.example', graph: 'https://graph.example' },
     });
-    expect(() => azureGroups(BLOCK, { context })).to.throw(/not https/);
+    expect(() => azureGroups(BLOCK, { context })).to.throw(/must be https/);
   });
 });

@@ -24,8 +24,8 @@ export function createSinks({ log, metrics }: Pick<Context, 'log' | 'metrics'>):
     createLineSink(path, {
       maxQueue: MAX_QUEUE,
       dropped: droppedLines(metrics, path),
-      onFailure: (reason) => logger.warn({ path, reason }, 'access log cannot be written'),
-      onDropped: (dropped) => logger.warn({ path, dropped }, 'access log lines were dropped'),
+      onFailure: (reason) => logger.warn({ path, reason }, 'access log write failed'),
+      onDropped: (dropped) => logger.warn({ path, dropped }, 'access log lines dropped'),
       onProgress: () => all.onProgress(),
     });
   const all: Sinks = {

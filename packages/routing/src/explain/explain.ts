@@ -34,14 +34,14 @@ export function explainRequest(
   const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [] };
   const written = { method: asked.method.toUpperCase(), host: url.authority, path: url.path };
   if (!listener) {
-    return { ...bare, request: written, outcome: reply(0, '', 'no listener takes the request') };
+    return { ...bare, request: written, outcome: reply(0, '', 'no listener matches the request') };
   }
   const message = headToExplain(asked, url);
   const rejected = rejectionOf(message, listener);
   if (rejected) return { ...bare, request: written, outcome: replyOf(rejected) };
   const settings = settingsOf(listener);
   if (!settings) {
-    return { ...bare, request: written, outcome: reply(500, '', 'the settings of the listener cannot be used') };
+    return { ...bare, request: written, outcome: reply(500, '', 'invalid listener settings') };
   }
   const request = takeInToExplain(message, { listener, settings, context });
   applyHeaderOps(request.headers, settings.earlyHeaders, request);

@@ -387,7 +387,7 @@ describe('forwardTo', () => {
       .to.throw(`rootCaFile: ${missing} cannot be read: no such file`)
       .with.property('code', 'ERR_ROUTING_FORWARD_OPTIONS');
     const key = certificatePath('server.key');
-    expect(() => forwardTo({ target, rootCaFile: key })).to.throw('holds no readable PEM certificate');
+    expect(() => forwardTo({ target, rootCaFile: key })).to.throw('does not contain a readable PEM certificate');
   });
 
   for (const scheme of ['http', 'https']) {

@@ -118,9 +118,9 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Why a parameter is no argument; `undefined` when it may be one. */
 function withheld(place: string, name: string, { grantedHeaders }: OperationContext): string | undefined {
-  if (place === 'cookie') return 'arguments set no cookies';
+  if (place === 'cookie') return 'arguments cannot set cookies';
   if (place !== 'header') return undefined;
-  if (!TOKEN.test(name)) return 'this is not a header name';
+  if (!TOKEN.test(name)) return 'invalid header name';
   if (!isIdentityHeader(name) && !grantedHeaders.has(canonicalName(name))) return undefined;
   return 'only the gateway may set this header';
 }
