@@ -1,4 +1,4 @@
-// A server of its own with basic auth before one of its two routes.
+// A separate server with basic auth on one of its two routes.
 import { extauth } from '@edge-gateway/extauth';
 import { serveOne } from './serve-one.ts';
 

@@ -16,7 +16,7 @@ interface Figures {
   readonly statuses: Map<number, number>;
 }
 
-/** Calls `send` so many times a second, whether or not earlier calls have ended; settles when all have. */
+/** Calls `send` at a fixed rate, whether or not earlier calls have ended; resolves when all have ended. */
 async function atRate(perSecond: number, seconds: number, send: (i: number) => Promise<void>): Promise<void> {
   const sent: Promise<void>[] = [];
   const start = performance.now();

@@ -1,7 +1,7 @@
 import { Provider } from 'oidc-provider';
 import { settings } from './settings.ts';
 
-// An identity provider for trying: it takes every name with every password. Never use it elsewhere.
+// An identity provider for local tests: it accepts every name with every password. Never use it elsewhere.
 const { issuer, clientId, clientSecret, appUrl } = settings;
 const client = {
   client_id: clientId,

@@ -23,7 +23,7 @@ const login = oidc({
   },
 });
 
-/** Verifies the token that the login left in the header `jwt`, for the policies behind it. */
+/** Verifies the token that the login puts into the header `jwt`, for the policies that follow. */
 const token = jwt({
   providers: { issuer: { issuer, audiences: [clientId], jwks, tokenSource: { headers: [{ header: 'jwt' }] } } },
 });
@@ -39,7 +39,7 @@ app.disable('x-powered-by');
 app.get('/', (_req, res) => {
   res.type('html').send('<a href="/account">your account</a> <a href="/admin">administration</a>\n');
 });
-// Everything below needs a login, and a policy that names its path.
+// Everything below requires a login, and a policy for its path.
 app.use(protect(login, token, rbac({ policies: { anybody, admins } })));
 app.get('/account', (req, res) => {
   res.json({ email: identityOf(req)?.claims['email'], logout: '/logout' });

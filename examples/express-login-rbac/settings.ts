@@ -1,4 +1,4 @@
-/** What the environment says, with defaults that fit `npm run provider`. */
+/** Settings from the environment, with defaults for `npm run provider`. */
 const { env } = process;
 const port = Number(env.PORT ?? 3000);
 const issuer = env.ISSUER_URL ?? 'http://127.0.0.1:3001';
@@ -9,7 +9,7 @@ export const settings = {
   /** Key set of the issuer; its discovery document names it as `jwks_uri`. */
   jwks: env.JWKS_URL ?? `${issuer}/jwks`,
   clientId: env.CLIENT_ID ?? 'app',
-  /** Of the provider on this machine. Set one of your own everywhere else. */
+  /** For the provider on this machine. Set your own everywhere else. */
   clientSecret: env.CLIENT_SECRET ?? 'only-for-trying-on-this-machine-0123456789',
   /** Where browsers find the application. Its `/callback` must be registered at the issuer. */
   appUrl: env.APP_URL ?? `http://127.0.0.1:${port}`,

@@ -7,7 +7,7 @@ const SHOWN = 120;
 
 /**
  * The page behind the login: who is logged in, by the claims of the header `jwt`, and every header that arrived. It checks
- * nothing itself: what reaches it passed the gateway. `/goodbye` is the page after a logout. `x-logout-path` names where its logout link leads, default `/logout`.
+ * nothing itself: every request has passed the gateway. `/goodbye` is the page after a logout. `x-logout-path` sets the target of its logout link, default `/logout`.
  */
 export function startAccountPage(address: { host?: string; port?: number } = {}): Promise<Service> {
   return startService('account-page', servePage, address);

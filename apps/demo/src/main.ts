@@ -6,7 +6,7 @@ import { ensureSecrets } from './generated-secrets.ts';
 /** Folder of the generated secrets; without it there is no identity provider. */
 const [folder] = process.argv.slice(2);
 
-// What it would print about a taken port is reported below.
+// A port in use is reported below.
 setLogVerbosity(logVerbosity.NONE);
 
 try {

@@ -74,7 +74,7 @@ export async function startUsersGrpc(options: UsersGrpcOptions = {}): Promise<Se
   return { name: 'users-grpc', host, port, close: async () => server.forceShutdown() };
 }
 
-/** grpc-js reports a taken port only in its message. */
+/** grpc-js reports a port in use only in its message. */
 function withPort(error: Error, port: number | undefined): Error {
   return error.message.includes('EADDRINUSE') ? Object.assign(error, { code: 'EADDRINUSE', port }) : error;
 }

@@ -3,7 +3,7 @@ import { createAccessTokenMethod, createExtAuth, createPassThroughHttpMethod, ME
 import { azureGroups, oauth2Method, oidcMethod } from '@edge-gateway/oidc';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
 
-/** Roots for own auth servers over HTTPS: `HTTPS_PASSTHROUGH_CA_CERT` is base64 of PEM. */
+/** Root certificates for auth servers over HTTPS: `HTTPS_PASSTHROUGH_CA_CERT` is base64-encoded PEM. */
 function authServerRoots({ HTTPS_PASSTHROUGH_CA_CERT: written }: NodeJS.ProcessEnv): string | undefined {
   return written ? Buffer.from(written, 'base64').toString('utf8') : undefined;
 }

@@ -22,11 +22,11 @@ export interface DataPlane {
   readonly snapshot: Snapshot;
   readonly lastUpdated: Date;
   readonly readiness: Readiness;
-  /** Listeners that the resources ask for and that are not served, with the reason. */
+  /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
   /**
-   * Takes a snapshot, and the listeners that resources ask for but that it does not have. Requests under way finish on the
-   * snapshot before.
+   * Applies a snapshot, and the listeners that resources require but that it does not contain. Requests in progress finish on the
+   * previous snapshot.
    */
   apply(snapshot: Snapshot, missing?: readonly UnservedListener[]): Promise<readonly ListenResult[]>;
   setHealthy(healthy: boolean): void;
@@ -43,7 +43,7 @@ export interface DataPlane {
 /** The settings of a data plane. */
 export type DataPlaneSettings = Pick<GatewaySettings, 'proxyName' | 'graphqlCache' | 'accessLogOverflow'>;
 
-/** Makes a data plane; it listens nowhere before the first snapshot. */
+/** Creates a data plane. It opens no port before the first snapshot. */
 export function createDataPlane(
   context: Context,
   { proxyName: proxy, graphqlCache, accessLogOverflow }: DataPlaneSettings,
@@ -82,7 +82,7 @@ export function createDataPlane(
     return [...failed, ...missing];
   }
 
-  /** True from the moment on at which every listener was served for the first time. */
+  /** True once every listener was served for the first time. */
   function isReady(): boolean {
     if (!complete && started && unserved().length === 0) complete = true;
     return complete;

@@ -2,9 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createPages, GatewayError, type Pages } from '@edge-gateway/core';
 
-/** Larger templates are a mistake, in bytes. */
+/** Largest template, in bytes. */
 const MAX_BYTES = 262_144;
-/** Names that a template may have; `4xx` and `5xx` suit every status of their class. */
+/** Valid names of templates. `4xx` and `5xx` match every status of their class. */
 const NAME = /^(?:[45]\d\d|4xx|5xx|error|login|logged-in|log-out|logged-out)$/;
 
 /**

@@ -3,8 +3,8 @@ import type { DestinationStream } from 'pino';
 import { readableLine } from './readable-line.ts';
 
 /**
- * Standard error for the program's own log. Lines of a terminal are readable text and written at once; all others are gathered and written off the
- * event loop, at the latest when the process exits. `onDropped` is called with the number of lines that a reader was too slow for.
+ * Creates the destination of the program's log, standard error. On a terminal lines are readable text and written immediately; otherwise they are collected and written off the
+ * event loop, at the latest when the process exits. `onDropped` is called with the number of lines dropped because the reader was too slow.
  */
 export function createLogDestination(onDropped: (lines: number) => void): DestinationStream {
   const { stderr } = process;

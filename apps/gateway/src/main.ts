@@ -29,7 +29,7 @@ async function run(settings: GatewaySettings): Promise<void> {
   }
 }
 
-/** Reports why the start failed, and ends the process. */
+/** Prints why the gateway failed to start, and ends the process. */
 function fail(error: unknown): never {
   const known = error instanceof GatewayError;
   if (known) console.error(`The gateway cannot start: ${error.message}`);

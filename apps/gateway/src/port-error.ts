@@ -7,14 +7,14 @@ export interface PortTrouble {
   readonly address: string;
   /** What listens there, e.g. `proxy admin`. */
   readonly what: string;
-  /** How another port is chosen, e.g. `--admin-port`. */
+  /** How to choose another port, e.g. `--admin-port`. */
   readonly remedy: string;
-  /** How another address is chosen, e.g. `--admin-address`. */
+  /** How to choose another address, e.g. `--admin-address`. */
   readonly addressRemedy: string;
   readonly cause: unknown;
 }
 
-/** Returns an error that says in plain words why nothing can listen on a port, and what to do. */
+/** Returns an error that says why a port cannot be opened, and what to do. */
 export function portError(trouble: PortTrouble): GatewayError {
   const code = 'ERR_GATEWAY_PORT';
   return new GatewayError(describe(trouble), { code, ...ERROR_CODES[code], cause: trouble.cause });

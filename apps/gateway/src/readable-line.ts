@@ -19,8 +19,8 @@ interface Line {
 }
 
 /**
- * Returns a JSON line of pino as a person reads it: time, level, logger, message, then the other fields. Control
- * characters in it become visible escapes.
+ * Returns a JSON line of pino as readable text: time, level, logger, message, then the other fields. Control
+ * characters become visible escapes.
  */
 export function readableLine(json: string, { colors }: { readonly colors: boolean }): string {
   const { level, time, logger = '', msg = '', ...fields } = JSON.parse(json) as Line;

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
 
-/** Roles of later versions: parts of the gateway in processes of their own. */
+/** Roles that are reserved for later versions: parts of the gateway in separate processes. */
 const ROLES_NOT_YET = new Set(['control-plane', 'proxy', 'extauth', 'rate-limit', 'discovery']);
-/** Flags of later versions. */
+/** Flags that are reserved for later versions. */
 const FLAGS_NOT_YET = [
   '--bind-address',
   '--context',
@@ -15,7 +15,7 @@ const FLAGS_NOT_YET = [
   '--xds-port',
 ] as const;
 
-/** The ports that flags name, with what listens there. */
+/** The ports that flags set, and what listens there. */
 export const PORT_FLAGS = {
   httpPort: {
     flag: '--http-port',
@@ -55,11 +55,11 @@ export interface GatewaySettings {
   readonly logLevel: LogLevel;
   /** Seconds that requests under way have to finish after the first SIGTERM. Default 30. */
   readonly drainSeconds: number;
-  /** What happens to lines of the access log when its reader is too slow. Default `drop`. */
+  /** Whether lines are dropped or requests blocked when the reader of the access log is too slow. Default `drop`. */
   readonly accessLogOverflow: 'drop' | 'block';
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];
-  /** Directory of templates for the pages that people see. Default: the built-in pages. */
+  /** Directory with templates for error and login pages. Default: the built-in pages. */
   readonly errorPages?: string;
   /** URL of the Redis that keeps results of GraphQL APIs. Default: they are kept in memory. */
   readonly graphqlCache?: string;
@@ -86,7 +86,7 @@ function redisUrl(text: string): string {
   throw new InvalidArgumentError('it is redis://host:port or rediss://host:port.');
 }
 
-/** Returns what is wrong when two flags name one port. */
+/** Returns an error message if two flags set the same port. */
 function portClash(settings: GatewaySettings): string | undefined {
   const flags = new Map<number, string>();
   for (const [key, { flag }] of Object.entries(PORT_FLAGS)) {
@@ -98,7 +98,7 @@ function portClash(settings: GatewaySettings): string | undefined {
   return undefined;
 }
 
-/** Ends the program: asked for something that a later version brings. */
+/** Ends the program with an error about an option that is not supported yet. */
 function notYet(program: Command, what: string): never {
   return program.error(`error: ${what} is not supported yet: one process runs everything. Leave it out.`);
 }
@@ -115,7 +115,7 @@ function oneWorker(program: Command): Option {
   return new Option('--workers <n>').hideHelp().env('GATEWAY_WORKERS').default(1).argParser(parse);
 }
 
-/** The one role there is may be written or left out. */
+/** The only role may be given or left out. */
 function checkRole(program: Command, text: string): string {
   if (ROLES_NOT_YET.has(text)) notYet(program, `the role ${text}`);
   if (text !== 'all') program.error(`error: unknown argument '${text}': the only role is all`);

@@ -18,7 +18,7 @@ export interface Answer {
   /** Pieces are made while they are sent, with pauses in which requests are served. */
   readonly body: string | Iterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Goes on writing after the body, and decides when the response ends; the body is then a text. */
+  /** Continues writing after the body, which must be a text, and decides when the response ends. */
   readonly goOn?: (res: Response) => void;
   /** Called when the answer was sent. */
   readonly after?: () => void;

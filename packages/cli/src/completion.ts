@@ -9,7 +9,7 @@ export interface CompletionNode {
   readonly flags: readonly string[];
   /** Values of `-o`. */
   readonly outputs: readonly string[];
-  /** What `get` calls the kind of which names can follow. */
+  /** The kind, as `get` names it, whose names can follow. */
   readonly names?: string;
 }
 

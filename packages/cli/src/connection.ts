@@ -33,7 +33,7 @@ export interface Connection {
   control(path: string): Promise<unknown>;
   /** The text of a page of the proxy admin. */
   proxy(path: string, method?: 'GET' | 'POST'): Promise<string>;
-  /** The bytes of a page of the proxy admin that does not end by itself, until the signal comes. */
+  /** Returns the bytes of an endless page of the proxy admin, until the signal aborts. */
   follow(path: string, method: 'GET' | 'POST', signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
@@ -112,7 +112,7 @@ async function* readEndless(page: Page, options: ConnectionOptions, signal: Abor
   try {
     const response = await ask(page, options, signal);
     if (!response.ok) throw refused(page, response.status, await readBody(response, page, maxBytes));
-    // An empty piece says that the gateway has answered.
+    // An empty chunk signals that the gateway has responded.
     yield new Uint8Array();
     for await (const chunk of response.body ?? []) yield chunk;
   } catch (error) {

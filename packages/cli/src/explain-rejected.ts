@@ -4,20 +4,20 @@ import type { AccessExplanation } from './explain-access.ts';
 import type { StatusObject } from './objects.ts';
 import { reportsOf } from './status.ts';
 
-/** A rejected resource that an explanation has to do with. */
+/** A rejected resource that is relevant for an explanation. */
 export interface RejectedResource extends ResourceRef {
   readonly kind: string;
   readonly reason: string;
-  /** True when it is behind the response: then its last good version serves. */
+  /** True if it is behind the response: its last good version is served. */
   readonly serves: boolean;
 }
 
-/** The resources that decide about an explained request. */
+/** The resources that determine the response to an explained request. */
 type Explained = Explanation & { readonly access?: AccessExplanation };
 
 /**
- * Returns the rejected resources behind a response; where no virtual host or route takes the request, the rejected
- * virtual services and route tables, of which one may have been meant to.
+ * Returns the rejected resources behind a response; if no virtual host or route matches the request, the rejected
+ * virtual services and route tables, one of which may have been meant to match.
  */
 export function rejectedBehind(
   explanation: Explained,

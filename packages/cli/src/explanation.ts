@@ -63,7 +63,7 @@ function rejectedLine({ kind, namespace, name, serves, reason }: RejectedResourc
   return `${kind} ${namespace}/${name}: ${effect}${reason && `: ${reason}`}`;
 }
 
-/** External auth is not asked here, so that what follows it is only true if it lets the request through. */
+/** External auth is not called here, so the result after it is only valid if it allows the request. */
 function resultTitle(access: AccessExplanation | undefined): string {
   const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
   return access?.extauth?.steps && !isDecidedBefore ? 'Result, if external auth allows the request' : 'Result';
@@ -102,7 +102,7 @@ function optionLine({ option, from, destination, applies, value }: AppliedOption
   return `${option} of the ${level}${applies ? '' : ' (replaced by a more specific one)'}: ${optionText(option, value)}`;
 }
 
-/** The value of an option; of JWT, whose keys and headers fill a screen, providers with issuers. */
+/** Returns the value of an option; for JWT only the providers and issuers, because keys and headers are long. */
 function optionText(option: string, value: unknown): string {
   const providers = option.startsWith('jwt') ? entries(value, 'providers') : [];
   if (providers.length === 0) return JSON.stringify(value);

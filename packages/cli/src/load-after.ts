@@ -13,14 +13,14 @@ import {
 import { dig, idOf, text } from './objects.ts';
 import { checksFor, contentOf } from './offline.ts';
 
-/** What a gateway holds before it reads a directory: resources as `/snapshots/input` lists them, or another directory. */
+/** The previous state of a gateway that reads a directory: resources as `/snapshots/input` lists them, or another directory. */
 export type Held = { readonly resources: readonly unknown[] } | { readonly directory: string };
 
 /**
- * Loads a directory as a gateway would that holds other resources: what is rejected keeps its last good version.
+ * Loads a directory as a gateway with existing resources would: rejected resources keep their last good version.
  *
- * A running gateway does not show secret values; a resource with hidden values counts as the directory has it. It does not
- * show files either: where the directory has a file that cannot be read, resources that no other file has count as held by it.
+ * A running gateway does not show secret values, so a resource with hidden values is taken from the directory. It does not
+ * show files either: if the directory contains an unreadable file, resources that are in no other file are attributed to it.
  */
 export async function loadAfter(
   held: Held,
@@ -53,7 +53,7 @@ export async function loadAfter(
   return controlPlane.state!;
 }
 
-/** Gives the files of one directory the names that they have in another: a file that cannot be read keeps what it held. */
+/** Renames the files of one directory to their names in another, so that an unreadable file keeps its resources. */
 function renamed(content: SourceChange, from: string, to: string): SourceChange {
   return new Map([...content].map(([unit, written]) => [to + unit.slice(from.length), written]));
 }
@@ -78,7 +78,7 @@ async function heldBy(resources: readonly unknown[], next: SourceChange): Promis
   ]);
 }
 
-/** True for a resource that is worth nothing without the values that a gateway hides. */
+/** Returns true for a resource that is unusable without the values that a gateway hides. */
 function isUnusable(written: WrittenResource): boolean {
   return text(written.value, 'kind') === 'Secret' || validateWritten(written).resource === undefined;
 }

@@ -9,7 +9,7 @@ export interface StatusObject {
     readonly namespace: string;
     readonly labels?: Readonly<Record<string, unknown>>;
   };
-  /** Missing for Secrets and ConfigMaps, whose fields stand beside the metadata. */
+  /** Missing for Secrets and ConfigMaps, whose fields are beside the metadata. */
   readonly spec?: unknown;
   readonly status?: unknown;
 }
@@ -25,18 +25,18 @@ export function toStatusObjects(data: unknown): StatusObject[] {
   });
 }
 
-/** Kind, namespace and name of a document; `undefined` for one that does not say which resource it is. */
+/** Returns kind, namespace and name of a document; `undefined` if kind or name is missing. */
 export function idOf(value: unknown): string | undefined {
   const [kind, name] = [text(value, 'kind'), text(value, 'metadata', 'name')];
   return kind && name ? `${kind}/${text(value, 'metadata', 'namespace') || DEFAULT_NAMESPACE}/${name}` : undefined;
 }
 
-/** True for kinds whose fields stand beside the metadata instead of under `spec`. */
+/** Returns true for kinds whose fields are beside the metadata instead of under `spec`. */
 export function hasBody(kind: string): boolean {
   return KINDS.get(kind as Kind)?.body === true;
 }
 
-/** True when something is known of a resource beside its name: of one that was rejected a gateway shows nothing else. */
+/** Returns true if more than the name of a resource is known: of a rejected one a gateway shows nothing else. */
 export function isWritten({ spec }: StatusObject): boolean {
   return entries(spec).length > 0;
 }

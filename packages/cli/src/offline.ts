@@ -30,7 +30,7 @@ export async function loadOffline(
   return load(directoryAt(io, directory), defaultGateways);
 }
 
-/** The same for any number of directories and files, as if they were one directory. */
+/** Loads any number of directories and files as if they were one directory. */
 export async function loadPaths(io: Io, paths: readonly string[]): Promise<ControlPlaneState> {
   return load(severalSources(paths.map((path) => (isDirectory(io, path) ? directoryAt(io, path) : fileAt(io, path)))));
 }
@@ -69,7 +69,7 @@ function fileAt(io: Io, file: string): Source {
   return fileSource(path);
 }
 
-/** The checks of a gateway for resources of these kinds. Those of GraphQL are only imported where there is an API. */
+/** Returns the checks of a gateway for resources of these kinds. Those of GraphQL are imported only if there is an API. */
 export async function checksFor(kinds: readonly string[]): Promise<readonly ResourceCheck[]> {
   if (!kinds.includes('GraphQLApi')) return accessChecks;
   const { graphqlApiCheck } = await import('@edge-gateway/graphql');
@@ -89,12 +89,12 @@ export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways 
   };
 }
 
-/** The resources of a directory with the status that a gateway would give them; rejected ones as they are written. */
+/** Returns the resources of a directory with the status that a gateway would set; rejected ones as written. */
 export async function offlineObjects(io: Io, directory: string): Promise<StatusObject[]> {
   return objectsOf(io, directory, await loadOffline(io, directory));
 }
 
-/** The same for a directory that is loaded already. */
+/** Does the same for a loaded directory. */
 export async function objectsOf(
   io: Io,
   directory: string,

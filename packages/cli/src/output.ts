@@ -30,7 +30,7 @@ export function renderTables(tables: readonly TitledTable[], width: number): str
   return tables.map((table) => `${table.title && `${table.title}\n`}${renderTable(table, width)}`).join('\n');
 }
 
-/** How wide a table may be: `wide` is not wrapped. */
+/** Returns the maximum width of a table: `wide` is not wrapped. */
 export function widthOf({ width }: Pick<Terminal, 'width'>, output: 'table' | 'wide'): number {
   return output === 'wide' ? Infinity : width;
 }

@@ -5,7 +5,7 @@ import { printable } from './printable.ts';
 import type { Colors } from './terminal.ts';
 import { problemLine } from './validation.ts';
 
-/** Problems with their files relative to where the call was made. */
+/** Returns problems with file paths relative to the directory of the caller. */
 export function shownProblems(io: Io, problems: readonly Issue[]): Issue[] {
   return problems.map((problem) => ({ ...problem, origin: shownOrigin(io, problem.origin) }));
 }

@@ -27,7 +27,7 @@ export async function readServedResources(
   const { config } = command.optsWithGlobals<{ config?: string }>();
   if (config === undefined) {
     const served = await readServed(io, command);
-    // A gateway that shows its snapshots only can still be explained.
+    // An explanation needs only the snapshots.
     const objects = await readSnapshot(gatewayOf(io, command), 'input').catch(() => ({ objects: [] }));
     return { served, ...objects };
   }

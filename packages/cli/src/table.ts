@@ -1,7 +1,7 @@
 import { columnsOf, padColumns, takeColumns } from './columns.ts';
 import { printable } from './printable.ts';
 
-/** A column is not made narrower than this, so that a very narrow terminal wraps the lines itself. */
+/** Minimum width of a column; a very narrow terminal wraps the lines itself. */
 const MIN_COLUMNS = 5;
 
 /** A table as commands give it: every row has a cell per column; a line break in a cell starts a new line of it. */
@@ -43,7 +43,7 @@ function widthsOf(rows: readonly (readonly Cell[])[]): number[] {
   );
 }
 
-/** Longest words that are kept whole, tried in this order until there is room. */
+/** Lengths of the longest words that are not broken, tried in this order until the table fits. */
 const WHOLE_WORDS = [14, 12, 10, 8, 6, MIN_COLUMNS];
 
 /** Makes the widest columns narrower until all of them fit into `total`, and breaks as few words as possible. */
@@ -68,7 +68,7 @@ function shrink(rows: readonly (readonly Cell[])[], total: number): number[] {
 
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);
 
-/** The columns in which something stands below the header; all where nothing does. */
+/** Returns the columns with content below the header, or all columns if there is none. */
 function filledColumns([, ...rows]: readonly (readonly Cell[])[], columns: number): number[] {
   const all = Array.from({ length: columns }, (_, column) => column);
   const filled = all.filter((column) => rows.some((row) => row[column]!.some((line) => line !== '')));

@@ -6,13 +6,13 @@ export interface Validation {
   readonly problems: readonly Issue[];
 }
 
-/** How a directory is judged. */
+/** Options of the validation of a directory. */
 export interface ValidationRules {
-  /** References to resources that the directory does not have are warnings: another directory may have them. */
+  /** Reports references to missing resources as warnings: they may be in another directory. */
   readonly allowMissing?: boolean;
 }
 
-/** Every problem of a loaded directory, sorted by file and line. A reference that leads nowhere is an error. */
+/** Returns every problem of a loaded directory, sorted by file and line. A reference to a missing resource is an error. */
 export function validationOf(state: ControlPlaneState, { allowMissing = false }: ValidationRules = {}): Validation {
   const keys = new Set([...state.resources.keys(), ...state.statuses.keys()]);
   const resources = [...keys].filter((key) => !key.startsWith('Proxy/')).length;

@@ -15,7 +15,7 @@ export interface ActionExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly writeHead: WriteHead;
-  /** True where a policy of the route decides who may use it: results may differ by client. */
+  /** True if a policy of the route restricts access, so that results may differ by client. */
   readonly guarded?: boolean;
   /** How requests to upstreams are tried again, where the route or its virtual host says so. */
   readonly retries?: RetryPolicy | undefined;

@@ -6,24 +6,24 @@ import { GatewayError } from './errors.ts';
 import { applyHeaderChanges, factsOf } from './facts.ts';
 import { hideCookies } from './http/cookie-names.ts';
 
-/** Options that every middleware of the packages has, beside those of its resource block. */
+/** Options that every middleware of the packages accepts, in addition to those of its resource block. */
 export interface MiddlewareOptions {
   /**
-   * What happens to requests that the middleware rejects or cannot judge. `respond` answers them: status, headers and body
-   * of the gateway, from status 500 on without details. `next` passes the error to `next(error)`, for an error handler of your own;
-   * it has `status`, `code` and `headers` (with `WWW-Authenticate`). Redirects to a login are always answered. Default `respond`.
+   * What happens to requests that the middleware rejects or fails to check. `respond` sends the gateway's status, headers and body,
+   * without details from status 500 on. `next` passes the error to `next(error)`, for your own error handler;
+   * it has `status`, `code` and `headers` (with `WWW-Authenticate`). Redirects to a login are always sent. Default `respond`.
    */
   readonly onRefusal?: 'respond' | 'next';
 }
 
-/** Makes a middleware of its options. Throws what the concern throws, and `ERR_CORE_MIDDLEWARE` for an unknown `onRefusal`. */
+/** Creates a middleware from its options. Throws what the concern throws, and `ERR_CORE_MIDDLEWARE` for an unknown `onRefusal`. */
 export type CreateMiddleware<Options> = (options: Options & MiddlewareOptions, context?: Context) => Handler;
 
 /**
  * Turns a concern into a middleware factory for a user's own server: what the concern recorded on the request's
  * headers is applied to `req.headers` and `req.rawHeaders` before `next()` (before `next(error)` only what it removed), a
- * changed path to `req.url`, and response headers by `res.setHeader`. Behind a mount path the concern sees what is left
- * of the path, as `req.url` does. What it rejects is answered, or passed to `next(error)`: see {@link MiddlewareOptions}.
+ * changed path to `req.url`, and response headers by `res.setHeader`. Behind a mount path the concern sees the rest
+ * of the path, as in `req.url`. For rejected requests it responds or calls `next(error)`: see {@link MiddlewareOptions}.
  *
  * @example
  * export const rbac = asMiddleware(rbacConcern);
@@ -32,7 +32,7 @@ export type CreateMiddleware<Options> = (options: Options & MiddlewareOptions, c
 export function asMiddleware<Options extends object>(concern: Concern<Options>): CreateMiddleware<Options> {
   return ({ onRefusal = 'respond', ...options }, context = createContext()) => {
     if (onRefusal !== 'respond' && onRefusal !== 'next') throw unknownValue(concern.name, onRefusal);
-    // What is left are the concern's own options: no block has a field of this name.
+    // The rest are the concern's own options: no block has a field of this name.
     const handler = concern.compile(options as unknown as Options, context);
     if (!handler) return (_req, _res, next) => next();
     const applied: Handler = (req, res, next) => {
@@ -60,7 +60,7 @@ export function asMiddleware<Options extends object>(concern: Concern<Options>):
   };
 }
 
-/** A response below status 400 is a step of a protocol, as the redirect to a login: no error handler knows what to do with it. */
+/** A response below status 400 is a step of a protocol, such as the redirect to a login: an error handler cannot handle it. */
 function isProtocol(error: unknown): boolean {
   return error instanceof GatewayError && error.status < 400;
 }
@@ -71,7 +71,7 @@ function unknownValue(name: string, value: unknown): GatewayError {
   return new GatewayError(message, { code: 'ERR_CORE_MIDDLEWARE', status });
 }
 
-/** Headers that only a handler may set are removed also from a rejected request: an error handler may still serve it. */
+/** Strips headers that only a handler may set from rejected requests too: an error handler may still serve them. */
 function applyRemovals(req: IncomingMessage): void {
   const { requestChanges } = factsOf(req);
   const removals = requestChanges.filter(({ op }) => op === 'remove');
@@ -79,7 +79,7 @@ function applyRemovals(req: IncomingMessage): void {
   applyToRequest(req);
 }
 
-/** What follows in a user's own server is the destination. */
+/** In a user's own server the next handler is the destination. */
 function applyGranted(req: IncomingMessage): void {
   const facts = factsOf(req);
   hideCookies(facts);
@@ -97,7 +97,7 @@ function applyToRequest(req: IncomingMessage): void {
   }
   if (touched.size > 0) {
     req.rawHeaders = applyHeaderChanges(req.rawHeaders, facts.requestChanges);
-    // Node would make this of as many raw headers as there once were.
+    // Node would compute this from the original number of raw headers.
     req.headersDistinct = distinct(req.rawHeaders);
   }
   facts.requestChanges.length = 0;

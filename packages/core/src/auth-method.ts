@@ -19,9 +19,9 @@ export interface AuthRequest {
   header(name: string): string | undefined;
   /** All request headers as flat `[name, value, …]`, names in lower case. */
   headers(): readonly string[];
-  /** Address of the client without port; behind trusted proxies it is what they say. */
+  /** Address of the client without port; behind trusted proxies the forwarded address. */
   readonly clientAddress: string;
-  /** Ports, local address and protocol, for servers that are told of them. */
+  /** Ports, local address and protocol, for auth servers that receive them. */
   readonly connection?: ClientConnection;
   /** The body, where the settings ask for it (`requestBody`). */
   readonly body?: Buffer;
@@ -49,11 +49,11 @@ export interface AuthAllowed {
   readonly queryChanges?: readonly QueryChange[];
   /** Who it is, for `userIdHeader`. */
   readonly userId?: string;
-  /** Where whoever is signed in can log out, for the page of a 403. */
+  /** Logout path of the signed-in user, for the page of a 403. */
   readonly logoutPath?: string;
   /** Claims of the token that was verified, for `identityOf`. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Made of `userId` and `claims` by what runs the method; of several steps the last one that has either. */
+  /** Derived from `userId` and `claims` by the caller of the method; of several steps the last one that has either. */
   readonly identity?: Identity;
   /** Added to the state; what it names anew wins. */
   readonly state?: Readonly<Record<string, unknown>>;
@@ -70,16 +70,16 @@ export interface AuthDenied {
   /** Flat `[name, value, …]`. */
   readonly headers?: readonly string[];
   readonly body?: string;
-  /** A page for people, in the place of `body`; its headers come with it. */
+  /** A page for browsers instead of `body`, with its headers. */
   readonly page?: PageContent;
-  /** Where a form of the page may be sent, beside this origin. */
+  /** Allowed target of a form on the page, in addition to this origin. */
   readonly formAction?: string;
   readonly redirect?: boolean;
   /** True where nobody was judged, because something failed: behind a `!` it lets nobody in. */
   readonly unsure?: true;
   /** For the log, never for the client. */
   readonly reason: string;
-  /** Code of the error that a user's own error handler gets. Default: that of the package. */
+  /** Error code for a user's own error handler. Default: that of the package. */
   readonly code?: string;
 }
 
@@ -107,7 +107,7 @@ export interface AuthMethodKind<Spec = unknown> {
    * passes, and also on the routes of the virtual host where nobody is asked.
    */
   grantedHeaders?(spec: Spec): readonly string[];
-  /** Which cookies only its steps read: no upstream of the virtual host gets them. */
+  /** Matches cookies that only its steps read: they are not forwarded to any upstream of the virtual host. */
   hiddenCookies?(spec: Spec): CookieTest;
   create(spec: Spec, scope: { readonly id: string; readonly context: Context }): AuthMethod;
 }

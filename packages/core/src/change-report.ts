@@ -7,7 +7,7 @@ import { formatIssue, type Issue } from './parse/issue.ts';
 export interface ChangeReport {
   /** Runs a translation and measures it. */
   translated<T>(translate: () => T): T;
-  /** One line for the change, and one for each cause of problems that is new. */
+  /** Logs one line for the change, and one for each new cause of problems. */
   changed(state: ControlPlaneState, milliseconds: number): void;
   failed(error: unknown): void;
 }
@@ -81,7 +81,7 @@ interface LogLine {
   readonly places: number;
 }
 
-/** One line for each cause that is new: where it shows first, and in how many more places. */
+/** Returns one line for each new cause: its first place, and the number of further places. */
 function linesOf(issues: ReadonlyMap<string, Issue>, logged: ReadonlySet<string>): readonly LogLine[] {
   const causes = new Map<string, [text: string, issue: Issue][]>();
   for (const [text, issue] of issues) {
@@ -99,7 +99,7 @@ function linesOf(issues: ReadonlyMap<string, Issue>, logged: ReadonlySet<string>
   });
 }
 
-/** How many of the statuses that changed accept their resource, and how many reject it. */
+/** Counts the accepted and rejected resources among the changed statuses. */
 function verdictsOf(now: ControlPlaneState['statuses'], before: ControlPlaneState['statuses']) {
   const verdicts = { accepted: 0, rejected: 0 };
   for (const [key, status] of now) {

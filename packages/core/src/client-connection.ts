@@ -2,33 +2,33 @@ import type { IncomingMessage } from 'node:http';
 
 /** The client of a request and the connection it came on, as far as they can be trusted. */
 export interface ClientConnection {
-  /** Without port. Behind trusted proxies it is what they say of the client. */
+  /** Without port. Behind trusted proxies the forwarded address. */
   readonly clientAddress: string;
   /** 0 where `clientAddress` is not that of the peer. */
   readonly clientPort: number;
-  /** As the client used it. */
+  /** The scheme that the client used. */
   readonly scheme: 'http' | 'https';
-  /** Version of HTTP, as `HTTP/1.1`. */
+  /** HTTP version, e.g. `HTTP/1.1`. */
   readonly protocol: string;
   readonly localAddress: string;
   readonly localPort: number;
 }
 
-/** Returns an address as logs and headers show it: IPv4 in IPv6 form is written as IPv4. */
+/** Returns an address in the form of logs and headers: IPv4-mapped IPv6 addresses become IPv4. */
 export function plainAddress(address: string | undefined): string {
   if (address === undefined) return '';
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }
 
-/** What Express computes of a request, by its setting `trust proxy`. */
+/** What Express computes for a request, depending on its setting `trust proxy`. */
 interface ExpressRequest {
   readonly ip?: unknown;
   readonly protocol?: unknown;
 }
 
 /**
- * Reads the connection of a request in a user's own server: from the socket, or where Express has computed `req.ip` and
- * `req.protocol`, from these. Forwarding headers of the request count only by way of Express's `trust proxy`.
+ * Reads the connection of a request in a user's own server: from the socket, or from `req.ip` and `req.protocol` where
+ * Express computes them. Forwarding headers of the request are trusted only through Express's `trust proxy`.
  */
 export function connectionOf(req: IncomingMessage): ClientConnection {
   const { ip, protocol } = req as ExpressRequest;

@@ -55,9 +55,9 @@ export interface Context {
   readonly holdListeners?: (what: string, ready: Promise<boolean>) => void;
   /** Variables that templates may read with `env()`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Directory below which resources may name files that are read while they are compiled. Default: none is read. */
+  /** Directory of files that resources may refer to and that are read while they are compiled. Default: no file is read. */
   readonly filesRoot?: string;
-  /** Renders what people see of errors, login and logout. */
+  /** Renders the pages for errors, login and logout. */
   readonly pages: Pages;
   /** Where Microsoft Entra and Graph are. Default: the public cloud. */
   readonly azure?: AzureAddresses;
@@ -99,7 +99,7 @@ export interface Concern<Options = unknown> {
   compile(options: Options, context: Context, scope?: Scope): Handler | undefined;
 }
 
-/** Makes a context: logs from warn on to standard error, without secrets, on the system's clock, unless told otherwise. */
+/** Creates a context. By default it logs from level warn on to standard error, has no secrets, and uses the system clock. */
 export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates'>> = {}): Context {
   const now = parts.now ?? Date.now;
   const { state, hold } = createStates(now);

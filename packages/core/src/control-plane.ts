@@ -24,8 +24,8 @@ export interface ControlPlaneState {
   /** The resources in use: valid ones, and the last good version of refused ones. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>;
   /**
-   * Every problem, each once, sorted by place: of every written document, also of those without a readable name, and what
-   * only shows where resources meet. Logs, metrics, admin pages and the command line list and count these.
+   * Every problem once, sorted by file and line: of every document, also of those without a readable name, and problems that
+   * only occur between resources. Logs, metrics, admin pages and the command line list and count these.
    */
   readonly issues: readonly Issue[];
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
@@ -33,7 +33,7 @@ export interface ControlPlaneState {
   readonly proxies: readonly Resource[];
   /** By proxy name. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
-  /** Listeners that resources ask for and that no snapshot has, by proxy name. */
+  /** Listeners that resources require and that no snapshot contains, by proxy name. */
   readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
   readonly secrets: Secrets;
 }
@@ -105,7 +105,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     return new Set([...keys].flatMap((key) => [...store.learn(key, files.learnedOf(key))]));
   }
 
-  /** Takes in a change of the source, with the certificate files that its resources name. */
+  /** Applies a change of the source, with the certificate files that its resources refer to. */
   function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
     const changed = store.apply(change);
     if (!certificateFiles) return changed;
@@ -175,7 +175,7 @@ export async function loadDirectory(
   return loadSource(directorySource(directory, { watch: false, log: log.get('config') }), options);
 }
 
-/** Reads, validates and translates what a source has at first; certificate files are not read. */
+/** Reads, validates and translates the initial content of a source; certificate files are not read. */
 export async function loadSource(
   source: Source,
   options: Omit<ControlPlaneOptions, 'source'> = {},
@@ -208,7 +208,7 @@ function sslFilesOf(resource: Resource | undefined): SslFiles | undefined {
   return (resource as Resource<{ sslConfig?: { sslFiles?: SslFiles } }> | undefined)?.spec.sslConfig?.sslFiles;
 }
 
-/** True when a listener still has these files: it serves a version of before. */
+/** Returns true if a listener still uses these files, because it serves an earlier version. */
 function isServed(files: SslFiles, state: ControlPlaneState | undefined): boolean {
   return [...(state?.snapshots.values() ?? [])].some(({ listeners }) =>
     listeners.some(({ sslConfigurations }) =>

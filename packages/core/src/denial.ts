@@ -4,9 +4,9 @@ import { GatewayError } from './errors.ts';
 import type { Facts } from './facts.ts';
 
 /**
- * Returns the error of a denial, for `next(error)` in a user's own server. Its headers are those of the denial; those that
- * occur several times, and cookies, are recorded on the response. The message is the status in words, and the reason is the
- * cause: it is not for clients.
+ * Returns the error of a denial, for `next(error)` in a user's own server. Its headers are those of the denial; repeated
+ * headers and cookies are recorded on the response. The message is the reason phrase of the status; the reason is the
+ * cause, which is not sent to clients.
  */
 export function denialError(
   { status, headers = [], body = '', reason, code }: AuthDenied,

@@ -1,19 +1,19 @@
 import { GatewayError, type ErrorReply } from './errors.ts';
 import { ERROR_CODES } from './error-codes.ts';
 
-/** What a client is told of an error. */
+/** The response to an error. */
 export interface ErrorResponse {
   readonly status: number;
   readonly body: string;
   /** Empty when there is no body to describe. */
   readonly contentType: string;
-  /** Flat, beside those that describe the body. */
+  /** Flat, without those that describe the body. */
   readonly headers: readonly string[];
-  /** What the body says; missing where the gateway did not write it. People get a page with it: see `forPeople`. */
+  /** The text of the body; missing if the gateway did not write it. Browsers receive a page with it: see `forPeople`. */
   readonly error?: { readonly code?: string; readonly message: string };
 }
 
-/** Code and message for clients of an error that is no `GatewayError`. */
+/** Code and message for clients of an error that is not a `GatewayError`. */
 export interface UnknownError {
   readonly code: string;
   readonly status: number;
@@ -23,8 +23,8 @@ export interface UnknownError {
 const UNKNOWN: UnknownError = { code: 'ERR_CORE_HANDLER', ...ERROR_CODES.ERR_CORE_HANDLER };
 
 /**
- * Returns the response to an error: the one it brings, else code, message and request id as JSON. From status 500 on, and
- * for errors of others, the client gets the message of `unknown`, so that nothing shows a cause.
+ * Returns the response to an error: its own response, otherwise code, message and request id as JSON. From status 500 on, and
+ * for unknown errors, the client receives the message of `unknown`, so that the cause is not exposed.
  */
 export function errorResponse(error: unknown, requestId: string, unknown: UnknownError = UNKNOWN): ErrorResponse {
   if (!(error instanceof GatewayError)) {

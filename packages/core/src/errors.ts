@@ -7,7 +7,7 @@ export interface ErrorReply {
   /** For access logs: what `%RESPONSE_CODE_DETAILS%` and `%RESPONSE_FLAGS%` give. */
   readonly details?: string;
   readonly flags?: string;
-  /** True where the body is sent as it is, to browsers too: whoever wrote it chose its form. Empty bodies become a page all the same. */
+  /** True if the body is sent unchanged, to browsers too, because its author chose the format. Empty bodies still become a page. */
   readonly isFinal?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface GatewayErrorOptions {
 
 /**
  * The one error class of all packages. `code` is `ERR_<PACKAGE>_<WHAT>`, never renamed or reused.
- * `status`, `statusCode` and `headers` follow the conventions of Express, Fastify and Nest, so their error handlers render them as they are.
+ * `status`, `statusCode` and `headers` follow the conventions of Express, Fastify and Nest, so that their error handlers can render them.
  *
  * @example
  * app.use((error, req, res, next) => {

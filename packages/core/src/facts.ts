@@ -37,9 +37,9 @@ export interface Facts {
   readonly claims: Map<string, Readonly<Record<string, unknown>>>;
   /** Dynamic metadata, by namespace. */
   readonly metadata: Map<string, Record<string, unknown>>;
-  /** Who sends the request; `undefined` before a handler authenticated it. */
+  /** The identity of the client; `undefined` before a handler authenticated the request. */
   identity: Identity | undefined;
-  /** Where the sender can log out; `undefined` without a login. */
+  /** Logout path of the user; `undefined` without a login. */
   logoutPath: string | undefined;
   readonly requestChanges: HeaderChange[];
   readonly responseChanges: HeaderChange[];
@@ -49,13 +49,13 @@ export interface Facts {
    */
   headers: readonly string[] | undefined;
   /**
-   * The client and its connection. The gateway sets it by what its listener trusts; in a user's own server it is read from
-   * the socket, or from what Express computed.
+   * The client and its connection. The gateway sets it according to its listener's settings; in a user's own server it is read from
+   * the socket or from the values of Express.
    */
   connection: ClientConnection;
   /** Set by a concern that read of the body. */
   body: ReadBody | undefined;
-  /** Cookies that end here, for only a login reads them. Every concern sees them; the destination does not. */
+  /** Cookies that only a login reads. Every concern sees them; they are not forwarded to the destination. */
   hiddenCookies: CookieTest | undefined;
   /** Set by a concern after which the route is chosen again, by the headers and the path as they are then. */
   reroute: boolean;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf } from './facts.ts';
 
-/** Who sends a request, as the last handler found that authenticated it. */
+/** The identity of a client, from the last handler that authenticated the request. */
 export interface Identity {
   /** Name of the JWT provider, the login's issuer, or the step of external auth that authenticated the request. */
   readonly provider: string;
@@ -14,8 +14,8 @@ export interface Identity {
 }
 
 /**
- * Returns who sends a request: what `jwt`, `oidc` or `extauth` verified, `undefined` where none of them did. Of several
- * the last one counts. A client cannot forge it, unlike a header that no handler removes.
+ * Returns the identity that `jwt`, `oidc` or `extauth` verified, `undefined` if none of them did. Of several
+ * the last one wins. A client cannot forge it, unlike a header that no handler removes.
  *
  * @example
  * app.get('/me', (req, res) => {
@@ -26,10 +26,10 @@ export function identityOf(req: IncomingMessage): Identity | undefined {
   return factsOf(req).identity;
 }
 
-/** Claims of remembered tokens are the same object at each request: what was made of them is made once. */
+/** Claims of cached tokens are the same object at each request, so identities are cached by claims. */
 const made = new WeakMap<object, Identity>();
 
-/** Returns the identity that the claims of a verified token describe; `subject` replaces that of the claim `sub`. */
+/** Returns the identity for the claims of a verified token; `subject` replaces the claim `sub`. */
 export function identityFrom(
   provider: string,
   claims: Readonly<Record<string, unknown>>,

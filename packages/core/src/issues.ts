@@ -29,9 +29,9 @@ function toIssue({ key, problem }: LocatedProblem, store: Store): Issue {
 const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
 const NOWHERE: Origin = Object.freeze({ file: 'default', line: 1, column: 1 });
 
-/** Where a field is written. A resource whose file became unreadable was written where its last good version was. */
+/** Returns the place of a field. For a resource in an unreadable file it is that of its last good version. */
 function originOf(key: ResourceKey, path: FieldPath, store: Store): Origin {
   const written = store.locate(key, path) ?? store.state.stored.get(key)?.resource?.origin;
-  // Default gateways are written nowhere; what they are warned of comes from Settings.
+  // Default gateways have no file; their warnings come from Settings.
   return written ?? store.locate(SETTINGS, []) ?? NOWHERE;
 }

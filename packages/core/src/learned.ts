@@ -17,7 +17,7 @@ export interface Learned {
   readonly notes: readonly string[];
   /** Schema definition of the server of a GraphQLApi that declares none. */
   readonly serverSchema?: string;
-  /** Counts how often its certificate files were replaced; each time is a new revision of the state. */
+  /** Number of replacements of its certificate files; each one is a new revision of the state. */
   readonly filesRevision?: number;
 }
 

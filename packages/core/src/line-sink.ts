@@ -5,27 +5,27 @@ import type { Counter } from './metrics.ts';
 
 /** Lines on their way to a file, a pipe or a standard stream. */
 export interface LineSink {
-  /** Queues a line. Never throws and never waits; where the queue is full the line is dropped and counted. */
+  /** Queues a line. Never throws or blocks; if the queue is full, the line is dropped and counted. */
   write(line: string): void;
-  /** Characters that wait. */
+  /** Number of queued characters. */
   readonly queued: number;
-  /** True while lines wait and none could be written for `stalledMs`. */
+  /** True while lines are queued and none could be written for `stalledMs`. */
   readonly stalled: boolean;
-  /** Writes what waits and closes the file. What a stalled reader does not take is dropped. */
+  /** Writes the queued lines and closes the file. Lines for a stalled reader are dropped. */
   close(): Promise<void>;
 }
 
-/** What a {@link LineSink} reports to. */
+/** Options and callbacks of a {@link LineSink}. */
 export interface LineSinkOptions {
   /** Longest queue in characters. Default 16 MiB. */
   readonly maxQueue?: number;
-  /** After this many milliseconds without a byte written the reader is no longer waited for. Default 5,000. */
+  /** Milliseconds without a written byte after which the reader counts as stalled. Default 5,000. */
   readonly stalledMs?: number;
   /** Counts dropped lines. */
   readonly dropped?: Counter;
-  /** Called once an incident, when nothing can be written. */
+  /** Called once per incident, when nothing can be written. */
   readonly onFailure?: (reason: string) => void;
-  /** Called when lines are written again, with the number of those that were dropped. */
+  /** Called with the number of dropped lines when lines are written again. */
   readonly onDropped?: (lines: number) => void;
   /** Called after each write. */
   readonly onProgress?: () => void;
@@ -35,20 +35,20 @@ const MAX_QUEUE = 16 * 1024 * 1024;
 const FILE_CHUNK = 64 * 1024;
 /** A write to a pipe up to this size (`PIPE_BUF`) is not mixed with those of other processes. */
 const PIPE_CHUNK = 4_096;
-/** How often a file's path is looked at, so that a rotated file is opened anew, and how long a failed one rests. */
+/** How often the path of a file is checked for rotation, and how long to wait after a failure. */
 const REOPEN_MS = 1_000;
-/** What is written in one go before everything else has its turn. */
+/** Bytes to write before yielding to the event loop. */
 const TURN_BYTES = 256 * 1024;
-/** Longest pause between two attempts at a full pipe. */
+/** Longest pause between two attempts to write to a full pipe. */
 const MAX_BUSY_MS = 16;
-/** How long a line waits for others: a write for each would cost more than the lines. */
+/** How long lines are collected before a write: a write for each line would be too expensive. */
 const GATHER_MS = 10;
 const STALLED_MS = 5_000;
 /** How often dropped lines are reported while more are dropped. */
 const REPORT_MS = 10_000;
-/** How long all sinks together may still write when the process ends without closing them. */
+/** How long all sinks together may still write when the process exits without closing them. */
 const EXIT_MS = 1_000;
-/** A pipe that nobody reads must not hold the thread that opens it. */
+/** Opening a pipe without a reader must not block the thread. */
 const OPEN_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 const DESCRIPTORS: Readonly<Record<string, 1 | 2>> = { '/dev/stdout': 1, '/dev/stderr': 2 };
@@ -60,9 +60,9 @@ const statFile = promisify(fstat) as (descriptor: number) => Promise<Stats>;
 const writeTo = promisify(write) as (descriptor: number, data: Buffer) => Promise<{ bytesWritten: number }>;
 
 /**
- * Opens `path` at the first line, and again when the file was rotated; `/dev/stdout` and `/dev/stderr` are the standard streams.
- * Lines are written in large pieces, off the event loop or without waiting. What still waits when the process exits, also
- * after an uncaught error, is written then.
+ * Creates a sink that opens `path` at the first line, and again when the file was rotated; `/dev/stdout` and `/dev/stderr` are the standard streams.
+ * Lines are written in large chunks, off the event loop or without blocking. Lines that are still queued when the process exits, also
+ * after an uncaught error, are written then.
  *
  * @example
  * const sink = createLineSink('/var/log/gateway.log');
@@ -97,13 +97,13 @@ class FileSink implements LineSink {
   readonly #standard: 1 | 2 | undefined;
   readonly #options: LineSinkOptions;
   readonly #maxQueue: number;
-  /** Lines that are put together to the next chunk. */
+  /** Lines of the next chunk. */
   #text = '';
   #lines = 0;
   #chunks: (Chunk | undefined)[] = [];
   /** Index of the oldest chunk. */
   #head = 0;
-  /** What is left of the chunk that is being written. */
+  /** The rest of the chunk that is being written. */
   #bytes: Buffer | undefined;
   #bytesLines = 0;
   #bytesQueued = 0;
@@ -111,7 +111,7 @@ class FileSink implements LineSink {
   #dropped = 0;
   #descriptor: number | undefined;
   #chunkSize = FILE_CHUNK;
-  /** True for a pipe or socket: a write takes what fits and never waits. */
+  /** True for a pipe or socket: a write is partial if the buffer is full, and never blocks. */
   #polled = false;
   #inFlight = false;
   #lookedAt = 0;
@@ -158,21 +158,21 @@ class FileSink implements LineSink {
     forget(this);
   }
 
-  /** Writes what waits, until `deadline` at most. */
+  /** Writes the queued lines synchronously, until `deadline` at most. */
   flushSync(deadline: number): void {
     try {
       if (this.#queued > 0 && this.#descriptor === undefined) {
         this.#use(this.#standard ?? openSync(this.#path, OPEN_FLAGS));
       }
-      // What a thread has under way is written by that.
+      // A write in progress is completed by its thread.
       if (this.#inFlight) this.#bytes = undefined;
       while (this.#load()) if (!this.#writeSync(this.#descriptor!) && !nap(deadline)) return;
     } catch {
-      // Nobody is left to hear of it.
+      // The process is exiting: there is nothing to report to.
     }
   }
 
-  /** Writes until nothing waits. */
+  /** Writes until the queue is empty. */
   async #drain(): Promise<void> {
     while (this.#queued > 0) {
       if (this.#bytes === undefined && this.#head === this.#chunks.length) await this.#sleep(GATHER_MS);
@@ -195,7 +195,7 @@ class FileSink implements LineSink {
     this.#lines = 0;
   }
 
-  /** Takes the oldest chunk, unless one is under way; false when nothing waits. */
+  /** Takes the oldest chunk, unless one is in progress. Returns false if the queue is empty. */
   #load(): boolean {
     if (this.#bytes !== undefined) return true;
     if (this.#head === this.#chunks.length) this.#seal();
@@ -212,7 +212,7 @@ class FileSink implements LineSink {
     return true;
   }
 
-  /** Writes all that waits, or as much as is fair to everything else on the event loop. */
+  /** Writes the queued lines, up to a limit that keeps the event loop responsive. */
   async #writeAll(descriptor: number): Promise<void> {
     const enough = this.#queued - TURN_BYTES;
     for (let pause = 1; this.#queued > enough && this.#load();) {
@@ -227,7 +227,7 @@ class FileSink implements LineSink {
     if (this.#polled) await new Promise<void>((resolve) => setImmediate(resolve));
   }
 
-  /** Writes as much as there is room for; false when there is none. */
+  /** Writes as much as fits. Returns false if nothing does. */
   #writeSync(descriptor: number): boolean {
     try {
       this.#written(writeSync(descriptor, this.#bytes!));
@@ -297,7 +297,7 @@ class FileSink implements LineSink {
     this.#options.onFailure?.(error instanceof Error ? error.message : String(error));
   }
 
-  /** Drops everything that waits. */
+  /** Drops all queued lines. */
   #giveUp(): void {
     this.#seal();
     let lines = this.#bytes === undefined ? 0 : this.#bytesLines;
@@ -340,14 +340,14 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Has writes to a standard stream that is a pipe return at once: Node sets it so when its stream is made. A write that
- * waits for the reader would hold a thread, and the process could not exit.
+ * Makes a standard stream that is a pipe non-blocking: Node does so when it creates the stream. A write that
+ * waits for the reader would occupy a thread, and the process could not exit.
  */
 function unblock(descriptor: 1 | 2): boolean {
   return isMainThread && (descriptor === 1 ? process.stdout : process.stderr).writable;
 }
 
-/** Sleeps a moment on the spot; false when `deadline` is over. */
+/** Blocks the thread briefly. Returns false once `deadline` has passed. */
 function nap(deadline: number): boolean {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   return performance.now() < deadline;

@@ -55,7 +55,7 @@ export interface Loggers {
   level(name: LoggerName): LogLevel | 'trace' | 'off';
   /** One logger, or with no name all of them. */
   setLevel(level: LogLevel | 'trace' | 'off', name?: LoggerName): void;
-  /** The newest lines: at most 1,000 and 1 MiB. Missing where none are kept. */
+  /** The newest lines: at most 1,000 and 1 MiB. Missing if none are kept. */
   readonly recent?: RecentLines;
 }
 
@@ -70,7 +70,7 @@ const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>>
   off: 'silent',
 };
 
-/** Paths whose values never reach a log line; what {@link redact} recognises does not either. */
+/** Paths whose values are never logged, in addition to those that {@link redact} recognises. */
 const SECRET_PATHS = ['authorization', 'cookie', 'token', 'secret', 'password', 'code'].flatMap((key) => [
   key,
   `*.${key}`,
@@ -125,7 +125,7 @@ export function createLoggers(options: { level?: LogLevel; destination?: Destina
   return { get: (name) => loggers.get(name)!, level: (name) => levels.get(name)!, setLevel, recent };
 }
 
-/** What is kept is the line as it is written, secrets already redacted. */
+/** Keeps each line as written, with secrets already redacted. */
 function copyTo(recent: LineBuffer): (line: string) => string {
   return (line) => {
     recent.write(line);
@@ -142,6 +142,6 @@ export const silentLoggers: Loggers = { get: () => SILENT, level: () => 'off', s
 /** Default in library use: JSON lines from level warn on, to standard error. */
 export const libraryLoggers: Loggers = createLoggers({
   level: 'warn',
-  // Not the descriptor: whoever redirects the stream redirects these lines.
+  // Not the descriptor, so that redirecting the stream also redirects these lines.
   destination: { write: (line) => void process.stderr.write(line) },
 });

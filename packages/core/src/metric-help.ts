@@ -89,7 +89,7 @@ const HELP: Readonly<Record<string, string>> = {
   validation_gateway_vendor_io_valid_config: '1 while no resource has an error.',
 };
 
-/** Metrics that carry the name of a GraphQL API or of a resolver, by how they end. */
+/** Metrics whose name contains that of a GraphQL API or of a resolver, by suffix. */
 const BY_ENDING: readonly (readonly [ending: RegExp, help: string])[] = [
   [/_graphql_.*_rest_resolver_total_resolutions$/, 'Calls of the resolver.'],
   [/_graphql_.*_rest_resolver_failed_resolutions$/, 'Calls of the resolver that failed.'],
@@ -102,7 +102,7 @@ const BY_ENDING: readonly (readonly [ending: RegExp, help: string])[] = [
   [/_graphql_rq_invalid_query_error$/, 'Requests whose document is invalid for the schema.'],
 ];
 
-/** Returns what a metric counts, for its HELP line; the name itself for one that is not the gateway's own. */
+/** Returns the HELP text of a metric; its name for a metric of a user. */
 export function metricHelp(metric: string): string {
   return HELP[metric] ?? BY_ENDING.find(([ending]) => ending.test(metric))?.[1] ?? metric;
 }

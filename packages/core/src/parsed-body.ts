@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a body parser may have left on a request. */
+/** What a body parser may leave on a request. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 /**
  * The bytes of a body that was parsed (`isVerbatim`: as they were sent, not serialized again), or why they cannot be
- * restored (`isMissing`: nothing was left of it).
+ * restored (`isMissing`: nothing is left of it).
  */
 export type RestoredBody =
   | { readonly bytes: Buffer; readonly isVerbatim: boolean }
@@ -13,7 +13,7 @@ export type RestoredBody =
 
 /**
  * Restores a body that a parser has read: a `Buffer` in `req.rawBody` or `req.body` as it is; text, JSON and urlencoded
- * bodies are serialized again by their content type. Never throws: what cannot be serialized is told as `reason`.
+ * bodies are serialized again by their content type. Never throws: if the body cannot be serialized, `reason` says why.
  */
 export function restoreBody(req: IncomingMessage): RestoredBody {
   const { body, rawBody } = req as ParsedRequest;
@@ -44,7 +44,7 @@ function json(req: IncomingMessage, body: unknown): string {
   const text = JSON.stringify(body) as string | undefined;
   if (text === undefined) throw new Unserializable('req.body cannot be represented as JSON');
   if (typeof body !== 'string') return text;
-  // A string is either the text of the body or a JSON string that was parsed: only its length can tell.
+  // A string is either the raw body or a parsed JSON string: only its length distinguishes them.
   const length = Number(req.headers['content-length']);
   if (Buffer.byteLength(body) === length) return body;
   if (Buffer.byteLength(text) === length) return text;

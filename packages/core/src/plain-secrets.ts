@@ -1,8 +1,8 @@
 import type { Secrets, SecretValue } from './snapshot.ts';
 
 /**
- * Returns secrets that a program writes as plain texts, for `createContext({ secrets })`: by name for every namespace, or by
- * `namespace.name`, which comes first.
+ * Returns secrets from plain texts, for `createContext({ secrets })`: by name for every namespace, or by
+ * `namespace.name`, which takes precedence.
  *
  * @example
  * const context = createContext({ secrets: plainSecrets({ 'my-client': { 'client-secret': process.env.CLIENT_SECRET! } }) });

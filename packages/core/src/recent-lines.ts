@@ -4,21 +4,21 @@ export interface RecentLinesLimits {
   readonly maxLines?: number;
   /** Characters kept, over all lines. Default 1,048,576. */
   readonly maxLength?: number;
-  /** Characters kept of one line; what is longer is cut and ends in `…`. Default 16,384. */
+  /** Characters kept per line; longer lines are cut and end in `…`. Default 16,384. */
   readonly maxLineLength?: number;
 }
 
-/** The newest lines of a log, and those that follow. */
+/** The newest lines of a log, and a subscription to new ones. */
 export interface RecentLines {
   /** The lines kept, oldest first, without line breaks. */
   lines(): readonly string[];
-  /** Calls back with each new line. Returns the function that ends it. */
+  /** Calls back with each new line. Returns a function that unsubscribes. */
   subscribe(listener: (line: string) => void): () => void;
 }
 
-/** Recent lines, and where they are written. */
+/** A buffer of recent lines. */
 export interface LineBuffer extends RecentLines {
-  /** Adds one line, with or without its line break. */
+  /** Adds one line, with or without a line break. */
   write(line: string): void;
 }
 

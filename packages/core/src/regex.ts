@@ -44,7 +44,7 @@ const cache = new Map<string, Regex>();
 export function compileRegex(pattern: string, { maxProgramSize }: { maxProgramSize?: number } = {}): Regex {
   const known = cache.get(pattern);
   const compiled = known ?? compile(pattern);
-  // A map keeps the order in which keys were set: the first is the one that was used longest ago.
+  // A map keeps insertion order: the first key is the least recently used.
   if (known) cache.delete(pattern);
   else if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!);
   cache.set(pattern, compiled);

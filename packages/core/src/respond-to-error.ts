@@ -9,8 +9,8 @@ import { createPages } from './page/pages.ts';
 const DEFAULT_PAGES = createPages();
 
 /**
- * Answers a request with an error, in a server of one's own: browsers get a page, scripts JSON or text. What was begun
- * already is cut off.
+ * Responds to a request with an error, in a user's own server: browsers receive a page, scripts JSON or text. A response that
+ * has already started is aborted.
  */
 export function respondToError(error: unknown, req: IncomingMessage, res: ServerResponse, pages = DEFAULT_PAGES): void {
   if (res.writableEnded || res.destroyed) return;
@@ -27,7 +27,7 @@ export function respondToError(error: unknown, req: IncomingMessage, res: Server
   for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
   if (contentType !== '') res.setHeader('content-type', contentType);
   res.setHeader('content-length', Buffer.byteLength(body));
-  // A body that nobody reads would be taken for the next request.
+  // An unread body would be parsed as the next request.
   if (!req.complete && req.httpVersionMajor < 2) res.setHeader('connection', 'close');
   res.statusCode = status;
   res.end(req.method === 'HEAD' ? '' : body);

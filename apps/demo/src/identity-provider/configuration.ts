@@ -101,7 +101,7 @@ export function configurationOf(client: DemoClient, { token, session }: Lifetime
   };
 }
 
-/** True where the user clicked on a page of the client: no other site can send this `Referer`, so it need not be asked again. */
+/** Returns true if the user clicked on a page of the client: no other site can send this `Referer`, so no confirmation is needed. */
 function isFromClient(referer: string, { redirectUris }: DemoClient): boolean {
   const from = URL.parse(referer)?.origin;
   return from !== undefined && redirectUris.some((uri) => new URL(uri).origin === from);

@@ -32,7 +32,7 @@ ${form}
   );
 }
 
-/** The page that ends the session at the provider without a question; `form` is the provider's own, `nonce` of its script. */
+/** Returns the page that ends the session at the provider without confirmation. `form` is the provider's form, `nonce` that of its script. */
 export function loggingOutPage(form: string, nonce: string): string {
   return htmlPage(
     'Logging out',

@@ -28,7 +28,7 @@ export interface RunningGateway {
     readonly port: number;
     readonly protocol: 'http' | 'https';
   }[];
-  /** Listeners that the resources ask for and that are not served, with the reason. */
+  /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
   /** Errors and warnings in the resources. */
   readonly problems: number;
@@ -40,7 +40,7 @@ export interface RunningGateway {
 
 /**
  * Runs control plane and data plane in this process. Resolves when everything that can listen listens.
- * Rejects with `ERR_GATEWAY_PORT` when a port that a flag names is taken, or none of the listeners can be opened.
+ * Rejects with `ERR_GATEWAY_PORT` when the port of a flag is in use, or none of the listeners can be opened.
  */
 export async function startAll(settings: GatewaySettings, log: Loggers, quit: () => void): Promise<RunningGateway> {
   const metrics = createMetrics();

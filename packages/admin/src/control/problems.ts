@@ -2,7 +2,7 @@ import { issueData } from '@edge-gateway/core';
 import { compactJson } from '../answer.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 
-/** `/problems`: every problem of the configuration with its place, as `{total, problems}`. */
+/** `/problems`: every problem of the configuration with its file and line, as `{total, problems}`. */
 export const problems: ControlEndpointFactory = ({ state }) => ({
   paths: ['/problems'],
   help: 'every problem of the configuration',

@@ -19,7 +19,7 @@ export interface Endpoint {
   readonly parameters?: readonly Parameter[];
   /** Whether a request changes something, and so needs POST. Default never. */
   changes?(parameters: URLSearchParams): boolean;
-  /** True where the home page asks before it sends the form. Default false. */
+  /** True if the home page asks for confirmation before it sends the form. Default false. */
   readonly disruptive?: boolean;
   answer(parameters: URLSearchParams): Answer | Promise<Answer>;
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Next, ResourceRef } from '@edge-gateway/core';
 
-/** What the explorer shows. */
+/** The APIs that the explorer shows. */
 export interface GraphQLExplorer {
-  /** The APIs that are served now. */
+  /** The APIs that are currently served. */
   apis(): readonly ResourceRef[];
-  /** Runs the requests of the explorer on one of them; introspection is allowed. */
+  /** Handles the explorer's requests to one API; introspection is allowed. */
   serve(api: ResourceRef): ((req: IncomingMessage, res: ServerResponse, next: Next) => void) | undefined;
 }

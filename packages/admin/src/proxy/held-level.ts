@@ -1,9 +1,9 @@
 import { LOGGER_NAMES, LOG_LEVELS, type LoggerName, type Loggers } from '@edge-gateway/core';
 import type { SettableLevel } from '../levels.ts';
 
-/** Lowers the levels of loggers for as long as somebody needs it. */
+/** Lowers the levels of loggers temporarily. */
 export interface HeldLevel {
-  /** Lets every logger log at least this level. Returns the function that ends it. */
+  /** Makes every logger log at least this level. Returns the function that ends it. */
   hold(level: SettableLevel): () => void;
 }
 
@@ -11,8 +11,8 @@ export interface HeldLevel {
 const ORDER: readonly SettableLevel[] = ['trace', ...LOG_LEVELS, 'off'];
 
 /**
- * Creates a {@link HeldLevel}. With the last release each logger gets the level back that it had before the first hold; one
- * whose level was set in the meantime keeps that.
+ * Creates a {@link HeldLevel}. The last release restores the level that each logger had before the first hold; a logger
+ * whose level was set in the meantime keeps the new level.
  */
 export function createHeldLevel(log: Loggers): HeldLevel {
   const before = new Map<LoggerName, { readonly level: SettableLevel; held: SettableLevel }>();

@@ -2,7 +2,7 @@ import { escapeHtml } from '@edge-gateway/core';
 import { page } from '../page.ts';
 import type { Endpoint, Parameter } from './endpoint.ts';
 
-/** `/`: a page with a form for each endpoint; what interrupts traffic stands apart, and has to be confirmed. */
+/** `/`: a page with a form for each endpoint; forms that interrupt traffic are separate and must be confirmed. */
 export function indexPage(endpoints: readonly Endpoint[]): Endpoint {
   const sorted = [...endpoints].sort((a, b) => (a.paths[0] < b.paths[0] ? -1 : 1));
   const safe = sorted.filter(({ disruptive }) => !disruptive);
@@ -18,7 +18,7 @@ function tableOf(endpoints: readonly Endpoint[]): string {
   return `<table>\n${endpoints.map(rowOf).join('\n')}\n</table>`;
 }
 
-/** A browser does not send the form before the box is checked; it has no name, so it is no parameter. */
+/** A browser does not send the form before the box is checked. It has no name, so it is not sent as a parameter. */
 const CONFIRMATION = ' <label><input type="checkbox" required> I am sure</label>';
 
 function rowOf({ paths, help, changes, disruptive, parameters = [] }: Endpoint): string {

@@ -5,10 +5,10 @@ import { isOn, type EndpointFactory } from './endpoint.ts';
 import { createHeldLevel } from './held-level.ts';
 
 const MAX_FOLLOWERS = 8;
-/** What is kept for a reader that is slower than the log. Lines beyond it are left out and counted. */
+/** Bytes buffered for a slow reader. Lines beyond that are dropped and counted. */
 const MAX_WAITING_BYTES = 1_048_576;
 
-/** `/logs`: the newest log lines; with `follow` those that come as well. */
+/** `/logs`: the newest log lines; with `follow`, also new lines as they are written. */
 export const logs: EndpointFactory = ({ context: { log } }) => {
   const { recent } = log;
   if (!recent) return undefined;

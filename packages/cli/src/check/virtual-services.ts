@@ -22,7 +22,7 @@ export const virtualServices: Check = {
   },
 };
 
-/** True when the status of a resource names the resource that it refers to: then the status is the one problem. */
+/** Returns true if the status of a resource already names the missing resource, so that it is reported only once. */
 function isReported(object: StatusObject, { namespace, name }: ResourceRef): boolean {
   const quoted = `{ ${namespace}.${name} }`;
   return reportsOf(object).some(({ state, reason }) => state !== 'Pending' && reason.includes(quoted));

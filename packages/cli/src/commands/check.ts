@@ -84,7 +84,7 @@ async function check(io: Io, command: Command, flags: CheckFlags & { output: str
   conclude(terminal, results);
 }
 
-/** How many problems the gateway counts; 0 when it does not say. */
+/** Returns the number of problems that the gateway counts; 0 if it does not report one. */
 async function problemCount(connection: Connection): Promise<number> {
   try {
     return Number(dig(await connection.control('/problems'), 'total')) || 0;

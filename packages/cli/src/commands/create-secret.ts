@@ -22,7 +22,7 @@ export function addCreateSecret(create: Command, io: Io): void {
       const content = kind.read(io, flags);
       const text = await save(io, secretOf(metadata, kind.type, content), flags);
       const { out, err } = createTerminal(io);
-      // Not on standard output, which other forms than the table keep parseable.
+      // Not on standard output, which must stay parseable in other formats than the table.
       if (content.generated && !flags.dryRun) err(`The generated key, shown only once: ${content.generated}`);
       out(text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }));
     });

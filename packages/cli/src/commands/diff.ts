@@ -84,7 +84,7 @@ async function compare(io: Io, command: Command, directory: string): Promise<Com
   };
 }
 
-/** The resources that a running gateway lists, last good versions of rejected ones among them. */
+/** Returns the resources that a running gateway lists, including last good versions of rejected ones. */
 async function readInput(connection: Connection): Promise<readonly unknown[]> {
   const { data } = await connection.snapshot('input');
   if (Array.isArray(data)) return data;

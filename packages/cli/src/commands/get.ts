@@ -24,7 +24,7 @@ export function addGet(program: Command, io: Io): void {
     const command = withGetFlags(get.command(view.command), view.plural).aliases(view.aliases);
     if (view.kind === 'Proxy') {
       command.option('--edge', 'only those made from Gateway resources');
-      // Nothing makes such proxies yet.
+      // Such proxies do not exist yet.
       command.addOption(new Option('--kube', 'only those made from Kubernetes Gateway API resources').hideHelp());
     }
     command.action(async (name: string | undefined) => {

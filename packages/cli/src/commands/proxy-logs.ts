@@ -14,7 +14,7 @@ interface LogFlags {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** `proxy logs`: the newest log lines of the proxy; with `-f` those that come, in detail. */
+/** `proxy logs`: the newest log lines of the proxy; with `-f`, new lines at level debug. */
 export function addProxyLogs(proxy: Command, io: Io): void {
   const command = proxy
     .command('logs')
@@ -33,8 +33,8 @@ export function addProxyLogs(proxy: Command, io: Io): void {
 }
 
 /**
- * Prints until Ctrl-C, a signal, or the end of whoever reads the output. The gateway itself restores the level when the
- * connection ends, however this process does.
+ * Prints until Ctrl-C, a signal, or until the reader of the output exits. The gateway itself restores the level when the
+ * connection ends, however this process ends.
  */
 async function follow(io: Io, connection: Connection, debug: boolean): Promise<void> {
   const stop = new AbortController();

@@ -14,7 +14,7 @@ interface ValidateFlags {
   readonly output: 'table' | 'json';
 }
 
-/** `validate PATH...`: every problem of directories and files of resources, found by the code of the server. */
+/** `validate PATH...`: prints every problem of directories and files of resources, found by the code of the gateway. */
 export function addValidate(program: Command, io: Io): void {
   const command = program
     .command('validate')

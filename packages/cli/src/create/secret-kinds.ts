@@ -10,7 +10,7 @@ import { checkTlsFiles } from './tls-files.ts';
 export interface SecretContent {
   readonly data: Readonly<Record<string, string | Buffer>>;
   readonly labels?: Record<string, string>;
-  /** A value that was made up here, and that nobody has seen yet. */
+  /** A generated value, to be shown to the user. */
   readonly generated?: string;
 }
 

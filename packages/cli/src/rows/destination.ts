@@ -21,7 +21,7 @@ export function actionText(route: unknown, namespace: string): string {
   return table ? `${table.namespace}.${table.name} (route table)` : '';
 }
 
-/** Where a redirect leads: only the host where nothing else changes, else what of the URL changes. */
+/** Returns the target of a redirect: the parts of the URL that change. */
 function redirectText(redirect: unknown): string {
   const host = text(redirect, 'hostRedirect');
   const scheme = dig(redirect, 'httpsRedirect') === true ? 'https' : '';
@@ -34,7 +34,7 @@ function redirectText(redirect: unknown): string {
   return `redirect: ${scheme || host || port ? `${scheme || '<scheme>'}://${authority}` : ''}${path}`;
 }
 
-/** Weighted destinations, with the share that each gets. */
+/** Returns weighted destinations with their shares. */
 function weightedText(destinations: readonly unknown[], namespace: string): string {
   const weights = destinations.map((one) => Number(text(one, 'weight') || 0));
   const total = weights.reduce((sum, weight) => sum + weight, 0);

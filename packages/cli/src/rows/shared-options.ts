@@ -2,7 +2,7 @@ import { entries, items, text, type StatusObject } from '../objects.ts';
 import { statusCell } from '../status.ts';
 import type { TableData } from '../table.ts';
 
-/** The table of options that virtual hosts or routes share: the names of the options, a line each. */
+/** Returns the table of options that virtual hosts or routes share: one option name per line. */
 export function sharedOptionTable(objects: readonly StatusObject[], column: string): TableData {
   const rows = objects.map((object) => {
     const options = entries(object.spec, 'options').map(([name]) => name);

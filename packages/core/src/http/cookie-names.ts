@@ -1,6 +1,6 @@
 import type { Facts } from '../facts.ts';
 
-/** Returns whether a cookie, by its name, is one of a kind. */
+/** Returns whether a cookie name matches. */
 export type CookieTest = (name: string) => boolean;
 
 /** Attributes that the prefixes of cookie names depend on (RFC 6265bis, section 4.1.3). */
@@ -10,14 +10,14 @@ export interface PrefixAttributes {
   readonly domain: string | undefined;
 }
 
-/** Returns `__Host-` where a cookie with these attributes may carry it, so that no sibling host can set it; else nothing. */
+/** Returns `__Host-` if a cookie with these attributes may have this prefix, so that sibling hosts cannot set it; otherwise an empty text. */
 export function hostPrefix({ secure, path, domain }: PrefixAttributes): '' | '__Host-' {
   return secure && path === '/' && !domain ? '__Host-' : '';
 }
 
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Returns why browsers do not keep a cookie of this name with these attributes; `undefined` where they do. */
+/** Returns why browsers reject a cookie with this name and these attributes; `undefined` if they accept it. */
 export function cookieNameProblem(name: string, attributes: PrefixAttributes): string | undefined {
   if (!TOKEN.test(name)) return "only letters, digits and !#$%&'*+-.^_`|~ are allowed in the name of a cookie";
   const lower = name.toLowerCase();
@@ -28,7 +28,7 @@ export function cookieNameProblem(name: string, attributes: PrefixAttributes): s
   return undefined;
 }
 
-/** Records that the cookies of `facts.hiddenCookies` end here: whoever comes next gets the others. */
+/** Records the removal of the cookies of `facts.hiddenCookies`: the next handler receives only the others. */
 export function hideCookies(facts: Facts): void {
   const { hiddenCookies: isHidden } = facts;
   const cookie = isHidden && facts.header('cookie');

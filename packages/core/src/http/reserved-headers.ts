@@ -1,4 +1,4 @@
-/** Headers that frame a message or belong to one connection: whoever writes the message sets them (RFC 9110 7.6.1). */
+/** Headers that frame a message or belong to one connection: the sender of the message sets them (RFC 9110 7.6.1). */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -21,7 +21,7 @@ export const FORWARDED_HEADERS: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** Credentials, and names that servers take as proof of who or where the client is, or as another request line. */
+/** Credentials, and headers that servers trust as the identity or address of the client, or as another request line. */
 const IDENTITY_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'client-cert',
@@ -72,8 +72,8 @@ const IDENTITY_PREFIXES: readonly string[] = [
 ];
 
 /**
- * Returns true for a header that a value chosen by a client must not reach: credentials, identity, forwarding, framing. `name` may be in
- * any case; `_` counts as `-`, because many servers read both as one name. Names that resources choose are not known here, see
+ * Returns true for a header that clients must not be able to set: credentials, identity, forwarding, framing. `name` may be in
+ * any case; `_` counts as `-`, because many servers treat both as the same. Names that resources define are not included, see
  * {@link grantedHeaderNames}.
  */
 export function isIdentityHeader(name: string): boolean {
@@ -82,7 +82,7 @@ export function isIdentityHeader(name: string): boolean {
   return IDENTITY_PREFIXES.some((prefix) => dashed.startsWith(prefix));
 }
 
-/** Returns the name in lower case with `-` for each `_`: what many servers make of it. */
+/** Returns the name in lower case with `-` for each `_`, as many servers normalize it. */
 export function canonicalName(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
@@ -98,11 +98,11 @@ const LIST_FIELDS: ReadonlySet<string> = new Set([
 /** Fields whose keys are such names. */
 const MAP_FIELDS: ReadonlySet<string> = new Set(['headersFromMetadata', 'headersFromMetadataEntry']);
 
-/** The names found in a spec, which never changes. */
+/** Cached names by spec; specs are immutable. */
 const namesBySpec = new WeakMap<object, readonly string[]>();
 
 /**
- * Returns the names, as {@link canonicalName} gives them, of all headers that the given specs have the gateway set for upstreams: claims, granted headers,
+ * Returns the names, as {@link canonicalName} gives them, of all headers that the gateway sets for upstreams according to the given specs: claims, granted headers,
  * tokens, `requestHeadersToAdd`.
  */
 export function grantedHeaderNames(specs: Iterable<unknown>): ReadonlySet<string> {

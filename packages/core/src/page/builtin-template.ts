@@ -1,4 +1,4 @@
-/** The page without a template of the operator: one column, light and dark, no script and nothing to load. */
+/** The default template: one column, light and dark, without scripts or external resources. */
 export const BUILTIN_TEMPLATE = `<!doctype html>
 <html lang="en">
 <head>

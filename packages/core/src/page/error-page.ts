@@ -22,21 +22,21 @@ const MESSAGES: Readonly<Record<number, string>> = {
   504: 'Try again in a moment.',
 };
 
-/** What a request ended with. */
+/** The outcome of a request. */
 export interface ErrorFacts {
   /** From 400. */
   readonly status: number;
-  /** What a script reads; empty for none. */
+  /** The text for scripts; may be empty. */
   readonly body: string;
   readonly code?: string | undefined;
   readonly requestId?: string | undefined;
   /** Who is signed in. */
   readonly user?: string | undefined;
-  /** Where the one who is signed in can log out. */
+  /** Logout path of the signed-in user. */
   readonly logoutPath?: string | undefined;
 }
 
-/** Returns the page for an error: the text that a script would read stands in it. */
+/** Returns the page for an error. It contains the text for scripts. */
 export function errorPage({ status, body, logoutPath, ...rest }: ErrorFacts): PageContent {
   const ends = status >= 500 ? '5xx' : '4xx';
   const links: PageLink[] = [];

@@ -6,7 +6,7 @@ import { errorPage } from './error-page.ts';
 import { isNavigation, type RequestSigns } from './navigation.ts';
 import { pageHeaders, type Pages } from './pages.ts';
 
-/** Who reads a response. */
+/** The recipient of a response. */
 export interface Reader {
   readonly request: RequestSigns;
   readonly requestId: string;
@@ -17,8 +17,8 @@ export interface Reader {
 const CONTENT_TYPE = 'text/html; charset=utf-8';
 
 /**
- * Returns the response to an error as a page, with the same status and headers, where the navigation of a browser led to
- * it; as it is for scripts, and where it is no error of the gateway's own.
+ * Returns the response to an error as a page, with the same status and headers, for the navigation of a browser;
+ * unchanged for scripts, and for errors that are not the gateway's own.
  */
 export function forPeople(response: ErrorResponse, { request, requestId, pages, facts }: Reader): ErrorResponse {
   const { error, status, headers, contentType } = response;
@@ -40,13 +40,13 @@ export function forPeople(response: ErrorResponse, { request, requestId, pages, 
   };
 }
 
-/** The name that people know themselves by. */
+/** Returns the display name of a user. */
 function nameOf({ claims, subject }: Identity): string | undefined {
   const named = ['email', 'preferred_username', 'name'].map((claim) => claims[claim]);
   return named.find((value): value is string => typeof value === 'string' && value !== '') ?? subject;
 }
 
-/** Returns a denial with its page written out: body and headers. */
+/** Returns a denial with its page rendered: body and headers. */
 export function withPage(denied: AuthDenied, pages: Pages): AuthDenied {
   const { page, formAction, headers = [], ...rest } = denied;
   if (!page) return denied;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The parts of a request that show who made it. */
+/** The parts of a request that distinguish browsers from scripts. */
 export interface RequestSigns {
   /** Upper case. */
   readonly method: string;
@@ -8,7 +8,7 @@ export interface RequestSigns {
   header(name: string): string | undefined;
 }
 
-/** Returns the signs of a request of `node:http`, by the headers that the client sent. */
+/** Returns these parts of a `node:http` request, from the headers that the client sent. */
 export function signsOf({ method = 'GET', headers }: IncomingMessage): RequestSigns {
   return {
     method,
@@ -20,8 +20,8 @@ export function signsOf({ method = 'GET', headers }: IncomingMessage): RequestSi
 }
 
 /**
- * Returns true for the navigation of a browser, where a person reads the response: by Fetch metadata
- * (`Sec-Fetch-Mode: navigate`), and for browsers without it by an `Accept` that names `text/html`.
+ * Returns true for the navigation of a browser: by Fetch metadata
+ * (`Sec-Fetch-Mode: navigate`), and for browsers without it by an `Accept` that contains `text/html`.
  */
 export function isNavigation({ method, header }: RequestSigns): boolean {
   const mode = header('sec-fetch-mode');

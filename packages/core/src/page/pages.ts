@@ -2,35 +2,35 @@ import { GatewayError } from '../errors.ts';
 import { BUILTIN_TEMPLATE } from './builtin-template.ts';
 import { escapeHtml, safeHref } from './html.ts';
 
-/** What a page for people says. Everything is text; only `html` is markup of the gateway's own. */
+/** The content of a page. Everything is plain text except `html`, which is markup of the gateway. */
 export interface PageContent {
-  /** Names of the templates that suit it, the most specific first, e.g. `['403', '4xx']`. */
+  /** Names of the matching templates, the most specific first, e.g. `['403', '4xx']`. */
   readonly templates: readonly string[];
   readonly status: number;
   readonly title: string;
   readonly message: string;
-  /** Markup below the message, e.g. a form. Texts in it went through `escapeHtml`. */
+  /** Markup below the message, e.g. a form. Its texts are escaped with `escapeHtml`. */
   readonly html?: string;
   readonly links?: readonly PageLink[];
   /** Who is signed in. */
   readonly user?: string | undefined;
-  /** Code of the error, to look up. */
+  /** Error code. */
   readonly code?: string | undefined;
-  /** To find the request in the log. */
+  /** Request id, to find the request in the log. */
   readonly requestId?: string | undefined;
 }
 
-/** Where to go from a page; an empty address is the page itself. */
+/** A link of a page; an empty address is the page itself. */
 export interface PageLink {
   readonly href: string;
   readonly text: string;
 }
 
-/** Renders the pages that people see: errors, login, logout. */
+/** Renders pages for errors, login and logout. */
 export interface Pages {
   /** Returns a whole HTML document. */
   render(content: PageContent): string;
-  /** The `Content-Security-Policy` it is sent with; `formAction` names where forms may go beside this origin. */
+  /** Returns the `Content-Security-Policy` of the pages; `formAction` is the allowed target of forms. */
   policy(formAction?: string): string;
 }
 
@@ -55,9 +55,9 @@ const SAME_HOST =
   "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /**
- * Creates the pages from templates by name (`403`, `4xx`, `error`, `log-out`); without one that suits, the built-in page
+ * Creates the pages from templates by name (`403`, `4xx`, `error`, `log-out`); without a matching one, the built-in page
  * is used. In a template `{{ title }}` and the other {@link PAGE_VARIABLES} are replaced: texts escaped, `content`, `links`
- * and `details` as markup. Throws `ERR_CORE_PAGE_TEMPLATE` for a placeholder with another name.
+ * and `details` as markup. Throws `ERR_CORE_PAGE_TEMPLATE` for an unknown placeholder.
  *
  * @example
  * const pages = createPages(new Map([['error', '<h1>{{ title }}</h1>{{ content }}{{ links }}']]));
@@ -108,7 +108,7 @@ function anchor({ href, text }: PageLink): string {
   return `<a href="${escapeHtml(safeHref(href))}">${escapeHtml(text)}</a>`;
 }
 
-/** Headers of every page beside its type, with its policy: no cache keeps it, and it tells no other site where it was. Flat. */
+/** Returns the headers of every page except its type, flat: no caching, no referrer, and the given policy. */
 export function pageHeaders(policy: string): string[] {
   return [
     'cache-control',

@@ -19,7 +19,7 @@ export interface Issue {
   readonly hint?: string;
   /** Name of the route that has the problem, when it has one. */
   readonly route?: string;
-  /** Equal for all problems that one mistake causes, e.g. for all references to one missing resource. */
+  /** Identical for all problems with the same cause, e.g. all references to one missing resource. */
   readonly cause?: string;
 }
 

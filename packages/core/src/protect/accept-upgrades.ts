@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts';
 import type { ProtectedHandler } from './protect.ts';
 import { createUpgradeResponse } from './upgrade-response.ts';
 
-/** What is needed of a server of `node:http` or `node:https`. */
+/** The required part of a `node:http` or `node:https` server. */
 export interface UpgradeServer {
   on(event: 'upgrade', listener: (req: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
   listenerCount(event: 'upgrade'): number;
@@ -19,10 +19,10 @@ interface Mounted extends IncomingMessage {
 }
 
 /**
- * Hands the upgrades of a server to chains by their path, as `app.use(path, chain)` does for requests: the chain sees what is
- * left of the path. The longest path that fits wins; paths are case-sensitive. Other upgrades are rejected with 404, unless
- * another listener of the server may want them. Returns the server. Throws `ERR_CORE_MIDDLEWARE` for a path without a leading
- * slash, or a chain that is not of `protect`.
+ * Passes the upgrades of a server to chains by path, as `app.use(path, chain)` does for requests: the chain sees the rest
+ * of the path. The longest matching path wins; paths are case-sensitive. Other upgrades are rejected with 404, unless
+ * the server has another `upgrade` listener. Returns the server. Throws `ERR_CORE_MIDDLEWARE` for a path without a leading
+ * slash, or a chain that was not created by `protect`.
  *
  * @example
  * const server = app.listen(8080);
@@ -55,14 +55,14 @@ function mountPath(path: string, chain: ProtectedHandler): string {
   return path.replace(/\/+$/, '');
 }
 
-/** Whether a path is the mount path or goes on below it. */
+/** Returns true if a path is the mount path or below it. */
 function isBelow(url: string, path: string): boolean {
   if (!url.startsWith(`${path}`) || !url.startsWith('/')) return false;
   const behind = url[path.length];
   return behind === undefined || behind === '/' || behind === '?';
 }
 
-/** Takes the mount path off, as Express does. */
+/** Strips the mount path, as Express does. */
 function below(path: string, req: IncomingMessage): IncomingMessage {
   const mounted = req as Mounted;
   const url = req.url ?? '/';

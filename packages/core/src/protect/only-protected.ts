@@ -11,21 +11,21 @@ type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 const upgrades = new WeakSet<IncomingMessage>();
 
-/** Notes that a chain of `protect` has admitted this upgrade. */
+/** Records that a chain of `protect` has accepted this upgrade. */
 export function markProtected(req: IncomingMessage): void {
   upgrades.add(req);
 }
 
-/** The error of an upgrade that nobody takes over. */
+/** Returns the error for an upgrade without a handler. */
 export function upgradeRefused(): GatewayError {
   const { status, message } = ERROR_CODES.ERR_CORE_UPGRADE;
   return new GatewayError(message, { code: 'ERR_CORE_UPGRADE', status });
 }
 
 /**
- * Returns an `upgrade` that accepts only what a chain of `protect` has admitted and rejects everything else with
+ * Returns an `upgrade` that accepts only upgrades that a chain of `protect` has accepted, and rejects all others with
  * `ERR_CORE_UPGRADE` 403. An application's handlers do not run for upgrades: without this, `server.on('upgrade', api.upgrade)` would
- * let in everybody.
+ * accept every client.
  */
 export function onlyProtected(upgrade: Upgrade, log: Logger): Upgrade {
   return (req, socket, head) => {

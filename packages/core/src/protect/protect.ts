@@ -19,13 +19,13 @@ export interface ProtectedHandler extends Handler {
 }
 
 /**
- * Makes one chain of handlers for requests and for upgrades (WebSockets). A request passes them in order, as with
- * `app.use(...handlers)`. An upgrade passes all but the last in the same way, and then goes to `upgrade` of the last one: what a
- * handler rejects is written to the socket, which is then closed. A last handler without `upgrade` gets none: 403
- * `ERR_CORE_UPGRADE`. `drain` and `close` do so with every handler.
+ * Creates one chain of handlers for requests and for upgrades (WebSockets). A request passes through them in order, as with
+ * `app.use(...handlers)`. An upgrade passes through all but the last in the same way, and then goes to `upgrade` of the last one: the response of a
+ * rejecting handler is written to the socket, which is then closed. If the last handler has no `upgrade`, the response is 403
+ * `ERR_CORE_UPGRADE`. `drain` and `close` call those of every handler.
  *
- * Throws `ERR_CORE_MIDDLEWARE` where there is no handler, or one is no function. Errors that handlers pass to `next` go to the
- * `next` of the chain; of an upgrade they are responded to, as there is no error handler.
+ * Throws `ERR_CORE_MIDDLEWARE` without handlers, or if one is not a function. Errors that handlers pass to `next` go to the
+ * `next` of the chain; for an upgrade the chain responds itself, because there is no error handler.
  *
  * @example
  * const guarded = protect(jwt({ providers }), rbac({ policies }), graphqlApi({ schemaDefinition, remote, upstreams }));
@@ -44,7 +44,7 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
     upgrade(req: IncomingMessage, duplex: Duplex, head: Buffer): void {
       const socket = duplex as Socket;
       const res = createUpgradeResponse(req, socket);
-      // One without `upgrade` may be a guard itself.
+      // A handler without `upgrade` may be a guard itself.
       const before = (last.upgrade ? guards : all).map((guard) => contained(guard, socket));
       runAll(before, { req, res }, (error) => {
         if (error !== undefined) return respondToError(error, req, res);
@@ -87,7 +87,7 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
-/** An error here would end the process: there is nobody who could catch it. */
+/** Errors are handled here, because an uncaught one would end the process. */
 function takeOver(handler: Handler, { req, socket, head }: Upgrade): void {
   const before = socket.bytesWritten;
   try {

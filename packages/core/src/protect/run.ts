@@ -13,8 +13,8 @@ export interface Exchange {
 }
 
 /**
- * Runs handlers one after the other and calls `done` once: without an error when the last one passed the request on, else with
- * the first error. A handler that responds by itself ends the run. What is thrown after `next` was called goes to the caller.
+ * Runs handlers in order and calls `done` once: without an error if the last one called `next()`, otherwise with
+ * the first error. A handler that responds itself ends the run. An error thrown after `next` was called goes to the caller.
  */
 export function runAll(handlers: readonly Middleware[], exchange: Exchange, done: Next): void {
   const [handler, ...rest] = handlers;
@@ -23,7 +23,7 @@ export function runAll(handlers: readonly Middleware[], exchange: Exchange, done
   const next: Next = (error) => {
     if (called) return;
     called = true;
-    // Connect and Express take `null` for no error, too.
+    // Connect and Express also accept `null` as no error.
     if (error === undefined || error === null) runAll(rest, exchange, done);
     else done(error);
   };
@@ -37,7 +37,7 @@ export function runAll(handlers: readonly Middleware[], exchange: Exchange, done
 }
 
 /**
- * Runs a middleware where a framework has none of this form: returns true when it passed the request on, false when it
+ * Runs a middleware in a framework with another form of middleware: resolves with true if it called `next()`, with false if it
  * responded, and rejects with the error it passed to `next`.
  *
  * @example

@@ -2,12 +2,12 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { linger } from '../lingering-close.ts';
 
-/** Headers that belong to the handshake, or to the connection. */
+/** Headers of the handshake or of the connection. */
 const OF_HANDSHAKE = /^(?:connection|upgrade|date|keep-alive|content-length|transfer-encoding|sec-websocket-.*)$/;
 
-/** Returns a response on the socket of an upgrade, for everything that is no upgrade. The socket is closed behind it. */
+/** Returns a response on the socket of an upgrade, to reject it. The socket is closed afterwards. */
 export function createUpgradeResponse(req: IncomingMessage, socket: Socket): ServerResponse {
-  // Node takes its own listener off a socket that it hands over; without one an error would end the process.
+  // Node removes its own error listener from a socket that it detaches; without one an error would end the process.
   socket.on('error', () => {});
   const res = new ServerResponse(req);
   res.shouldKeepAlive = false;
@@ -20,7 +20,7 @@ export function createUpgradeResponse(req: IncomingMessage, socket: Socket): Ser
 }
 
 /**
- * Detaches the socket from its response, so that it can be upgraded. Headers that were set on the response, as renewed
+ * Detaches the socket from its response, so that it can be upgraded. Headers that were set on the response, such as renewed
  * cookies, are added to the response of the upgrade.
  */
 export function releaseSocket(res: ServerResponse, socket: Socket): void {

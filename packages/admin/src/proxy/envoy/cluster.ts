@@ -25,7 +25,7 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
   });
 }
 
-/** The limits that hold. */
+/** The limits that are in effect. */
 function thresholds(limits: NonNullable<SnapshotUpstream['spec']['circuitBreakers']>): Message {
   return message({
     priority: 'DEFAULT',

@@ -1,6 +1,6 @@
 import type { Secrets, SnapshotSettings } from '@edge-gateway/core';
 
-/** What the dump of a part needs beside the part. */
+/** Context for the dump of a part. */
 export interface DumpContext {
   readonly secrets: Secrets;
   readonly settings: SnapshotSettings;

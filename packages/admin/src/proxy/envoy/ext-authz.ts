@@ -4,7 +4,7 @@ import { message, protoDuration, typed, type Message } from './json.ts';
 
 const EXT_AUTHZ = 'envoy.extensions.filters.http.ext_authz.v3';
 
-/** How external auth behaves. It names no service: the chains of the AuthConfigs run in the proxy itself. */
+/** Returns the filter of external auth. It refers to no service, because the chains of the AuthConfigs run in the proxy itself. */
 export function extAuthz({ extauth = {} }: SnapshotSettings): Message {
   const { requestBody, statusOnError = DEFAULTS.authStatusOnError, requestTimeout = DEFAULTS.authTimeout } = extauth;
   return typed(`${EXT_AUTHZ}.ExtAuthz`, {
@@ -22,7 +22,7 @@ export function extAuthz({ extauth = {} }: SnapshotSettings): Message {
   });
 }
 
-/** The AuthConfig of one level as ExtAuthzPerRoute; without a block nobody is asked. */
+/** Returns the AuthConfig of one level as ExtAuthzPerRoute; without a block external auth is disabled. */
 export function extAuthzPerRoute({ configRef, disable }: ExtAuthExtension = {}): Message {
   if (disable || !configRef) return typed(`${EXT_AUTHZ}.ExtAuthzPerRoute`, { disabled: true });
   const config_id = `${configRef.namespace}.${configRef.name}`;

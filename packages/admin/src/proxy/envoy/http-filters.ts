@@ -22,7 +22,7 @@ const transformation = (stage: string): string => `${OWN}.transformation.${stage
 
 type Level = VirtualHost['options'] | Route['options'] | Destination['options'];
 
-/** The filters that requests of a listener pass, in order: those that a virtual host, route or destination of it uses. */
+/** Returns the filters of a listener in order: those that one of its virtual hosts, routes or destinations uses. */
 export function httpFilters(listener: Listener, settings: SnapshotSettings): Message[] {
   const levels = listener.virtualHosts.flatMap(levelsOf);
   const transforms = (stage: 'early' | 'regular'): Message | undefined =>
@@ -54,7 +54,7 @@ function isGraphql({ action }: Route): boolean {
   return action.type === 'graphql';
 }
 
-/** `typed_per_filter_config` of a virtual host. Without a block external auth asks nobody there. */
+/** Returns `typed_per_filter_config` of a virtual host. Without a block external auth is disabled there. */
 export function filtersOfHost(host: VirtualHost, settings: SnapshotSettings): Message {
   const { options } = host;
   const asks = levelsOf(host).some(({ extauth }) => extauth);
@@ -68,7 +68,7 @@ export function filtersOfHost(host: VirtualHost, settings: SnapshotSettings): Me
   });
 }
 
-/** `typed_per_filter_config` of a route: what it has of its own. */
+/** Returns `typed_per_filter_config` of a route: its own settings. */
 export function filtersOfRoute(route: Route, host: VirtualHost): Message {
   const { action, options } = route;
   return perFilter({

@@ -33,12 +33,12 @@ function named(place: string, block: JwtProviders | undefined): [place: string, 
   return block && Object.keys(block.providers ?? {}).length > 0 ? [[place, block]] : [];
 }
 
-/** What a virtual host asks of tokens; `undefined` where it asks for none. */
+/** Returns the token requirements of a virtual host; `undefined` if it has none. */
 export function jwtOfHost({ name, options }: VirtualHost, stage: JwtStage): Message | undefined {
   return named(name, jwtBlockOf([options], stage)).length > 0 ? perRoute({ requirement_name: name }) : undefined;
 }
 
-/** What a route asks of tokens; `undefined` where that of its virtual host holds. */
+/** Returns the token requirements of a route; `undefined` if those of its virtual host apply. */
 export function jwtOfRoute({ name, options }: Route, host: VirtualHost, stage: JwtStage): Message | undefined {
   const inherited = jwtBlockOf([host.options], stage);
   const block = jwtBlockOf([host.options, options], stage);

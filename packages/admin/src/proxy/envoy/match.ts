@@ -30,7 +30,7 @@ function headerMatcher({ name, value, regex, invertMatch }: HeaderMatcher): Mess
   });
 }
 
-/** The value that a header or parameter has to have; redacted where its name is that of a credential. */
+/** Returns the value that a header or parameter must have; redacted if its name is that of a credential. */
 function valueMatch({ name = '', value, regex }: Pick<HeaderMatcher, 'name' | 'value' | 'regex'>): Message {
   if (!value) return { present_match: true };
   return { string_match: stringMatch(isSecretName(name) ? REDACTED_IN_LOG : value, regex) };

@@ -2,11 +2,11 @@ import type { Rbac, RbacPolicy } from '@edge-gateway/core/schema';
 import { message, typed, type Message } from './json.ts';
 
 const RBAC = 'envoy.extensions.filters.http.rbac.v3';
-/** Where verified claims are, by provider. */
+/** Metadata key of verified claims, by provider. */
 const CLAIMS = 'envoy.filters.http.jwt_authn';
 type Principal = NonNullable<NonNullable<RbacPolicy['principals']>[number]['jwtPrincipal']>;
 
-/** The policies of one level as RBACPerRoute; a block that is disabled takes those of the levels above away. */
+/** Returns the policies of one level as RBACPerRoute; a disabled block removes those of the levels above. */
 export function rbacPerRoute({ disable, policies = {} }: Rbac): Message {
   if (disable) return typed(`${RBAC}.RBACPerRoute`);
   const entries = Object.entries(policies).map(([name, policy]) => [name, rbacPolicy(policy)] as const);
@@ -14,7 +14,7 @@ export function rbacPerRoute({ disable, policies = {} }: Rbac): Message {
   return typed(`${RBAC}.RBACPerRoute`, { rbac: { rules } });
 }
 
-/** The filter itself: without a block of a level it asks nothing. */
+/** Returns the filter itself: without a block at some level it has no effect. */
 export function rbacFilter(): Message {
   return typed(`${RBAC}.RBAC`);
 }
