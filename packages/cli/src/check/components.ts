@@ -16,19 +16,27 @@ export function readComponents(answer: unknown): RunningComponent[] {
 
 function problems(components: readonly RunningComponent[], noun: string): string[] {
   return components
-    .filter(({ state }) => state !== 'ready' && state !== 'OK')
+    .filter((one) => !isReady(one))
     .map(
       ({ name, kind, state, reason }) => `${noun} ${name} (${kind}) is ${state || 'unknown'}${reason && `: ${reason}`}`,
     );
 }
 
+const isReady = ({ state }: RunningComponent) => state === 'ready' || state === 'OK';
+
 const isListener = (component: RunningComponent) => component.kind === 'listener';
+
+/** True when `Pods` tells why the proxy is not ready: a listener is missing. */
+export function missesListener({ components = [], excluded }: CheckInput): boolean {
+  return !excluded.has('pods') && components.some((one) => isListener(one) && !isReady(one));
+}
 
 /** The parts a gateway consists of: its control plane and its proxies. */
 export const deployments: Check = {
   name: 'Deployments',
   excludedBy: 'deployments',
-  run({ components, note }: CheckInput) {
+  run(input: CheckInput) {
+    const { components, note } = input;
     if (components === undefined) {
       note(
         'Warning: the gateway does not tell its components (GET /components); Deployments and Pods were not checked',
@@ -36,7 +44,12 @@ export const deployments: Check = {
       return [];
     }
     const parts = components.filter((one) => !isListener(one));
-    return parts.length === 0 ? ['No running control plane or proxy was found'] : problems(parts, 'Component');
+    if (parts.length === 0) return ['No running control plane or proxy was found'];
+    const isToldByPods = missesListener(input);
+    return problems(
+      parts.filter(({ reason }) => !(isToldByPods && reason.startsWith('not every listener is served'))),
+      'Component',
+    );
   },
 };
 

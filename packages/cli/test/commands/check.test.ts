@@ -153,6 +153,49 @@ describe('check', () => {
     );
   });
 
+  it('tells of a listener without certificate once', async () => {
+    const reason = 'Listener Warning: SSLConfigWarning. Reason: SSL secret not found: no secret gw-system.none';
+    const components = [
+      { name: 'control-plane', kind: 'control-plane', state: 'ready' },
+      {
+        name: 'gateway-proxy',
+        kind: 'proxy',
+        state: 'starting',
+        reason: `not every listener is served: listener-::-8443: ${reason}`,
+      },
+      { name: 'listener-::-8443', kind: 'listener', state: 'failed', reason },
+    ];
+    const pages = {
+      '/components': components,
+      '/snapshots/proxies': {
+        data: [item('Proxy', 'gateway-proxy', { status: report('Warning', `warning: \n  ${reason}`) })],
+      },
+      '/ready': ((_, res) => res.writeHead(503).end('INITIALIZING')) satisfies Handle,
+    };
+    const { code, stderr } = await check(HEALTHY, [], pages);
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      `Error: 1 error occurred:\n\t* Listener listener-::-8443 (listener) is failed: ${reason}\n`,
+    );
+    expect((await check(HEALTHY, ['-x', 'pods'], pages)).stderr).to.contain('Component gateway-proxy');
+  });
+
+  it('leaves out what a proxy repeats of resources, and nothing else', async () => {
+    const reason = 'Route Warning: InvalidDestinationWarning. Reason: *v1.Upstream { gw-system.a } not found';
+    const shop = item('VirtualService', 'shop', { status: report('Warning', `warning: \n  ${reason}`) });
+    const proxy = (text: string) => ({
+      '/snapshots/proxies': { data: [item('Proxy', 'gateway-proxy', { status: report('Warning', text) })] },
+    });
+    const repeated = `warning: \n  gw-system.shop: ${reason}`;
+    const elided = `${repeated}\n… and 26 more problems`;
+    for (const text of [repeated, elided]) {
+      const { stderr } = await check([...HEALTHY, shop], [], proxy(text));
+      expect(stderr).to.contain('Found virtual service with warnings').and.not.contain('proxy');
+    }
+    const more = await check([...HEALTHY, shop], [], proxy(`${repeated}\n  Listener Warning: of its own`));
+    expect(more.stderr).to.contain('Found proxy with warnings');
+  });
+
   it('says so when the gateway does not tell its components', async () => {
     const { code, stdout } = await check(HEALTHY, [], { '/components': undefined });
     expect(code).to.equal(0);
