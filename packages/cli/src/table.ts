@@ -3,6 +3,8 @@ import { printable } from './printable.ts';
 
 /** Minimum width of a column; a very narrow terminal wraps the lines itself. */
 const MIN_COLUMNS = 5;
+/** Words up to this length stay whole in a table; where there is no room for that, each row becomes a block of lines. */
+const WHOLE_WORD = 8;
 
 /** A table as commands give it: every row has a cell per column; a line break in a cell starts a new line of it. */
 export interface TableData {
@@ -15,7 +17,8 @@ type Cell = readonly string[];
 
 /**
  * Draws a table with `+---+` borders and an upper-case header. Where it is wider than the terminal, empty columns are left
- * out and cells of the widest ones are wrapped: at a space, or in the middle of a word where there is none.
+ * out and cells of the widest ones are wrapped: at a space, or in the middle of a word where there is none. Where not even
+ * short words stay whole, each row becomes a block of `NAME  value` lines.
  *
  * @param width Columns of the terminal. Default: no limit, nothing is wrapped.
  */
@@ -26,6 +29,7 @@ export function renderTable(data: TableData, width = Infinity): string {
   const shown = fits ? [...data.columns.keys()] : filledColumns(all, data.columns.length);
   const cells = all.map((row) => shown.map((column) => row[column]!));
   const limits = shrink(cells, width - 3 * shown.length - 1);
+  if (!limits) return renderBlocks(cells, width);
   const wrapped = cells.map((row) =>
     row.map((cell, column) => cell.flatMap((line) => wrapLine(line, limits[column]!))),
   );
@@ -44,16 +48,21 @@ function widthsOf(rows: readonly (readonly Cell[])[]): number[] {
 }
 
 /** Lengths of the longest words that are not broken, tried in this order until the table fits. */
-const WHOLE_WORDS = [14, 12, 10, 8, 6, MIN_COLUMNS];
+const WHOLE_WORDS = [14, 12, 10, WHOLE_WORD];
 
-/** Makes the widest columns narrower until all of them fit into `total`, and breaks as few words as possible. */
-function shrink(rows: readonly (readonly Cell[])[], total: number): number[] {
+/**
+ * Makes the widest columns narrower until all of them fit into `total`, and breaks as few words as possible. Nothing is
+ * returned where short words would break.
+ */
+function shrink(rows: readonly (readonly Cell[])[], total: number): number[] | undefined {
   const widths = widthsOf(rows);
   if (sum(widths) <= total) return widths;
   const words = widthsOf(rows.map((row) => row.map((cell) => cell.flatMap((line) => line.split(' ')))));
   const floorsFor = (whole: number) =>
     widths.map((width, column) => Math.min(width, Math.max(MIN_COLUMNS, Math.min(words[column]!, whole))));
-  const floors = floorsFor(WHOLE_WORDS.find((whole) => sum(floorsFor(whole)) <= total) ?? MIN_COLUMNS);
+  const whole = WHOLE_WORDS.find((longest) => sum(floorsFor(longest)) <= total);
+  if (whole === undefined) return undefined;
+  const floors = floorsFor(whole);
   const limits = [...floors];
   const nearest = widths.map((width, column) => ({ missing: width - floors[column]!, column }));
   nearest.sort((a, b) => a.missing - b.missing);
@@ -64,6 +73,22 @@ function shrink(rows: readonly (readonly Cell[])[], total: number): number[] {
     left -= more;
   }
   return limits;
+}
+
+/** Each row as a block: the header of a column, then its cell; a header alone where there is no row. */
+function renderBlocks([head, ...rows]: readonly (readonly Cell[])[], width: number): string {
+  const titles = head!.map((cell) => cell.join(' '));
+  const indent = Math.max(...titles.map(columnsOf)) + 2;
+  const room = Math.max(MIN_COLUMNS, width - indent);
+  const block = (row: readonly Cell[]) =>
+    row.flatMap((cell, column) =>
+      cell
+        .filter((line) => line.trim() !== '')
+        .flatMap((line) => wrapLine(line, room))
+        .map((line, i) => padColumns(i === 0 ? titles[column]! : '', indent) + line),
+    );
+  const rule = '-'.repeat(Math.min(width, indent + MIN_COLUMNS));
+  return rows.length === 0 ? titles.join('  ') : rows.map((row) => block(row).join('\n')).join(`\n${rule}\n`);
 }
 
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);

@@ -91,8 +91,26 @@ describe('table', () => {
       expect(renderTable({ columns, rows })).to.contain('EMPTY');
     });
 
-    it('stays readable where there is hardly any room', () => {
-      expect(columnsOf(renderTable(data, 1).split('\n', 1)[0]!)).to.equal(25);
+    it('becomes a block a row where short words would break', () => {
+      const columns = ['Name', 'Domains', 'Status', 'Empty', 'Routes'];
+      const rows = [
+        ['shop', 'shop.example', 'Accepted', '', '/cart -> gw-system.cart (upstream)\n/ -> 200'],
+        ['other', '*', 'Warning', '', ''],
+      ];
+      expect(renderTable({ columns, rows }, 34).split('\n')).to.deep.equal([
+        'NAME     shop',
+        'DOMAINS  shop.example',
+        'STATUS   Accepted',
+        'ROUTES   /cart -> gw-system.cart',
+        '         (upstream)',
+        '         / -> 200',
+        '--------------',
+        'NAME     other',
+        'DOMAINS  *',
+        'STATUS   Warning',
+      ]);
+      expect(renderTable({ columns, rows: [] }, 34)).to.equal('NAME  DOMAINS  STATUS  EMPTY  ROUTES');
+      expect(renderTable({ columns, rows }, 1)).to.contain('NAME     shop\n');
     });
   });
 
