@@ -3,7 +3,8 @@ import { createContext, type Concern, type Context, type Handler } from './conce
 import { ERROR_CODES } from './error-codes.ts';
 import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from './errors.ts';
-import { applyHeaderChanges, factsOf } from './facts.ts';
+import { applyHeaderChanges, factsOf, type Facts } from './facts.ts';
+import { canonicalName } from './http/reserved-headers.ts';
 import { hideCookies } from './http/cookie-names.ts';
 
 /** Options that every middleware of the packages accepts, in addition to those of its resource block. */
@@ -89,6 +90,7 @@ function applyGranted(req: IncomingMessage): void {
 
 function applyToRequest(req: IncomingMessage): void {
   const facts = factsOf(req);
+  removeLookalikes(req, facts);
   const touched = new Set(facts.requestChanges.map((change) => change.name));
   for (const name of touched) {
     const value = facts.header(name);
@@ -101,6 +103,15 @@ function applyToRequest(req: IncomingMessage): void {
     req.headersDistinct = distinct(req.rawHeaders);
   }
   facts.requestChanges.length = 0;
+}
+
+/** Records the removal of what some servers would read as a header that is set or removed, though it has underscores. */
+function removeLookalikes(req: IncomingMessage, { requestChanges }: Facts): void {
+  const set = new Set(requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name));
+  for (const name of Object.keys(req.headers)) {
+    if (!name.includes('_') || set.has(name) || !set.has(canonicalName(name))) continue;
+    requestChanges.push({ op: 'remove', name });
+  }
 }
 
 function applyToResponse(req: IncomingMessage, res: ServerResponse): void {

@@ -57,6 +57,14 @@ describe('asMiddleware', () => {
     });
   }
 
+  it('removes what a server may read as a header that is set or removed', async () => {
+    const forged = { 'x-user': 'forged', x_user: 'forged', X_Granted: 'forged', x_other: 'kept' };
+    const response = await ask(middleware({}), { headers: forged });
+    expect(await response.json())
+      .to.include({ 'x-granted': 'yes', x_other: 'kept' })
+      .and.to.not.have.any.keys('x-user', 'x_user', 'x_granted');
+  });
+
   it('responds to a refusal by default, with the headers and the body of the error', async () => {
     const reply = { headers: { 'www-authenticate': 'Bearer' }, reply: { body: 'Jwt is missing' } };
     const response = await ask(middleware({ fails: error(401, reply) }));

@@ -1,6 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { GatewayError, createContext, onlyProtected, type Context, type Handler, type Next } from '@edge-gateway/core';
+import {
+  GatewayError,
+  canonicalName,
+  createContext,
+  onlyProtected,
+  type Context,
+  type Handler,
+  type Next,
+} from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { breaksLine, isHeaderName } from '../flat-headers.ts';
 import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../match/canonical-path.ts';
@@ -115,7 +123,10 @@ function requestHeaders(req: IncomingMessage, { options, target, changed }: Head
   const headers = changed.has('host') ? [] : ['host', host];
   const raw = req.rawHeaders;
   for (let i = 0; i < raw.length; i += 2) {
-    if (!isHopByHop(raw[i]!) && !ours.has(raw[i]!.toLowerCase())) headers.push(raw[i]!, raw[i + 1]!);
+    const name = raw[i]!;
+    // Some servers read both spellings as one name.
+    if (!isHopByHop(name) && !ours.has(name.toLowerCase()) && !ours.has(canonicalName(name)))
+      headers.push(raw[i]!, raw[i + 1]!);
   }
   if (acceptsTrailers(String(req.headers['te'] ?? ''))) headers.push('te', 'trailers');
   for (const [name, value] of Object.entries(forwarded)) if (!changed.has(name)) headers.push(name, value);
