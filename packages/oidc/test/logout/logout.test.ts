@@ -80,40 +80,46 @@ describe('logging out', () => {
     }
   });
 
-  it('is not undone by tokens that are renewed meanwhile', async () => {
-    const removed = Promise.withResolvers<void>();
-    const store = new session.MemoryStore();
-    const destroy = store.destroy.bind(store);
-    store.destroy = (id, done) => {
-      removed.resolve();
-      destroy(id, done);
-    };
-    const site = await startSite();
-    const idp = await startIdentityProvider({ redirectUris: [`${site.url}/callback`] });
-    // Due for a renewal at once.
-    const block = { preExpiryBuffer: '2h', cookieOptions: { notSecure: true } };
-    site.use(oidc(world.options({ issuerUrl: idp.issuer, appUrl: site.url, session: { ...block, store } })));
-    const browser = createBrowser();
-    await browser.visit(`${site.url}/a`);
-    const cookie = `__session=${browser.cookie('__session')}`;
-    const asked = Promise.withResolvers<ServerResponse>();
-    idp.intercept = (req, res) => {
-      if (req.url !== '/token') return false;
-      asked.resolve(res);
-      return true;
-    };
-    const slow = browser.send(`${site.url}/a`);
-    const answer = await asked.promise;
-    const logout = browser.send(`${site.url}/logout`);
-    await removed.promise;
-    const tokens = { access_token: 'renewed', refresh_token: 'next', token_type: 'Bearer', expires_in: 36_000 };
-    answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens));
-    await slow;
-    expect((await logout).status).to.equal(302);
-    expect((await createBrowser().send(`${site.url}/a`, { headers: { cookie } })).status).to.equal(302);
-    await idp.close();
-    await site.close();
-  });
+  for (const [path, status] of [
+    ['/logout', 302],
+    ['/channel', 200],
+  ] as const)
+    it(`at ${path} is not undone by tokens that are renewed meanwhile`, async () => {
+      const removed = Promise.withResolvers<void>();
+      const store = new session.MemoryStore();
+      const destroy = store.destroy.bind(store);
+      store.destroy = (id, done) => {
+        removed.resolve();
+        destroy(id, done);
+      };
+      const site = await startSite();
+      const idp = await startIdentityProvider({ redirectUris: [`${site.url}/callback`] });
+      // Due for a renewal at once.
+      const block = { preExpiryBuffer: '2h', cookieOptions: { notSecure: true } };
+      const frontChannelLogout = { path: '/channel' };
+      const options = { issuerUrl: idp.issuer, appUrl: site.url, frontChannelLogout, session: { ...block, store } };
+      site.use(oidc(world.options(options)));
+      const browser = createBrowser();
+      await browser.visit(`${site.url}/a`);
+      const cookie = `__session=${browser.cookie('__session')}`;
+      const asked = Promise.withResolvers<ServerResponse>();
+      idp.intercept = (req, res) => {
+        if (req.url !== '/token') return false;
+        asked.resolve(res);
+        return true;
+      };
+      const slow = browser.send(`${site.url}/a`);
+      const answer = await asked.promise;
+      const logout = browser.send(site.url + path);
+      await removed.promise;
+      const tokens = { access_token: 'renewed', refresh_token: 'next', token_type: 'Bearer', expires_in: 36_000 };
+      answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens));
+      await slow;
+      expect((await logout).status).to.equal(status);
+      expect((await createBrowser().send(`${site.url}/a`, { headers: { cookie } })).status).to.equal(302);
+      await idp.close();
+      await site.close();
+    });
 
   it('goes to afterLogoutUrl where nobody is logged in', async () => {
     const answer = await createBrowser().send(`${world.site.url}/logout`);
