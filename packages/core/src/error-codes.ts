@@ -12,6 +12,3 @@ export const ERROR_CODES = {
   ERR_CORE_TEMPLATE_RENDER: { status: 400, message: 'a template renders nothing for this input' },
   ERR_CORE_UPGRADE: { status: 403, message: 'this upgrade is not allowed here' },
 } as const satisfies Record<string, { status: number; message: string }>;
-
-/** A code of {@link ERROR_CODES}. */
-export type CoreErrorCode = keyof typeof ERROR_CODES;

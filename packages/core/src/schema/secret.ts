@@ -1,16 +1,5 @@
 import { bool, block, map, named, secret, text, type Static } from './field.ts';
 
-/** Secret types with a meaning of their own; every other one is accepted as it is. */
-export const SECRET_TYPES = [
-  'Opaque',
-  'extauth.vendor.io/accountcredentials',
-  'extauth.vendor.io/apikey',
-  'extauth.vendor.io/oauth',
-  'gw.vendor.io.EncryptionKeySecret',
-  'gw.vendor.io/header',
-  'kubernetes.io/tls',
-] as const;
-
 const fields = block({
   type: text('What the secret is for, e.g. `kubernetes.io/tls`, `extauth.vendor.io/oauth`.', { default: 'Opaque' }),
   data: map(text(), 'Values as base64, by key.', secret),
