@@ -19,7 +19,7 @@ if (rest.length > 0 || folder.startsWith('-')) {
 }
 const out = resolve(folder);
 mkdirSync(out, { recursive: true });
-// A tarball of an earlier version would be installed beside the new one.
+// Otherwise a tarball of an earlier version would be installed too.
 for (const name of readdirSync(out)) if (/^edge-gateway-.*\.tgz$/.test(name)) rmSync(join(out, name));
 
 for (const dir of published) {

@@ -15,10 +15,10 @@ const shell = process.platform === 'win32';
 
 /** Longest wait for the registry's first response, in milliseconds. */
 const REGISTRY_MS = 4000;
-/** Milliseconds between the lines that say that an installation goes on. */
+/** Milliseconds between progress messages of an installation. */
 const PROGRESS_MS = 10_000;
 
-/** What is installed: `run` is enough to build and run the gateway and the demo, `all` also to test and develop. */
+/** Installation scopes: `run` to build and run the gateway and the demo, `all` also to test and develop. */
 const SCOPES = {
   run: { flags: ['--prod'], what: 'dependencies to run, about 260 MB' },
   all: { flags: [], what: 'dependencies to run and test, about 410 MB' },
@@ -36,7 +36,7 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** Returns the scope and the fingerprint of what is installed completely. */
+/** Returns the scope and the fingerprint of the completed installation. */
 function installed() {
   if (!existsSync(stamp)) return {};
   const [scope, print] = readFileSync(stamp, 'utf8').split(' ');
@@ -73,7 +73,7 @@ async function install(flags, { registry, failure }) {
   return isNetwork ? { code: done.code, output: WITHOUT_NETWORK } : done;
 }
 
-/** What npm and pnpm print when they miss the network. */
+/** Output of npm and pnpm when the network is unavailable. */
 const NETWORK_ERRORS = /ENOTCACHED|ERR_PNPM_NO_OFFLINE|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|TIMEDOUT|TIMEOUT/;
 /** How npm treats a registry that did not respond at once. */
 const IMPATIENT = { npm_config_fetch_timeout: '20000', npm_config_fetch_retries: '1' };
@@ -83,7 +83,7 @@ The first start needs the network once, and not everything is on this machine ye
   npm config set https-proxy <address>
 Then run the command again.`;
 
-/** Runs a command, says from time to time that it goes on, and resolves with its exit code and all it printed. */
+/** Runs a command with progress messages, and resolves with its exit code and output. */
 function run(command, args, env) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env, shell });

@@ -9,7 +9,7 @@ const ownResources =
   args.some((arg) => arg === '--config' || arg.startsWith('--config=')) || process.env.GATEWAY_CONFIG;
 const printsOnly = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
 const isDemo = !ownResources && !printsOnly;
-/** The ports that gatewayctl asks unless it is told others. */
+/** The default ports of gatewayctl. */
 const DEFAULT_PORTS = { adminPort: 19_000, statsPort: 9091 };
 
 /** Programs that this one started, the gateway last. */
@@ -27,7 +27,7 @@ function run(script, scriptArgs) {
   return child;
 }
 
-/** Resolves with what a program says when it is ready, with nothing when it ends before. */
+/** Resolves with the ready message of a program, or with nothing if it ends before. */
 function outcome(child) {
   return new Promise((resolve) => {
     child.on('message', (message) => {
@@ -58,7 +58,7 @@ async function startDemo() {
   return outcome(run('apps/demo/dist/main.js', [generated]));
 }
 
-/** Prints where the gateway listens, what of it is missing, and what to try. */
+/** Prints the listeners of the gateway, those that are missing, and commands to try. */
 async function greet(ready) {
   const { listeners, unserved, problems, adminPort, statsPort } = ready;
   const urls = listeners.map((each) => `${each.protocol}://localhost:${each.port}`);

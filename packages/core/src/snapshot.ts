@@ -158,7 +158,7 @@ export interface Secrets {
   get(ref: ResourceRef): SecretValue | undefined;
   /**
    * Returns the last valid content of certificate files as a TLS secret, the same object until it changes; `undefined` when
-   * there never was any. Missing where no certificate files are read.
+   * there never was any. Missing if no certificate files are read.
    */
   files?(files: SslFiles): SecretValue | undefined;
 }

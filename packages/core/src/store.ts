@@ -20,7 +20,7 @@ export interface StoredResource {
   readonly partial?: true;
   /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
   readonly issues: readonly Issue[];
-  /** True for a refused virtual service that asks for TLS. */
+  /** True for a rejected virtual service with TLS. */
   readonly asksForTls?: true;
   /** What was found out beside that; its problems are among the issues. */
   readonly learned?: Learned;

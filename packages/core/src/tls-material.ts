@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 
-/** PEM texts that one side of a TLS connection is made of. */
+/** PEM texts for one side of a TLS connection. */
 export interface TlsTexts {
   readonly cert?: string;
   readonly key?: string;
@@ -9,16 +9,16 @@ export interface TlsTexts {
   readonly ca?: string;
 }
 
-/** What messages call the texts, e.g. `tls.crt` or the path of a file. */
+/** Names of the texts in messages, e.g. `tls.crt` or the path of a file. */
 export type TlsTextNames = Readonly<Record<keyof TlsTexts, string>>;
 
-/** One text that cannot be used. The message never contains the text. */
+/** A problem of one text. The message never contains the text. */
 export interface TlsTextProblem {
   readonly text: keyof TlsTexts;
   readonly message: string;
 }
 
-/** Returns the first problem of the texts: no readable PEM, a key of another certificate, or refused by TLS itself. */
+/** Returns the first problem of the texts: no readable PEM, a key of another certificate, or an error of the TLS library. */
 export function tlsTextProblem({ cert, key, ca }: TlsTexts, names: TlsTextNames): TlsTextProblem | undefined {
   const problem = (text: keyof TlsTexts, what: string): TlsTextProblem => ({ text, message: `${names[text]} ${what}` });
   const leaf = cert === undefined ? undefined : parseCertificates(cert)?.[0];

@@ -16,7 +16,7 @@ export interface Question {
 }
 
 /**
- * Asks a server for a JSON object, which is frozen. Rejects with `ERR_EXTAUTH_ANSWER`, naming the server, for an answer that is none, has
+ * Fetches a JSON object, which is frozen. Rejects with `ERR_EXTAUTH_ANSWER` and the name of the server for a response that is not one, has
  * another status than 200 or is too long, and when nobody answers; with the reason of the signal when that aborts.
  * Redirects are refused.
  */

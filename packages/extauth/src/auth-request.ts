@@ -34,14 +34,14 @@ function mountPathOf(req: IncomingMessage & { readonly baseUrl?: string; readonl
   return baseUrl ?? (originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : '');
 }
 
-/** As the gateway does: a client in a user's own server does not say itself where it is. */
+/** Replaced as in the gateway: in a user's own server a client must not forge its address. */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'] as const;
 
 function forwardedOf(connection: ClientConnection, name: string): string | undefined {
   const { clientAddress, clientPort, scheme, localPort } = connection;
   if (name === 'x-forwarded-for') return clientAddress;
   if (name === 'x-forwarded-proto') return scheme;
-  // Behind a proxy the port is what the proxy says.
+  // Behind a proxy the port comes from the proxy.
   return name === 'x-forwarded-port' && clientPort > 0 ? String(localPort) : undefined;
 }
 

@@ -150,7 +150,7 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<S
   };
 }
 
-/** What is appended joins what earlier steps granted, never what the client sent under that name. */
+/** Makes appended values extend those of earlier steps, never the client's own header. */
 function withoutClientCopies(
   changes: readonly HeaderChange[],
   earlier: readonly HeaderChange[] = [],

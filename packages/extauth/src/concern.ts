@@ -74,7 +74,7 @@ function grantedHere(methods: readonly AuthMethodKind[], scope: Scope | undefine
   return grantedHeadersOf(specsOf(scope), methods);
 }
 
-/** Browsers send the cookies of a login to every route of the host, also where nobody is asked. */
+/** Browsers send the cookies of a login to every route of the host, also to routes without external auth. */
 function hiddenHere(methods: readonly AuthMethodKind[], scope: Scope | undefined): CookieTest {
   return hiddenCookiesOf(specsOf(scope), methods);
 }

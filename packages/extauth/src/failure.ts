@@ -7,12 +7,12 @@ import { GatewayError } from '@edge-gateway/core';
 export const SAFE_HEADER_BYTES = 8192;
 
 export interface UnusableAnswerParts {
-  /** Status of the answer, where there was one. */
+  /** Status of the response, if any. */
   readonly answered?: number;
   readonly cause?: unknown;
 }
 
-/** A server that was asked gave no answer that can be used. */
+/** A server returned no usable response. */
 export class UnusableAnswer extends GatewayError {
   readonly answered: number | undefined;
 
@@ -22,9 +22,9 @@ export class UnusableAnswer extends GatewayError {
   }
 }
 
-/** What Node and undici throw for arguments that they do not accept, instead of calling a server. */
+/** Errors of Node and undici for invalid arguments, thrown before a server is called. */
 const BAD_ARGUMENT = /^(?:ERR_INVALID_|ERR_HTTP_INVALID_|ERR_UNESCAPED_|UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED)/;
-/** The only type errors that stand for a failed call: those of `fetch`. */
+/** The only type errors that mean a failed call: those of `fetch`. */
 const FAILED_FETCH = new Set(['fetch failed', 'terminated']);
 const DEFECTS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError];
 
@@ -39,8 +39,8 @@ function isClientStatus(status = 0): boolean {
 }
 
 /**
- * Whether an error means that a server failed. Everything else, such as a call that could not even be made, may have been
- * caused by the content of the request, and must never count as a permission.
+ * Returns true if an error means that a server failed. Any other error, such as a call that could not be made, may have been
+ * caused by the content of the request, and must never allow it.
  */
 export function isServerFailure(error: unknown): boolean {
   if (clientStatusOf(error) !== undefined) return false;
@@ -51,7 +51,7 @@ export function isServerFailure(error: unknown): boolean {
   return !DEFECTS.some((type) => error instanceof type);
 }
 
-/** An error that the client caused. `status` is what it is answered. */
+/** Returns an error that the client caused. `status` is the response status. */
 export function clientError(message: string, status: 400 | 413 | 429 | 431, cause?: unknown): GatewayError {
   return new GatewayError(message, { code: 'ERR_EXTAUTH_REQUEST', status, ...(cause !== undefined && { cause }) });
 }

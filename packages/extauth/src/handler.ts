@@ -92,7 +92,7 @@ export function createAuthHandler({ chain, granted, hidden, settings, context, i
       return false;
     }
     stats.error.value++;
-    // Else anybody could fail the judgement by hanging up, or by what only they can fail.
+    // Otherwise a client could cause a failure, e.g. by disconnecting, to be allowed.
     if (settings.failureModeAllow && !decision.failClosed && !hasLeft(exchange)) {
       stats.failureModeAllowed.value++;
       return true;
@@ -154,7 +154,7 @@ async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promis
   return { bytes: bytes.subarray(0, limit), whole: bytes.length <= limit };
 }
 
-/** What goes wrong outside the steps is caused by the client, or a defect: no server was asked. */
+/** Failures outside the steps are caused by the client or a defect, because no server was called. */
 function failureOf(error: unknown): Exclude<ChainDecision, AuthAllowed> {
   const status = clientStatusOf(error);
   if (status === undefined)
@@ -166,7 +166,7 @@ function hasLeft({ req, res }: Exchange): boolean {
   return res.destroyed || (req.destroyed && !req.complete);
 }
 
-/** The headers of the request that a chain has changed: what is granted under a name comes from nobody else, in any spelling. */
+/** Returns the request headers that a chain changes; granted headers replace those of the client in every spelling. */
 function namesOf(decision: ChainDecision): string[] {
   return decision.allowed ? (decision.requestChanges ?? []).map(({ name }) => name) : [];
 }

@@ -46,14 +46,14 @@ const concern: Concern<ExtAuthMiddlewareOptions> = {
   },
 };
 
-/** Passes the refusal on as an error: `asMiddleware` decides what becomes of it. */
+/** Passes the denial on as an error: `asMiddleware` responds or calls `next(error)`. */
 const refuseHere: Refuse = (refusal, { req, res, next }) => {
   if (res.headersSent || res.destroyed) return;
   next(denialError({ allowed: false, ...refusal }, factsOf(req), 'ERR_EXTAUTH_DENIED'));
 };
 
 /**
- * External auth for Express and `node:http`: asks the chain of an AuthConfig and hands what was granted on in `req.headers` and
+ * Creates external auth for Express and `node:http`: runs the chain of an AuthConfig and sets granted headers in `req.headers` and the identity in
  * `identityOf(req)`. A refusal is answered, or passed to `next(error)` as `ERR_EXTAUTH_DENIED` with `onRefusal: 'next'`. Throws `ERR_EXTAUTH_METHOD`, `ERR_EXTAUTH_CONFIG` or `ERR_CORE_EXPRESSION` for a
  * chain that cannot be used.
  *

@@ -3,9 +3,9 @@ import { GatewayError, restoreBody } from '@edge-gateway/core';
 import { clientError } from './failure.ts';
 
 /**
- * Returns the body that a parser in front has read: its bytes where the parser kept them, else JSON, a form or text
- * serialized again. Throws `ERR_EXTAUTH_REQUEST` (400) for a body that no step can be shown, and `ERR_EXTAUTH_CONFIG`
- * where earlier middleware consumed the body and left nothing of it.
+ * Returns the body that an earlier parser consumed: its bytes if the parser kept them, otherwise JSON, a form or text
+ * serialized again. Throws `ERR_EXTAUTH_REQUEST` (400) for a body that cannot be restored, and `ERR_EXTAUTH_CONFIG`
+ * if earlier middleware consumed the body and left nothing of it.
  */
 export function parsedBody(req: IncomingMessage): Buffer {
   const restored = restoreBody(req);

@@ -9,14 +9,14 @@ export const MAX_BYTES = 16 * 1024 * 1024;
 /** A larger entry is not remembered. */
 export const MAX_ENTRY_BYTES = 64 * 1024;
 
-/** What was learned of tokens, by a keyed hash of them, each until its end. */
+/** Cached facts about tokens, by a keyed hash, each until its expiry. */
 export interface Remembered<T extends object> {
   get(token: string): T | undefined;
   /** `until` in milliseconds since the epoch. */
   set(token: string, value: T, until: number): void;
 }
 
-/** Makes a store bounded in entries and bytes: the entry that has been unused for longest goes first. */
+/** Creates a store bounded in entries and bytes. The least recently used entry is evicted first. */
 export function createRemembered<T extends object>(now: () => number): Remembered<T> {
   const secret = randomBytes(32);
   const entries = new LRUCache<string, T>({
@@ -30,7 +30,7 @@ export function createRemembered<T extends object>(now: () => number): Remembere
   return {
     get: (token) => entries.get(keyedDigest(secret, token)),
     set(token, value, until) {
-      // An entry is still good at the end of its time to live.
+      // An entry is still valid at the end of its time to live.
       const ttl = Math.ceil(until - now()) - 1;
       if (ttl > 0) entries.set(keyedDigest(secret, token), value, { ttl });
     },

@@ -1,10 +1,10 @@
 import type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthRequest, Logger } from '@edge-gateway/core';
 import { clientStatusOf, isServerFailure } from './failure.ts';
 
-/** A refusal because something went wrong, and nobody was judged. */
+/** A denial because of a failure, without a decision. */
 export interface Failed {
   readonly failed?: true;
-  /** True where no server failed: `failureModeAllow` must not apply, for the client may have caused it. */
+  /** True if no server failed: `failureModeAllow` must not apply, because the client may have caused the failure. */
   readonly failClosed?: true;
 }
 

@@ -51,7 +51,7 @@ function isAccessTokenType(typ: unknown): boolean {
   return typeof typ === 'string' && /^(?:application\/)?(?:jwt|(?:[a-z0-9-]+-)?at\+jwt)$/i.test(typ);
 }
 
-/** What Keycloak writes into the claim `typ` of tokens that are for itself or for the client. */
+/** Values of the claim `typ` in Keycloak tokens that are not access tokens. */
 const OTHER_KINDS: ReadonlySet<unknown> = new Set(['ID', 'Refresh', 'Offline', 'Logout']);
 
 /** Tokens about an event have `events` (RFC 8417 §2.2), among them those of a logout. */

@@ -9,7 +9,7 @@ const COOL_DOWN_MS = 30_000;
 const FETCH_TIMEOUT_MS = 5_000;
 /** After a read that failed the next is made no sooner than this, in milliseconds. */
 const RETRY_MS = 1_000;
-/** With keys at hand, nobody waits longer than this for newer ones, in milliseconds: there are 200 for the whole step. */
+/** Longest wait for newer keys when keys are cached, in milliseconds: the whole step has 200. */
 const PATIENCE_MS = 100;
 
 /** The keys that tokens are checked with. */
@@ -81,7 +81,7 @@ export function remoteTokenKeys(url: string, refreshInterval: string | undefined
         else await Promise.race([done.catch(() => {}), patience]);
       } else if (!keys.has(kid) && age > COOL_DOWN_MS) {
         const { done, patience } = newer();
-        // Not a failure: else a token with an invented key id would pass by `failureModeAllow` while the server is away.
+        // Not a failure: otherwise `failureModeAllow` would allow a token with an invented key id while the server is unavailable.
         await Promise.race([done.catch(() => {}), patience]);
       }
       return keys.get(kid);

@@ -14,37 +14,37 @@ import { createRemembered } from './remembered.ts';
 import { jwtChecker } from './token-jwt.ts';
 
 const DEFAULT_CACHE_MS = 600_000;
-/** How long a refused token is refused without being asked about, in milliseconds. */
+/** How long a rejected token is rejected without a call, in milliseconds. */
 const REFUSED_MS = 10_000;
 /** Longest time for the calls about one token, in milliseconds. They outlive the request that began them. */
 const CALL_TIMEOUT_MS = 10_000;
-/** Most tokens that are asked about at once. */
+/** Most concurrent lookups. */
 export const MAX_CALLS = 1000;
 
-/** What a server answers to a token that it does not take at all, because of its form or length. */
+/** Statuses of a server that rejects a token because of its form or length. */
 const BAD_FORM = [400, 413, 414, 422, 431];
-/** The same, and RFC 6750 §3.1: what it answers to a bearer token that is not good. */
+/** The same, and those for an invalid bearer token (RFC 6750 §3.1). */
 const BAD_TOKEN = [401, 403, ...BAD_FORM];
 
-/** What is known of a good token; frozen. */
+/** Facts about a valid token; frozen. */
 export interface Known {
   readonly claims: Claims;
   readonly userInfo?: Claims;
 }
 
-/** Why a token is not good. `isFinal`: its issuer said so, and would say so again. */
+/** Why a token is invalid. `isFinal`: its issuer rejected it, and would do so again. */
 interface Refused {
   readonly reason: string;
   readonly isFinal: boolean;
 }
 
-/** `undefined` where the endpoint does not take the token. */
+/** `undefined` if the endpoint rejects the token. */
 type Introspect = (token: string, signal: AbortSignal) => Promise<Claims | undefined>;
 
-/** What is known of a token, or why it is not good. */
+/** Facts about a token, or why it is invalid. */
 export type LookUp = (token: string) => Promise<Known | string>;
 
-/** Results of calls, and the calls under way, of all compiled forms of one step. */
+/** Results of calls, and the calls in progress, of all compiled versions of one step. */
 interface Memory {
   readonly known: ReturnType<typeof createRemembered<Known>>;
   readonly refused: ReturnType<typeof createRemembered<Refused>>;
@@ -52,8 +52,8 @@ interface Memory {
 }
 
 /**
- * Makes what looks tokens up, and remembers what took a call. Signatures are checked each time: keys may be gone. Requests
- * with the same token at the same time share the calls. Throws `ERR_EXTAUTH_CONFIG` for a block that cannot be used.
+ * Creates a token lookup that caches the results of calls. Signatures are verified each time, because keys may be withdrawn. Concurrent requests
+ * with the same token share the calls. Throws `ERR_EXTAUTH_CONFIG` for an invalid block.
  */
 export function createLookUp(spec: AccessTokenValidation, id: string, context: Context): LookUp {
   checkUrls(spec, id);
@@ -88,7 +88,7 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
     return learned;
   }
 
-  /** Not bound to the time or the client of one request: all that wait share the result. */
+  /** Independent of the timeout or the client of one request: all waiting requests share the result. */
   function start(token: string, checked: Claims | undefined): Promise<Known | Refused> {
     if (running.size >= MAX_CALLS) throw clientError('too many token lookups', 429);
     const calling = learn(token, checked).finally(() => running.delete(token));
@@ -125,18 +125,18 @@ async function askUserInfo(url: string, token: string, signal: AbortSignal): Pro
   try {
     return await askJson(url, { method: 'GET', headers, signal, refusals: BAD_TOKEN });
   } catch (error) {
-    // Not every server takes a header this long, and some just close the connection.
+    // Not every server accepts a header this long, and some just close the connection.
     if (token.length > SAFE_HEADER_BYTES && isServerFailure(error)) return undefined;
     throw error;
   }
 }
 
-/** Whether the user info names another subject than the token (OpenID Connect Core 5.3.2). */
+/** Returns true if the user info has another subject than the token (OpenID Connect Core 5.3.2). */
 function isOfOther({ sub }: Claims, { sub: expected }: Claims): boolean {
   return sub !== undefined && expected !== undefined && sub !== expected;
 }
 
-/** When the token ends, in milliseconds since the epoch. An end that is no number is none that counts. */
+/** Returns the expiry of a token in milliseconds since the epoch. An expiry that is not a number is invalid. */
 function endOf({ exp }: Claims): number {
   return exp === undefined ? Infinity : typeof exp === 'number' ? exp * 1000 : 0;
 }
@@ -185,7 +185,7 @@ function introspectorOf(
   };
 }
 
-/** As RFC 6749 §2.3.1 wants the two halves of client credentials. */
+/** Encodes a part of client credentials (RFC 6749 §2.3.1). */
 function formEncoded(text: string): string {
   return new URLSearchParams({ text }).toString().slice('text='.length);
 }

@@ -29,7 +29,7 @@ export interface GraphQLActionOptions {
   /** Path on the server of a remote API. Default `/graphql`. */
   readonly serverPath?: (api: ResourceRef) => string | undefined;
   /**
-   * Where results are kept that `@cacheControl` lets everyone share. Default: in memory, for each API its own. They are sealed with
+   * Store of results that `@cacheControl` makes public. Default: in memory, per API. They are encrypted with
    * `signing-key` of the Secret `gw-system.extauth-signing-key`.
    */
   readonly cache?: ResultStore;

@@ -31,7 +31,7 @@ export interface Asked {
   readonly facts: Facts;
   readonly method: string;
   readonly signal: AbortSignal;
-  /** The request says who its client is. */
+  /** True if the request identifies its client. */
   readonly personal?: boolean | undefined;
   /** How requests to upstreams are tried again. */
   readonly retries?: RetryPolicy | undefined;
@@ -53,7 +53,7 @@ export interface Results extends AsyncIterable<ApiResult> {
 /** Answers single requests. */
 export interface Answerer {
   answer(asked: Asked): Promise<Answer>;
-  /** The operation of a request, checked and not run. */
+  /** The validated operation of a request. */
   operation(asked: Asked): Promise<Operation | Refusal>;
   /** Answers what is no request of an operation. */
   refuse(refused: Refusal, wanted: Wanted): Answer;

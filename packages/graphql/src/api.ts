@@ -25,7 +25,7 @@ export interface OperationRequest {
   readonly facts: Facts;
   /** Aborted when the client has left or the time is over. */
   readonly signal: AbortSignal;
-  /** The request says who its client is: its result is for this client alone, unless the schema declares it public. */
+  /** True if the request identifies its client: its result is private, unless the schema declares it public. */
   readonly personal?: boolean | undefined;
   /** How requests to upstreams are tried again. */
   readonly retries?: RetryPolicy | undefined;
@@ -50,7 +50,7 @@ export interface ApiResult {
   readonly cacheControl?: string;
   /** Set when the result depends on nothing of the client but document and variables, and may be kept so long. */
   readonly sharedForSeconds?: number;
-  /** The schema declares it public: it may be given to clients that say who they are, too. */
+  /** True if the schema declares it public: it may be returned to identified clients, too. */
   readonly declaredPublic?: true;
 }
 

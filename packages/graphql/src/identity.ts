@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { isIdentityHeader, type Facts, type Route, type Scope } from '@edge-gateway/core';
 
-/** Options of a route that say who may use it. */
+/** Options of a route that restrict access. */
 const GUARDS = ['extauth', 'jwt', 'jwtStaged', 'jwtProvidersStaged', 'rbac'] as const;
 
-/** Returns true where some policy of the route, or of its virtual host, decides who may use it. */
+/** Returns true if a policy of the route or of its virtual host restricts access. */
 export function isGuarded({ virtualHost, route }: Pick<Scope, 'virtualHost' | 'route'>): boolean {
   const levels: readonly Readonly<Record<string, unknown>>[] = [virtualHost.options, route?.options ?? {}];
   const extauth = (route?.options as Route['options'] | undefined)?.extauth;
@@ -16,8 +16,8 @@ export function isGuarded({ virtualHost, route }: Pick<Scope, 'virtualHost' | 'r
 }
 
 /**
- * Returns true for a request that says who its client is: by credentials, by a client certificate, or by a header that a policy in front has
- * set. What only the headers of an own scheme say is not known here.
+ * Returns true for a request that identifies its client: by credentials, by a client certificate, or by a header that an earlier policy has
+ * set. Headers of custom schemes are not recognised.
  */
 export function carriesIdentity(req: IncomingMessage, facts: Facts): boolean {
   if (facts.header('authorization') !== undefined || facts.header('cookie') !== undefined) return true;

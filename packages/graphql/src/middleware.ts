@@ -64,8 +64,8 @@ export interface GraphQLApiOptions {
 
 /**
  * Serves a GraphQL API as a middleware: it answers every request it gets, and gives `next` only errors that are none of the
- * client's. Throws `ERR_GRAPHQL_API` where the API cannot be served as it is declared. WebSockets come through `protect` alone: its
- * `upgrade` runs the handlers that stand before the API. `drain`
+ * client's. Throws `ERR_GRAPHQL_API` if the API is invalid. WebSockets require `protect`: its
+ * `upgrade` runs the handlers in front of the API. `drain`
  * ends subscriptions so that their clients connect again, elsewhere; `close` ends its connections.
  *
  * @example

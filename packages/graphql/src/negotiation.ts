@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Returns `Vary` of a negotiated answer: caches must not give it to clients that accept another type. Keeps what middleware in front has set. */
+/** Returns `Vary` of a negotiated response, with the values that earlier middleware has set. */
 export function varyByAccept(res: ServerResponse): string {
   const set = [res.getHeader('vary') ?? []].flat().map(String);
   return set.some((value) => /(^|,)\s*(\*|accept)\s*(,|$)/i.test(value))

@@ -100,7 +100,7 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   write({ status: 200, body: `[${answers.map(({ body }) => body).join(',')}]`, headers: [] });
 }
 
-/** Answers a HEAD request for results as they come: the head of the answer, and nothing is run. */
+/** Responds to a HEAD request for an event stream: only the head, without executing the operation. */
 async function announce(exchange: ActionExchange, answerer: Answerer, asked: Asked): Promise<Refusal | undefined> {
   const operation = await answerer.operation(asked);
   if (isRefusal(operation)) return operation;

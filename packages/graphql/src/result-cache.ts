@@ -14,7 +14,7 @@ export interface CachedResult {
   readonly cacheControl: string | undefined;
   /** How long it has been kept, in whole seconds: caches of clients keep it so much shorter. */
   readonly age: number;
-  /** For clients that say who they are, too. */
+  /** True if it may be returned to identified clients, too. */
   readonly declaredPublic: boolean;
 }
 

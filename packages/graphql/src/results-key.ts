@@ -1,13 +1,13 @@
 import { deriveKey, randomToken, secretText, SIGNING_KEY_SECRET, type Context } from '@edge-gateway/core';
 import { graphqlError } from './refusal.ts';
 
-/** Characters of a key that is taken to be random. */
+/** Minimum length of a key in characters. */
 const MIN_KEY_LENGTH = 32;
 const USE = 'graphql results';
 
 /**
- * Makes what gives the key that seals kept results: of `given`, else of `signing-key` in the Secret that logins use too, which may change
- * while the process runs, else a random one: then no other process, and not this one after a restart, reads what is kept. Throws
+ * Creates a getter of the encryption key of cached results: from `given`, or else from `signing-key` in the Secret that logins use too, which may change
+ * while the process runs, or else a random one: then only this process can read its results, until it restarts. Throws
  * `ERR_GRAPHQL_API` where `given` is shorter than 32 characters.
  */
 export function createResultsKey(given: string | undefined, context: Context): () => Uint8Array {

@@ -4,7 +4,7 @@ import { ageOf, keyOf, MAX_RESULT_CHARACTERS, type CachedResult, type ResultCach
 
 /**
  * Where results are kept beyond one process. What it rejects with, or gives that no API put there, counts as nothing
- * found: a request is never refused for it. What it is given is encrypted, and authenticated together with its key.
+ * found: requests never fail because of it. Results are encrypted, and authenticated together with their key.
  */
 export interface ResultStore {
   get(key: string): Promise<string | undefined>;
@@ -13,11 +13,11 @@ export interface ResultStore {
 
 export interface SharedResultsOptions {
   readonly store: ResultStore;
-  /** What a result depends on beside the request: another definition of an API never gets the results of this one. */
+  /** What a result depends on besides the request: another definition of an API never uses the results of this one. */
   readonly scope: string;
-  /** 32 bytes that all who share results have; nobody else can read or write one. */
+  /** Encryption key of 32 bytes, equal for all processes that share results. */
   readonly key: () => Uint8Array;
-  /** Counts entries that were not sealed with this key for their place, or are kept longer than they may. */
+  /** Counts entries that are forged, moved or too old. */
   readonly rejected: Counter;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -26,7 +26,7 @@ export interface SharedResultsOptions {
 /** A place in the store. */
 interface Place {
   readonly name: string;
-  /** For this place alone, so that the number of results sealed with one key stays small. */
+  /** Key of this place only, so that few results are encrypted with one key. */
   readonly key: Uint8Array;
 }
 
@@ -77,7 +77,7 @@ export function createSharedResults({ store, scope, key, rejected, now }: Shared
   };
 }
 
-/** `undefined` for what was not sealed, and for what somebody has kept beyond its time. */
+/** Returns `undefined` for entries that are forged or too old. */
 function read(text: string | undefined, now: number): CachedResult | undefined {
   if (text === undefined) return undefined;
   const { body, cacheControl, declaredPublic, at, until } = JSON.parse(text) as Kept;
@@ -94,5 +94,5 @@ interface Kept {
   readonly until: number;
 }
 
-/** How far the clocks of gateways may be apart. */
+/** Maximum clock difference between gateways. */
 const MAX_CLOCK_SKEW_MS = 5000;

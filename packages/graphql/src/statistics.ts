@@ -7,7 +7,7 @@ export interface ApiCounts {
   readonly parseJsonError: Counter;
   readonly parseQueryError: Counter;
   readonly invalidQueryError: Counter;
-  /** Kept results that were forged, or moved, or are too old. */
+  /** Cached results that are forged, moved or too old. */
   readonly cacheRejected: Counter;
   resolver(name: string): ResolverCounts;
 }

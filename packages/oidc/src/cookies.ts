@@ -96,7 +96,7 @@ export function possibleNames(name: string): readonly string[] {
   return [name, ...Array.from({ length: MAX_CHUNKS }, (_, i) => `${name}_${i + 1}`)];
 }
 
-/** Those of them that the browser holds. */
+/** Returns those that the browser sent. */
 export function heldNames(name: string, cookies: ReadonlyMap<string, string>): readonly string[] {
   return possibleNames(name).filter((each) => cookies.has(each));
 }

@@ -29,7 +29,7 @@ export function createLogin(login: Login): AuthMethod {
     if (settings.paths.isChannel(path)) return channelLogout(login, request);
     if (settings.paths.isCallback(path)) return callback(login, request);
     const renewed = await current(request).catch((error: unknown) => {
-      // A new login does not bring back what tokens in cookies are checked against.
+      // With tokens in cookies only the deny list can be unavailable, which a new login does not fix.
       if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login) || keeper.inBrowser) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'the session store is away, a new login is offered');
       return undefined;

@@ -9,7 +9,7 @@ export function failure(code: ErrorCode, detail?: string, cause?: unknown): Gate
   return new GatewayError(detail ?? message, { code, status, cause });
 }
 
-/** For `catch`: returns `undefined` for any error but that the store is away, which it throws again. */
+/** For `catch`: returns `undefined` for any error except an unavailable store, which it rethrows. */
 export function unlessStoreIsAway(error: unknown): undefined {
   if (codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE') throw error;
   return undefined;

@@ -34,13 +34,13 @@ export interface OidcOptions extends Omit<OidcAuthorizationCode, 'session'> {
   readonly session?: LoginSession | 'request';
 }
 
-/** Fields of `redis` that hold for every store. */
+/** Fields of `redis` that apply to every store. */
 type OfStore = Pick<
   NonNullable<UserSession['redis']>,
   'cookieName' | 'allowRefreshing' | 'preExpiryBuffer' | 'targetDomain'
 >;
 
-/** Where logins are kept: the block `session` of an AuthConfig, or `store` with the fields of `redis` that hold for every store. */
+/** The block `session` of an AuthConfig, or `store` with the fields of `redis` that apply to every store. */
 export interface LoginSession extends UserSession, OfStore {
   /** Any store of express-session. The browser gets a handle, the store encrypted sessions. */
   readonly store?: Store;
@@ -62,7 +62,7 @@ const concern: Concern<OidcOptions> = {
  * Logs users in at an OpenID Connect provider: browsers without a session are sent there, scripts get 401. Requests
  * with a session go on with the headers that `headers`, `identityToken` and `accessToken` name, without the cookies of the
  * login, and with the claims of the id token in `identityOf(req)`; nothing else of `req` changes. Throws `ERR_OIDC_CONFIG`
- * or `ERR_OIDC_SECRET` for options that cannot be used; no call is made.
+ * or `ERR_OIDC_SECRET` for invalid options. Makes no network call.
  *
  * @example
  * app.use(oidc({ issuerUrl, clientId, clientSecret, appUrl: 'https://app.example.com', callbackPath: '/callback' }));
@@ -105,7 +105,7 @@ function keptIn({ session }: OidcOptions): { readonly store?: Store; readonly se
   return session === 'request' ? {} : sessionOf(session);
 }
 
-/** Separates the store from the block. Throws `ERR_OIDC_CONFIG` where the two contradict each other. */
+/** Separates the store from the block. Throws `ERR_OIDC_CONFIG` if they contradict each other. */
 function sessionOf(written: LoginSession = {}): { readonly store?: Store; readonly session: UserSession } {
   const { store, cookieName, allowRefreshing, preExpiryBuffer, targetDomain, ...session } = written;
   const ofStore: OfStore = { cookieName, allowRefreshing, preExpiryBuffer, targetDomain };
@@ -123,7 +123,7 @@ function sessionOf(written: LoginSession = {}): { readonly store?: Store; readon
 
 interface Login {
   readonly issuer: string;
-  /** Cookies that nobody behind the login gets. */
+  /** Cookies that are not passed to later handlers. */
   readonly hidden: CookieTest;
   readonly pages: Pages;
 }
@@ -136,7 +136,7 @@ function handlerOf(method: AuthMethod, login: Login): Handler {
   return handler;
 }
 
-/** Gives the error of a request that does not go on. */
+/** Returns the error of a rejected request. */
 async function authorize(
   method: AuthMethod,
   req: IncomingMessage,

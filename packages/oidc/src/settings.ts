@@ -100,7 +100,7 @@ function stateKeyOf({ context, session, signingKey }: SettingsParts, { secret }:
   return deriveKey(context.state('oidc:state-key', randomToken), 'oidc state');
 }
 
-/** Throws `ERR_OIDC_SECRET` for a key that can be guessed. */
+/** Throws `ERR_OIDC_SECRET` for a weak key. */
 function strongKey(key: string | undefined, what: string): string | undefined {
   const problem = key === undefined ? undefined : signingKeyProblem(key);
   if (problem) throw failure('ERR_OIDC_SECRET', `${what} ${problem}`);
@@ -149,7 +149,7 @@ function pathsOf(block: LoginBlock, callback: { matches(path: string): boolean; 
 
 const SAME_SITE = { DefaultMode: undefined, LaxMode: 'Lax', StrictMode: 'Strict', NoneMode: 'None' } as const;
 
-/** Throws `ERR_OIDC_CONFIG` for cookies that browsers do not keep. */
+/** Throws `ERR_OIDC_CONFIG` for cookies that browsers reject. */
 function cookieOf({ cookieOptions = {}, cookie, redis }: UserSession): CookieAttributes {
   const { maxAge = DEFAULT_MAX_AGE_SECONDS, notSecure = false, path = '/', domain = '' } = cookieOptions;
   const sameSite = SAME_SITE[cookieOptions.sameSite ?? 'LaxMode'];

@@ -2,7 +2,7 @@ import { asMiddleware, GatewayError, type Context, type Handler, type Middleware
 import type { JwtProvider, JwtProviders } from '@edge-gateway/core/schema';
 import { jwtConcern } from './jwt.ts';
 
-/** A JWT provider: the block of a resource, whose keys can also be written as plain values. */
+/** A JWT provider: the block of a resource, with keys as plain values if needed. */
 export interface JwtProviderOptions extends Omit<JwtProvider, 'jwks'> {
   /** The block of a resource; or a set of keys or one key (RFC 7517) as a value; or a text: a PEM public key, keys as JSON, or their URL. */
   readonly jwks?: JwtProvider['jwks'] | { readonly keys: readonly object[] } | { readonly kty: string } | string;
@@ -10,7 +10,7 @@ export interface JwtProviderOptions extends Omit<JwtProvider, 'jwks'> {
 
 /** Options of {@link jwt}. */
 export interface JwtOptions extends Omit<JwtProviders, 'providers'>, MiddlewareOptions {
-  /** By name; one of them has to accept the token. */
+  /** By name. One of them must accept the token. */
   readonly providers?: Readonly<Record<string, JwtProviderOptions>>;
 }
 
@@ -18,8 +18,8 @@ const middleware = asMiddleware(jwtConcern);
 
 /**
  * Verifies JSON Web Tokens (RFC 7519) in your own server; `identityOf(req)` has the claims. Rejects with `ERR_RBAC_JWT` 401 or
- * `ERR_RBAC_JWT_AUDIENCE` 403, and `WWW-Authenticate` (RFC 6750 §3): see `onRefusal`. Throws `ERR_RBAC_KEYS` for keys that cannot be
- * used, and `ERR_CORE_MIDDLEWARE` without providers; no call is made.
+ * `ERR_RBAC_JWT_AUDIENCE` 403, and `WWW-Authenticate` (RFC 6750 §3): see `onRefusal`. Throws `ERR_RBAC_KEYS` for invalid keys,
+ * and `ERR_CORE_MIDDLEWARE` without providers. Makes no network call.
  *
  * @example
  * app.use(jwt({ providers: { main: { issuer: 'https://id.example.com', jwks: 'https://id.example.com/jwks' } } }));
@@ -29,7 +29,7 @@ export function jwt({ providers, ...options }: JwtOptions, context?: Context): H
     name,
     { ...provider, jwks: blockOf(jwks) },
   ]);
-  // A resource without providers checks nothing; a program that has none has a mistake.
+  // A resource without providers checks nothing; in a program this is a mistake.
   if (blocks.length === 0)
     throw new GatewayError('jwt: at least one provider is required', { code: 'ERR_CORE_MIDDLEWARE' });
   return middleware({ ...options, providers: Object.fromEntries(blocks) }, context);

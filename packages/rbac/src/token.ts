@@ -55,7 +55,7 @@ export function parseToken(text: string): Token | JwtFailure {
   if (!payload) return 'payloadJson';
   const payloadFailure = checkPayload(payload);
   if (payloadFailure) return payloadFailure;
-  // Remembered and handed to every concern.
+  // Cached and shared by every concern.
   freezeDeep(payload);
   if (!isCanonical(sections[2]!)) return 'signatureBase64';
   const aud = payload['aud'] as string | string[] | undefined;

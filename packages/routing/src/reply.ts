@@ -15,7 +15,7 @@ export function textReply(status: number, body: string, headers: readonly string
   return { status, body, contentType: body === '' ? '' : TEXT, headers };
 }
 
-/** Returns the response to a failure: a short text, or none; people get a page with it. */
+/** Returns the response to a failure: a short text or an empty body; browsers receive a page. */
 export function failureReply(status: number, message: string): LocalReply {
   return { ...textReply(status, message), error: { message } };
 }

@@ -42,7 +42,7 @@ export function respond(
   responder({ req, res, writeHead, retries }, next);
 }
 
-/** Counts the body as it comes: the action reads it in its own way. */
+/** Counts the bytes of the body while the action reads it. */
 function countBody(request: RoutedRequest): void {
   const { req } = request;
   if (!hasBody(req)) return;

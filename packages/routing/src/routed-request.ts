@@ -187,7 +187,7 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     this.reply(errorReply(code, this.requestId));
   }
 
-  /** Answers without an upstream; people get a page for an error. */
+  /** Responds without an upstream; browsers receive a page for an error. */
   reply(written: LocalReply): void {
     const { res, req, requestId, facts } = this;
     if (this.finished) return;

@@ -44,8 +44,8 @@ export interface RouterOptions {
    */
   readonly accessLog?: 'stdout' | 'none';
   /**
-   * What happens when the reader of an access log is too slow. `drop`: lines beyond 16 MiB that wait are dropped and counted.
-   * `block`: new requests wait from 1 MiB on, five seconds at most, and not for a reader that takes nothing at all for five
+   * What happens when the reader of an access log is too slow. `drop`: lines beyond 16 MiB of queued lines are dropped and counted.
+   * `block`: new requests wait from 1 MiB on, five seconds at most, and not for a reader that has stalled for five
    * seconds. Default: `drop`.
    */
   readonly accessLogOverflow?: AccessLogOverflow;
@@ -59,7 +59,7 @@ export interface Router extends Handler {
   apply(snapshot: Snapshot): void;
   listener(name: string): Handler;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Writes the access log of a listener for a request that was rejected in front of the router. */
+  /** Writes the access log of a listener for a request that was rejected before the router. */
   logRefused(listener: string, record: RequestRecord): void;
   /** Asks an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context brings its own. */
   readonly call: CallUpstream;

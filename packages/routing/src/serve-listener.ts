@@ -21,9 +21,9 @@ export interface ServeListener {
   upgrade(name: string | undefined, handshake: Handshake, mount: Mount): void;
 }
 
-/** Where the handler stands. */
+/** The environment of the handler. */
 export interface Mount {
-  /** Requests that no route takes go there; without one they are answered with 404. */
+  /** Handles requests that no route matches; without it they get 404. */
   readonly passOn: Next | undefined;
   /** True in a user's own server. */
   readonly embedded: boolean;
@@ -34,9 +34,9 @@ export interface Handshake extends UpgradeSocket {
   readonly req: IncomingMessage;
 }
 
-/** What serving takes from its router. */
+/** The dependencies on the router. */
 export interface ServeEnvironment extends RequestEnvironment {
-  /** Missing where requests never wait for an access log. */
+  /** Missing if requests never wait for an access log. */
   readonly backPressure: BackPressure | undefined;
 }
 

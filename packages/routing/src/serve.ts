@@ -24,7 +24,7 @@ export interface Ways {
   readonly upgrade?: UpgradeSocket;
   /** Given where requests that nobody takes belong to somebody else. */
   readonly passOn: Next | undefined;
-  /** True in a user's own server, where handlers in front may have decided by the path as it is written. */
+  /** True in a user's own server, where earlier handlers may have decided based on the original path. */
   readonly embedded: boolean;
 }
 
@@ -80,7 +80,7 @@ function match(request: RoutedRequest, ways: Ways): 'matched' | 'answered' | 'pa
   return 'answered';
 }
 
-/** A path that handlers in front read otherwise is rejected, not changed: it would pass them by. */
+/** Returns settings that, in a user's own server, reject non-canonical paths: rewriting them would bypass earlier handlers. */
 function pathSettings({ path, embeddedPath }: ManagerSettings, { embedded }: Ways): PathSettings {
   return embedded ? embeddedPath : path;
 }

@@ -42,7 +42,7 @@ export function makeUpstreamHead(request: OutgoingRequest, policy: ForwardPolicy
   return true;
 }
 
-/** Applies what concerns recorded, and takes out the cookies that no destination gets. */
+/** Applies the changes of concerns, and removes the cookies that are not forwarded. */
 export function takeForDestination(headers: string[], facts: Facts): void {
   hideCookies(facts);
   takeRecorded(headers, facts);

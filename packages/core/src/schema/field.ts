@@ -19,7 +19,7 @@ export interface FieldOptions {
 }
 
 /**
- * What of a secret field is never shown: all of it, or of a JWK, a JWK set or a PEM key only what is private in it.
+ * The part of a secret field that is hidden: the whole value, or only the private parts of a JWK, a JWK set or a PEM key.
  */
 export type Secrecy = 'value' | 'keySet';
 /** Mixed into the options of a field that holds a secret. */

@@ -32,7 +32,7 @@ interface Node {
 }
 
 /**
- * Returns a copy of a block without the fields that are accepted but have no effect yet, at any depth: what is left is
+ * Returns a copy of a block without the fields that are accepted but have no effect yet, at any depth: the rest is
  * what the data plane does.
  *
  * @example

@@ -2,7 +2,7 @@ import { withoutAddressSecrets } from './address-secrets.ts';
 import { isToken, redactPath, withoutTokens } from './request-secrets.ts';
 import { isSecretName, secrecyOf } from './secret-fields.ts';
 
-/** Stands in the place of a secret value of a resource. */
+/** Replaces a secret value of a resource. */
 export const REDACTED = '<redacted>';
 
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g;
@@ -11,7 +11,7 @@ const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/]*={0,2}/g;
 /** User and password of an address inside a longer text. The scheme is not looked for: a long word would be read once for each of its letters. */
 const USER_INFO = /:\/\/[^/?#\s]+@/g;
 const QUERY = /\?[^?#\s]+/g;
-/** Members of a JWK that only its owner may know (RFC 7518 6.2.2, 6.3.2, 6.4.1). */
+/** Private members of a JWK (RFC 7518 6.2.2, 6.3.2, 6.4.1). */
 const PRIVATE_JWK_MEMBERS = new Set(['k', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'oth']);
 /** Headers and matchers have a name and a value side by side. */
 const NAME_FIELDS = ['key', 'name'] as const;
@@ -19,7 +19,7 @@ const VALUE_FIELDS: ReadonlySet<string> = new Set(['value', 'exactMatch', 'prefi
 /** Metadata of a Secret in which tools repeat its data. */
 const COPIES: ReadonlySet<string> = new Set(['data', 'stringData', 'annotations']);
 
-/** Where a value stands. */
+/** The position of a value. */
 interface Place {
   /** The field that holds the object; that of the list for its elements. */
   readonly parent: string | undefined;
@@ -47,7 +47,7 @@ export function redactAll(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactAll(inner)]));
 }
 
-/** Returns a text without the secrets that can be recognised in it. */
+/** Returns a text with recognisable secrets redacted. */
 export function redactText(text: string): string {
   if (/^\s*[[{]/.test(text)) return redactJson(text) ?? redactPlain(text);
   return redactPlain(text);
@@ -104,14 +104,14 @@ function walk(value: unknown, { parent, inSecret }: Place): unknown {
   );
 }
 
-/** Under the name of a secret stand texts, and templates of texts; an object of settings has fields of its own. */
+/** Values under the name of a secret are texts or templates; an object of settings has its own fields. */
 function isSecretText(key: string, inner: unknown): boolean {
   if (!isSecretName(key)) return false;
   if (typeof inner === 'string') return true;
   return typeof inner === 'object' && inner !== null && 'text' in inner;
 }
 
-/** A JWK, a set of them or a PEM key, without what is private in it; anything else is hidden whole. */
+/** Returns a JWK, a JWK set or a PEM key without its private parts; any other value is hidden completely. */
 function publicKeys(value: unknown): unknown {
   if (typeof value !== 'string') return redactAll(value);
   if (value.trimStart().startsWith('-----BEGIN')) return redactText(value);

@@ -18,16 +18,16 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'set-cookie',
   'x-api-key',
 ]);
-/** A JSON Web Token, in whatever header or parameter a provider looks for it: its header begins with `{`. */
+/** A JSON Web Token in any header or parameter: its header begins with `{`. */
 const JSON_WEB_TOKEN = /(?<![\w-])(?:ey[AJ]|ew[0ko])[\w-]{5,}\.[\w-]+\.[\w-]+/;
-/** Every token of a text, its signature included where it has one. */
+/** Every token in a text, including its signature. */
 const TOKENS = /(?<![\w-])(?:ey[AJ]|ew[0ko])[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*/g;
-/** Stands in the place of a secret in log lines and in configuration dumps. */
+/** Replaces a secret in log lines and in configuration dumps. */
 export const REDACTED_IN_LOG = '[redacted]';
 
 /**
- * Returns an address, or a path, as it may be shown: values of query parameters that carry tokens by their name, or that
- * look like a token, are replaced by `hidden`. Names are compared with their escapes resolved, as a server reads them.
+ * Returns an address or a path that is safe to log: values of query parameters whose name is that of a token, or that
+ * look like a token, are replaced by `hidden`. Names are percent-decoded before the comparison, as servers do.
  */
 export function redactPath(path: string, hidden = REDACTED_IN_LOG): string {
   const query = path.indexOf('?');
@@ -53,17 +53,17 @@ function unescaped(text: string): string {
   }
 }
 
-/** Returns a text with `hidden` in the place of every JSON Web Token. */
+/** Returns a text with every JSON Web Token replaced by `hidden`. */
 export function withoutTokens(text: string, hidden: string): string {
   return text.replace(TOKENS, hidden);
 }
 
-/** Returns true for a text that has a JSON Web Token in it, with or without a prefix such as `Bearer`. */
+/** Returns true if a text contains a JSON Web Token, with or without a prefix such as `Bearer`. */
 export function isToken(text: string): boolean {
   return JSON_WEB_TOKEN.test(text);
 }
 
-/** Returns true for headers whose value no log shows. `lower` is in lower case. */
+/** Returns true for headers whose value is never logged. `lower` is in lower case. */
 export function isSecretHeader(lower: string): boolean {
   return SECRET_HEADERS.has(lower);
 }

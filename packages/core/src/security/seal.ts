@@ -21,7 +21,7 @@ export function seal(key: Uint8Array, purpose: string, text: string): string {
   return Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** Returns what `seal` was given; `undefined` for anything that this key did not seal for this purpose. */
+/** Returns the plaintext; `undefined` if the input was not sealed with this key for this purpose. */
 export function unseal(key: Uint8Array, purpose: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== sealed) return undefined;

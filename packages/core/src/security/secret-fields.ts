@@ -13,7 +13,7 @@ interface SchemaNode {
   readonly 'x-secret'?: Secrecy;
 }
 
-/** Names of secrets in free-form settings, which no schema describes. */
+/** Names of secrets in free-form settings without a schema. */
 const SECRET_NAME = new RegExp(
   `^(?:${[
     '.*(?:password|passwd|passphrase)',
@@ -26,10 +26,10 @@ const SECRET_NAME = new RegExp(
   'i',
 );
 
-/** One field that a kind holds a secret in. */
+/** A secret field of a kind. */
 export interface SecretField {
   readonly kind: string;
-  /** From the content of the resource, with `[]` for elements of lists and `*` for keys of maps. */
+  /** Path in the resource, with `[]` for elements of lists and `*` for keys of maps. */
   readonly path: readonly string[];
   readonly secrecy: Secrecy;
 }
@@ -54,11 +54,11 @@ function fieldsOf(node: SchemaNode, kind: string, path: readonly string[], title
 
 let byPlace: Map<string, Secrecy> | undefined;
 
-/** Secrecy by the names of a field and of the one that holds it, for some names are secret in one place only. */
+/** Secrecy by the names of a field and its parent, because some names are secret in one place only. */
 function secrecyByPlace(): Map<string, Secrecy> {
   const places = new Map<string, Secrecy>();
   for (const { kind, path, secrecy } of secretFields()) {
-    // The data of a Secret is known by its kind: that of a ConfigMap stands at the same place.
+    // The data of a Secret is identified by its kind: a ConfigMap has the same field.
     if (kind === 'Secret') continue;
     const names = path.filter((step) => step !== '[]' && step !== '*');
     const parent = path.at(-2) === '*' ? '*' : names.at(-2);
@@ -71,13 +71,13 @@ function placeOf(parent: string | undefined, name: string): string {
   return `${parent ?? ''}.${name}`;
 }
 
-/** Returns how the field `name` of the field `parent` is kept secret; `undefined` for one that may be shown. */
+/** Returns the secrecy of the field `name` of the field `parent`; `undefined` if it may be shown. */
 export function secrecyOf(name: string, parent: string | undefined): Secrecy | undefined {
   byPlace ??= secrecyByPlace();
   return byPlace.get(placeOf(parent, name)) ?? byPlace.get(placeOf('*', name));
 }
 
-/** Returns true for fields, parameters and headers whose text is a secret by their name alone. */
+/** Returns true for fields, parameters and headers whose name marks the value as secret. */
 export function isSecretName(name: string): boolean {
   return isSecretHeader(name.toLowerCase()) || SECRET_NAME.test(name);
 }

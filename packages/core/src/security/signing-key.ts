@@ -1,12 +1,12 @@
-/** The Secret whose `signing-key` replicas share: for logins under way and for results that are kept in Redis. */
+/** The Secret whose `signing-key` replicas share: for logins in progress and for results cached in Redis. */
 export const SIGNING_KEY_SECRET = { name: 'extauth-signing-key', namespace: 'gw-system' } as const;
 
 /** The entry of that Secret. */
 export const SIGNING_KEY_ENTRY = 'signing-key';
-/** Bytes that a signing key needs at least. */
+/** Minimum length of a signing key in bytes. */
 export const MIN_SIGNING_KEY_BYTES = 32;
 
-/** Returns why a signing key can be guessed; `undefined` for one that is long enough. Whoever has the key can forge logins. */
+/** Returns why a signing key is too weak; `undefined` if it is long enough. With a guessed key an attacker can forge logins. */
 export function signingKeyProblem(key: string | Uint8Array): string | undefined {
   const bytes = typeof key === 'string' ? Buffer.byteLength(key) : key.length;
   if (bytes >= MIN_SIGNING_KEY_BYTES) return undefined;

@@ -1,13 +1,13 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Exceptions that a resource makes to {@link isTrustedUrl}. */
+/** Options of {@link isTrustedUrl}. */
 export interface UrlTrust {
   /** True where the resource allows plain HTTP to other machines. Default: false. */
   readonly allowHttp?: boolean | undefined;
 }
 
 /**
- * Returns true for an address that may carry tokens, keys and secrets: HTTPS, or HTTP to this machine, without user and
+ * Returns true if tokens, keys and secrets may be sent to an address: HTTPS, or HTTP to this machine, without user and
  * password. With `allowHttp`, HTTP to other machines too.
  */
 export function isTrustedUrl(text: string, { allowHttp = false }: UrlTrust = {}): boolean {

@@ -8,22 +8,22 @@ import type { SecretValue } from '../snapshot.ts';
 import { createBreath, stampOf } from './listing.ts';
 import { readCertificateFiles, type ReadFiles } from './read-certificates.ts';
 
-/** Milliseconds between looks at the files. A file has to stay the same from one look to the next before it is read. */
+/** Polling interval in milliseconds. A file must be unchanged between two polls before it is read. */
 const POLL_MS = 500;
-/** Milliseconds that files must rest before an invalid combination is a problem: a pair is written one file after the other. */
+/** Milliseconds that files must be unchanged before an invalid combination is reported: a pair is written one file after the other. */
 const SETTLE_MS = 2000;
-/** Milliseconds after which files that never rest are read all the same. */
+/** Milliseconds after which files that keep changing are read anyway. */
 const RESTLESS_MS = 3000;
 
-/** The certificate files that resources name: read, validated, watched. The last valid content stays in use. */
+/** Reads, validates and watches the certificate files of resources. The last valid content stays in use. */
 export interface CertificateFiles {
   /** Returns the last valid content of the files, the same object until it changes; `undefined` before there was any. */
   get(files: SslFiles): SecretValue | undefined;
-  /** Sets the files that a resource names from now on, and reads them when they are new. `undefined` for none. */
+  /** Sets the files of a resource, and reads new ones. `undefined` for none. */
   follow(key: ResourceKey, files: SslFiles | undefined): void;
-  /** Returns the problems of the files of a resource, and how often their content was replaced. */
+  /** Returns the problems of the files of a resource, and the number of replacements. */
   learnedOf(key: ResourceKey): Learned | undefined;
-  /** Forgets files that no resource names, except those that `isServed` returns true for. */
+  /** Drops files that no resource refers to, except those for which `isServed` returns true. */
   prune(isServed: (files: SslFiles) => boolean): void;
   close(): void;
 }
@@ -41,9 +41,9 @@ interface Entry {
   stamp: string;
   secret: SecretValue | undefined;
   problem: LearnedProblem | undefined;
-  /** Counts contents that replaced another one. */
+  /** Number of replacements of the content. */
   revision: number;
-  /** Time of the first and of the last change that was seen and not read yet. */
+  /** Time of the first and the last change that is not read yet. */
   pending: { readonly since: number; last: number } | undefined;
 }
 
@@ -53,7 +53,7 @@ const keyOfFiles = (files: SslFiles): string => JSON.stringify(FIELDS.map((field
 const stampsOf = (files: SslFiles): string =>
   FIELDS.map((field) => (files[field] ? stampOf(files[field]) : '')).join('|');
 
-/** Creates a watch over no files. Polling also notices replaced links in any folder on the way, as in mounted Secrets. */
+/** Creates a watch without files. Polling also detects replaced links in any parent folder, as in mounted Secrets. */
 export function createCertificateFiles({ onChange, log, metrics }: CertificateFilesOptions): CertificateFiles {
   const entries = new Map<string, Entry>();
   const followed = new Map<ResourceKey, string>();
@@ -87,7 +87,7 @@ export function createCertificateFiles({ onChange, log, metrics }: CertificateFi
     if (changed.size > 0 && !closed) onChange(changed);
   }
 
-  /** Reads files that changed and rest by now. Returns true when their content or their problem is another one. */
+  /** Reads files that changed and are stable. Returns true if their content or their problem changed. */
   function isReplaced(entry: Entry, now: number): boolean {
     const stamp = stampsOf(entry.files);
     if (stamp !== entry.stamp) {

@@ -167,7 +167,7 @@ class DirectorySource implements Source {
   #leadsElsewhere(): boolean {
     if (this.#linked.size === 0) return false;
     const real = realPathOf(this.#root);
-    // The directory went away since it was looked at: the next look finds that.
+    // The directory was removed after the check: the next poll detects that.
     if (real === undefined) return false;
     const root = real + sep;
     return [...this.#linked.keys()].some((real) => !real.startsWith(root) || isHidden(real.slice(root.length)));

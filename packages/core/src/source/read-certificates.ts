@@ -4,7 +4,7 @@ import type { SslFiles } from '../schema/ssl-config.ts';
 import type { SecretValue } from '../snapshot.ts';
 import { tlsTextProblem } from '../tls-material.ts';
 
-/** Larger files are no certificates, in bytes. */
+/** Largest certificate file, in bytes. */
 const MAX_FILE_BYTES = 1_048_576;
 
 /** The content of certificate files as a TLS secret, or the first problem of it. */
@@ -13,7 +13,7 @@ export interface ReadFiles {
   readonly problem?: LearnedProblem;
 }
 
-/** By text of TLS, the field that names its file and the entry of a secret that has the same content. */
+/** For each TLS text, the field with its file and the matching entry of a secret. */
 const PARTS = [
   { text: 'cert', field: 'tlsCert', entry: 'tls.crt' },
   { text: 'key', field: 'tlsKey', entry: 'tls.key' },

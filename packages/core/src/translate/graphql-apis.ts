@@ -11,16 +11,16 @@ import type { Reader } from './world.ts';
 const MAX_DEPTH = 8;
 const NO_APIS: readonly SnapshotGraphQLApi[] = Object.freeze([]);
 
-/** A fault, and the resource that a reference leads to; absent where no reference is at fault. */
+/** A fault, and the target of the broken reference, if any. */
 export interface KeyedFault extends Fault {
   readonly key: ResourceKey | undefined;
 }
 
-/** A GraphQLApi with all it refers to. */
+/** A GraphQLApi with everything that it refers to. */
 export interface FoundApi {
-  /** Absent when it cannot be served. */
+  /** Missing if it cannot be served. */
   readonly api?: SnapshotGraphQLApi;
-  /** All that it refers to, itself included. */
+  /** Everything that it refers to, including itself. */
   readonly refs: readonly ResourceKey[];
   readonly faults: readonly KeyedFault[];
   readonly warnings: readonly string[];
@@ -139,7 +139,7 @@ function descriptorSets(
   return Object.freeze(sets);
 }
 
-/** The GraphQLApis that the routes of a virtual host answer with, sorted, each once; those of `kept` as they were. */
+/** Returns the GraphQLApis of the routes of a virtual host, sorted and unique; those in `kept` unchanged. */
 export function graphqlApisOf(
   routes: readonly Route[],
   reader: Reader,

@@ -10,7 +10,7 @@ export interface HasProviders {
   readonly jwtProvidersStaged?: object;
 }
 
-/** An upstream that is named and cannot be used, and where. */
+/** A reference to an unusable upstream, and its path. */
 export interface MissingUpstream {
   readonly fault: Fault;
   readonly at: FieldPath;

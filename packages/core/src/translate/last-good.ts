@@ -7,15 +7,15 @@ import { dotted } from './names.ts';
 /** What a route does when each of its references is good. */
 export interface IntendedAction {
   readonly action: RouteAction;
-  /** All that it referred to, directly or through others. */
+  /** Everything that it referred to, directly or indirectly. */
   readonly refs: readonly ResourceKey[];
-  /** Of the destinations of a forwarding action, in their order. */
+  /** Destinations of a forwarding action, in order. */
   readonly upstreams: readonly ResourceRef[];
-  /** Of an action that a GraphQLApi serves. */
+  /** The GraphQLApi of a GraphQL action. */
   readonly api?: SnapshotGraphQLApi;
 }
 
-/** What a route did when each of its references was good. */
+/** The action of a route when all its references were valid. */
 export interface GoodAction extends IntendedAction {
   /** The options that decided who may do it; see {@link accessOf}. */
   readonly access: string;
@@ -58,7 +58,7 @@ export class LastGood {
   readonly actions: Remembered<GoodAction>;
   readonly options: Remembered<readonly GoodOptions[]>;
   readonly #counts = new Map<string, number>();
-  /** GraphQLApis that are served as they were, by name. */
+  /** GraphQLApis that are served unchanged, by name. */
   readonly keptApis = new Map<string, SnapshotGraphQLApi>();
 
   constructor(before: GoodParts | undefined) {
@@ -66,19 +66,19 @@ export class LastGood {
     this.options = new Remembered(before?.options);
   }
 
-  /** The keys of a route, the surest first. To be called once for each route, in order. */
+  /** Returns the keys of a route, the most specific first. Must be called once for each route, in order. */
   keysOf({ kind, ref, matchers, name }: RoutePlace): readonly string[] {
     const source = `${kind} ${dotted(ref)}`;
     const own = this.#numbered(`${source} ${contentText(matchers)}`);
     return name ? [own, this.#numbered(`${source} named ${name}`)] : [own];
   }
 
-  /** What the next translation is to know. */
+  /** The state for the next translation. */
   parts(): GoodParts {
     return { actions: this.actions.now, options: this.options.now };
   }
 
-  /** Equal keys are told apart by their order. */
+  /** Numbers equal keys by their order. */
   #numbered(key: string): string {
     const count = this.#counts.get(key) ?? 0;
     this.#counts.set(key, count + 1);

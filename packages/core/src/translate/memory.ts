@@ -36,7 +36,7 @@ export interface LocatedProblem {
   readonly problem: Problem;
 }
 
-/** Every problem that translation found, each once, at the resource that can be changed to solve it. */
+/** Returns every problem of the translation once, at the resource where it can be fixed. */
 export function translationProblems(translation: Translation): readonly LocatedProblem[] {
   const memory = recall(translation);
   if (!memory) return [];
@@ -56,7 +56,7 @@ export function translationProblems(translation: Translation): readonly LocatedP
   return [...found.values()];
 }
 
-/** What is wrong with the TLS of a listener, at the virtual services that ask for it. */
+/** Returns the TLS problems of a listener, at the virtual services that require TLS. */
 function tlsProblems({ blamed, problems, claims }: ListenerTls): LocatedProblem[] {
   return problems.flatMap((problem) => {
     const { hosts, path } = blamed.get(problem.message) ?? { hosts: [], path: [] };

@@ -4,7 +4,7 @@ import { nearest } from '../validate/did-you-mean.ts';
 import { dotted } from './names.ts';
 import type { ProblemClass } from './report.ts';
 
-/** Why something cannot be used. */
+/** The reason why something cannot be used. */
 export interface Fault extends ProblemClass {
   readonly reason: string;
 }
@@ -13,13 +13,13 @@ type Stored = StoreState['stored'];
 
 const hints = new WeakMap<Stored, Map<ResourceKey, string>>();
 
-/** The fault of a reference to a resource that does not exist: `text`, and the name that may be meant. */
+/** Returns the fault of a reference to a missing resource: `text`, and a suggested name. */
 export function missingFault(text: string, kind: Kind, ref: ResourceRef, stored: Stored): Fault {
   const reason = text + hintFor(stored, kind, ref);
   return { reason, code: 'MISSING_REFERENCE', cause: `${keyOf(kind, ref)} not found` };
 }
 
-/** The fault of a resource that is there and cannot be used. */
+/** Returns the fault of an existing resource that cannot be used. */
 export function faultOf(reason: string): Fault {
   return { reason, cause: reason };
 }
@@ -33,7 +33,7 @@ function hintFor(stored: Stored, kind: Kind, ref: ResourceRef): string {
   return hint;
 }
 
-/** The same name in another namespace, else the nearest name in its own. */
+/** Returns the same name in another namespace, or else the nearest name in the same namespace. */
 function makeHint(stored: Stored, kind: Kind, ref: ResourceRef): string {
   const elsewhere: string[] = [];
   const names: string[] = [];

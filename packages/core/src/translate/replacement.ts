@@ -2,10 +2,10 @@ import type { RouteAction } from '../snapshot.ts';
 import type { Fault } from './missing.ts';
 import type { InvalidRoutes } from './settings.ts';
 
-/** What is answered in place of a destination. */
+/** The response instead of a destination. */
 export type Replacement = Pick<InvalidRoutes, 'status' | 'body'>;
 
-/** The answer of a destination that was good and does not exist any more. */
+/** The response for a destination that was deleted. */
 export const GONE: Replacement = Object.freeze({ status: 503, body: 'no healthy upstream' });
 
 /** The action of a route whose only destination is broken. */
@@ -13,7 +13,7 @@ export function replacement({ status, body }: Replacement, reason: string): Rout
   return Object.freeze({ type: 'replacement', status, body, reason });
 }
 
-/** The action without its broken destinations, by their order; all of it is replaced where none is left. */
+/** Returns the action with its broken destinations replaced; the whole action is replaced if none is left. */
 export function withBroken(
   { destinations }: Extract<RouteAction, { type: 'forward' }>,
   faults: readonly (Fault | undefined)[],

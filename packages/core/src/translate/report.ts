@@ -1,11 +1,11 @@
 import type { FieldPath, Issue } from '../parse/issue.ts';
 
-/** One problem that shows where resources meet. Its resource is known to whoever holds it. */
+/** A problem between resources. The holder of the report knows the resource. */
 export interface Problem extends ProblemClass {
   readonly severity: Issue['severity'];
-  /** As the status says it. */
+  /** The text for the status. */
   readonly message: string;
-  /** The field that has it; absent for what belongs to no field. */
+  /** The field with the problem, if any. */
   readonly path?: FieldPath;
   /** True for a problem of another resource, which the status repeats. */
   readonly repeated?: true;
@@ -47,7 +47,7 @@ export class Report {
     for (const problem of problems) this.#add(problem);
   }
 
-  /** Adds problems of other resources, each behind `prefix`. */
+  /** Adds problems of other resources, with `prefix`. */
   repeat(problems: Problems, prefix = ''): void {
     for (const { severity, message } of problems) {
       this.#add({ severity, message: prefix + message, repeated: true });

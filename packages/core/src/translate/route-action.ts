@@ -30,20 +30,20 @@ interface RouteFault extends KeyedFault {
   readonly at: FieldPath;
 }
 
-/** What a route says, with all that is wrong with its references. */
+/** The action of a route, with all problems of its references. */
 interface WrittenAction {
-  /** As if every reference were good; absent where a broken one leaves nothing to do. */
+  /** The action as if every reference were valid; missing if a broken reference leaves no action. */
   readonly intended?: IntendedAction;
   readonly faults: readonly RouteFault[];
   readonly warnings?: readonly { readonly message: string; readonly at: FieldPath }[];
 }
 
 /**
- * What a leaf does with a request. Faults of references become warnings of whoever holds the route:
+ * Returns the action of a leaf route. Faults of references become warnings of the resource with the route:
  *
- * - A reference that was never good answers the replacement; of weighted destinations only its share does.
- * - One that was good, and leads to what does not exist any more, answers 503.
- * - Where a change adds a broken reference to a route that was good, the route keeps its last good action. Where the change is
+ * - A reference that was never valid is replaced; of weighted destinations only its share is.
+ * - A reference whose target was deleted returns 503.
+ * - If a change breaks a reference of a valid route, the route keeps its last good action. Where the change is
  *   also one of who may use the route, it answers 503: what was meant for one destination must not open another.
  */
 export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: RouteActionContext): RouteAction {
@@ -81,7 +81,7 @@ export interface RouteActionContext {
   readonly hostOptions: VirtualHostOptions;
 }
 
-/** The last good action, less what does not exist any more. */
+/** Returns the last good action without deleted targets. */
 function keptAction(good: GoodAction, reader: Reader, lastGood: LastGood): RouteAction {
   const { api } = good;
   if (!api) return withFaults(good, GONE, reader);
@@ -91,7 +91,7 @@ function keptAction(good: GoodAction, reader: Reader, lastGood: LastGood): Route
   return good.action;
 }
 
-/** The action whose broken shares answer something else; all of it where no share is left. */
+/** Returns the action with its broken shares replaced; the whole action if no share is left. */
 function withFaults({ action, upstreams }: IntendedAction, answer: Replacement, reader: Reader): RouteAction {
   if (action.type !== 'forward') return action;
   const faults = upstreams.map((ref) => reader.upstream(ref).fault);

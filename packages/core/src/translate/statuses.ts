@@ -100,10 +100,10 @@ export function stateReport(errors: readonly string[], warnings: readonly string
 
 const ACCEPTED: StatusReport = Object.freeze({ state: 'Accepted', reportedBy: REPORTED_BY });
 
-/** Room for the line that tells how many problems are left out. */
+/** Space for the line with the number of omitted problems. */
 const REST_LENGTH = 40;
 
-/** Errors, then warnings below `warning:`. What is too long loses whole problems, and says how many. */
+/** Returns errors, then warnings below `warning:`. If the text is too long, problems are omitted and counted. */
 function reasonText(errors: readonly string[], warnings: readonly string[]): string {
   const lines = [...errors, ...warnings.map((warning, i) => (i === 0 ? `warning: \n  ${warning}` : `  ${warning}`))];
   const whole = lines.join('\n');

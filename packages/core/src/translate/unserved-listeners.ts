@@ -5,7 +5,7 @@ import { recall } from './memory.ts';
 import type { Translation } from './translation.ts';
 import { causeOf } from './world.ts';
 
-/** A listener that resources ask for, and why it is not served. */
+/** A listener that resources require, and why it is not served. */
 export interface UnservedListener {
   /** As in the snapshot, e.g. `listener-::-8443`. */
   readonly name: string;
@@ -13,8 +13,8 @@ export interface UnservedListener {
 }
 
 /**
- * Returns the listeners that are in no snapshot although resources ask for them, by proxy: nothing of what they should serve
- * is valid. Gateways that nothing asks for, and those of types that are not served yet, are not among them.
+ * Returns the listeners that are in no snapshot although resources require them, by proxy: nothing that they should serve
+ * is valid. Gateways without virtual services, and those of unsupported types, are not included.
  */
 export function unservedListeners(translation: Translation): ReadonlyMap<string, readonly UnservedListener[]> {
   const memory = recall(translation);
@@ -30,7 +30,7 @@ export function unservedListeners(translation: Translation): ReadonlyMap<string,
   return byProxy;
 }
 
-/** False for a rejected virtual service that the gateway would not select, as far as its key and its TLS tell. */
+/** Returns false for a rejected virtual service that the gateway would not select, judging by its key and its TLS. */
 function mayBelong({ key, asksForTls }: StoredResource, { gateway: { spec } }: ListenerBuild): boolean {
   const { virtualServices, virtualServiceNamespaces = [], virtualServiceSelector = {} } = spec.httpGateway ?? {};
   if ((spec.ssl ?? false) !== (asksForTls ?? false)) return false;

@@ -11,7 +11,7 @@ import { causeOf } from './world.ts';
 /** What translation knows of one upstream. */
 export interface UpstreamEntry {
   readonly stored: StoredResource;
-  /** Absent when it cannot be served. */
+  /** Missing if it cannot be served. */
   readonly upstream?: SnapshotUpstream;
   readonly problems: Problems;
   /** Why references to it are broken. */

@@ -46,7 +46,7 @@ export interface Owner {
   readonly maxDirectBodyBytes: number;
 }
 
-/** What the translation before knew of a virtual service. */
+/** The previous translation's state of a virtual service. */
 export interface BuiltBefore {
   /** For the same listener. */
   readonly build?: VirtualServiceBuild;
@@ -56,7 +56,7 @@ export interface BuiltBefore {
 
 const NOTHING_GOOD: GoodParts = { actions: new Map(), options: new Map() };
 
-/** Builds the virtual host of one virtual service. Parts equal to those of the build before are the same objects. */
+/** Builds the virtual host of one virtual service. Parts equal to those of the previous build are the same objects. */
 export function buildVirtualService(
   stored: StoredResource,
   world: World,
@@ -82,7 +82,7 @@ export function buildVirtualService(
     problems: holder.report.problems(),
     tables,
     touched: expansion.reader.touched,
-    // What has errors was never served.
+    // A virtual host with errors was never served.
     lastGood: holder.report.hasErrors ? (goodParts ?? NOTHING_GOOD) : lastGood.parts(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
   });

@@ -47,7 +47,7 @@ export function issueText({ path, message, hint }: Issue): string {
 /** What one build read, so that it is made again when, and only when, some of it changed. */
 export interface Touched {
   readonly keys: Set<ResourceKey>;
-  /** Kinds whose names were looked over, for a reference that leads nowhere. */
+  /** Kinds whose names were searched for a missing reference. */
   readonly names: Set<Kind>;
   /** A selector looked over all route tables. */
   everyTable: boolean;
@@ -67,7 +67,7 @@ export class Reader {
     return find(this.world.stored, kind, ref);
   }
 
-  /** The fault of a reference to something that does not exist. */
+  /** Returns the fault of a reference to a missing resource. */
   missing(text: string, kind: Kind, ref: ResourceRef): Fault {
     this.touched.names.add(kind);
     return missingFault(text, kind, ref, this.world.stored);

@@ -1,6 +1,6 @@
 const LONGEST = 60;
 
-/** The candidate that is most like `word`, when one is like it at all: at most a third of its letters differ, or one of two. */
+/** Returns the most similar candidate, if at most a third of its letters differ, or one of two. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(word.length > 1 ? 1 : 0, Math.floor(Math.min(word.length, LONGEST) / 3)) + 1;

@@ -15,7 +15,7 @@ const REDIS = new RegExp(
 export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
   unless(!host || REDIS.test(host), [...at, 'host'], 'it is host:port, redis://…, rediss://… or unix://path');
 
-/** What is wrong with an address that `isTrustedUrl` refuses. */
+/** Message for an address that `isTrustedUrl` rejects. */
 export const UNTRUSTED_URL = 'it must be https, or http to this machine, or http with allowHttp: true';
 const URL_OVERRIDES = ['authEndpoint', 'tokenEndpoint', 'jwksUri', 'revocationEndpoint', 'endSessionEndpoint'] as const;
 

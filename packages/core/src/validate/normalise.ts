@@ -191,12 +191,12 @@ export class Normaliser {
   }
 }
 
-/** A key with an empty value counts as absent, as in Kubernetes; only where anything may stand it is a value. */
+/** Returns true for an empty value, which counts as absent, as in Kubernetes; except in fields of any type. */
 function isEmpty(value: unknown, node: Node): boolean {
   return value === null && node.type !== 'anything';
 }
 
-/** The block without its empty fields. */
+/** Returns the block without its empty fields. */
 function withoutEmpty(node: ObjectNode, value: Json): Json {
   const isAbsent = (key: string): boolean => {
     const field = value[key] === null ? node.fields.get(node.aliases.get(key) ?? key) : undefined;

@@ -20,7 +20,7 @@ export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): 
   return message === undefined ? [] : [{ code: 'INVALID_SECRET', path: ['type'], message, severity: 'warning' }];
 }
 
-/** Warns of a shared signing key that can be guessed: the logins that would use it are rejected. */
+/** Warns about a weak shared signing key: logins that would use it are rejected. */
 export function checkSigningKey({ data = {} }: SecretSpec, { metadata }: Pick<Resource, 'metadata'>): Finding[] {
   const { name, namespace } = SIGNING_KEY_SECRET;
   const key = data[SIGNING_KEY_ENTRY];

@@ -6,7 +6,7 @@ import { createVerifier } from '../password/verifier.ts';
 
 /** A longer pair of user name and password, in characters, is refused unhashed. */
 const MAX_LENGTH = 1024;
-/** A check at this cost takes some seconds; each further one doubles the time. */
+/** A check at this cost takes seconds; each increment doubles the time. */
 const MAX_BCRYPT_COST = 16;
 const RETRY_AFTER_SECONDS = '1';
 
@@ -43,7 +43,7 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
         const hashes = found ? [found, ...decoys.filter((decoy) => costOf(decoy) !== costOf(found))] : decoys;
         const check = { ...credentials, hashes, client: request.clientAddress };
         const isRight = await verifier.verify(check).catch((error: unknown): Rejection => {
-          // Not a server that failed: `failureModeAllow` must not apply.
+          // Not a server failure: `failureModeAllow` must not apply.
           log.error({ requestId: request.requestId, config: id, err: error }, 'password check failed');
           return 'busy';
         });
@@ -73,7 +73,7 @@ function decoysOf(users: ReadonlyMap<string, StoredHash>, scheme: HashScheme): r
   return byCost.size > 0 ? [...byCost.values()] : [unmatchable({ scheme, salt: '', hash: '' })];
 }
 
-/** Nobody was judged: behind a `!` it is no permission. */
+/** Indeterminate: negated with `!` it must not allow the request. */
 function later(rejection: Rejection): AuthDenied {
   const headers = ['retry-after', RETRY_AFTER_SECONDS];
   return rejection === 'tooMany'

@@ -95,8 +95,8 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
 };
 
 /**
- * Codes by which a server refuses this request, as a status from 400 to 499 over HTTP: it did not fail. Among them is
- * what it says to a message that is too large.
+ * Codes that reject this request, like a 4xx status over HTTP: the server did not fail. Includes
+ * the code for a message that is too large.
  */
 const REFUSALS: ReadonlySet<number> = new Set([
   status.INVALID_ARGUMENT,

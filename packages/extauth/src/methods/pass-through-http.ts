@@ -21,7 +21,7 @@ const DEFAULT_CONNECTIONS = 100;
 
 type HttpSpec = NonNullable<PassThroughAuth['http']>;
 
-/** What an own server is told. */
+/** The request to an auth server. */
 interface Question {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -36,16 +36,16 @@ interface Answer {
   readonly body: string;
 }
 
-/** What the method takes from where it runs. */
+/** Dependencies of the method. */
 export interface PassThroughHttpParts {
-  /** Roots that are trusted beside those of the system, as PEM; those of a step's secret take the place of both. */
+  /** Root certificates as PEM, in addition to those of the system; those of a step's secret replace both. */
   readonly moreRoots?: string | undefined;
 }
 
 /** Asks an own server by `POST`: 200 lets in, every other status is the client's answer. */
 export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = createPassThroughHttpMethod();
 
-/** Makes the method for own servers over HTTP with what it needs from outside. */
+/** Creates the method for auth servers over HTTP. */
 export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts = {}): AuthMethodKind<PassThroughAuth> {
   return {
     type: 'passThroughAuth.http',
@@ -79,7 +79,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
           signal: AbortSignal.any(limits),
         });
         const isRefusal = statusCode !== 200 && statusCode < 500;
-        // A refusal stays one, also where its text cannot be read.
+        // A denial stays a denial, even if its body cannot be read.
         const text = await textOf(stream).catch((error: unknown) => {
           if (isRefusal) return '';
           throw error;

@@ -17,17 +17,17 @@ export interface StoredHash {
 
 const BCRYPT = /^\$2[aby]\$(\d\d)\$/;
 
-/** Whether a stored text is a whole bcrypt hash, which stands for itself, whatever the block says. */
+/** Returns true if a stored text is a complete bcrypt hash, which determines the scheme whatever the block says. */
 export const isBcrypt = (hashed: string): boolean => BCRYPT.test(hashed);
 
 /** The cost of a bcrypt hash, a power of 2; 0 for others. */
 export const bcryptCost = ({ scheme, hash: hashed }: StoredHash): number =>
   scheme === 'bcrypt' ? Number(BCRYPT.exec(hashed)?.[1]) : 0;
 
-/** What a check costs: hashes with the same text take equally long. */
+/** Returns a key for the cost of a check: hashes with the same key take equally long. */
 export const costOf = (stored: StoredHash): string => `${stored.scheme} ${bcryptCost(stored)}`;
 
-/** Returns a hash that no password has, and whose check takes as long as that of `stored`. */
+/** Returns a hash that matches no password, and whose check takes as long as that of `stored`. */
 export function unmatchable(stored: StoredHash): StoredHash {
   const cost = BCRYPT.exec(stored.hash)?.[1];
   return stored.scheme === 'bcrypt'
@@ -39,7 +39,7 @@ export function unmatchable(stored: StoredHash): StoredHash {
 export const hashApr1 = (password: string, salt: string): string =>
   aprMd5(password, `$apr1$${salt}$`).slice(`$apr1$${salt}$`.length);
 
-/** Whether a password has a stored hash. Takes from microseconds (SHA-1) to a second (bcrypt) of this thread. */
+/** Returns true if a password matches a stored hash. Blocks this thread from microseconds (SHA-1) to a second (bcrypt). */
 export function matches(password: string, { scheme, salt, hash: hashed }: StoredHash): boolean {
   switch (scheme) {
     case 'bcrypt':

@@ -1,8 +1,8 @@
-// The code of a thread that checks passwords, so that no request waits for a hash of another one.
+// The code of a thread that checks passwords, so that hashing does not block other requests.
 import { parentPort } from 'node:worker_threads';
 import { matches, type StoredHash } from './hash.ts';
 
-/** What a thread is asked: each check is made, so that the time does not tell which one counts. */
+/** A job of a thread. Every check is made, so that the time does not reveal which one counts. */
 export interface ThreadJob {
   readonly password: string;
   readonly hashes: readonly StoredHash[];

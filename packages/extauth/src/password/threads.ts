@@ -4,13 +4,13 @@ import type { ThreadJob } from './thread.ts';
 
 /** Most jobs that wait for a thread. */
 export const MAX_WAITING = 64;
-/** Most jobs of one client address that wait or run, so that one client does not keep out all others. */
+/** Most jobs of one client address that wait or run, so that one client cannot block all others. */
 export const MAX_PER_CLIENT = 16;
 /** A job that has waited longer than this is rejected unchecked, in milliseconds. */
 const MAX_WAIT_MS = 5_000;
 /** A thread without work ends after this time, in milliseconds. */
 const IDLE_MS = 30_000;
-/** One core is left to the requests. */
+/** One core is reserved for requests. */
 const MAX_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** `busy`: too many jobs wait. `tooMany`: too many of this client do. */
@@ -18,7 +18,7 @@ export type Rejection = 'busy' | 'tooMany';
 
 /** Threads that check passwords, started when there is work. */
 export interface Threads {
-  /** Returns the result of each check, or why the job is not done. Rejects when the thread fails. */
+  /** Resolves with the result of each check, or with why the job was rejected. Rejects when the thread fails. */
   run(job: ThreadJob, client: string): Promise<readonly boolean[] | Rejection>;
 }
 
@@ -59,7 +59,7 @@ export function createThreads(now: () => number = () => performance.now()): Thre
       fail(new Error('the password thread ended'));
       next();
     });
-    // After the listeners: one for messages would keep the process alive again.
+    // After the listeners: a message listener would keep the process alive again.
     worker.unref();
     threads.add(thread);
     return thread;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { matches, type StoredHash } from './hash.ts';
 import { createThreads, type Rejection, type Threads } from './threads.ts';
 
-/** How long a verified password needs no hashing, in milliseconds. */
+/** How long a verified password is cached, in milliseconds. */
 export const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
 
@@ -23,8 +23,8 @@ export interface PasswordVerifier {
 }
 
 /**
- * Makes a verifier. A good password is remembered for a minute, by a keyed hash of it and of what it was checked with; the
- * key lives in this process only. Requests with the same password at the same time share one check.
+ * Creates a verifier. A correct password is cached for a minute, by a keyed hash of it and of its stored hash; the
+ * key lives in this process only. Concurrent requests with the same password share one check.
  */
 export function createVerifier(now: () => number, threads: Threads = createThreads()): PasswordVerifier {
   const secret = randomBytes(32);
@@ -48,7 +48,7 @@ export function createVerifier(now: () => number, threads: Threads = createThrea
 
   return {
     async verify(asked) {
-      // What takes microseconds needs no thread.
+      // Fast hashes need no thread.
       if (asked.hashes.every(({ scheme }) => scheme === 'sha1'))
         return asked.hashes.map((stored) => matches(asked.password, stored))[0]!;
       const key = keyOf(asked);

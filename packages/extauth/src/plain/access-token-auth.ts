@@ -10,7 +10,7 @@ export interface AccessTokenAuthOptions
   extends Omit<AccessTokenValidation, 'introspection' | 'jwt'>, AccessTokenParts, MiddlewareOptions {
   /** Asks the provider for each token. */
   readonly introspection?: Omit<Introspection, 'clientSecretRef' | 'disableClientSecret'> & {
-    /** Of `clientId`. Unset: the client id is sent alone. */
+    /** Secret of `clientId`. Unset: the client id is sent alone. */
     readonly clientSecret?: string;
   };
   /** Checks tokens by their signature, with the keys of `jwksUrl` or the key set `jwks`, as JSON text or value. */
@@ -18,7 +18,7 @@ export interface AccessTokenAuthOptions
     readonly jwksUrl?: string;
     readonly jwks?: string | object;
   };
-  /** Longest time for a call, as `200ms`. Default `200ms`. */
+  /** Timeout of a call, e.g. `500ms`. Default `200ms`. */
   readonly requestTimeout?: string;
 }
 
@@ -26,8 +26,8 @@ const STEP = 'accessTokenAuth';
 const SECRET = 'client';
 
 /**
- * Admits requests with a good access token in `Authorization: Bearer`; `identityOf(req)` has its claims. All others are rejected
- * with 403. Throws `ERR_EXTAUTH_CONFIG` for options that cannot be used; no call is made.
+ * Allows requests with a valid access token in `Authorization: Bearer`; `identityOf(req)` has its claims. All others are rejected
+ * with 403. Throws `ERR_EXTAUTH_CONFIG` for invalid options. Makes no network call.
  *
  * @example
  * app.use(accessTokenAuth({ introspection: { introspectionUrl, clientId: 'api', clientSecret: process.env.SECRET } }));

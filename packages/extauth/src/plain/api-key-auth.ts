@@ -8,12 +8,12 @@ import {
 } from '@edge-gateway/core';
 import { extauth } from '../middleware.ts';
 
-/** A key, and who has it. */
+/** An API key and its owner. */
 export interface PlainApiKey {
   readonly key: string;
-  /** Who it is for `identityOf`, the header of the user and logs. Default: `key-1`, `key-2`, … in the order of the list. */
+  /** Name for `identityOf`, the user header and logs. Default: `key-1`, `key-2`, … in the order of the list. */
   readonly name?: string;
-  /** More about the key, for `headersFromMetadata`. */
+  /** Metadata for `headersFromMetadata`. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -23,16 +23,16 @@ export interface ApiKeyAuthOptions extends MiddlewareOptions {
   readonly keys: readonly (string | PlainApiKey)[];
   /** Request header with the key. Default `api-key`. */
   readonly headerName?: string;
-  /** Entry of the metadata by request header that it is sent on in; copies of these headers that a client sends are removed. */
+  /** Metadata entry by request header. These headers of the client are removed. */
   readonly headersFromMetadata?: Readonly<Record<string, string>>;
-  /** Request header with the name of the key for what comes behind. Default `x-user-id`. */
+  /** Request header with the name of the key for later handlers. Default `x-user-id`. */
   readonly userIdHeader?: string;
 }
 
 const STEP = 'apiKeyAuth';
 
 /**
- * Admits requests with one of the given keys; `identityOf(req)?.subject` is the name of the key. All others are rejected with 401.
+ * Allows requests with one of the given keys; `identityOf(req)?.subject` is the name of the key. All others are rejected with 401.
  * Throws `ERR_EXTAUTH_CONFIG` for an empty list, an empty key, or a key or name that occurs twice.
  *
  * @example

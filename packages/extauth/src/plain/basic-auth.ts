@@ -7,9 +7,9 @@ import { hashApr1 } from '../password/hash.ts';
 export interface BasicAuthOptions extends MiddlewareOptions {
   /** Passwords by user name: as they are, or as `{ hash }` a line of `htpasswd` without the name (`$2y$…` or `$apr1$…`). At least one. */
   readonly users: Readonly<Record<string, string | { readonly hash: string }>>;
-  /** What browsers show when they ask. Default: empty. */
+  /** Realm that browsers show when they ask for the password. Default: empty. */
   readonly realm?: string;
-  /** Request header with the user name for what comes behind. Default `x-user-id`. */
+  /** Request header with the user name for later handlers. Default `x-user-id`. */
   readonly userIdHeader?: string;
 }
 
@@ -18,7 +18,7 @@ const APR1 = /^\$apr1\$([^$]+)\$([^$]+)$/;
 const BCRYPT = /^\$2[aby]\$\d\d\$/;
 
 /**
- * Admits requests with a user name and its password (RFC 7617); `identityOf(req)?.subject` is the user name. All others are
+ * Allows requests with a user name and its password (RFC 7617); `identityOf(req)?.subject` is the user name. All others are
  * rejected with 401. Throws `ERR_EXTAUTH_CONFIG` without users, for an empty password, and for a hash of another kind.
  *
  * @example

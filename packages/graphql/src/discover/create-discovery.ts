@@ -54,7 +54,7 @@ const AT_ONCE = 8;
 interface Found {
   /** What it was made of, as a hash. */
   readonly digest: string;
-  /** Headers that no argument sets. */
+  /** Headers that arguments must not set. */
   readonly rules: string;
   readonly type: Probe['type'];
   readonly text: string;
@@ -129,7 +129,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const text = JSON.stringify(discovery.spec);
     const before = known;
     if (before?.text === text && !before.refused) return void found.set(unit, { ...before, digest, rules });
-    // An argument that is withheld from now on goes at once, whatever the Settings say of breaking changes.
+    // An argument that is no longer allowed is removed immediately, whatever the Settings say about breaking changes.
     const judgement = await judge(before?.rules === rules ? before.schema : undefined, schema, settings);
     const { refused } = judgement;
     if (refused && before?.refused) return;
@@ -228,7 +228,7 @@ function digestOf(probe: Probe, rules: string): string {
   return (probe.type === 'grpc' ? hash.update(probe.descriptorSet) : hash).digest('base64');
 }
 
-/** What the status and a warning in the log say, beside what is offered. */
+/** Returns true if the status and a warning in the log report it. */
 function isTold({ isCut, isWithheld }: Skipped): boolean {
   return isCut === true || isWithheld === true;
 }

@@ -7,7 +7,7 @@ import { discoverOpenApi } from './openapi/openapi.ts';
 
 /** What an API is made with. */
 export interface DiscoverOptions extends Partial<DiscoveryBounds> {
-  /** Headers that the resources have the gateway set, from `grantedHeaderNames`: no argument sets them. Default: none. */
+  /** Headers that resources make the gateway set, from `grantedHeaderNames`. Arguments must not set them. Default: none. */
   readonly grantedHeaders?: ReadonlySet<string>;
 }
 

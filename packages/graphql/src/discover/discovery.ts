@@ -17,7 +17,7 @@ export interface Skipped {
   readonly reason: string;
   /** Left out only because there is too much. */
   readonly isCut?: true;
-  /** A parameter of an operation that clients must not set; the operation itself is offered. */
+  /** True for a parameter that clients must not set; the operation itself is offered. */
   readonly isWithheld?: true;
 }
 

@@ -1,12 +1,12 @@
 import { getVariableValues, type GraphQLSchema, type VariableValues } from 'graphql';
 import type { ApiResult, OperationRequest } from '../api.ts';
 
-/** Problems told of the variables of one request. */
+/** Most problems reported for the variables of one request. */
 const MAX_ERRORS = 5;
 
 /**
  * Coerces the variables of a request to the types of a schema. Returns `undefined` for an operation without variables, and a result
- * with `ERR_GRAPHQL_VARIABLES` where they do not fit.
+ * with `ERR_GRAPHQL_VARIABLES` if they are invalid.
  */
 export function coerceVariables(
   schema: GraphQLSchema,

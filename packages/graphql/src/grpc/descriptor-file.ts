@@ -1,19 +1,19 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
-/** Most bytes of a descriptor set in a file. */
+/** Largest descriptor set in a file, in bytes. */
 export const MAX_DESCRIPTOR_BYTES = 10 * 1024 * 1024;
 const FIELD = 'protoDescriptor';
 
 /**
- * Reads a file below a directory; a relative path starts there. Throws an `Error` for a path that leads out of the directory, by `..`,
- * an absolute path or a symbolic link, and for what is no file of at most 10 MiB. `root` is `undefined` where there is no directory.
+ * Reads a file below a directory; a relative path starts there. Throws an `Error` for a path outside the directory, by `..`,
+ * an absolute path or a symbolic link, and if it is not a file of at most 10 MiB. `root` is `undefined` if there is no directory.
  */
 export function readDescriptorFile(path: string, root: string | undefined): Buffer {
   if (root === undefined) throw new Error(`${FIELD}: cannot read '${path}': no configuration directory`);
   const base = realpathSync(root);
   const wanted = resolve(root, path);
-  // The first look keeps paths outside from being told whether they exist.
+  // Checked before `realpath`, so that the error does not reveal whether a path outside exists.
   if (!isBelow(resolve(root), wanted) && !isBelow(base, wanted)) throw outside(path);
   const real = realPath(wanted, path);
   if (!isBelow(base, real)) throw outside(path);

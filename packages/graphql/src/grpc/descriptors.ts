@@ -9,15 +9,15 @@ export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDesc
 export interface MethodTypes {
   readonly request: DescMessage;
   readonly response: DescMessage;
-  /** Those that messages may hold in an `Any`. */
+  /** Types that messages may contain in an `Any`. */
   readonly types: Types;
 }
 
-/** Descriptor sets beside those that the registry holds. */
+/** Descriptor sets in addition to those of the registry. */
 export interface DescriptorSources {
   /** As base64. */
   readonly descriptorSets: readonly string[];
-  /** Directory of files that the registry may name. */
+  /** Directory of files that the registry may refer to. */
   readonly filesRoot: string | undefined;
 }
 

@@ -18,15 +18,15 @@ const MAX_DEPTH = 64;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Encodes JSON as a message (ProtoJSON). Fields are named as in the definition or in camel case; keys that are no field are left out.
- * Numbers and booleans may stand for text. Throws an `Error` for what does not fit.
+ * Encodes JSON as a message (ProtoJSON). Fields are named as in the definition or in camel case; unknown keys are ignored.
+ * Numbers and booleans are accepted as text. Throws an `Error` for invalid values.
  */
 export function encodeJson(type: DescMessage, json: unknown, registry: Registry): Uint8Array {
   const fields = fieldsOf(type, json, 0);
   return toBinary(type, fromJson(type, fields as JsonValue, { registry }));
 }
 
-/** Decodes a message as JSON: each field under its name in camel case and, where that is another, as in the definition. */
+/** Decodes a message as JSON: each field under its camel-case name and, if different, its name in the definition. */
 export function decodeJson(type: DescMessage, bytes: Uint8Array, registry: Registry): unknown {
   const json = toJson(type, fromBinary(type, bytes), { registry: lenient(registry), alwaysEmitImplicit: true });
   return withNames(type, json);
@@ -50,7 +50,7 @@ function fieldsOf(type: DescMessage, json: unknown, depth: number): unknown {
   return made;
 }
 
-/** A message whose JSON is not an object of its fields, from the object of its fields too: `{ seconds: 5 }` is a time. */
+/** Converts an object of fields to the special JSON form of a message: `{ seconds: 5 }` is a time. */
 function specialOf({ typeName }: DescMessage, json: unknown): unknown {
   if (!isRecord(json) || Object.hasOwn(json, '@type')) return json;
   const { seconds = 0, nanos = 0, paths, value } = json;
@@ -102,7 +102,7 @@ function convert(field: DescField, value: unknown, { message, scalar }: Changes)
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, change(part)]));
 }
 
-/** True for what can be written as text without doubt. */
+/** Returns true for values with an unambiguous text form. */
 function isPlain(value: unknown): boolean {
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 }

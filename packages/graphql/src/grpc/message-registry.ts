@@ -22,7 +22,7 @@ import {
   type FileDescriptorProto,
 } from '@bufbuild/protobuf/wkt';
 
-/** Types that a message may hold in an `Any` although no file imports them. */
+/** Types that a message may contain in an `Any` although no file imports them. */
 const WELL_KNOWN = createRegistry(
   AnySchema,
   BoolValueSchema,
@@ -42,10 +42,10 @@ const WELL_KNOWN = createRegistry(
   UInt64ValueSchema,
   ValueSchema,
 );
-/** Files that a set may import without holding them. */
+/** Files that a set may import without containing them. */
 const WELL_KNOWN_FILES = new Map([...WELL_KNOWN].map(({ file: { proto } }) => [proto.name, proto]));
 
-/** The types and services of a serialised `FileDescriptorSet`, and the well-known ones. Throws an `Error` for bytes that are none. */
+/** Returns the types and services of a serialised `FileDescriptorSet`, and the well-known ones. Throws an `Error` for invalid bytes. */
 export function registryOf(bytes: Uint8Array): Registry {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   for (const file of set.file) file.messageType.forEach(nameInJson);
@@ -58,14 +58,14 @@ export function registryOf(bytes: Uint8Array): Registry {
   return createRegistry(WELL_KNOWN, createFileRegistry({ ...set, file }));
 }
 
-/** Fills in names in JSON, which some writers of descriptors leave out. */
+/** Fills in JSON names, which some compilers leave out. */
 function nameInJson({ field, nestedType }: DescriptorProto): void {
   for (const each of field)
     each.jsonName ||= each.name.replaceAll(/_+([a-zA-Z0-9])/g, (_, next: string) => next.toUpperCase());
   nestedType.forEach(nameInJson);
 }
 
-/** Files behind those that they import, as they have to be read: reflection gives them in any order. */
+/** Sorts files after their imports, because reflection returns them in any order. */
 function inOrder(
   wanted: readonly FileDescriptorProto[],
   files: ReadonlyMap<string, FileDescriptorProto>,
@@ -82,7 +82,7 @@ function inOrder(
   return [...ordered];
 }
 
-/** A registry for reading: of an `Any` of an unknown type only the name of the type is known, and the rest of the message is read. */
+/** Returns a registry for decoding: an `Any` of an unknown type becomes only its type name, and the rest of the message is decoded. */
 export function lenient(registry: Registry): Registry {
   const unknown = (typeName: string): DescMessage => ({ ...EmptySchema, typeName });
   return { ...registry, getMessage: (name: string) => registry.getMessage(name) ?? unknown(name) };

@@ -6,7 +6,7 @@ import type { CacheHint } from './schema.ts';
 export interface CachePolicy {
   /** Seconds; 0 is not at all. */
   readonly maxAge: number;
-  /** `unset` where some field does not say: private for clients that say who they are, public for others. */
+  /** `unset` if some field has no scope: private for requests that identify their client, public for others. */
   readonly scope: CacheScope;
 }
 
@@ -26,8 +26,8 @@ interface Inherited {
 
 /**
  * The policy of a whole operation: the shortest time and the narrowest scope of all its fields. Fields of the operation itself and
- * fields that give objects have 0 unless it is said otherwise; others inherit time and scope of their parent. Where the time is 0 the
- * scope says nothing.
+ * fields that return objects have 0 by default; others inherit time and scope of their parent. If the time is 0, the
+ * scope is irrelevant.
  */
 export function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
   let maxAge = Number.POSITIVE_INFINITY;

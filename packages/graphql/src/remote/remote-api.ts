@@ -120,7 +120,7 @@ function subscribeAt(
   return (request) => Promise.resolve(subscribe(request));
 }
 
-/** The result for variables that do not fit the schema; the server may take more, e.g. hidden input fields. */
+/** Returns the result for variables that are invalid for the schema; the server may accept more, e.g. hidden input fields. */
 function misfit(schema: GraphQLSchema, request: OperationRequest): ApiResult | undefined {
   const variables = coerceVariables(schema, request);
   return variables && !('coerced' in variables) ? variables : undefined;

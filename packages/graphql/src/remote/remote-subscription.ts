@@ -18,7 +18,7 @@ export interface RemoteSubscriptions {
   /** For subscriptions at the same time. */
   readonly places: Places;
   readonly now: () => number;
-  /** What clients get of a result of the server. */
+  /** Returns the part of a server's result for clients. */
   readonly shown: (result: ApiResult) => ApiResult;
   /** The result that clients get for a failure. */
   readonly failed: (error: unknown, request: OperationRequest) => ApiResult;

@@ -16,19 +16,19 @@ import type { ApiResult, Operation, OperationRequest, ResultError } from '../api
 import { documentError } from '../document/documents.ts';
 import { isRecord } from './remote-answer.ts';
 
-/** An operation with questions about the schema, in two. */
+/** An operation split into introspection and the rest. */
 interface Split {
-  /** The questions. */
+  /** The introspection part. */
   readonly own: DocumentNode;
-  /** What the server is asked; `undefined` where nothing is left. */
+  /** The part for the server; `undefined` if nothing is left. */
   readonly rest: Operation | undefined;
 }
 
 const QUESTION = /^__(schema|type)$/;
 
 /**
- * Makes what answers `__schema` and `__type` from the schema that clients may see, and has the server asked for the rest: a server
- * would tell of fields that the declared schema leaves out.
+ * Creates a resolver of `__schema` and `__type` from the schema that clients may see; the rest is sent to the server: a server
+ * would reveal fields that are not in the declared schema.
  */
 export function createSchemaQuestions(
   schemaOf: () => GraphQLSchema,
@@ -55,7 +55,7 @@ export function createSchemaQuestions(
     if (!split.rest) return { data: own.data };
     const { errors, ...result } = await ask({ ...request, operation: split.rest });
     const data = isRecord(result.data) ? { ...result.data, ...own.data } : result.data;
-    // The server has seen another text: its line numbers mean nothing to the client.
+    // The server received another document, so its line numbers are meaningless to the client.
     return { ...result, data, ...(errors && { errors: errors.map(withoutLocations) }) };
   };
 }
@@ -64,7 +64,7 @@ function withoutLocations({ message, path, extensions }: ResultError): ResultErr
   return { message, ...(path && { path }), ...(extensions && { extensions }) };
 }
 
-/** Returns `undefined` for an operation that asks nothing about the schema. */
+/** Returns `undefined` for an operation without introspection. */
 function splitOperation({ document, definition, text }: Operation): Split | undefined {
   if (definition.operation !== 'query' || !/__(?:schema|type)\b/.test(text)) return undefined;
   const fragments = new Map(
@@ -82,7 +82,7 @@ function splitOperation({ document, definition, text }: Operation): Split | unde
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** The root fields that begin with `__`, fragments opened. */
+/** Returns the root fields that begin with `__`, with fragments expanded. */
 function questionsOf(
   set: SelectionSetNode,
   fragments: Fragments,
@@ -108,7 +108,7 @@ function questionsOf(
   return { kind: Kind.SELECTION_SET, selections };
 }
 
-/** The same without `__typename` of the operation, which the server gives. */
+/** Returns the same without `__typename` of the operation, which the server returns. */
 function withoutTypename(set: SelectionSetNode): SelectionSetNode {
   const selections = set.selections.flatMap((each): SelectionNode[] => {
     if (each.kind === Kind.FIELD) return each.name.value === '__typename' ? [] : [each];
@@ -119,7 +119,7 @@ function withoutTypename(set: SelectionSetNode): SelectionSetNode {
   return { kind: Kind.SELECTION_SET, selections };
 }
 
-/** The operation with `__typename` in the place of each question, so that the result keeps the order of its fields. */
+/** Returns the operation with `__typename` instead of each introspection field, so that the result keeps the order of its fields. */
 function restOf(definition: OperationDefinitionNode, fragments: Fragments): Operation {
   const used = new Map<string, FragmentDefinitionNode>();
   const variables = new Set<string>();

@@ -1,6 +1,6 @@
 import type { ApiResult, ResultError } from '../api.ts';
 
-/** What clients get of the `extensions` that a server adds. */
+/** Which `extensions` of a server are returned to clients. */
 export interface ShownExtensions {
   /** Keys of the extensions of errors. Default: `code`. */
   readonly errorExtensions?: readonly string[];
@@ -9,10 +9,10 @@ export interface ShownExtensions {
 }
 
 const DEFAULT_ERROR_EXTENSIONS: readonly string[] = ['code'];
-/** How servers suggest names, which need not be in the declared schema. */
+/** Matches suggestions of names, which may not be in the declared schema. */
 const SUGGESTION = /\s*Did you mean [a-z ]*["'`][^]*$/;
 
-/** Makes what leaves out of a server's result all that clients are not meant to see: stack traces, suggestions of hidden names. */
+/** Creates a filter that removes internal details from a server's result: stack traces, suggestions of hidden names. */
 export function createResultFilter({
   errorExtensions = DEFAULT_ERROR_EXTENSIONS,
   resultExtensions = [],

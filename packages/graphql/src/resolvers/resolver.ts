@@ -16,7 +16,7 @@ export interface ResolverContext {
   readonly limits: Limits;
   /** Descriptor sets from elsewhere, as base64. */
   readonly descriptorSets: readonly string[];
-  /** Directory below which descriptor files are read; `undefined` for none. */
+  /** Directory of descriptor files; `undefined` for none. */
   readonly filesRoot: string | undefined;
   /** Counters of the resolver of this name. */
   countsOf(name: string): ResolverCounts;

@@ -58,7 +58,7 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
     endAttempt(settings, attempt),
     rememberRound(settings, attempt.round + 1),
   ];
-  // Whoever renews the session of before just now may write it once more.
+  // A concurrent renewal may write the previous session again.
   if (before)
     keeper.removeAgain?.(before).catch((err: unknown) => login.log.warn({ err }, 'failed to remove old session'));
   if (settings.cookie.sameSite === 'Strict') return sameSiteStep(attempt.target, cookies);

@@ -26,9 +26,9 @@ export interface Login {
   readonly groups: GroupLookup | undefined;
   /** Rejects for an id token, or its access token, that is not of this client. */
   check(session: Session, expected: { readonly fresh: boolean; readonly nonce?: string }): Promise<void>;
-  /** States that were used, and logout tokens that ended sessions; against replays. */
+  /** Used states and logout tokens, to detect replays. */
   readonly used: ExpiringMap<true>;
-  /** Logout tokens at work. */
+  /** Logout tokens in progress. */
   readonly logouts: Map<string, Promise<unknown>>;
   readonly now: () => number;
   readonly log: Logger;

@@ -1,6 +1,6 @@
 import type { AuthDenied, PageContent } from '@edge-gateway/core';
 
-/** What a page of the login says, and what goes with it. */
+/** Content and headers of a login page. */
 export interface Page extends PageContent {
   /** For the log. */
   readonly reason: string;
@@ -9,7 +9,7 @@ export interface Page extends PageContent {
   readonly formAction?: string;
 }
 
-/** A response for people. It is never cached, loads nothing, and tells nothing of the inside. */
+/** Returns a page. It is never cached, loads nothing, and reveals no internals. */
 export function page({ reason, headers = [], formAction, ...content }: Page): AuthDenied {
   return {
     allowed: false,
@@ -21,7 +21,7 @@ export function page({ reason, headers = [], formAction, ...content }: Page): Au
   };
 }
 
-/** Returns the operator's templates that suit a page of the login, the most specific first. */
+/** Returns the names of the templates for a login page, the most specific first. */
 export function pageTemplates(status: number): readonly string[] {
   return ['login', String(status), status >= 500 ? '5xx' : '4xx', 'error'];
 }

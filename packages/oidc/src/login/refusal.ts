@@ -17,8 +17,8 @@ export function cannotLogIn(request: AuthRequest): boolean {
 }
 
 /**
- * The answer to a script whose session is missing: 401. Which other origins may read it is for the CORS policy in front
- * of the login to say.
+ * Returns the response to a script without a session: 401. The CORS policy in front of the login decides which other origins
+ * may read it.
  */
 export function loginRequired(request: AuthRequest): AuthDenied {
   return asJson(request, 'ERR_OIDC_LOGIN_REQUIRED', 'no session');

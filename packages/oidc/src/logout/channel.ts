@@ -24,8 +24,8 @@ function answer(status: number, reason: string, headers: readonly string[] = [])
 }
 
 /**
- * OpenID Connect Front-Channel Logout 1.0: ends the session of the browser that asks, and no other. Anybody can make this
- * request, so nothing is ended that the browser does not hold: `sid` is known to every client of the provider.
+ * OpenID Connect Front-Channel Logout 1.0: ends only the session of the requesting browser. Anyone can make this
+ * request, and `sid` is known to every client of the provider.
  */
 async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const query = new URLSearchParams(request.path.split('?', 2)[1] ?? '');
@@ -49,7 +49,7 @@ async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDen
   return answer(200, 'front channel logout', cookieHeaders([...cookies, forgetRounds(login.settings)]));
 }
 
-/** True where a page of the provider made the browser ask: no other page can send this `Referer`. */
+/** Returns true if a page of the provider caused the request: no other page can send this `Referer`. */
 function isFromProvider(request: AuthRequest, { issuer, ...metadata }: ServerMetadata): boolean {
   const from = originOf(request.header('referer'));
   const own = [issuer, metadata.authorization_endpoint, metadata.end_session_endpoint].map(originOf);
@@ -77,8 +77,8 @@ async function backChannel(login: Login, request: AuthRequest): Promise<AuthDeni
 }
 
 /**
- * Does the work of a logout token that was not used before. It counts as used once the work succeeded; who comes meanwhile
- * waits, and takes its place only where it failed.
+ * Runs the logout of an unused token. The token counts as used once the logout succeeded; concurrent requests
+ * wait, and run it only if it failed.
  */
 async function once({ used, logouts }: Login, id: string, work: () => Promise<unknown>): Promise<void> {
   for (let other = logouts.get(id); other; other = logouts.get(id)) await other.catch(() => undefined);
@@ -91,7 +91,7 @@ async function once({ used, logouts }: Login, id: string, work: () => Promise<un
 }
 
 interface LogoutToken {
-  /** The same for each use of one token. */
+  /** Equal for each use of one token. */
   readonly id: string;
   readonly keys: readonly string[];
 }

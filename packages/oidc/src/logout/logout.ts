@@ -12,7 +12,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST']);
 
 /**
  * Logs out: forgets the session, revokes its tokens, ends the login at the provider, and goes to `afterLogoutUrl`.
- * Where the store is away that is `ERR_OIDC_STORE_UNAVAILABLE`: the cookie stays, so that the logout can be repeated.
+ * If the store is unavailable it throws `ERR_OIDC_STORE_UNAVAILABLE`: the cookie stays, so that the logout can be repeated.
  * A request that another site made is asked first, so that nobody is logged out by a link or an image.
  */
 export async function logout(login: Login, request: AuthRequest): Promise<AuthDenied> {

@@ -11,7 +11,7 @@ export interface FetchOptions extends UrlTrust {
   readonly body?: RequestInit['body'];
 }
 
-/** `isTrustedUrl` for an address that a provider names: only one on this machine may send the gateway to this machine. */
+/** Applies `isTrustedUrl` to an address from a provider: only a provider on this machine may refer to this machine. */
 export function isTrustedFrom(issuerUrl: string, url: string, trust: UrlTrust = {}): boolean {
   return isTrustedUrl(url, trust) && (!isLoopbackUrl(url) || isLoopbackUrl(issuerUrl));
 }

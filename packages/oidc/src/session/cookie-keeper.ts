@@ -21,7 +21,7 @@ export interface CookieKeeperOptions {
   readonly client: string;
   /** Encrypts the values. Without it the tokens are readable, and `check` decides whether they are the provider's. */
   readonly cipherKey: Uint8Array | undefined;
-  /** Ties the cookies of one login to each other where they are not encrypted. */
+  /** Key of the MAC that binds unencrypted cookies of one login to each other. */
   readonly macKey: Uint8Array;
   /** Missing: copies of cookies work after a logout. */
   readonly denyList?: DenyList | undefined;
@@ -43,7 +43,7 @@ interface CookieHeld extends Held {
   readonly login: string;
 }
 
-/** What the cookies of a request hold. */
+/** The content of the cookies of a request. */
 interface Found {
   readonly login: string;
   readonly tokens: Tokens;
@@ -53,7 +53,7 @@ const LOGIN_LENGTH = 12;
 
 /**
  * Keeps tokens in the browser, in one cookie each. Where they are not encrypted, one more cookie has a MAC for each of
- * them: a token alone, which upstreams, logs and other clients may have seen, is no session, nor is a mix of two logins.
+ * them: a single token, which upstreams, logs and other clients may have seen, is not a session, nor is a mix of two logins.
  */
 export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper {
   const { attributes, cipherKey } = options;
@@ -110,7 +110,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
     return [...held, ...(cookies.has(macName) ? [macName] : [])].map((name) => clearCookie(name, attributes));
   }
 
-  /** The tokens of one login; values that were written for different logins do not mix. */
+  /** Returns the tokens of one login; values of different logins are not combined. */
   function read(cookies: ReadonlyMap<string, string>): Found | undefined {
     const values = PARTS.map((part) => [part, joinValue(nameOf(part), cookies)] as const);
     const present = values.filter((each): each is [Part, string] => each[1] !== undefined);

@@ -4,7 +4,7 @@ import { possibleNames, type CookieAttributes } from '../cookies.ts';
 
 const DEFAULT_NAME = '__session';
 const PREFIX = /^__(?:Host|Secure)-/;
-/** Names of token cookies are read by transformations, so they carry no `__Host-`. */
+/** Transformations read token cookies by name, so their names have no `__Host-` prefix. */
 export const TOKEN_COOKIES = {
   idToken: 'id_token',
   accessToken: 'access_token',
@@ -12,7 +12,7 @@ export const TOKEN_COOKIES = {
 } as const;
 const MAC_COOKIE = 'token_mac';
 
-/** Returns the name of the cookie with the handle of a session in a store. A name of the resource stays as it is. */
+/** Returns the name of the cookie with the handle of a session in a store. A configured name is used unchanged. */
 export function handleCookieName({ redis }: UserSession, attributes: CookieAttributes): string {
   return redis?.cookieName || hostPrefix(attributes) + DEFAULT_NAME;
 }
@@ -22,7 +22,7 @@ export function tokenCookieName(keyPrefix: string | undefined, part: keyof typeo
   return withKeyPrefix(keyPrefix, TOKEN_COOKIES[part]);
 }
 
-/** Returns the name of the cookie that ties the cookies of one login to each other. */
+/** Returns the name of the cookie that binds the cookies of one login to each other. */
 export function macCookieName(keyPrefix: string | undefined, attributes: CookieAttributes): string {
   return hostPrefix(attributes) + withKeyPrefix(keyPrefix, MAC_COOKIE);
 }
@@ -39,13 +39,13 @@ export function loginMark(id: string): string {
 const ATTEMPT = /^login_([\w-]{6})_[0-9a-z]{1,9}_[\w-]{8}$/;
 const ROUNDS = /^login_rounds_([\w-]{6})$/;
 
-/** What decides which cookies are a login's own. */
+/** The settings that determine the cookies of a login. */
 export interface OwnCookies {
   /** `undefined` where none of its session cookies are its own. */
   readonly session: UserSession | undefined;
-  /** True for sessions of a store that is no Redis. */
+  /** True for sessions in a store other than Redis. */
   readonly inStore?: boolean;
-  /** The login whose attempts are meant. Default: any. */
+  /** The login of the attempts. Default: any. */
   readonly id?: string;
 }
 

@@ -2,9 +2,9 @@ import session, { type SessionData, type Store } from 'express-session';
 
 /** Sessions in memory. */
 export const MAX_SESSIONS = 100_000;
-/** Sessions that are looked at, and removed when they have ended, whenever one is written. */
+/** Number of sessions that each write checks for expiry. */
 const SWEPT = 10;
-/** How long a session is kept that does not say when it ends. */
+/** Lifetime of a session without an expiry. */
 const DEFAULT_MS = 86_400_000;
 
 interface Entry {
@@ -13,8 +13,8 @@ interface Entry {
 }
 
 /**
- * Creates a store in memory with a bound: sessions that ended are removed little by little, and beyond `max` sessions the
- * one that was written longest ago gives way.
+ * Creates a bounded store in memory: expired sessions are removed incrementally, and beyond `max` sessions the
+ * least recently written one is evicted.
  */
 export function createLocalStore(now: () => number, max = MAX_SESSIONS): Store & { readonly size: number } {
   return new LocalStore(now, max);
@@ -57,7 +57,7 @@ class LocalStore extends session.Store {
     if (done) queueMicrotask(done);
   }
 
-  /** Goes on where it ended before, so that every session is looked at in turn. */
+  /** Continues where the previous sweep ended, so that every session is checked in turn. */
   #sweep(): void {
     for (let i = 0; i < SWEPT; i++) {
       const { value, done } = this.#cursor.next();

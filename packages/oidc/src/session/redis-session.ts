@@ -51,7 +51,7 @@ export function createRedisLock(redis: Redis, prefix: string, lockMs = LOCK_MS):
   };
 }
 
-/** Adds a session to a sorted set by its end, takes out those that ended or do not fit, and lets the set end with its last. */
+/** Adds a session to a set sorted by expiry, removes those that expired or exceed the limit, and expires the set with its last one. */
 const ADD = `
 redis.call("zremrangebyscore", KEYS[1], "-inf", ARGV[3])
 redis.call("zadd", KEYS[1], ARGV[2], ARGV[1])

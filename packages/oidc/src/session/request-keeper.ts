@@ -14,7 +14,7 @@ const PROPERTY = 'edgeGatewayLogin';
 
 /**
  * Keeps logins in the `req.session` that the application already has. A login gets a new session id (so that nobody
- * can fix it beforehand). What else was in the session goes on only where it is of the same user, or of nobody yet.
+ * can fix it beforehand). Other content of the session is kept only if it belongs to the same user, or to none yet.
  */
 export function createRequestKeeper(requestOf: (request: AuthRequest) => IncomingMessage, id: string): SessionKeeper {
   const property = `${PROPERTY}:${id}`;

@@ -1,13 +1,13 @@
 /** Finds the sessions that a provider ends by its own session or subject. */
 export interface SessionIndex {
   /**
-   * Adds a session under each key until `endsAt` (milliseconds), or moves its end. Returns the sessions that gave way
-   * because there are too many under a key: nobody can find them any more, so they have to end.
+   * Adds a session under each key until `endsAt` (milliseconds), or moves its end. Returns the sessions that were evicted
+   * because there are too many under a key: they can no longer be found, so they must be removed.
    */
   add(keys: readonly string[], entry: IndexEntry): Promise<readonly string[]>;
   /** Returns the ids under these keys. They stay until `forget`, so that a removal that failed can be repeated. */
   find(keys: readonly string[]): Promise<readonly string[]>;
-  /** Removes these ids, and none that was added meanwhile. */
+  /** Removes these ids, but not those that were added meanwhile. */
   forget(keys: readonly string[], ids: readonly string[]): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface IndexEntry {
 /** Sessions under one key. */
 export const MAX_IDS = 1000;
 const MAX_KEYS = 200_000;
-/** Keys that are looked at for ended sessions whenever one is added. */
+/** Number of keys that each addition checks for expired sessions. */
 const SWEPT_KEYS = 4;
 
 /** Creates an index of this process only, on a clock in milliseconds. */

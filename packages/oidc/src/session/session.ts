@@ -21,11 +21,11 @@ export interface Held {
   readonly id: string;
 }
 
-/** What a new session comes after. */
+/** The state before a new session. */
 export interface Predecessor {
   /** Of `newHandle`. Default: a new one. */
   readonly handle?: string | undefined;
-  /** The session that this browser had. */
+  /** The previous session of this browser. */
   readonly before?: Held | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface SessionKeeper {
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   load(request: AuthRequest): Promise<Held | undefined>;
   /**
-   * Keeps a new login under a new handle; the session of the same browser so far ends. Throws `ERR_OIDC_SESSION_TOO_LARGE`,
+   * Stores a new login under a new handle, and ends the previous session of the browser. Throws `ERR_OIDC_SESSION_TOO_LARGE`,
    * `ERR_OIDC_STORE_UNAVAILABLE`.
    */
   create(request: AuthRequest, session: Session, from?: Predecessor): Promise<readonly string[]>;
@@ -85,7 +85,7 @@ export function claimsOf(token: string | undefined): JWTPayload | undefined {
   }
 }
 
-/** Returns true where two sessions are known to be of one user. */
+/** Returns true if two sessions are known to belong to one user. */
 export function isSameUser(one: Session, other: Session): boolean {
   const [a, b] = [claimsOf(one.idToken), claimsOf(other.idToken)];
   return a?.sub !== undefined && a.sub === b?.sub && a.iss === b.iss;

@@ -62,7 +62,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
   const destroy = (id: string): Promise<void> =>
     call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
 
-  /** Where the index cannot forget it, its entry ends with the session that is no more. */
+  /** If the index cannot remove the entry, it expires with the session. */
   async function end({ id, session }: Held): Promise<void> {
     await destroy(id);
     await options.index.forget(keysOf(session), [id]).catch(() => undefined);

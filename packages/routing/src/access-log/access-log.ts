@@ -29,7 +29,7 @@ export function createDefaultLog(sink: LineSink): AccessLog {
   return { write: (record) => sink.write(defaultJsonLine(record)) };
 }
 
-/** The logs that a listener's options name; an empty list turns logging off. One whose format cannot be compiled writes the default line, and says so once. */
+/** The logs that a listener's options name; an empty list turns logging off. A log with an invalid format writes the default line, and logs a warning once. */
 export function createAccessLogs(
   options: Listener['options'],
   { context, sinks, defaultLogs }: AccessLogEnvironment,

@@ -4,11 +4,11 @@ import type { Sinks } from './sinks.ts';
 /** What happens to the lines of an access log whose reader is too slow. */
 export type AccessLogOverflow = 'drop' | 'block';
 
-/** Longest time that a request is held, in milliseconds. */
+/** Longest delay of a request, in milliseconds. */
 export const MAX_HOLD_MS = 5_000;
 const CHECK_MS = 100;
 
-/** Holds new requests while an access log is behind. */
+/** Delays new requests while an access log is behind. */
 export interface BackPressure {
   readonly isBehind: boolean;
   /** Calls `begin` when the access logs keep up again, or after five seconds. */
@@ -20,7 +20,7 @@ interface Held {
   readonly until: number;
 }
 
-/** Makes the {@link BackPressure} of these sinks; `held` counts the requests that had to wait. */
+/** Creates the {@link BackPressure} of these sinks; `held` counts the delayed requests. */
 export function createBackPressure(sinks: Sinks, held: Counter): BackPressure {
   const waiting: Held[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -11,7 +11,7 @@ export const DEFAULT_TEXT: Format = compileFormat(
   'log',
 );
 
-/** The line of a gateway that configures no log: one JSON object, put together by hand. What has no value is left out. */
+/** The line of a gateway that configures no log: one JSON object, put together by hand. Empty values are omitted. */
 export function defaultJsonLine(record: RequestRecord): string {
   const { requestId, flags, details, upstreamMs } = record;
   let line = `{"time":"${isoTime(record.startedAt)}"`;
@@ -21,7 +21,7 @@ export function defaultJsonLine(record: RequestRecord): string {
   if (record.originalPath !== '') line += `,"path":${quoted(redactPath(record.originalPath))}`;
   line += `,"status":${record.status}`;
   if (flags !== '') line += `,"flags":${quoted(flags)}`;
-  // Of an upstream's response the line names the host.
+  // For a response of an upstream the line contains the host instead.
   if (details !== '' && details !== VIA_UPSTREAM) line += `,"details":${quoted(details)}`;
   if (record.routeName !== '') line += `,"route":${quoted(record.routeName)}`;
   if (record.virtualHost !== '') line += `,"virtualHost":${quoted(record.virtualHost)}`;

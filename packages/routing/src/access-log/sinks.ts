@@ -3,7 +3,7 @@ import { createLineSink, type Context, type Counter, type LineSink } from '@edge
 /** Every open sink, by path. They outlive reloads. */
 export interface Sinks {
   get(path: string): LineSink;
-  /** True when a sink has so many lines waiting that its reader is too slow, but not when it takes none at all. */
+  /** True if the reader of a sink is too slow, but not if it has stalled. */
   readonly isBehind: boolean;
   /** Called after each write of any sink. */
   onProgress: () => void;
@@ -13,7 +13,7 @@ export interface Sinks {
 
 /** Lines that wait take at most this many characters; above it lines are dropped and counted. */
 export const MAX_QUEUE = 16 * 1024 * 1024;
-/** From this many waiting characters on the reader counts as too slow. The rest is room for requests under way. */
+/** Number of queued characters from which the reader counts as too slow. The rest is reserved for requests in progress. */
 export const BEHIND = 1024 * 1024;
 
 /** Makes the sinks of one data plane. Trouble with a file is logged at most once per incident and never reaches a request. */

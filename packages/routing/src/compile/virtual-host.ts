@@ -96,7 +96,7 @@ function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: 
       const name = `${route.name}-matcher-${j}`;
       const { matcher: compiledMatcher, compiled } = compileEntry(matcher, own);
       entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, compiled } });
-      // One reason that strikes a whole virtual host is worth one line.
+      // A reason that affects a whole virtual host is logged once.
       if (compiled.action.type !== 'failed' || compiled.action.reason === lastReason) continue;
       lastReason = compiled.action.reason;
       log.error(
@@ -108,7 +108,7 @@ function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: 
   return entries;
 }
 
-/** One matcher with what it leads to. A matcher that cannot be compiled fails alone: those beside it still match. */
+/** One matcher with its route. An invalid matcher fails alone: the others still match. */
 function compileEntry(matcher: Route['matchers'][number], compiled: CompiledRoute) {
   try {
     return { matcher: compileMatcher(matcher), compiled };

@@ -33,7 +33,7 @@ function joined(raw: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** True when the parser of `node:http` and the listener would take a request for a WebSocket handshake. */
+/** Returns true if the parser of `node:http` and the listener treat a request as a WebSocket handshake. */
 export function isHandshake(message: IncomingMessage): boolean {
   const { connection = '' } = message.headers;
   return asksForWebSocket(message) && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
@@ -45,7 +45,7 @@ export function rejectionOf(message: IncomingMessage, listener: Listener): Refus
   return parserRejection(message) ?? checkHead(message, { limits, isUpgrade: isHandshake(message) });
 }
 
-/** What the parser of `node:http` rejects in bytes; an explained request never was bytes. */
+/** Repeats checks of the `node:http` parser, which an explained request does not pass through. */
 function parserRejection({ method = '', url = '', rawHeaders }: IncomingMessage): Refusal | undefined {
   if (!METHODS.includes(method)) return parserError('HPE_INVALID_METHOD', 'Invalid method encountered');
   if (/[^\u0021-\u007e]/.test(url)) return parserError('HPE_INVALID_URL', 'Invalid char in url path');

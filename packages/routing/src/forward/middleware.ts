@@ -45,7 +45,7 @@ const ONES_OWN_PATH = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, dotSegme
 /**
  * Gives a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
  * streams; behind a body parser it sends the parsed body again. The path is `req.url` below the path of the target.
- * WebSockets come through `protect` alone, see there; `close` lets go of the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
+ * WebSockets require `protect`; `close` closes the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
  *
  * Errors go to `next(error)` with a status: 400 for a path that is not canonical, 500 `ERR_ROUTING_BODY_CONSUMED` for a body
  * that was read and cannot be sent again, 502, 503 and 504 for what the target did.

@@ -27,7 +27,7 @@ export function isHopByHop(name: string): boolean {
   }
 }
 
-/** True when a `TE` header says that its sender takes trailers (RFC 9110 §10.1.4). */
+/** Returns true if a `TE` header accepts trailers (RFC 9110 §10.1.4). */
 export const acceptsTrailers = (value: string): boolean => TRAILERS.test(value);
 
 const TRAILERS = /(?:^|,)[\t ]*trailers[\t ]*(?:,|$)/i;

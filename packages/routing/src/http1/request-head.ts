@@ -16,7 +16,7 @@ export type Framing = number | 'chunked' | undefined;
 
 const PATH = /^\/[\x21-\x7e\x80-\xff]*$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Who sends `TE` names it in `Connection` (RFC 9110 §10.1.4). */
+/** A sender of `TE` must list it in `Connection` (RFC 9110 §10.1.4). */
 const TAKES_TRAILERS = 'te: trailers\r\nconnection: TE\r\n';
 /** Methods whose request says that its body is empty (RFC 9110 8.6). */
 const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);

@@ -7,7 +7,7 @@ import type { ListenLimits } from './settings.ts';
 /** What a request head is checked against. */
 export interface HeadRules {
   readonly limits: ListenLimits;
-  /** Whether the request asks to leave HTTP, for a WebSocket. */
+  /** True for an upgrade request (WebSocket). */
   readonly isUpgrade: boolean;
   /** Returns why a host must not be served on the connection of a request. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
@@ -15,7 +15,7 @@ export interface HeadRules {
 
 /**
  * Returns why a listener rejects a request before the router sees it, or `undefined`. Listeners and `explainRequest` both
- * ask this function, so that an explanation cannot differ from what is served.
+ * ask this function, so that explanations match the served behaviour.
  */
 export function checkHead(
   req: IncomingMessage,

@@ -32,7 +32,7 @@ export interface ListenerPortParts {
   readonly context: Context;
   readonly handler: Handler;
   readonly limits: Partial<ListenLimits>;
-  /** Writes the access log of a request that the handler never gets. */
+  /** Writes the access log of a request that does not reach the handler. */
   readonly onRefused: (record: RequestRecord) => void;
 }
 

@@ -32,7 +32,7 @@ export interface RefuseParts {
   readonly onRefused: (record: RequestRecord) => void;
 }
 
-/** Where a refused request came on. */
+/** The origin of a rejected request. */
 type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly connection?: Connection };
 
 /** Makes the {@link Refuse} of a listener. */
@@ -52,7 +52,7 @@ export function createRefuse({ context, listener, answers, onRefused }: RefusePa
     for (const each of all) countAnswer(each, status);
   }
 
-  /** Logs a request that no handler has, and so no handler logs. */
+  /** Logs a request that does not reach a handler. */
   function record(
     { socket, req, connection }: Origin,
     parts: Omit<RefusedRequest, 'socket' | 'req' | 'startedAt'>,

@@ -5,20 +5,20 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RequestRecord } from '../format/record.ts';
 import type { Refusal } from './refusal.ts';
 
-/** What is known of a request that never reached the router. */
+/** The known facts of a request that did not reach the router. */
 export interface RefusedRequest {
   readonly socket: Socket;
-  /** Missing where the parser did not get that far. */
+  /** Missing if the parser failed before. */
   readonly req: IncomingMessage | undefined;
   readonly refused: Refusal;
   readonly requestId: string;
-  /** 0 where no response could be sent. */
+  /** 0 if no response could be sent. */
   readonly status: number;
   readonly bytesSent: number;
   readonly startedAt: number;
 }
 
-/** Envoy's words; what it has none for is named by its code. */
+/** Envoy's response code details, or the error code if Envoy has none. */
 const DETAILS: Partial<Record<RoutingErrorCode, string>> = {
   ERR_ROUTING_BAD_BODY: 'http1.codec_error',
   ERR_ROUTING_BAD_FRAMING: 'http1.codec_error',
@@ -35,7 +35,7 @@ const DETAILS: Partial<Record<RoutingErrorCode, string>> = {
   ERR_ROUTING_UNDERSCORE: 'http1.unexpected_underscore',
 };
 
-/** Statuses by which a request is no HTTP that is spoken here. */
+/** Statuses of requests that are not supported HTTP. */
 const PROTOCOL_ERRORS: ReadonlySet<number> = new Set([400, 414, 431, 501, 505]);
 
 /** Makes the record for the access log. */

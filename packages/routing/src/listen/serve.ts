@@ -26,7 +26,7 @@ export interface ServeParts {
   readonly handler: Handler;
   readonly context: Context;
   readonly refuse: Refuse;
-  /** Says why a host must not be served on the connection of a request, beside {@link checkHead}. */
+  /** Returns why a host must not be served on the connection of a request, in addition to {@link checkHead}. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
 }
 

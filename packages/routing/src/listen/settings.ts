@@ -84,7 +84,7 @@ function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<
   };
 }
 
-/** What is longer than a timer of Node takes would be over at once. Node adds a second to the idle time. */
+/** A value above the maximum of Node's timers would expire immediately. Node adds a second to the idle time. */
 const LONGEST_MS = MAX_DELAY_MS - 1_000;
 
 const milliseconds = (duration: string | undefined): number | undefined =>

@@ -3,7 +3,7 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 
 /** What a listener does with paths that are not canonical (reference: routing 5.5). */
 export interface PathSettings {
-  /** Unescapes what needs no escape. False: dot segments are rejected. */
+  /** Decodes unnecessary escapes. False: dot segments are rejected. */
   readonly normalizePath: boolean;
   /** What happens to dot segments, raw or as `%2e`, with `normalizePath`. */
   readonly dotSegments: 'resolve' | 'reject';
@@ -28,7 +28,7 @@ const QUESTION = 63;
 const BACKSLASH = 92;
 
 /**
- * Returns the one path (with its query) that matching, policies and the upstream see. Pure.
+ * Returns the canonical path (with its query) for matching, policies and the upstream. Pure.
  *
  * @example
  * canonicalPath('/a/../b?x=1', DEFAULT_PATH_SETTINGS); // { path: '/b?x=1' }

@@ -2,7 +2,7 @@ import { hidesDotSegment } from '../match/canonical-path.ts';
 
 /**
  * Puts `prefixRewrite` in the place of what the matcher took; the query stays. Where both sides of the join have a
- * slash, one goes. Returns `undefined` when the rest of the path would now form a dot segment, which no client may reach by way of a
+ * slash, one goes. Returns `undefined` if the rest of the path would form a dot segment, which clients must not create through a
  * rewrite.
  */
 export function rewritePrefix(path: string, matched: number, replacement: string): string | undefined {

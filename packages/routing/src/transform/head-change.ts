@@ -40,7 +40,7 @@ export function setHead(message: Message, name: string, value: string): void {
   else message.facts.requestChanges.push({ op: 'set', name, value });
 }
 
-/** Dot segments and `//` in front are rejected: a value of the client must not lead out of what the template says. */
+/** Rejects dot segments and a leading `//`: a client value must not escape the path of the template. */
 function setPath({ facts }: Message, value: string): void {
   const canonical = canonicalPath(value, NEW_PATH);
   if (!('path' in canonical) || canonical.path.startsWith('//')) throw badRequest('the new :path is not canonical');

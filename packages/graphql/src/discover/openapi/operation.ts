@@ -35,7 +35,7 @@ export interface OperationContext {
   readonly unique: Readonly<Record<'Query' | 'Mutation', (name: string) => string>>;
   readonly takeFields: TakeFields;
   readonly skipped: Skipped[];
-  /** Headers that resources have the gateway set. */
+  /** Headers that resources make the gateway set. */
   readonly grantedHeaders: ReadonlySet<string>;
 }
 
@@ -112,11 +112,11 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
   return [...found.values()];
 }
 
-/** Headers that are no parameters (OpenAPI 3, Parameter Object); `authorization` is told of all the same. */
+/** Headers that are not parameters (OpenAPI 3, Parameter Object); `authorization` is still reported. */
 const IGNORED = /^(accept|content-type)$/i;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Why a parameter is no argument; `undefined` when it may be one. */
+/** Returns why a parameter must not become an argument; `undefined` if it may. */
 function withheld(place: string, name: string, { grantedHeaders }: OperationContext): string | undefined {
   if (place === 'cookie') return 'arguments cannot set cookies';
   if (place !== 'header') return undefined;
