@@ -77,7 +77,9 @@ describe('the example with Express, login and roles', () => {
     const { status, body } = await browser.visit(`${url}/admin`);
     expect(status).to.equal(403);
     expect(body).to.include('RBAC: access denied');
-    await browser.send(`${url}/logout`);
+    expect((await browser.visit(`${url}/logout`)).body)
+      .to.include('Do you want to sign-out')
+      .and.not.include('oops');
     expect((await browser.send(`${url}/account`)).status).to.equal(302);
   });
 

@@ -7,7 +7,7 @@ const client = {
   client_id: clientId,
   client_secret: clientSecret,
   redirect_uris: [`${appUrl}/callback`],
-  post_logout_redirect_uris: [appUrl],
+  post_logout_redirect_uris: [`${appUrl}/`],
 };
 const provider = new Provider(issuer, {
   clients: [client],
