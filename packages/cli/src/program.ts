@@ -25,7 +25,11 @@ export function createProgram(io: Io): Command {
     .description('Looks into a gateway: what it serves, why, and what a change would do.')
     .version(CLIENT_VERSION, '-V, --version', 'print the version of gatewayctl')
     .helpOption('-h, --help', 'print help')
-    .configureHelp({ showGlobalOptions: true, styleTitle: (title) => `\u001b[1m${title}\u001b[22m` })
+    .configureHelp({
+      showGlobalOptions: true,
+      minWidthToWrap: 20,
+      styleTitle: (title) => `\u001b[1m${title}\u001b[22m`,
+    })
     .configureOutput(outputOf(io))
     .exitOverride()
     .addOption(
