@@ -10,7 +10,12 @@ export interface RejectedResource extends ResourceRef {
   readonly reason: string;
   /** True if it is behind the response: its last good version is served. */
   readonly serves: boolean;
+  /** True if the resource is accepted, but a part with a broken reference is served as it was before. */
+  readonly keeps?: boolean;
 }
+
+/** How a status says that a part of a resource is served as it was before. */
+const KEEPS = /keeps? its last good|last good .* stay in force/;
 
 /** The resources that determine the response to an explained request. */
 type Explained = Explanation & { readonly access?: AccessExplanation };
@@ -33,10 +38,20 @@ export function rejectedBehind(
     const rejection = reportsOf(object).find(({ state }) => state === 'Rejected');
     const serves = behind.has(idOf(kind, metadata));
     const isMeant = wasAsked && (kind === 'VirtualService' || kind === 'RouteTable');
-    if (!rejection || (!serves && !isMeant)) return [];
+    if (!rejection) return serves ? keptParts(object) : [];
+    if (!serves && !isMeant) return [];
     const reason = rejection.reason.split('\n').find((line) => line.trim() !== '') ?? '';
     return [{ kind, namespace: metadata.namespace, name: metadata.name, reason: reason.trim(), serves }];
   });
+}
+
+function keptParts(object: StatusObject): RejectedResource[] {
+  const { kind, metadata } = object;
+  const lines = reportsOf(object).flatMap(({ reason }) => reason.split('\n'));
+  const { namespace, name } = metadata;
+  return lines
+    .filter((line) => KEEPS.test(line))
+    .map((line) => ({ kind, namespace, name, reason: line.trim(), serves: true, keeps: true }));
 }
 
 function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, snapshot: Snapshot): string[] {

@@ -51,14 +51,29 @@ export function renderExplanation(
     ...(access ? section('Access (no signature is verified here)', accessLines(access, colors)) : []),
     ...section(
       'Rejected resources',
-      rejected.map((one) => mark(false, rejectedLine(one), colors)),
+      rejectedLines(
+        rejected.filter(({ keeps }) => !keeps),
+        colors,
+      ),
+    ),
+    ...section(
+      'Served as before',
+      rejectedLines(
+        rejected.filter(({ keeps }) => keeps),
+        colors,
+      ),
     ),
     ...section(resultTitle(access), outcomeLines(outcome)),
   ];
   return lines.join('\n');
 }
 
-function rejectedLine({ kind, namespace, name, serves, reason }: RejectedResource): string {
+function rejectedLines(list: readonly RejectedResource[], colors: Colors): string[] {
+  return list.map((one) => mark(false, rejectedLine(one), colors));
+}
+
+function rejectedLine({ kind, namespace, name, serves, keeps, reason }: RejectedResource): string {
+  if (keeps) return `${kind} ${namespace}/${name}: ${reason}`;
   const effect = serves ? 'its last good version is served' : 'it may have been meant to match the request';
   return `${kind} ${namespace}/${name}: ${effect}${reason && `: ${reason}`}`;
 }

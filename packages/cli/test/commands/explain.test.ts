@@ -47,12 +47,12 @@ describe('explain', () => {
 
   describe('of rejected resources', () => {
     const rejection = { statuses: { 'gw-system': { state: 2, reason: 'bad field x\nmore', reportedBy: 'gateway' } } };
-    const ask = async (kind: string, name: string, url: string) => {
+    const ask = async (kind: string, name: string, url: string, status: object = rejection) => {
       const { snapshots } = await loadDirectory(cwd);
       const metadata = { name, namespace: 'gw-system' };
       const server = await answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } },
-        '/snapshots/input': { data: [{ apiVersion: 'v1', kind, metadata, status: rejection }] },
+        '/snapshots/input': { data: [{ apiVersion: 'v1', kind, metadata, status }] },
       });
       const { stdout } = await explain('GET', url, '--server', server.url);
       await server.close();
@@ -68,6 +68,18 @@ describe('explain', () => {
           `Rejected resources\n  ✗ ${kind} gw-system/${name}: its last good version is served: bad field x\n`,
         );
       }
+    });
+
+    it('says that a route keeps its last good destination', async () => {
+      const reason =
+        'warning: \n  Route Warning: *v1.Upstream { a.b } not found; the route keeps its last good destination.';
+      const status = { statuses: { 'gw-system': { state: 'Warning', reason, reportedBy: 'gateway' } } };
+      expect(await ask('VirtualService', 'shop', 'http://shop.example/cart', status)).to.contain(
+        'Served as before\n  ✗ VirtualService gw-system/shop: Route Warning: *v1.Upstream { a.b } not found; the route keeps',
+      );
+      expect(await ask('VirtualService', 'other', 'http://shop.example/cart', status)).to.not.contain(
+        'Served as before',
+      );
     });
 
     it('names those that may have been meant where nothing takes the request', async () => {
