@@ -1,9 +1,12 @@
 import { escapeHtml } from '@edge-gateway/core';
 
-const STYLE = 'body{font-family:sans-serif;margin:2em}td,th{padding:.2em 1em .2em 0;text-align:left}';
+const STYLE =
+  ':root{color-scheme:light dark}body{font-family:sans-serif;margin:2em;overflow-wrap:anywhere}' +
+  'table{display:block;overflow-x:auto}td,th{padding:.2em 1em .2em 0;text-align:left}' +
+  '@media(max-width:40em){body{margin:1em}td{min-width:5em}input{max-width:100%}}';
 
 /** A small page without scripts. `title` is text, `body` is HTML. */
 export function page(title: string, body: string): string {
-  const head = `<meta charset="utf-8"><title>${escapeHtml(title)}</title><style>${STYLE}</style>`;
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title><style>${STYLE}</style>`;
   return `<!doctype html>\n<html lang="en"><head>${head}</head>\n<body><h1>${escapeHtml(title)}</h1>\n${body}\n</body></html>\n`;
 }
