@@ -7,6 +7,7 @@ import {
   createControlPlane,
   createLoggers,
   directorySource,
+  loadSource,
   type ControlPlane,
 } from '@edge-gateway/core';
 import { expect } from 'chai';
@@ -36,6 +37,23 @@ spec:
       - matchers: [{ prefix: / }]
         routeAction: { single: { upstream: { name: echo } } }
 `;
+
+const BROKEN = ['a', 'b']
+  .map(
+    (name) => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: ${name} }
+spec:
+  virtualHost:
+    domains: ['${name}.example']
+    optionsConfigRefs: { delegateOptions: [{ name: some-options }] }
+    options: { extauth: { configRef: { name: some-auth } } }
+    routes:
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: lost } } }
+`,
+  )
+  .join('---\n');
 
 describe('gatewayctl with the real admin ports', () => {
   let directory: string;
@@ -85,6 +103,35 @@ describe('gatewayctl with the real admin ports', () => {
     const { code, stdout, stderr } = await ask('check');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.match(/Checking Proxies\.\.\. OK\nNo problems detected\.\n$/);
+  });
+
+  it('finds the same problems as in its directory, one for each cause', async () => {
+    const broken = mkdtempSync(join(tmpdir(), 'cli-broken-'));
+    writeFileSync(join(broken, 'broken.yaml'), BROKEN);
+    const state = await loadSource(directorySource(broken, { watch: false }));
+    const { log: loggers, metrics } = createContext({ log, secrets: { get: () => undefined } });
+    const admin = createControlAdmin({
+      state: () => state,
+      loggers,
+      metrics,
+      version: CLIENT_VERSION,
+      components: () => [],
+    });
+    const { port } = await admin.listen(0);
+    const argv = ['check', '--read-only', '-x', 'deployments,pods'];
+    const running = await call([...argv, '--server', `http://127.0.0.1:${port}`]);
+    const offline = await call([...argv, '--config', broken]);
+    await admin.close();
+    rmSync(broken, { recursive: true });
+    expect({ running: running.code, offline: offline.code }).to.deep.equal({ running: 1, offline: 1 });
+    expect(running.stderr).to.equal(offline.stderr);
+    expect(running.stderr.match(/broken\.yaml/g)).to.have.length(3);
+    expect(running.stderr.match(/lost \} not found/g)).to.have.length(1);
+    expect(running.stderr).to.match(/lost \} not found.*\(also VirtualService gw-system\/b\)\n/);
+    for (const name of ['some-auth', 'some-options']) expect(running.stderr).to.contain(name);
+    const total = `${state.issues.length} problems in the configuration, with 3 causes`;
+    expect(running.stdout).to.contain(total);
+    expect(offline.stdout).to.contain(total);
   });
 
   it('gets the same from it as from its directory', async () => {

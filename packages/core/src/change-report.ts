@@ -1,7 +1,7 @@
 import type { ControlPlaneState } from './control-plane.ts';
 import type { Logger } from './logger.ts';
 import { SECONDS_BUCKETS, type Metrics, type StatName } from './metrics.ts';
-import { formatIssue, type Issue } from './parse/issue.ts';
+import { formatIssue, groupByCause, type Issue } from './parse/issue.ts';
 
 /** Tells the log and the statistics what became of each change. */
 export interface ChangeReport {
@@ -83,19 +83,12 @@ interface LogLine {
 
 /** Returns one line for each new cause: its first place, and the number of further places. */
 function linesOf(issues: ReadonlyMap<string, Issue>, logged: ReadonlySet<string>): readonly LogLine[] {
-  const causes = new Map<string, [text: string, issue: Issue][]>();
-  for (const [text, issue] of issues) {
-    if (logged.has(text)) continue;
-    const cause = issue.cause ?? text;
-    const known = causes.get(cause);
-    if (known) known.push([text, issue]);
-    else causes.set(cause, [[text, issue]]);
-  }
-  return Array.from(causes.values(), (group) => {
+  const fresh = [...issues].filter(([text]) => !logged.has(text)).map(([, issue]) => issue);
+  return groupByCause(fresh).map((group) => {
     const rest = group.length - 1;
     const more = rest === 0 ? '' : `  (and in ${rest} more ${rest === 1 ? 'place' : 'places'})`;
-    const isError = group.some(([, { severity }]) => severity === 'error');
-    return { severity: isError ? 'error' : 'warn', message: group[0]![0] + more, places: group.length };
+    const isError = group.some(({ severity }) => severity === 'error');
+    return { severity: isError ? 'error' : 'warn', message: formatIssue(group[0]) + more, places: group.length };
   });
 }
 

@@ -73,7 +73,7 @@ export {
   type Stat,
   type StatName,
 } from './metrics.ts';
-export { formatIssue, formatPath, issueData, type FieldPath, type Issue } from './parse/issue.ts';
+export { formatIssue, formatPath, groupByCause, issueData, type FieldPath, type Issue } from './parse/issue.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { restoreBody, type RestoredBody } from './parsed-body.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';

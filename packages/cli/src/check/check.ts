@@ -1,8 +1,7 @@
-import type { Kind } from '@edge-gateway/core';
+import type { Issue, Kind } from '@edge-gateway/core';
 import type { Connection } from '../connection.ts';
-import type { StatusObject } from '../objects.ts';
 
-/** One part of the running gateway, as `GET /components` tells. */
+/** One part of the running gateway, as `GET /components` lists it. */
 export interface RunningComponent {
   readonly name: string;
   readonly kind: string;
@@ -11,17 +10,21 @@ export interface RunningComponent {
   readonly reason: string;
 }
 
-/** What the checks look at. */
+/** The state of a configuration: of a running gateway or of a directory. */
+export interface Configuration {
+  /** Every problem, those of excluded checks and other namespaces too. */
+  readonly issues: readonly Issue[];
+  /** The namespaces that are checked; `undefined` is all. */
+  readonly namespaces: ReadonlySet<string> | undefined;
+  /** True when there is at least one GraphQLApi. */
+  readonly hasApis: boolean;
+}
+
+/** What the checks of a running gateway look at. */
 export interface CheckInput {
-  /** Every resource but the proxies, of the namespaces that are checked. */
-  readonly objects: readonly StatusObject[];
-  /** Every resource but the proxies, of all namespaces: what references may lead to. */
-  readonly everything: readonly StatusObject[];
-  readonly proxies: readonly StatusObject[];
-  /** `undefined` when the gateway does not tell. */
+  readonly configuration: Configuration;
+  /** `undefined` when the gateway does not list its components. */
   readonly components: readonly RunningComponent[] | undefined;
-  /** Documents that no status can tell of: unreadable ones, or without kind or name. Empty when there are none. */
-  readonly unreadable: string;
   readonly connection: Connection;
   readonly readOnly: boolean;
   readonly podSelector: string;
@@ -36,8 +39,12 @@ export interface Check {
   readonly name: string;
   /** Its name for `--exclude`. */
   readonly excludedBy: string;
-  /** Of a check of the resources of one kind. */
+  /** The kind of the resources that it checks. */
   readonly kind?: Kind;
-  /** The problems found, none when all is well. */
-  run(input: CheckInput): readonly string[] | Promise<readonly string[]>;
+  /**
+   * Checks a running gateway. Without it, the problems of the configuration are all.
+   *
+   * @param configured The problems of the configuration that belong to this check.
+   */
+  run?(input: CheckInput, configured: readonly string[]): readonly string[] | Promise<readonly string[]>;
 }

@@ -1,8 +1,11 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import type { Connection } from '../connection.ts';
 import { cliError } from '../error-codes.ts';
+import type { Io } from '../io.ts';
 import { items, type StatusObject } from '../objects.ts';
-import { readSnapshot, withStatuses } from '../read-objects.ts';
+import { shownProblems } from '../problems.ts';
+import { readSnapshot } from '../read-objects.ts';
+import { readProblems } from '../read-problems.ts';
 import type { CheckInput, RunningComponent } from './check.ts';
 import { readComponents } from './components.ts';
 
@@ -16,28 +19,16 @@ export interface CheckFlags {
 }
 
 /** Reads all that the checks look at. A gateway that does not answer is an error; a missing list of components is not. */
-export async function readInput(
-  connection: Connection,
-  flags: CheckFlags,
-  note: (message: string) => void,
-): Promise<CheckInput> {
-  const { objects: input, error } = await readSnapshot(connection, 'input');
-  const proxies = withStatuses((await readSnapshot(connection, 'proxies')).objects, input);
-  const everything = input.filter(({ kind }) => kind !== 'Proxy');
-  const namespaces = namespacesOf(everything, flags);
-  const inScope = ({ metadata }: StatusObject) => namespaces === undefined || namespaces.has(metadata.namespace);
-  return {
-    objects: everything.filter(inScope),
-    everything,
-    proxies,
-    components: await componentsOf(connection, flags),
-    unreadable: error,
-    connection,
-    readOnly: flags.readOnly,
-    podSelector: flags.podSelector,
-    excluded: new Set(flags.exclude),
-    note,
+export async function readInput(io: Io, connection: Connection, flags: CheckFlags): Promise<Omit<CheckInput, 'note'>> {
+  const { objects } = await readSnapshot(connection, 'input');
+  const configuration = {
+    issues: shownProblems(io, await readProblems(connection)),
+    namespaces: namespacesOf(objects, flags),
+    hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
   };
+  const { readOnly, podSelector } = flags;
+  const components = await componentsOf(connection, flags);
+  return { configuration, components, connection, readOnly, podSelector, excluded: new Set(flags.exclude) };
 }
 
 /** The namespaces to check; `undefined` is all. Those asked for are cut down to those that are watched. */

@@ -1,56 +1,30 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from '../connection.ts';
-import { reportsOf } from '../status.ts';
-import type { StatusObject } from '../objects.ts';
-import type { Check, CheckInput } from './check.ts';
+import type { Check } from './check.ts';
 import { missesListener } from './components.ts';
-import { statusProblems } from './statuses.ts';
 
 const INTERVAL_MS = 500;
 const REFUSALS = /^\S*(?:update_rejected|update_failure)$/;
 
-/** The states of the proxies, and whether the running one is ready and takes what it is sent. */
+/** The problems of Proxy resources, and whether the running proxy is ready and accepts updates. */
 export const proxies: Check = {
   name: 'Proxies',
   excludedBy: 'proxies',
   kind: 'Proxy',
-  async run(input) {
-    const { proxies: found, connection, readOnly, excluded, note } = input;
+  async run(input, configured) {
+    const { connection, readOnly, excluded, note } = input;
     if (excluded.has('deployments')) {
       note('Skipping proxies because deployments were excluded');
       return [];
     }
-    const untold = found.filter((proxy) => !isTold(proxy, input));
-    const problems = statusProblems(untold, { kind: 'Proxy', noun: 'proxy' });
     if (readOnly) {
       note('Warning: the proxy itself was not asked, because of --read-only');
-      return problems;
+      return configured;
     }
     const live = await liveProblems(connection);
-    return [...problems, ...live.filter((problem) => !(missesListener(input) && problem.includes('INITIALIZING')))];
+    return [...configured, ...live.filter((problem) => !(missesListener(input) && problem.includes('INITIALIZING')))];
   },
 };
-
-/** True when a proxy only warns of what resources or listeners tell themselves. */
-function isTold(proxy: StatusObject, { everything, components = [] }: CheckInput): boolean {
-  const told = [
-    ...everything.flatMap((object) => reportsOf(object).map(({ reason }) => reason)),
-    ...components.map(({ reason }) => reason),
-  ].join('\n');
-  const reports = reportsOf(proxy);
-  const lines = reports.flatMap(({ reason }) => reason.split('\n')).map((line) => line.trim().replace(HOLDER, ''));
-  const problems = lines.filter((line) => line !== '' && !HEADING.test(line));
-  return (
-    problems.length > 0 &&
-    reports.every(({ state }) => state === 'Warning') &&
-    problems.every((line) => told.includes(line))
-  );
-}
-
-/** The resource in front of a problem. */
-const HOLDER = /^[a-z0-9-]+\.[a-z0-9.-]+: /;
-/** What is no problem itself: the heading of a list, and how many a status leaves out. */
-const HEADING = /^(?:warning:|… and \d+ more problems?)$/;
 
 async function liveProblems(connection: Connection): Promise<string[]> {
   try {

@@ -1,15 +1,14 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import { checksOf, EXCLUDABLE } from '../check/checks.ts';
-import { checkDirectory } from '../check/directory.ts';
+import { EXCLUDABLE } from '../check/checks.ts';
+import { checksOf, configurationResults, totalLine } from '../check/configuration.ts';
+import { readDirectory } from '../check/directory.ts';
 import { readInput, type CheckFlags } from '../check/input.ts';
 import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
-import type { Connection } from '../connection.ts';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway.ts';
 import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
-import { dig } from '../objects.ts';
 import { printable } from '../printable.ts';
 import { didYouMean } from '../suggest.ts';
 import { createTerminal, type Terminal } from '../terminal.ts';
@@ -28,7 +27,7 @@ const NOTHING_CHOSEN = { exclude: [], resourceNamespaces: [], readOnly: false };
 export function addCheck(program: Command, io: Io): void {
   const command = program
     .command('check')
-    .description('Check a running gateway: its components, and the status of every resource.')
+    .description('Check a running gateway: its components, and its configuration.')
     .option('-c, --config <dir>', 'check this directory of resources instead of a running gateway')
     .option('-x, --exclude <names>', `leave out some of: ${EXCLUDABLE.join(', ')}`, collect)
     .option('-n, --namespace <namespace>', 'namespace of the gateway', DEFAULT_NAMESPACE)
@@ -67,44 +66,41 @@ async function check(io: Io, command: Command, flags: CheckFlags & { output: str
   const asTable = flags.output === 'table';
   const messages: string[] = [];
   const note = (message: string) => messages.push(message);
-  const read = () => readInput(gatewayOf(io, command), flags, note);
+  const read = () => readInput(io, gatewayOf(io, command), flags);
   const input = asTable ? await terminal.progress('Asking the gateway', read) : await read();
   const results: CheckResult[] = [];
-  for (const each of checksOf(input, flags.exclude)) {
-    if (asTable) terminal.write(`Checking ${each.name}... `);
+  for (const [{ name, run }, configured] of checksOf(input.configuration, flags.exclude)) {
+    if (asTable) terminal.write(`Checking ${name}... `);
     const from = messages.length;
-    const result = { name: each.name, problems: await each.run(input) };
+    const result = { name, problems: run ? await run({ ...input, note }, configured) : configured };
     results.push(result);
     if (asTable) printResult(terminal, result, messages.slice(from));
   }
-  const total = await problemCount(input.connection);
-  if (total > 0) note(`Configuration problems: ${total} (as counted by the log and /zpages)`);
-  if (!asTable) return terminal.out(jsonReport(results, messages));
-  if (total > 0) terminal.out(terminal.colors.yellow(messages.at(-1)!));
-  conclude(terminal, results);
-}
-
-/** Returns the number of problems that the gateway counts; 0 if it does not report one. */
-async function problemCount(connection: Connection): Promise<number> {
-  try {
-    return Number(dig(await connection.control('/problems'), 'total')) || 0;
-  } catch {
-    return 0;
-  }
+  conclude(terminal, flags, { results, messages, total: totalLine(input.configuration) });
 }
 
 async function checkOffline(io: Io, directory: string, flags: CheckFlags & { output: string }): Promise<void> {
   const terminal = createTerminal(io);
-  const results = await checkDirectory(io, directory, flags);
-  if (flags.output === 'json') return terminal.out(jsonReport(results, []));
-  for (const result of results) {
+  const configuration = await readDirectory(io, directory, flags);
+  const results = configurationResults(configuration, flags.exclude);
+  for (const result of flags.output === 'table' ? results : []) {
     terminal.write(`Checking ${result.name}... `);
     printResult(terminal, result, []);
   }
-  conclude(terminal, results);
+  conclude(terminal, flags, { results, messages: [], total: totalLine(configuration) });
 }
 
-function conclude({ out, colors }: Terminal, results: readonly CheckResult[]): void {
+interface Outcome {
+  readonly results: readonly CheckResult[];
+  readonly messages: readonly string[];
+  readonly total: string | undefined;
+}
+
+/** Prints what is left to print; problems are an error, but not as JSON. */
+function conclude({ out, colors }: Terminal, { output }: { output: string }, outcome: Outcome): void {
+  const { results, messages, total } = outcome;
+  if (output === 'json') return out(jsonReport(results, total === undefined ? messages : [...messages, total]));
+  if (total !== undefined) out(colors.yellow(total));
   if (results.some(({ problems }) => problems.length > 0)) throw cliError('ERR_CLI_CHECK_FAILED', errorTree(results));
   out(colors.green('No problems detected.'));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type Handle } from '../support/answering-server.ts';
 import { call, type Outcome } from '../support/captured-io.ts';
-import { documents, expectFixture } from '../support/fixtures.ts';
+import { expectFixture } from '../support/fixtures.ts';
 
 interface Item {
   kind: string;
@@ -21,8 +21,18 @@ const item = (kind: string, name: string, more: Partial<Item> = {}): Item => ({
   status: ACCEPTED,
   ...more,
 });
-const report = (state: string | number, reason: string) => ({
-  statuses: { 'gw-system': { state, reason, reportedBy: 'gw' } },
+const problem = (kind: string, name: string, more: object = {}) => ({
+  severity: 'error',
+  file: '/etc/gateway/all.yaml',
+  line: 3,
+  column: 1,
+  code: 'WRONG_TYPE',
+  kind,
+  namespace: 'gw-system',
+  name,
+  path: 'spec.x',
+  message: 'must be text',
+  ...more,
 });
 const HEALTHY = [
   item('Upstream', 'echo'),
@@ -30,17 +40,19 @@ const HEALTHY = [
   item('Secret', 'cert', { status: undefined }),
 ];
 
-/** Calls `check` of a gateway that answers with these resources; `more` replaces other pages. */
-async function check(input: unknown, argv: string[] = [], more: Record<string, unknown> = {}): Promise<Outcome> {
-  const server = await answer({ ...recordedAnswers(), '/snapshots/input': { data: input }, ...more });
+/** Calls `check` of a gateway that answers with these problems; `more` replaces other pages. */
+async function check(problems: unknown[], argv: string[] = [], more: Record<string, unknown> = {}): Promise<Outcome> {
+  const pages = { '/snapshots/input': { data: HEALTHY }, '/problems': { total: problems.length, problems } };
+  const server = await answer({ ...recordedAnswers(), ...pages, ...more });
   const outcome = await call(['check', ...argv, ...at(server)]);
   await server.close();
   return outcome;
 }
+const withInput = (input: unknown) => ({ '/snapshots/input': { data: input } });
 
 describe('check', () => {
   it('goes through every kind in order and ends with No problems detected', async () => {
-    const { code, stdout, stderr } = await check(HEALTHY);
+    const { code, stdout, stderr } = await check([]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout.split('\n')).to.deep.equal([
       'Checking Deployments... OK',
@@ -60,49 +72,65 @@ describe('check', () => {
     ]);
   });
 
-  it('tells of GraphQL APIs where there are some', async () => {
-    const api = (state: string, reason = '') => item('GraphQLApi', 'books', { status: report(state, reason) });
-    const good = await check([...HEALTHY, api('Accepted')]);
+  it('checks GraphQL APIs where there are some', async () => {
+    const good = await check([], [], withInput([...HEALTHY, item('GraphQLApi', 'books')]));
     expect(good.stdout).to.include('Checking GraphQLApis... OK\nNo problems detected.');
-    const bad = await check([...HEALTHY, api('Rejected', 'breaking: a field was removed')]);
+    const broken = problem('GraphQLApi', 'books', { message: 'breaking: a field was removed' });
+    const bad = await check([broken]);
     expect(bad.code).to.equal(1);
-    expect(bad.stderr).to.include('Found rejected GraphQL API by').and.include('breaking: a field was removed');
-    expect((await check([...HEALTHY, api('Rejected')], ['-x', 'graphqlapis'])).code).to.equal(0);
+    expect(bad.stderr).to.include('GraphQLApi gw-system/books  spec.x  breaking: a field was removed');
+    expect((await check([broken], ['-x', 'graphqlapis'])).code).to.equal(0);
   });
 
   it('prints the problems of every kind, nested per check, and exits 1', async () => {
-    const { code, stdout, stderr } = await check(documents('input.yaml'));
+    const { code, stdout, stderr } = await check([
+      problem('Upstream', 'a'),
+      problem('Upstream', 'b', { severity: 'warning', hint: 'did you mean y?', line: 9 }),
+      problem('VirtualService', 'shop'),
+      problem('RouteTable', 'items'),
+      problem('', '', { kind: undefined, namespace: undefined, name: undefined, message: 'no kind' }),
+    ]);
     expect(code).to.equal(1);
     expectFixture('check-problems.txt', `${stdout}${stderr}`);
   });
 
   it('lists the problems of one failing check without nesting', async () => {
-    const input = [
-      item('Upstream', 'a', { status: report('Rejected', 'no host') }),
-      item('Upstream', 'b', { status: report(3, 'slow') }),
-    ];
-    const { code, stderr } = await check(input);
+    const { code, stderr } = await check([problem('Upstream', 'a'), problem('Upstream', 'b', { line: 7 })]);
     expect(code).to.equal(1);
     expect(stderr).to.equal(
       [
         'Error: 2 errors occurred:',
-        "\t* Found rejected upstream by 'gw': gw-system a (Reason: no host)",
-        "\t* Found upstream with warnings by 'gw': gw-system b (Reason: slow)",
+        '\t* /etc/gateway/all.yaml:3:1  Upstream gw-system/a  spec.x  must be text',
+        '\t* /etc/gateway/all.yaml:7:1  Upstream gw-system/b  spec.x  must be text',
         '',
       ].join('\n'),
     );
   });
 
-  it('puts the reason of a gateway on its own line', async () => {
-    const { stderr } = await check([item('Gateway', 'g', { status: report(2, 'port clash') })]);
-    expect(stderr).to.contain("\t* Found rejected gateway by 'gw': gw-system g\n\t  Reason: port clash\n");
+  it('lists one cause once, with the resources that have it', async () => {
+    const lost = { code: 'MISSING_REFERENCE', cause: 'Upstream/gw-system/lost not found', message: 'lost not found' };
+    const names = ['a', 'b', 'b', 'c', 'd', 'e'];
+    const { stdout, stderr } = await check(names.map((name) => problem('VirtualService', name, lost)));
+    expect(stdout).to.contain('Checking VirtualServices... 1 Errors!');
+    expect(stdout).to.match(/\n6 problems in the configuration, with 1 cause\n$/);
+    const also = 'also VirtualService gw-system/b, VirtualService gw-system/c, VirtualService gw-system/d and 1 more';
+    expect(stderr).to.equal(
+      `Error: 1 error occurred:\n\t* /etc/gateway/all.yaml:3:1  VirtualService gw-system/a  spec.x  lost not found  (${also})\n`,
+    );
+    const twice = await check(['a', 'a'].map((name) => problem('VirtualService', name, lost)));
+    expect(twice.stderr).to.contain('lost not found  (and in 1 more place)');
+  });
+
+  it('escapes control characters of problems', async () => {
+    const { stderr } = await check([problem('Upstream', 'a', { message: '\u001b[2Jgone\nnext' })]);
+    expect(stderr).to.contain('gone next').and.not.contain('\u001b');
   });
 
   it('prints JSON with null for empty lists, and exits 0 even with errors', async () => {
-    const good = await check(HEALTHY, ['-o', 'json']);
+    const good = await check([], ['-o', 'json']);
     expect(good.code).to.equal(0);
     expect(JSON.parse(good.stdout)).to.deep.include({ messages: null, errors: null });
-    const bad = await check([item('Upstream', 'a', { status: report(2, 'x') })], ['-o', 'json', '-x', 'pods']);
+    const bad = await check([problem('Upstream', 'a')], ['-o', 'json', '-x', 'pods']);
     expect({ code: bad.code, stderr: bad.stderr }).to.deep.equal({ code: 0, stderr: '' });
     const { resources, errors } = JSON.parse(bad.stdout) as { resources: unknown[]; errors: string[] };
     expect(errors).to.have.length(1);
@@ -113,7 +141,7 @@ describe('check', () => {
   });
 
   it('leaves out what is excluded, in lists and repeated flags', async () => {
-    const { stdout } = await check(HEALTHY, ['-x', 'pods, upstreams', '--exclude', 'deployments']);
+    const { stdout } = await check([], ['-x', 'pods, upstreams', '--exclude', 'deployments']);
     expect(stdout).to.not.match(/Deployments\.|Pods|Upstreams/);
     expect(stdout).to.contain('Skipping proxies because deployments were excluded');
   });
@@ -127,13 +155,12 @@ describe('check', () => {
   });
 
   it('looks at the asked namespaces only, cut down to the watched ones', async () => {
-    const elsewhere = item('Upstream', 'a', { status: report(2, 'x'), metadata: { name: 'a', namespace: 'team-a' } });
-    const settings = item('Settings', 'default', { spec: { watchNamespaces: ['gw-system', 'team-a'] } });
-    const input = [elsewhere, settings];
-    expect((await check(input)).code).to.equal(1);
-    expect((await check(input, ['-r', 'gw-system'])).code).to.equal(0);
-    expect((await check(input, ['-r', 'gw-system', '-r', 'team-a'])).code).to.equal(1);
-    expect((await check(input, ['-r', 'team-b'])).stderr).to.equal(
+    const input = withInput([item('Settings', 'default', { spec: { watchNamespaces: ['gw-system', 'team-a'] } })]);
+    const elsewhere = [problem('Upstream', 'a', { namespace: 'team-a' })];
+    expect((await check(elsewhere, [], input)).code).to.equal(1);
+    expect((await check(elsewhere, ['-r', 'gw-system'], input)).code).to.equal(0);
+    expect((await check(elsewhere, ['-r', 'gw-system', '-r', 'team-a'], input)).code).to.equal(1);
+    expect((await check(elsewhere, ['-r', 'team-b'], input)).stderr).to.equal(
       "Error: No namespaces specified are currently being watched (defaulting to 'gw-system' namespace)\n",
     );
   });
@@ -144,11 +171,11 @@ describe('check', () => {
       { name: 'gateway-proxy', kind: 'proxy', state: 'starting', reason: 'no snapshot yet' },
       { name: 'listener-::-80', kind: 'listener', state: 'failed', reason: 'port taken' },
     ];
-    const { stderr } = await check(HEALTHY, [], { '/components': components });
+    const { stderr } = await check([], [], { '/components': components });
     expect(stderr).to.contain('* Component gateway-proxy (proxy) is starting: no snapshot yet');
     expect(stderr).to.contain('* Listener listener-::-80 (listener) is failed: port taken');
-    expect((await check(HEALTHY, ['-n', 'other'])).stderr).to.contain('No running control plane or proxy was found');
-    expect((await check(HEALTHY, ['-p', 'nothing'])).stdout).to.contain(
+    expect((await check([], ['-n', 'other'])).stderr).to.contain('No running control plane or proxy was found');
+    expect((await check([], ['-p', 'nothing'])).stdout).to.contain(
       'Warning: The provided label selector (nothing) applies to no pods',
     );
   });
@@ -167,94 +194,49 @@ describe('check', () => {
     ];
     const pages = {
       '/components': components,
-      '/snapshots/proxies': {
-        data: [item('Proxy', 'gateway-proxy', { status: report('Warning', `warning: \n  ${reason}`) })],
-      },
       '/ready': ((_, res) => res.writeHead(503).end('INITIALIZING')) satisfies Handle,
     };
-    const { code, stderr } = await check(HEALTHY, [], pages);
+    const { code, stderr } = await check([], [], pages);
     expect(code).to.equal(1);
     expect(stderr).to.equal(
       `Error: 1 error occurred:\n\t* Listener listener-::-8443 (listener) is failed: ${reason}\n`,
     );
-    expect((await check(HEALTHY, ['-x', 'pods'], pages)).stderr).to.contain('Component gateway-proxy');
-  });
-
-  it('leaves out what a proxy repeats of resources, and nothing else', async () => {
-    const reason = 'Route Warning: InvalidDestinationWarning. Reason: *v1.Upstream { gw-system.a } not found';
-    const shop = item('VirtualService', 'shop', { status: report('Warning', `warning: \n  ${reason}`) });
-    const proxy = (text: string) => ({
-      '/snapshots/proxies': { data: [item('Proxy', 'gateway-proxy', { status: report('Warning', text) })] },
-    });
-    const repeated = `warning: \n  gw-system.shop: ${reason}`;
-    const elided = `${repeated}\n… and 26 more problems`;
-    for (const text of [repeated, elided]) {
-      const { stderr } = await check([...HEALTHY, shop], [], proxy(text));
-      expect(stderr).to.contain('Found virtual service with warnings').and.not.contain('proxy');
-    }
-    const more = await check([...HEALTHY, shop], [], proxy(`${repeated}\n  Listener Warning: of its own`));
-    expect(more.stderr).to.contain('Found proxy with warnings');
+    expect((await check([], ['-x', 'pods'], pages)).stderr).to.contain('Component gateway-proxy');
   });
 
   it('says so when the gateway does not tell its components', async () => {
-    const { code, stdout } = await check(HEALTHY, [], { '/components': undefined });
+    const { code, stdout } = await check([], [], { '/components': undefined });
     expect(code).to.equal(0);
     expect(stdout).to.contain('Warning: the gateway does not tell its components');
   });
 
   it('tells of a proxy that is not ready, not there, not connected, or refusing updates', async () => {
-    const notReady = await check(HEALTHY, [], {
+    const notReady = await check([], [], {
       '/ready': ((_, res) => res.writeHead(503).end('DRAINING')) satisfies Handle,
     });
     expect(notReady.stderr).to.contain('503 (DRAINING)');
-    const alone = await check(HEALTHY, [], { '/stats': 'control_plane.connected_state: 0\n' });
+    const alone = await check([], [], { '/stats': 'control_plane.connected_state: 0\n' });
     expect(alone.stderr).to.contain('is not connected to its control plane');
     let refused = 1;
     const rising: Handle = (_, res) => res.end(`cluster_manager.cds.update_rejected: ${refused++}\n`);
-    expect((await check(HEALTHY, [], { '/stats': rising })).stderr).to.contain('cds.update_rejected is rising');
-    expect((await check(HEALTHY, [], { '/stats': 'x.update_rejected: 1\n' })).code).to.equal(0);
+    expect((await check([], [], { '/stats': rising })).stderr).to.contain('cds.update_rejected is rising');
+    expect((await check([], [], { '/stats': 'x.update_rejected: 1\n' })).code).to.equal(0);
   });
 
-  it('tells of references that lead nowhere', async () => {
-    const vs = item('VirtualService', 'v', {
-      spec: {
-        virtualHost: {
-          options: { extauth: { configRef: { name: 'gone', namespace: 'auth' } } },
-          optionsConfigRefs: { delegateOptions: [{ name: 'opts' }] },
-          routes: [
-            { routeAction: { single: { upstream: { name: 'echo' } } } },
-            {
-              routeAction: { single: { upstream: { name: 'lost' } } },
-              options: { rateLimitConfigs: { refs: [{ name: 'few' }] } },
-            },
-          ],
-        },
-      },
-    });
-    const { stderr } = await check([...HEALTHY, vs]);
-    expect(stderr).to.contain(
-      'Virtual service references unknown upstream: (Virtual service: gw-system v | Upstream: gw-system lost)',
-    );
-    expect(stderr).to.contain('Virtual host references unknown auth config:').and.contain('Auth config: auth gone');
-    expect(stderr).to.contain('Virtual host references unknown VirtualHostOption:').and.contain('gw-system opts');
-    expect(stderr).to.contain('Route references unknown rate limit config:').and.contain('gw-system few');
-    expect(stderr).to.not.contain('echo');
-  });
-
-  it('shows documents that became no resource', async () => {
-    const page = { status: 'error', data: HEALTHY, error: 'a.yaml:1:1  no kind' };
-    const { code, stdout, stderr } = await check([], [], { '/snapshots/input': page });
-    expect(code).to.equal(1);
-    expect(stdout).to.contain('Checking Documents... 1 Errors!');
-    expect(stderr).to.equal('Error: 1 error occurred:\n\t* a.yaml:1:1  no kind\n');
+  it('reports a gateway that does not list its problems', async () => {
+    for (const page of [undefined, [], { total: 0 }]) {
+      const { code, stderr } = await check([], [], { '/problems': page });
+      expect(code).to.equal(1);
+      expect(stderr).to.contain('/problems').and.contain('check --server');
+    }
   });
 
   it('refuses other outputs and unknown checks, and names the nearest', async () => {
-    expect(await check(HEALTHY, ['-o', 'yaml'])).to.include({
+    expect(await check([], ['-o', 'yaml'])).to.include({
       code: 2,
       stderr: 'Error: Invalid output type. Only table (default) and json are supported.\n',
     });
-    expect((await check(HEALTHY, ['-x', 'upstream'])).stderr).to.equal(
+    expect((await check([], ['-x', 'upstream'])).stderr).to.equal(
       'Error: --exclude does not know \'upstream\' (did you mean "upstreams"?)\n',
     );
   });
@@ -322,13 +304,6 @@ stringData: { key: 0123456789abcdef0123456789abcde }
         stderr: 'Error: none: no such file or directory\n',
       });
     });
-  });
-
-  it('tells of a warning about a secret', async () => {
-    const warned = item('Secret', 'cipher', { status: report('Warning', 'too short') });
-    const { code, stderr } = await check([...HEALTHY, warned]);
-    expect(code).to.equal(1);
-    expect(stderr).to.contain("Found secret with warnings by 'gw': gw-system cipher (Reason: too short)");
   });
 
   it('stops with one line when no gateway answers', async () => {

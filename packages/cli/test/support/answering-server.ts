@@ -43,6 +43,7 @@ export function recordedAnswers(): Record<string, unknown> {
   return {
     '/snapshots/input': data('input.yaml'),
     '/snapshots/proxies': data('proxies.yaml'),
+    '/problems': { total: 0, problems: [] },
     '/components': [
       { name: 'control-plane', kind: 'control-plane', state: 'ready' },
       { name: 'proxy', kind: 'proxy', state: 'ready' },

@@ -47,3 +47,15 @@ export function issueData({ origin, path, ...issue }: Issue): Readonly<Record<st
   const { severity, code, kind, namespace, name, message, hint, cause } = issue;
   return { severity, ...origin, code, kind, namespace, name, path: formatPath(path), message, hint, cause };
 }
+
+/** Groups problems by what causes them; a problem that names no cause is a group of its own. Keeps their order. */
+export function groupByCause(issues: readonly Issue[]): readonly (readonly [Issue, ...Issue[]])[] {
+  const groups = new Map<string | Issue, [Issue, ...Issue[]]>();
+  for (const issue of issues) {
+    const key = issue.cause ?? issue;
+    const group = groups.get(key);
+    if (group) group.push(issue);
+    else groups.set(key, [issue]);
+  }
+  return [...groups.values()];
+}

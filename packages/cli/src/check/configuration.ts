@@ -1,0 +1,58 @@
+import { groupByCause, type Issue } from '@edge-gateway/core';
+import { count } from '../problems.ts';
+import { problemLine } from '../validation.ts';
+import type { Check, Configuration } from './check.ts';
+import { CHECKS, DOCUMENTS, GRAPHQL_APIS } from './checks.ts';
+import type { CheckResult } from './report.ts';
+
+/** Most resources that one problem names beside the first. */
+const MAX_NAMED = 3;
+
+/** The checks to run, each with the problems of the configuration that belong to it: one line for each cause. */
+export function checksOf(
+  { issues, namespaces, hasApis }: Configuration,
+  exclude: readonly string[],
+): ReadonlyMap<Check, readonly string[]> {
+  const inScope = issues.filter(({ namespace }) => !namespaces || namespace === undefined || namespaces.has(namespace));
+  const found = new Map<Check, string[]>(
+    CHECKS.filter(({ excludedBy }) => !exclude.includes(excludedBy)).map((check) => [check, []]),
+  );
+  const chosen = inScope.filter((issue) => found.has(checkOf(issue)));
+  for (const group of groupByCause(chosen)) found.get(checkOf(group[0]))!.push(groupLine(group));
+  if (!hasApis && found.get(GRAPHQL_APIS)?.length === 0) found.delete(GRAPHQL_APIS);
+  if (found.get(DOCUMENTS)?.length === 0) found.delete(DOCUMENTS);
+  return found;
+}
+
+/** The results of the checks of resources, which need no running gateway. */
+export function configurationResults(configuration: Configuration, exclude: readonly string[]): CheckResult[] {
+  return [...checksOf(configuration, exclude)].flatMap(([{ name, kind }, problems]) =>
+    kind !== undefined || problems.length > 0 ? [{ name, problems }] : [],
+  );
+}
+
+/** Returns how many problems there are, when several have one cause; `undefined` when each has its own. */
+export function totalLine({ issues }: Configuration): string | undefined {
+  const causes = groupByCause(issues).length;
+  if (causes === issues.length) return undefined;
+  return `${count(issues.length, 'problem')} in the configuration, with ${count(causes, 'cause')}`;
+}
+
+function checkOf({ kind }: Issue): Check {
+  return CHECKS.find((check) => check.kind !== undefined && check.kind === kind) ?? DOCUMENTS;
+}
+
+/** The first problem of a group, and the other resources that have the same cause. */
+function groupLine([first, ...others]: readonly [Issue, ...Issue[]]): string {
+  const line = problemLine(first);
+  const own = resourceOf(first);
+  const names = [...new Set(others.map(resourceOf))].filter((name) => name !== own);
+  if (others.length === 0) return line;
+  if (names.length === 0) return `${line}  (and in ${others.length} more ${others.length === 1 ? 'place' : 'places'})`;
+  const shown = names.slice(0, MAX_NAMED).join(', ');
+  const rest = names.length - MAX_NAMED;
+  return `${line}  (also ${shown}${rest > 0 ? ` and ${rest} more` : ''})`;
+}
+
+const resourceOf = ({ kind, namespace, name }: Issue): string =>
+  `${kind ?? 'document'} ${namespace ?? ''}/${name ?? ''}`;
