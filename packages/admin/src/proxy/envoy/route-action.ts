@@ -2,6 +2,7 @@ import {
   DEFAULTS,
   inEffect,
   redactPath,
+  redactText,
   type Destination,
   type Route,
   type RouteAction,
@@ -21,7 +22,7 @@ export function routeAction(route: Route, secrets: Secrets): Message {
   if (action.type === 'redirect') return { redirect: redirect(inEffect('RedirectAction', action.redirect)) };
   if (action.type === 'graphql') return { filter_action: {} };
   const { status, body } = action;
-  return { direct_response: message({ status, body: body ? { inline_string: body } : undefined }) };
+  return { direct_response: message({ status, body: body ? { inline_string: redactText(body) } : undefined }) };
 }
 
 function forward({ destinations }: Forward, route: Route, secrets: Secrets): Message {

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import type { Route } from '@edge-gateway/core';
+import { routeAction } from '../../../src/proxy/envoy/route-action.ts';
+
+const shown = (body: string): unknown => {
+  const action = { type: 'direct', status: 200, body } as const;
+  const route: Route = {
+    name: 'r',
+    logName: '',
+    matchers: [],
+    action,
+    options: {},
+    source: { kind: 'VirtualService', name: 'v', namespace: 'gw-system' },
+  };
+  return routeAction(route, { get: () => undefined, files: () => undefined });
+};
+
+describe('a direct response in the dump', () => {
+  it('has its status and body', () => {
+    expect(shown('{ "a": 1 }')).to.deep.equal({
+      direct_response: { status: 200, body: { inline_string: '{ "a": 1 }' } },
+    });
+  });
+
+  it('has no secrets', () => {
+    const key = { kty: 'oct', k: 'MARKER' };
+    expect(JSON.stringify(shown(JSON.stringify({ password: 'MARKER', key })))).to.not.contain('MARKER');
+    expect(JSON.stringify(shown('-----BEGIN PRIVATE KEY-----\nMARKER'))).to.not.contain('MARKER');
+  });
+});
