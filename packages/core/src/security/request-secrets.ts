@@ -1,13 +1,22 @@
 const SECRET_PARAMETERS: ReadonlySet<string> = new Set([
   'api_key',
+  'api-key',
   'apikey',
   'access_token',
+  'assertion',
+  'auth_token',
+  'client_assertion',
   'client_secret',
   'code',
   'id_token',
   'id_token_hint',
   'logout_token',
+  'passwd',
+  'password',
   'refresh_token',
+  'samlresponse',
+  'secret',
+  'session_token',
   'token',
 ]);
 const SECRET_HEADERS: ReadonlySet<string> = new Set([

@@ -72,7 +72,9 @@ describe('access log', () => {
   });
 
   it('writes one JSON object a request by default, without secrets of the query', async () => {
-    createDefaultLog(sinks.get(path)).write(recordOf({ originalPath: '/cb?state=1&code=secret&access_token=t' }));
+    createDefaultLog(sinks.get(path)).write(
+      recordOf({ originalPath: '/cb?state=1&code=secret&access_token=t&Password=p' }),
+    );
     await sinks.close();
     const line = JSON.parse(await readFile(path, 'utf8'));
     expect(line).to.deep.equal({
@@ -80,7 +82,7 @@ describe('access log', () => {
       requestId: 'id-1',
       method: 'GET',
       host: 'a.example',
-      path: '/cb?state=1&code=[redacted]&access_token=[redacted]',
+      path: '/cb?state=1&code=[redacted]&access_token=[redacted]&Password=[redacted]',
       status: 200,
       route: 'r',
       virtualHost: 'v',
