@@ -44,10 +44,16 @@ export function kindOf(answered: Answered, isRight: (text: string) => boolean): 
     return 'sent to log in';
   if (status === 401 && text.includes('(clock)') && isPageWithLink(text)) return 'clock';
   const code = /\b(ERR_OIDC_[A-Z_]+)\b/.exec(text)?.[1] ?? '';
-  const known = BY_CODE[code] ?? BY_TEXT[text];
+  const known = BY_CODE[code] ?? BY_TEXT[textOf(text)];
   const isWhole = known?.status === status && (status < 500 || headers['retry-after'] === '1');
   const isReadable = code === '' || isJson(text) || isPageWithLink(text);
   return isWhole && isReadable ? known.kind : `odd ${status}: ${text.slice(0, 300)}`;
+}
+
+/** What a script would read: on a page for people it ends the first paragraph. */
+function textOf(text: string): string {
+  const message = /<p>([^<]*)<\/p>/.exec(text)?.[1]?.replaceAll(/&#(\d+);/g, (_all, code) => String.fromCharCode(code));
+  return Object.keys(BY_TEXT).find((each) => message?.endsWith(each)) ?? text;
 }
 
 function isPageWithLink(text: string): boolean {
