@@ -29,7 +29,7 @@ describe('the account page', () => {
     expect(text).to.contain('Nobody is logged in').and.to.contain('with cookies').and.to.contain('href="/logout"');
   });
 
-  it('says goodbye after a logout, with a way back in', async () => {
+  it('shows a page with a login link after a logout', async () => {
     const text = await (await fetch(`http://127.0.0.1:${service.port}/goodbye`)).text();
     expect(text).to.contain('<h1>You are logged out</h1>').and.to.contain('href="/account"');
   });

@@ -21,7 +21,7 @@ describe('the echo service', () => {
     expect(seen.headers['x-mine']).to.equal('yes');
   });
 
-  it('answers a path that is no URL of its own', async () => {
+  it('responds to a path that is not a valid URL by itself', async () => {
     const { port } = service;
     const path = await new Promise<string>((resolve, reject) => {
       const req = request({ port, host: '127.0.0.1', path: '//?status=418', agent: false }, (res) => {

@@ -160,7 +160,7 @@ describe('the identity provider', () => {
     expect((await browser.open(authorizeUrl())).location).to.match(/\/interaction\//);
   });
 
-  it('asks nobody who clicked on a page of the client, and everybody else', async () => {
+  it('asks for confirmation unless the user clicked on a page of the client', async () => {
     const browser = new Browser();
     await logIn(browser);
     const query = new URLSearchParams({ client_id: 'demo', post_logout_redirect_uri: `${APP}/goodbye` });

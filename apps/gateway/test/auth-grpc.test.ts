@@ -90,7 +90,7 @@ describe('what a gRPC auth server changes', () => {
     expect(await gateway.ask('/a?plan=free')).to.include({ status: 403, body: 'RBAC: access denied' });
   });
 
-  it('is told the client that the listener trusts, and no forged one', async () => {
+  it('receives the client that the listener trusts, not a forged one', async () => {
     const forged = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', 'x-forwarded-proto': 'https' };
     await open(false, {}, behindProxy);
     await gateway.ask('/a', forged);

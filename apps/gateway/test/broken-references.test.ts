@@ -85,7 +85,7 @@ describe('a broken reference in a running gateway', () => {
     expect(stdout).to.contain('Configuration problems: 40 (as counted by the log and /zpages)\n');
   });
 
-  it('answers 503 when the upstream is deleted, and serves again when it is back', async () => {
+  it('returns 503 when the upstream is deleted, and serves again when it is restored', async () => {
     rmSync(join(gateway.dir, 'v2.yaml'));
     await until(async () => (await get()).status === 503, 'the route answers 503');
     expect((await get()).text).to.equal('no healthy upstream');
@@ -113,7 +113,7 @@ describe('a broken reference in a running gateway', () => {
     await until(async () => (await get()).status === 200, 'without the reference nobody is asked');
   });
 
-  it('gives the replacement for a route that never had a destination, without advice for operators', async () => {
+  it('returns the replacement for a route that never had a destination, without advice for operators', async () => {
     gateway.write(
       'shop.yaml',
       service('shop', '/', 'v2').replace(

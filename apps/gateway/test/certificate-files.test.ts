@@ -119,7 +119,7 @@ spec:
     expect([...seen.keys()].sort()).to.deep.equal([fingerprintOf('server'), fingerprintOf('client')].sort());
   });
 
-  it('goes on with the old pair when the new one does not fit or is deleted, and reports it', async () => {
+  it('keeps the old pair when the new one is invalid or deleted, and reports it', async () => {
     put('server', 'pair');
     gateway.write('a.yaml', service('a', 'pair'));
     await gateway.start();

@@ -85,7 +85,7 @@ describe('errors of the gateway', () => {
     }
   });
 
-  it('tell who is signed in', async () => {
+  it('show the signed-in user', async () => {
     const authorization = `Basic ${Buffer.from('ann:secret').toString('base64')}`;
     const page = await gateway.ask('/users', { ...BROWSER, authorization });
     expect(page.status).to.equal(403);

@@ -163,7 +163,7 @@ describe('edge-gateway', () => {
     }
   });
 
-  it('names the flag of each port that is taken', async () => {
+  it('names the flag of each port that is in use', async () => {
     gateway.write('a.yaml', direct('a', '*', 'one'));
     const other = createServer().listen(0, '::');
     await new Promise((resolve) => other.once('listening', resolve));
@@ -178,7 +178,7 @@ describe('edge-gateway', () => {
     }
   });
 
-  it('serves its other listeners when the port of one Gateway resource is taken, and opens that one later', async () => {
+  it('serves its other listeners when the port of one Gateway resource is in use, and opens that one later', async () => {
     const other = createServer().listen(0, '::');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;

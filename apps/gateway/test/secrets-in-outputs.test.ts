@@ -179,7 +179,7 @@ describe('secrets that are written into resources', () => {
     expect(at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 20), where).to.equal('');
   };
 
-  it('are all taken: every resource is accepted, or accepted with a warning', async () => {
+  it('are accepted in every resource, possibly with a warning', async () => {
     const edge = (await (await fetch(`${gateway.stats}/snapshots/edge`)).json()) as { data: object };
     expect(JSON.stringify(edge.data)).to.contain('"name":"tokens"').and.contain('"name":"users"');
     const { data } = (await (await fetch(`${gateway.stats}/snapshots/input`)).json()) as {
@@ -192,7 +192,7 @@ describe('secrets that are written into resources', () => {
 
   for (const port of ['stats', 'admin'] as const) {
     for (const path of PAGES[port]) {
-      it(`stand on no page: ${port} ${path}`, async () => {
+      it(`are on no page: ${port} ${path}`, async () => {
         const response = await fetch(gateway[port] + path);
         expect(response.status).to.be.oneOf([200, 404]);
         withoutMarker(await response.text(), path);
@@ -214,7 +214,7 @@ describe('secrets that are written into resources', () => {
     'explain GET http://127.0.0.1/users',
     'explain GET http://127.0.0.1/login -o json',
   ]) {
-    it(`stand in no output: gatewayctl ${words}`, async () => {
+    it(`are in no output: gatewayctl ${words}`, async () => {
       const args = words.replace('DIR', gateway.dir).split(' ');
       const done = await call([...args, '--server', gateway.stats, '--proxy-admin', gateway.admin]);
       expect(done.stderr).to.not.contain('unknown command');
@@ -223,7 +223,7 @@ describe('secrets that are written into resources', () => {
     });
   }
 
-  it('stand in no log line, also of requests that are refused', async () => {
+  it('are in no log line, also of rejected requests', async () => {
     const authorization = `Basic ${Buffer.from(`ann:${MARKER}`).toString('base64')}`;
     for (const path of ['/users', '/tokens', '/login', '/', `/keyed?access_token=${MARKER}`]) {
       await fetch(gateway.url + path, { redirect: 'manual', headers: { authorization, 'x-api-key': MARKER } });

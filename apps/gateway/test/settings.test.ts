@@ -41,7 +41,7 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources')).to.include({ accessLogOverflow: 'drop' });
   });
 
-  it('hides what does not exist yet, and says so when it is asked for', async () => {
+  it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram('0.0.0', async () => {}).helpInformation();
     for (const hidden of ['[role]', 'Arguments', '--workers', '--xds', '--kubernetes'])
       expect(help).not.to.include(hidden);

@@ -193,7 +193,7 @@ describe('gatewayctl with the real admin ports', () => {
       });
     }
 
-    it('logs at debug until its reader goes away', async () => {
+    it('logs at debug until its reader exits', async () => {
       const { child, ended } = await following();
       await debug('debug');
       child.stdout.destroy();

@@ -125,7 +125,7 @@ describe('asMiddleware', () => {
     }
   });
 
-  it('tells who sends a request', async () => {
+  it('returns the identity of the client', async () => {
     const claims = { sub: 'alice', groups: ['a', 1, 'b'] };
     let told: unknown;
     await ask((req, _res, next) => {

@@ -63,7 +63,7 @@ describe('line sink', () => {
     expect(failures[0]).to.contain('ENOENT');
   });
 
-  it('drops and counts by line what is beyond the queue', async () => {
+  it('drops lines beyond the queue and counts them', async () => {
     const dropped = { value: 0 };
     const reports: number[] = [];
     const sink = open(path, { maxQueue: 100, dropped, onDropped: (lines) => reports.push(lines) });
@@ -74,7 +74,7 @@ describe('line sink', () => {
     expect(reports).to.deep.equal([15]);
   });
 
-  it('counts by line what it gives up when it is closed', async () => {
+  it('counts the lines that it drops when it is closed', async () => {
     const dropped = { value: 0 };
     const sink = open(join(directory, 'missing', 'log'), { dropped });
     for (let i = 0; i < 30_000; i++) sink.write(`line ${i}\n`);
@@ -131,7 +131,7 @@ describe('line sink', () => {
     expect(lines).to.deep.equal(['first', ...ours]);
   });
 
-  it('does not wait for a pipe that nobody opens', async () => {
+  it('does not wait for a pipe without a reader', async () => {
     const dropped = { value: 0 };
     const sink = openPipe({ dropped });
     sink.write('a\n');
@@ -139,7 +139,7 @@ describe('line sink', () => {
     expect(dropped.value).to.equal(1);
   });
 
-  it('says that its reader takes nothing, and gives up when it is closed', async () => {
+  it('reports a stalled reader, and drops its lines when it is closed', async () => {
     const dropped = { value: 0 };
     const sink = openPipe({ dropped });
     const reader = openSync(path, 'r+');
@@ -188,7 +188,7 @@ describe('line sink', () => {
       });
     }
 
-    it('ends although nobody reads', async () => {
+    it('ends although the output is not read', async () => {
       const { code } = await run('setTimeout(() => process.exit(3), 50);', false);
       expect(code).to.equal(3);
     });

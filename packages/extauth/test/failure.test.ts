@@ -57,7 +57,7 @@ describe('failureModeAllow and a body that a parser has read', () => {
     expect(await text(typed('application/json', '"a"'))).to.equal('200 in "a"');
   });
 
-  it('lets nobody in by a body that other middleware has consumed', async () => {
+  it('rejects requests whose body other middleware has consumed', async () => {
     const ask = await behind((req, _res, next) => void req.resume().on('end', () => next()));
     expect(await ask({ body: 'x' })).to.equal('503 ');
   });
@@ -71,7 +71,7 @@ describe('failureModeAllow and what a client can cause', () => {
   });
   const guardedBy = (method: AuthMethodKind) => guarded(config, { methods: [method], settings });
 
-  it('lets pass when a server failed', async () => {
+  it('allows requests when a server failed', async () => {
     const failures = [new Error('connection reset'), new TypeError('fetch failed', { cause: new Error('reset') })];
     for (const error of failures)
       expect((await (await guardedBy(step(() => Promise.reject(error)))).ask()).status, error.message).to.equal(200);
@@ -136,7 +136,7 @@ describe('failureModeAllow and what a client can cause', () => {
     for (const url of [early, endless]) expect((await (await guarded(own(url))).ask()).status).to.equal(402);
   });
 
-  it('takes the codes of gRPC that refuse a request for no failure', async () => {
+  it('treats gRPC codes that reject a request as denials, not failures', async () => {
     let code: number = status.UNAVAILABLE;
     const server = new GrpcServer();
     server.addService(Authorization.service, {
@@ -180,7 +180,7 @@ describe('failureModeAllow and what a client can cause', () => {
     expect([short.status, long.status]).to.deep.equal([200, 403]);
   });
 
-  it('rejects a token with an invented key id while the key server is away', async () => {
+  it('rejects a token with an invented key id while the key server is unavailable', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256');
     const key = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' };
     const sign = (kid: string) => new SignJWT({}).setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey);

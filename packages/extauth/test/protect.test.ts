@@ -41,7 +41,7 @@ describe('WebSockets behind external auth', () => {
         expect(destination.count()).to.equal(0);
       });
 
-      it('lets in with the right one, and tells the destination who it is', async () => {
+      it('allows the correct one, and sends the user to the destination', async () => {
         const opened = await open(basic('alice', 'password'));
         expect(opened.status).to.equal(101);
         const { greeting } = opened as Extract<Opened, { status: 101 }>;

@@ -33,7 +33,7 @@ describe('the look-up of access tokens', () => {
     expect(asked).to.equal(3);
   });
 
-  it('refuses a token that its issuer refused for ten seconds without asking', async () => {
+  it('rejects a token that its issuer rejected for ten seconds without a call', async () => {
     const lookUp = lookUpOf();
     answer = (res) => void res.end('{"active":false}');
     expect(await lookUp('t')).to.equal('the token is not active');
@@ -47,7 +47,7 @@ describe('the look-up of access tokens', () => {
     expect(asked).to.equal(3);
   });
 
-  it('remembers the refusal of a token that is not taken at all, and no failure', async () => {
+  it('caches the rejection of an unacceptable token, but no failure', async () => {
     const lookUp = lookUpOf();
     answer = (res) => void res.writeHead(400).end();
     for (let i = 0; i < 3; i++) expect(await lookUp('t')).to.contain('rejects the token');
@@ -58,7 +58,7 @@ describe('the look-up of access tokens', () => {
     expect(asked).to.equal(4);
   });
 
-  it('remembers no refusal where cacheTimeout is 0s', async () => {
+  it('caches no rejection where cacheTimeout is 0s', async () => {
     const lookUp = lookUpOf({ cacheTimeout: '0s' });
     answer = (res) => void res.end('{"active":false}');
     await lookUp('t');
@@ -66,7 +66,7 @@ describe('the look-up of access tokens', () => {
     expect(asked).to.equal(2);
   });
 
-  it('hands out claims that nobody can change', async () => {
+  it('returns frozen claims', async () => {
     const lookUp = lookUpOf({ userinfoUrl: introspectionUrl });
     for (let i = 0; i < 2; i++) {
       const known = await lookUp('t');
@@ -78,7 +78,7 @@ describe('the look-up of access tokens', () => {
     expect(asked).to.equal(2);
   });
 
-  it('refuses user info of another subject than that of the token', async () => {
+  it('rejects user info of another subject than that of the token', async () => {
     let sub: unknown = 'bob';
     const userinfoUrl = await start((_req, res) => void res.end(JSON.stringify({ sub })));
     const lookUp = lookUpOf({ userinfoUrl });

@@ -8,7 +8,7 @@ import { ask, serve, type TestServer } from './servers.ts';
 const scopeOf = (virtualHost: object, route: object = {}): Scope =>
   ({ virtualHost: { options: virtualHost }, route: { options: route } }) as unknown as Scope;
 
-describe('who a request is from', () => {
+describe('identified requests', () => {
   for (const [name, virtualHost, route, guarded] of [
     ['no policy', {}, { timeout: '1s' }, false],
     ['rbac of the virtual host', { rbac: {} }, {}, true],

@@ -88,7 +88,7 @@ describe('GraphQL over HTTP, by method and media type', () => {
     });
   }
 
-  it('a HEAD is answered as a GET, without a body', async () => {
+  it('a HEAD is handled like a GET, without a body', async () => {
     const response = await fetch(`${front.url}/local${query('{ a }')}`);
     const body = await response.text();
     const { status, headers, bytes } = await head(`/local${query('{ a }')}`);
@@ -109,14 +109,14 @@ describe('GraphQL over HTTP, by method and media type', () => {
     });
   }
 
-  it('a HEAD of a subscription tells the type and starts nothing', async () => {
+  it('a HEAD of a subscription returns the content type and starts nothing', async () => {
     const { status, headers, bytes } = await head(`/remote${query('subscription { ticks }')}`, EVENTS);
     expect({ status, bytes }).to.deep.equal({ status: 200, bytes: 0 });
     expect(headers['content-type']).to.equal('text/event-stream; charset=utf-8');
     expect(upstream.sockets.clients.size).to.equal(0);
   });
 
-  it('other methods are told which are allowed', async () => {
+  it('other methods get the allowed ones in Allow', async () => {
     const response = await fetch(`${front.url}/local`, { method: 'PUT' });
     expect(response.status).to.equal(405);
     expect(response.headers.get('allow')).to.equal('GET, HEAD, POST');

@@ -42,7 +42,7 @@ describe('oidc() in a server of one’s own', () => {
     });
   }
 
-  it('keeps what a CORS policy in front of it says of a rejection', async () => {
+  it('keeps the headers of a CORS policy in front of it on a rejection', async () => {
     const world = await startWorld();
     try {
       const app = express();

@@ -107,7 +107,7 @@ describe('/config_dump of protected routes', () => {
     ]);
   });
 
-  it('shows how external auth behaves and who asks which AuthConfig', () => {
+  it('shows the settings of external auth and the AuthConfig of each level', () => {
     const [extAuthz] = manager().http_filters;
     expect(extAuthz.typed_config).to.deep.include({
       failure_mode_allow: true,
@@ -135,7 +135,7 @@ describe('/config_dump of protected routes', () => {
     expect(text).to.not.contain('MARKER');
   });
 
-  it('shows the policies of access, and where they are taken away', () => {
+  it('shows access policies, and where they are disabled', () => {
     const name = 'envoy.filters.http.rbac';
     expect(host().typed_per_filter_config[name].rbac.rules).to.deep.equal({
       action: 'ALLOW',

@@ -48,7 +48,7 @@ describe('/logs', () => {
     return one;
   }
 
-  it('gives the newest lines and changes nothing', async () => {
+  it('returns the newest lines and changes nothing', async () => {
     for (const n of [1, 2, 3]) log.get('router').info({ n }, 'said');
     const all = (await admin.ask('/logs')).text.trim().split('\n');
     expect(all.slice(-3).map((line) => (JSON.parse(line) as { n: number }).n)).to.deep.equal([1, 2, 3]);
@@ -64,7 +64,7 @@ describe('/logs', () => {
       .and.not.contain('MARKER');
   });
 
-  it('goes on with each new line while it is followed', async () => {
+  it('streams new lines while it is followed', async () => {
     log.get('router').info({}, 'before');
     const one = await follow('', 'GET');
     await one.until('before');
@@ -74,7 +74,7 @@ describe('/logs', () => {
     expect(one.text()).to.not.contain('unseen');
   });
 
-  it('raises levels while it is followed, and restores them when the reader leaves', async () => {
+  it('raises levels while it is followed, and restores them when the client disconnects', async () => {
     log.setLevel('error', 'jwt');
     log.setLevel('trace', 'http');
     const [one, two] = [await follow('&level=debug'), await follow('&level=debug')];
@@ -121,7 +121,7 @@ describe('/logs', () => {
     expect(one.text().length).to.be.below(20_000_000);
   });
 
-  it('refuses more than eight followers', async () => {
+  it('rejects more than eight followers', async () => {
     for (let i = 0; i < 8; i++) await follow();
     expect(await admin.ask('/logs?follow')).to.include({ status: 503 });
     expect(await admin.ask('/logs')).to.include({ status: 200 });
@@ -134,7 +134,7 @@ describe('/logs', () => {
     });
   }
 
-  it('refuses to raise levels by GET', async () => {
+  it('rejects raising levels by GET', async () => {
     expect(await admin.ask('/logs?follow&level=debug')).to.include({ status: 405 });
     expect(log.level('router')).to.equal('info');
   });

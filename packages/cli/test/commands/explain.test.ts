@@ -323,7 +323,7 @@ describe('explain', () => {
       }
     });
 
-    it('says what is only true if external auth lets the request through', async () => {
+    it('marks a result that depends on external auth', async () => {
       const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
       const before = { beforeExtAuth: { providers: { main: { issuer: 'https://id.example' } } } };
       const conditional = 'Result, if external auth allows the request\n';

@@ -69,19 +69,19 @@ describe('proxy', () => {
       expect(asked).to.deep.equal(['GET /logs']);
     });
 
-    it('says in one line that the gateway has no such page', async () => {
+    it('reports in one line that the gateway has no such page', async () => {
       const { code, stderr } = await proxy(['logs']);
       expect(code).to.equal(1);
       expect(stderr).to.match(/^Error: [^\n]*\/logs answered 404[^\n]*\n$/);
     });
 
-    it('says that the gateway went away while it followed', async () => {
+    it('reports that the gateway closed the connection while it followed', async () => {
       const { code, stdout, stderr } = await proxy(['logs', '-f', '-d', 'false'], { '/logs': LINES });
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Error: the gateway closed the connection\n' });
       expect(stdout).to.contain('one');
     });
 
-    it('refuses another value of --debug', async () => {
+    it('rejects other values of --debug', async () => {
       expect(await proxy(['logs', '-d', 'maybe'])).to.include({ code: 2, stdout: '' });
     });
   });

@@ -18,7 +18,7 @@ describe('forPeople', () => {
     expect(page.body).to.contain('ERR_X_DENIED').and.contain('r-1').and.contain('no');
   });
 
-  it('names whoever is signed in as people know themselves', () => {
+  it('shows the display name of the signed-in user', () => {
     const signedIn = (claims: object, subject = '7') =>
       forPeople(
         errorResponse(denied(), 'r'),
@@ -32,7 +32,7 @@ describe('forPeople', () => {
     expect(signedIn({})).to.contain('signed in as 7').and.contain('href="/bye"');
   });
 
-  it('leaves what is a page already, what its author means as it is, and what is no error', () => {
+  it('leaves pages, custom bodies and responses that are not errors unchanged', () => {
     const own = [
       errorResponse(denied({ headers: { 'content-type': 'text/html' }, reply: { body: '<p>' } }), 'r'),
       errorResponse(denied({ reply: { body: 'theirs', isFinal: true } }), 'r'),

@@ -69,7 +69,7 @@ describe('createPages', () => {
 });
 
 describe('errorPage', () => {
-  it('offers to switch accounts on 403 to whoever is signed in, and to nobody else', () => {
+  it('offers to switch accounts on 403 only to signed-in users', () => {
     const links = (facts: object) => errorPage({ status: 403, body: '', ...facts }).links?.map(({ text }) => text);
     expect(links({ user: 'ann', logoutPath: '/logout' })).to.include('Switch accounts');
     expect(links({ user: 'ann' })).to.not.include('Switch accounts');

@@ -32,7 +32,7 @@ describe('acceptUpgrades', () => {
     return text.split('\r\n\r\n')[1] || text.split('\r\n')[0]!;
   }
 
-  it('hands upgrades on by their path, with what is left of it', async () => {
+  it('passes upgrades on by path, with the rest of the path', async () => {
     expect(acceptUpgrades(server, { '/chat': tell('chat'), '/chat/rooms/': tell('rooms') })).to.equal(server);
     expect(await upgrade('/chat')).to.equal('chat / /chat /chat');
     expect(await upgrade('/chat?a=b')).to.equal('chat /?a=b /chat /chat?a=b');

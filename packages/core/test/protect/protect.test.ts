@@ -129,7 +129,7 @@ describe('protect', () => {
     expect(await upgrade(port)).to.match(/^HTTP\/1\.1 401 /);
   });
 
-  it('rejects upgrades where nobody takes them over', async () => {
+  it('rejects upgrades without a handler', async () => {
     const port = await serve(protect(pass, pass));
     const text = await upgrade(port);
     expect(text).to.match(/^HTTP\/1\.1 403 /);
@@ -279,7 +279,7 @@ describe('protect', () => {
     it('resolves true for a request that was passed on', async () => {
       expect(await outcomeOf(pass)).to.equal(true);
     });
-    it('resolves false for one that was answered', async () => {
+    it('resolves with false for a request that got a response', async () => {
       expect(await outcomeOf((_req, res) => void res.end('x'))).to.equal(false);
     });
     it('rejects with the error', async () => {

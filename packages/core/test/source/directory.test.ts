@@ -227,7 +227,7 @@ describe('directorySource', () => {
     }
   });
 
-  it('outlives that the directory goes away while it is looked at', async () => {
+  it('survives the removal of the directory during a poll', async () => {
     const elsewhere = temporary();
     const { realpathSync } = fs;
     try {

@@ -88,7 +88,7 @@ describe('a reference that a change breaks', () => {
     expect(reason(result)).to.contain('*v1.Upstream { gw-system.orders } not found (did you mean shop.orders?)');
   });
 
-  it('answers the replacement where the route never had a good destination', () => {
+  it('returns the replacement where the route never had a good destination', () => {
     expect(served(after([...both, service(route(single('v22')))]))).to.deep.equal(['404']);
     const added = [...both, service(route(single('v2'), '/a'), route(single('v22'), '/b'))];
     expect(served(after([...both, service(route(single('v2'), '/a'))], added))).to.deep.equal(['v2', '404']);
@@ -224,7 +224,7 @@ describe('an upstream that is deleted while its routes stay', () => {
   const both = [upstream('v1'), upstream('v2')];
   const first = [...both, service(route(single('v2')))];
 
-  it('makes them answer 503, also after they change', () => {
+  it('makes them return 503, also after they change', () => {
     const gone = [upstream('v1'), service(route(single('v2')))];
     expect(served(after(first, gone))).to.deep.equal(['503']);
     const edited = [upstream('v1'), service(route(`${single('v2')}, options: { timeout: 1s }`))];
@@ -239,17 +239,17 @@ describe('an upstream that is deleted while its routes stay', () => {
     expect(served(after(weighted, [service(route(multi('v1', 'v2')))]))).to.deep.equal(['503']);
   });
 
-  it('makes a route answer 503 that kept it as its last good destination', () => {
+  it('makes a route return 503 that kept it as its last good destination', () => {
     const misspelt = [...both, service(route(single('v22')))];
     expect(served(after(first, misspelt, [upstream('v1'), service(route(single('v22')))]))).to.deep.equal(['503']);
   });
 
-  it('makes the routes of a deleted group answer 503', () => {
+  it('makes the routes of a deleted group return 503', () => {
     const grouped = [...both, group('g', 'v1', 'v2'), service(route(toGroup('g')))];
     expect(served(after(grouped, [...both, service(route(toGroup('g')))]))).to.deep.equal(['503']);
   });
 
-  it('makes the routes of a deleted GraphQLApi answer 503', () => {
+  it('makes the routes of a deleted GraphQLApi return 503', () => {
     const graph = [...both, api('books', 'v1'), service(route('graphqlApiRef: { name: books }'))];
     expect(served(after(graph, [...both, service(route('graphqlApiRef: { name: books }'))]))).to.deep.equal(['503']);
   });

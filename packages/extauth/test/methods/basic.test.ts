@@ -167,7 +167,7 @@ describe('basicAuth', () => {
     expect(answers.filter(({ status }) => status === 401)).to.have.lengthOf(40 - later.length);
   });
 
-  it('is no permission behind a not while passwords cannot be checked, nor by failureModeAllow', async () => {
+  it('rejects while passwords cannot be checked, also negated and with failureModeAllow', async () => {
     for (const verify of [() => Promise.resolve('busy' as const), () => Promise.reject(new Error('thread ended'))]) {
       const context = createContext();
       context.state('extauth.passwords', (): PasswordVerifier => ({ verify }));

@@ -30,7 +30,7 @@ describe('the verifier of passwords', () => {
       verifier.verify({ name: 'alice', password, hashes, client: '::1' });
   }
 
-  it('remembers a good password for a minute, and no longer', async () => {
+  it('caches a correct password for a minute, and no longer', async () => {
     const verify = counted();
     const stored = bcryptOf('right');
     expect([await verify('right', stored), await verify('right', stored), runs]).to.deep.equal([true, true, 1]);

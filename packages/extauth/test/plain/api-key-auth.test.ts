@@ -19,7 +19,7 @@ describe('apiKeyAuth', () => {
     });
   }
 
-  it('admits requests with one of the keys, and says whose it is', async () => {
+  it('allows requests with one of the keys, and identifies its owner', async () => {
     const url = await serve({
       keys: ['k-1', { key: 'k-2', name: 'shop', metadata: { plan: 'gold' } }],
       headersFromMetadata: { 'x-plan': 'plan' },

@@ -92,7 +92,7 @@ describe('discovery of an OpenAPI document', () => {
     });
   });
 
-  it('offers no header parameter that says who or where the client is, and names it', () => {
+  it('does not offer header parameters that identify the client, and reports them', () => {
     const headers = [
       'X-User-Id',
       'x_user_id',

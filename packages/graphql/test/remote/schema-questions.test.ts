@@ -74,7 +74,7 @@ describe('questions about the schema of a remote API', () => {
     expect(queries).to.deep.equal([]);
   });
 
-  it('stand beside fields of the server, in the order of the query', async () => {
+  it('are combined with fields of the server, in the order of the query', async () => {
     const { ask, queries } = await start(true);
     const query = `
       query Q($type: String!, $id: ID, $skipped: Boolean!) {

@@ -92,7 +92,7 @@ describe('the channels of a logout', () => {
     }
   });
 
-  describe('with a store that is away', () => {
+  describe('with an unavailable store', () => {
     let away = false;
     const failing = () => {
       const store = createLocalStore(Date.now);

@@ -38,7 +38,7 @@ describe('logging out', () => {
     expect(replayed.status).to.equal(302);
   });
 
-  it('shows the provider the id token where idTokenHint says so', async () => {
+  it('sends the id token to the provider with idTokenHint', async () => {
     world.protect({ endSessionProperties: { idTokenHint: true } });
     try {
       const answer = await (await login()).send(`${world.site.url}/logout`);
