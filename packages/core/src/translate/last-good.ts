@@ -29,9 +29,10 @@ export function accessOf(...levels: readonly Readonly<Partial<Record<(typeof ACC
   return contentText(levels.map((options) => ACCESS.map((name) => options[name])));
 }
 
-/** The options that a reference to shared options last led to. */
+/** Options that a reference to shared options last led to, or keeps of another one in whose place it is written. */
 export interface GoodOptions {
-  readonly key: ResourceKey;
+  /** What the reference says. */
+  readonly ref: ResourceKey;
   readonly options: object | undefined;
 }
 

@@ -107,16 +107,18 @@ function sharedOptions(refs: readonly Ref[], kind: SharedKind, context: OptionCo
   const written = refs.map(({ name = '', namespace = context.namespace }) => ({ name, namespace }));
   const listed = new Set(written.map((ref) => keyOf(kind, ref)));
   const before = lastGood.options.find(keys) ?? [];
-  let replaced = before.filter(({ key }) => !listed.has(key));
+  let replaced = before.filter((one) => !listed.has(one.ref));
   const shared = written.flatMap((ref, i) => {
     const at = [...context.at, 'optionsConfigRefs', 'delegateOptions', i];
     const key = keyOf(kind, ref);
-    const known = before.filter((one) => one.key === key);
+    const known = before.filter((one) => one.ref === key);
     const kept = known.length > 0 ? known : replaced;
     const found = referenced(ref, kind, { ...context, at }, kept.length > 0);
-    if (found !== 'missing') return [{ key, options: found }];
+    // The first of equal references counts.
+    if (!listed.delete(key)) return [];
+    if (found !== 'missing') return [{ ref: key, options: found }];
     if (kept === replaced) replaced = [];
-    return kept;
+    return kept.map(({ options }) => ({ ref: key, options }));
   });
   lastGood.options.keep(keys, Object.freeze(shared));
   return shared;

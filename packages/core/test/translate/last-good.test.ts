@@ -325,6 +325,23 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     });
   });
 
+  it('do not bring back what other references were changed from', () => {
+    const a = option('VirtualHostOption', 'a', 'retries: { numRetries: 1 }');
+    const good = [...base, guard, a, hosted(refs('guard', 'a'))];
+    const broken = [...base, guard, a, hosted(refs('gaurd', 'a'))];
+    const removed = [...base, guard, a, hosted(refs('gaurd'))];
+    expect(hostOf(after(good, broken, removed)).options).to.deep.equal({ extauth: auth });
+  });
+
+  it('do not grow where one reference is written twice', () => {
+    const good = [...base, guard, hosted(refs('guard', 'guard'))];
+    const steps = Array.from({ length: 40 }, (_, i) => [
+      ...base,
+      hosted(refs('guard', 'guard'), `{ retries: { numRetries: ${i} } }`),
+    ]);
+    expect(hostOf(after(good, ...steps)).options.extauth).to.deep.equal(auth);
+  }).timeout(5000);
+
   it('do not outlive a version that was rejected in between', () => {
     const broken = '{ extauth: { configRef: { name: none } } }';
     const good = [...base, guard, hosted(refs('guard'))];
