@@ -1,24 +1,46 @@
 import type { SslConfig } from '../schema/ssl-config.ts';
+import { contentText } from './content.ts';
 import { listenerMessage } from './messages.ts';
 import type { Fault } from './missing.ts';
 import type { Report } from './report.ts';
 import { isFault, readTlsSecret } from './tls-secret.ts';
 import type { World } from './world.ts';
 
+/** Added to a problem of a configuration in whose place the last good one is used. */
+export const KEEPS_SSL_CONFIG = '; the last good sslConfig stays in use';
+
 /** Reports what is wrong with where a configuration takes its certificate from; false when something is. */
 export function checkTlsSource(config: SslConfig, world: World, report: Report): boolean {
   const problem = sourceProblem(config, world);
   if (!problem) return true;
-  if (problem.mild) report.warn(listenerMessage('SSLConfigWarning', problem.reason), undefined, problem);
-  else report.error(listenerMessage('SSLConfigError', problem.reason), undefined, problem);
+  reportTlsSource(problem, report);
   return false;
 }
 
+/** False when one of them verifies the other side differently, so that neither may stand in for the other. */
+export function verifiesAlike(one: SslConfig, other: SslConfig): boolean {
+  const rules = ({ verifySubjectAltName = [], oneWayTls = false }: SslConfig) =>
+    contentText([[...verifySubjectAltName].sort(), oneWayTls]);
+  return rules(one) === rules(other);
+}
+
+/** Warns of what is wrong with a configuration in whose place the last good one is used. */
+export function warnOfTlsSource(problem: SourceProblem, report: Report): void {
+  reportTlsSource({ ...problem, mild: true, reason: problem.reason + KEEPS_SSL_CONFIG }, report);
+}
+
+function reportTlsSource(problem: SourceProblem, report: Report): void {
+  if (problem.mild) report.warn(listenerMessage('SSLConfigWarning', problem.reason), undefined, problem);
+  else report.error(listenerMessage('SSLConfigError', problem.reason), undefined, problem);
+}
+
 interface SourceProblem extends Fault {
+  /** True for a warning. */
   readonly mild?: boolean;
 }
 
-function sourceProblem(config: SslConfig, world: World): SourceProblem | undefined {
+/** What is wrong with where a configuration takes its certificate from. */
+export function sourceProblem(config: SslConfig, world: World): SourceProblem | undefined {
   if (config.sds) return { mild: true, reason: 'certificates from a secret discovery server are not served yet' };
   if (config.sslFiles) return filesProblem(config, config.sslFiles);
   if (config.secretRef) return secretProblem(config, config.secretRef, world);

@@ -5,7 +5,7 @@ import { contentOf } from './content.ts';
 import { listenerMessage } from './messages.ts';
 import { Report, type Problems } from './report.ts';
 import type { TranslationSettings } from './settings.ts';
-import { checkTlsSource } from './tls-source.ts';
+import { checkTlsSource, sourceProblem, verifiesAlike, warnOfTlsSource } from './tls-source.ts';
 import type { World } from './world.ts';
 
 /** What one virtual service asks of the TLS of its listener. */
@@ -25,6 +25,8 @@ export interface ListenerTls {
   /** By text of a problem, the virtual hosts that have it, and the field of their virtual services. */
   readonly blamed: ReadonlyMap<string, Blame>;
   readonly claims: readonly TlsClaim[];
+  /** By virtual host, the claim that is served: the last good one where the newest cannot be used. */
+  readonly good: ReadonlyMap<string, TlsClaim>;
   readonly settings: TranslationSettings;
 }
 
@@ -63,11 +65,12 @@ export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): L
     return before;
   }
   const report = new Report();
-  const candidates = merge(claims, world.settings.oneWayTls);
   const blamed = new Map<string, Blame>();
+  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig), one]));
+  const used = withLastGood(claims, { before, served, findings: { world, report, blamed } });
+  const candidates = merge(used, world.settings.oneWayTls);
   const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, { world, report, blamed })));
   const contested = overlapping(candidates, report, blamed);
-  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig), one]));
   const configurations: TlsConfiguration[] = [];
   const leftOut = new Set<string>();
   for (const candidate of candidates) {
@@ -82,8 +85,46 @@ export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): L
     problems: report.problems(),
     blamed,
     claims,
+    good: goodClaims(used, leftOut, before),
     settings,
   };
+}
+
+interface LastGoodClaims {
+  readonly before: ListenerTls | undefined;
+  /** By content of the configuration. */
+  readonly served: ReadonlyMap<string, TlsConfiguration>;
+  readonly findings: Findings;
+}
+
+/** The claims, with the last good one in place of each that a change gave a certificate that cannot be used. */
+function withLastGood(claims: readonly TlsClaim[], { before, served, findings }: LastGoodClaims): readonly TlsClaim[] {
+  const { world } = findings;
+  const configOf = ({ sslConfig, namespace }: TlsClaim) =>
+    effectiveConfig(sslConfig, namespace, world.settings.oneWayTls);
+  const problemOf = (config: SslConfig) => (served.has(contentOf(config)) ? undefined : sourceProblem(config, world));
+  return claims.map((claim) => {
+    const good = before?.good.get(claim.host);
+    const problem = good && problemOf(configOf(claim));
+    if (!problem || problemOf(configOf(good)) || !verifiesAlike(configOf(claim), configOf(good))) return claim;
+    const own = new Report();
+    warnOfTlsSource(problem, own);
+    blame(own.problems(), { sslConfig: claim.sslConfig, hosts: [claim.host] }, findings);
+    return good;
+  });
+}
+
+function goodClaims(
+  used: readonly TlsClaim[],
+  leftOut: ReadonlySet<string>,
+  before: ListenerTls | undefined,
+): ReadonlyMap<string, TlsClaim> {
+  const good = new Map<string, TlsClaim>();
+  for (const claim of used) {
+    const one = leftOut.has(claim.host) ? before?.good.get(claim.host) : claim;
+    if (one) good.set(claim.host, one);
+  }
+  return good;
 }
 
 interface Findings {
@@ -92,16 +133,24 @@ interface Findings {
   readonly blamed: Map<string, Blame>;
 }
 
-function isUsable({ sslConfig, hosts }: Candidate, { world, report, blamed }: Findings): boolean {
+function isUsable(candidate: Candidate, findings: Findings): boolean {
   const own = new Report();
-  const usable = checkTlsSource(sslConfig, world, own);
-  const problems = own.problems();
+  const usable = checkTlsSource(candidate.sslConfig, findings.world, own);
+  blame(own.problems(), candidate, findings);
+  return usable;
+}
+
+/** Reports problems of a configuration, and who has them. */
+function blame(
+  problems: Problems,
+  { sslConfig, hosts }: Pick<Candidate, 'sslConfig' | 'hosts'>,
+  { report, blamed }: Findings,
+): void {
   report.add(problems);
   const path = ['spec', 'sslConfig', ...(sslConfig.secretRef ? ['secretRef'] : [])];
   for (const { message } of problems) {
     blamed.set(message, { hosts: [...(blamed.get(message)?.hosts ?? []), ...hosts], path });
   }
-  return usable;
 }
 
 function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[]): boolean {

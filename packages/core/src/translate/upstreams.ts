@@ -1,11 +1,14 @@
+import type { FieldPath } from '../parse/issue.ts';
 import { clusterName, type Resource, type ResourceKey } from '../resource.ts';
 import type { UpstreamSpec } from '../schema/upstream.ts';
 import type { SnapshotUpstream } from '../snapshot.ts';
 import type { StoredResource, StoreState } from '../store.ts';
+import { contentOf } from './content.ts';
 import { faultOf, type Fault } from './missing.ts';
 import { dotted } from './names.ts';
 import { Report, type Problems } from './report.ts';
 import { isFault, readTlsSecret } from './tls-secret.ts';
+import { KEEPS_SSL_CONFIG, verifiesAlike } from './tls-source.ts';
 import { causeOf } from './world.ts';
 
 /** What translation knows of one upstream. */
@@ -18,7 +21,11 @@ export interface UpstreamEntry {
   readonly fault?: Fault;
   /** What references to it are warned of. */
   readonly warning?: string;
+  /** The `sslConfig` that it was last served with, when that needed a secret. */
+  readonly goodSsl?: SslConfig;
 }
+
+type SslConfig = NonNullable<UpstreamSpec['sslConfig']>;
 
 export type UpstreamTable = ReadonlyMap<ResourceKey, UpstreamEntry>;
 
@@ -33,26 +40,60 @@ export function upstreamEntry(
 ): UpstreamEntry {
   const usesSecret = !!(stored.resource as Resource<UpstreamSpec> | undefined)?.spec.sslConfig?.secretRef;
   if (before && before.stored === stored && !usesSecret) return before;
-  const entry = entryOf(stored, all);
-  const same =
-    before?.stored === stored && before.fault?.reason === entry.fault?.reason && before.warning === entry.warning;
-  return same ? before : entry;
+  const entry = entryOf(stored, all, before?.goodSsl);
+  return before && isSame(entry, before) ? before : entry;
 }
 
-function entryOf(stored: StoredResource, all: StoreState['stored']): UpstreamEntry {
+function isSame(now: UpstreamEntry, before: UpstreamEntry): boolean {
+  return (
+    before.stored === now.stored &&
+    before.upstream === now.upstream &&
+    before.fault?.reason === now.fault?.reason &&
+    before.warning === now.warning &&
+    contentOf(before.problems) === contentOf(now.problems)
+  );
+}
+
+function entryOf(stored: StoredResource, all: StoreState['stored'], goodSsl: SslConfig | undefined): UpstreamEntry {
   const resource = stored.resource as Resource<UpstreamSpec> | undefined;
   const report = new Report();
   const name = `*v1.Upstream { ${dotted(refOf(stored))} }`;
   if (!resource)
     return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const problem = tlsProblem(resource, all);
+  const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
+  if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
+    report.warn(problem.reason + KEEPS_SSL_CONFIG, TLS_SECRET, problem);
+    const upstream = upstreamOf(withSsl(resource, goodSsl));
+    return { stored, upstream, problems: report.problems(), warning, goodSsl };
+  }
   if (problem) {
     // Without its secret the connection would be open or unverified, so that the upstream is not served at all.
-    report.warn(problem.reason, ['spec', 'sslConfig', 'secretRef'], problem);
-    return { stored, problems: report.problems(), fault: faultOf(`${name} cannot be served: ${problem.reason}`) };
+    report.warn(problem.reason, TLS_SECRET, problem);
+    const fault = faultOf(`${name} cannot be served: ${problem.reason}`);
+    return { stored, problems: report.problems(), fault, ...(goodSsl && { goodSsl }) };
   }
-  const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
-  return { stored, upstream: upstreamOf(resource), problems: report.problems(), warning };
+  const upstream = upstreamOf(resource);
+  const { sslConfig } = upstream.spec;
+  const good = sslConfig?.secretRef && { goodSsl: sslConfig };
+  return { stored, upstream, problems: report.problems(), warning, ...good };
+}
+
+function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: StoreState['stored']): boolean {
+  const { sslConfig = {} } = resource.spec;
+  return verifiesAlike(sslConfig, goodSsl) && !tlsProblem(withSsl(resource, goodSsl), all);
+}
+
+const TLS_SECRET: FieldPath = ['spec', 'sslConfig', 'secretRef'];
+
+/** By spec as it is written; which one is used instead of its `sslConfig`. */
+const replaced = new WeakMap<UpstreamSpec, { readonly sslConfig: SslConfig; readonly spec: UpstreamSpec }>();
+
+function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig): Resource<UpstreamSpec> {
+  const known = replaced.get(resource.spec);
+  const spec = known?.sslConfig === sslConfig ? known.spec : Object.freeze({ ...resource.spec, sslConfig });
+  replaced.set(resource.spec, { sslConfig, spec });
+  return { ...resource, spec };
 }
 
 function refOf({ key }: StoredResource) {

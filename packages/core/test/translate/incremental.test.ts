@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../../src/resource.ts';
 import type { VirtualHost } from '../../src/snapshot.ts';
@@ -46,8 +48,8 @@ class Stock {
 }
 
 const to = (name: string) => ({ single: { upstream: { name } } });
-const upstream = (name: string, port = 9000) =>
-  stored({ kind: 'Upstream', name }, { static: { hosts: [{ addr: '127.0.0.1', port }] } });
+const upstream = (name: string, port = 9000, more = {}) =>
+  stored({ kind: 'Upstream', name }, { static: { hosts: [{ addr: '127.0.0.1', port }] }, ...more });
 const service = (name: string, upstreamName: string, prefix = '/') =>
   stored(
     { kind: 'VirtualService', name },
@@ -143,6 +145,11 @@ describe('incremental translation', () => {
   });
 });
 
+const certificate = readFileSync(join(import.meta.dirname, '../golden/tls-secret.in.yaml'), 'utf8');
+const pem = (entry: string) => new RegExp(`${entry}: (\\S+)`).exec(certificate)![1]!;
+/** One object, because checking a certificate takes long. */
+const secretSpec = { type: 'kubernetes.io/tls', data: { 'tls.crt': pem('tls.crt'), 'tls.key': pem('tls.key') } };
+
 /** One random change of a small world in which names meet often. */
 function edit(stock: Stock, random: () => number): void {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
@@ -180,7 +187,15 @@ function edit(stock: Stock, random: () => number): void {
   const routes = () => Array.from({ length: Math.ceil(random() * 3) }, route);
   const labels = () => ({ team: letter() });
   const edits = [
-    () => some('Upstream', (name) => upstream(name, 9000 + Math.floor(random() * 2))),
+    () =>
+      some('Upstream', (name) =>
+        upstream(
+          name,
+          9000 + Math.floor(random() * 2),
+          random() < 0.2 ? { sslConfig: { secretRef: { name: letter() } } } : {},
+        ),
+      ),
+    () => some('Secret', (name) => stored({ kind: 'Secret', name }, secretSpec)),
     () =>
       some('UpstreamGroup', (name) =>
         stored(
@@ -210,7 +225,9 @@ function edit(stock: Stock, random: () => number): void {
               routes: routes(),
               ...(random() < 0.5 && { optionsConfigRefs: shared(2) }),
             },
-            ...(random() < 0.2 && { sslConfig: { sslFiles: { tlsCert: 'c', tlsKey: 'k' } } }),
+            ...(random() < 0.3 && {
+              sslConfig: pick([{ sslFiles: { tlsCert: 'c', tlsKey: 'k' } }, { secretRef: { name: letter() } }]),
+            }),
           },
         ),
       ),
@@ -252,7 +269,11 @@ function plain(translation: Translation): unknown {
 
 /** The same resources as new objects, so that nothing of a translation before can be taken over as it is. */
 function renewed(state: StoreState): StoreState {
-  return { ...state, stored: new Map([...state.stored].map(([key, entry]) => [key, freeze(structuredClone(entry))])) };
+  const renew = (entry: StoredResource): StoredResource => {
+    if (entry.resource?.kind !== 'Secret') return freeze(structuredClone(entry));
+    return freeze({ ...entry, resource: { ...entry.resource } });
+  };
+  return { ...state, stored: new Map([...state.stored].map(([key, entry]) => [key, renew(entry)])) };
 }
 
 const hasProblems = (translation: Translation) =>

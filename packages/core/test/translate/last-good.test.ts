@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Route, RouteAction } from '../../src/snapshot.ts';
 import { createStore } from '../../src/store.ts';
+import { translationProblems } from '../../src/translate/memory.ts';
 import { translate } from '../../src/translate/translate.ts';
 import type { Translation } from '../../src/translate/translation.ts';
-import { load } from './load.ts';
+import { load, splitDocuments } from './load.ts';
 
 const upstream = (name: string): string => `apiVersion: gw.vendor.io/v1
 kind: Upstream
@@ -381,5 +384,104 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(optionsOf(result).extauth).to.deep.equal(auth);
     expect(reason(result, 'RouteTable/gw-system/team')).to.contain('last good options stay in force');
     expect(optionsOf(after(good, [...base, delegating, routes('guard')])).extauth).to.deep.equal(auth);
+  });
+});
+
+describe('a certificate that a change makes unavailable', () => {
+  const file = join(import.meta.dirname, '../golden/tls-last-good-keeps-its-certificate.in.yaml');
+  const [cert, other] = splitDocuments(readFileSync(file, 'utf8')).filter((text) => text.includes('kubernetes.io/tls'));
+  const secure = (secret: string, more = ''): string =>
+    service(route(single('v1'))).replace('spec: {', `spec: { sslConfig: { secretRef: { name: ${secret} }${more} },`);
+  const base = [upstream('v1'), cert!, other!];
+  const listenerOf = ({ snapshots }: Translation) => snapshots.get('gateway-proxy')!.listeners[0];
+  const secretsOf = (translation: Translation) =>
+    listenerOf(translation)?.sslConfigurations.map(({ sslConfig }) => sslConfig.secretRef?.name);
+  const proxyStatus = ({ statuses }: Translation) =>
+    statuses.get('Proxy/gw-system/gateway-proxy')!.statuses['gw-system']!;
+
+  it('goes on serving when the reference is misspelt, with a warning', () => {
+    const result = after([...base, secure('cert')], [...base, secure('certt')]);
+    expect(secretsOf(result)).to.deep.equal(['cert']);
+    expect(listenerOf(result)!.virtualHosts).to.have.length(1);
+    expect(proxyStatus(result).state).to.equal('Warning');
+    expect(proxyStatus(result).reason).to.contain(
+      'no secret gw-system.certt (did you mean cert?); the last good sslConfig stays in use',
+    );
+    const [problem] = translationProblems(result);
+    expect(problem!.key).to.equal('VirtualService/gw-system/shop');
+    expect(problem!.problem.path).to.deep.equal(['spec', 'sslConfig', 'secretRef']);
+  });
+
+  it('goes on serving through later changes and beside other virtual services', () => {
+    const second = (secret: string): string => secure(secret).replace('name: shop', 'name: second').replace("'*'", 'b');
+    const good = [...base, secure('cert'), second('cert')];
+    const broken = [...base, secure('certt'), second('cert')];
+    expect(secretsOf(after(good, broken, [...broken, upstream('v2')]))).to.deep.equal(['cert']);
+    const moved = after(good, broken, [
+      ...base,
+      secure('certt'),
+      second('other').replace('sslConfig: {', 'sslConfig: { sniDomains: [b],'),
+    ]);
+    expect(secretsOf(moved)).to.have.members(['cert', 'other']);
+    expect(listenerOf(moved)!.virtualHosts).to.have.length(2);
+  });
+
+  it('gives way to the secret that is found later, and to a corrected reference', () => {
+    const good = [...base, secure('cert')];
+    const broken = [...base, secure('certt')];
+    const later = cert!.replace('name: cert', 'name: certt');
+    const found = after(good, broken, [...broken, later]);
+    expect(secretsOf(found)).to.deep.equal(['certt']);
+    expect(reason(found)).to.equal(undefined);
+    expect(secretsOf(after(good, broken, [...base, secure('other')]))).to.deep.equal(['other']);
+  });
+
+  it('stays the configuration of a running listener when its secret is deleted', () => {
+    const deleted = [upstream('v1'), other!, secure('cert')];
+    expect(secretsOf(after([...base, secure('cert')], deleted))).to.deep.equal(['cert']);
+    const misspelt = [upstream('v1'), other!, secure('certt')];
+    expect(secretsOf(after([...base, secure('cert')], [...base, secure('certt')], misspelt))).to.deep.equal(['cert']);
+  });
+
+  it('is not kept when the same change asks for other certificates of the other side', () => {
+    const stricter = secure('certt', ', verifySubjectAltName: [a.example.com]');
+    expect(listenerOf(after([...base, secure('cert')], [...base, stricter]))).to.equal(undefined);
+    const oneWay = [...base, secure('cert', ', oneWayTls: true')];
+    expect(listenerOf(after(oneWay, [...base, secure('certt')]))).to.equal(undefined);
+    const strictUpstream = verified('certt').replace('} },', '}, verifySubjectAltName: [a.example.com] },');
+    const good = [cert!, other!, verified('cert'), routed];
+    expect(served(after(good, [cert!, other!, strictUpstream, routed]))).to.deep.equal(['503']);
+  });
+
+  it('is left out when there never was a good one', () => {
+    expect(listenerOf(after([...base, secure('certt')]))).to.equal(undefined);
+  });
+
+  const verified = (secret: string): string =>
+    upstream('v1').replace('spec: {', `spec: { sslConfig: { secretRef: { name: ${secret} } },`);
+  const routed = service(route(single('v1')));
+  const upstreamOf = ({ snapshots }: Translation) => snapshots.get('gateway-proxy')!.upstreams[0];
+
+  it('goes on serving for an upstream whose reference is misspelt, with a warning', () => {
+    const good = [cert!, other!, verified('cert'), routed];
+    const broken = [cert!, other!, verified('certt'), routed];
+    const result = after(good, broken);
+    expect(served(result)).to.deep.equal(['v1']);
+    expect(upstreamOf(result)!.spec.sslConfig!.secretRef).to.deep.equal({ name: 'cert', namespace: 'gw-system' });
+    expect(reason(result, 'Upstream/gw-system/v1')).to.contain(
+      '(did you mean cert?); the last good sslConfig stays in use',
+    );
+    const again = after(good, broken, [...broken, upstream('v2')]);
+    expect(upstreamOf(again)!.spec.sslConfig!.secretRef!.name).to.equal('cert');
+    const found = after(good, broken, [...broken, cert!.replace('name: cert', 'name: certt')]);
+    expect(upstreamOf(found)!.spec.sslConfig!.secretRef!.name).to.equal('certt');
+    expect(reason(found, 'Upstream/gw-system/v1')).to.equal(undefined);
+  });
+
+  it('takes the upstream out of service when its secret is deleted, or there never was a good one', () => {
+    const good = [cert!, other!, verified('cert'), routed];
+    expect(served(after(good, [other!, verified('cert'), routed]))).to.deep.equal(['503']);
+    expect(served(after(good, [cert!, verified('certt'), routed], [verified('certt'), routed]))).to.deep.equal(['503']);
+    expect(served(after([cert!, verified('certt'), routed]))).to.deep.equal(['404']);
   });
 });
