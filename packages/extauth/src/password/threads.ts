@@ -23,6 +23,7 @@ export interface Threads {
 }
 
 interface Waiting {
+  readonly client: string;
   readonly job: ThreadJob;
   readonly since: number;
   readonly settle: PromiseWithResolvers<readonly boolean[] | Rejection>;
@@ -91,6 +92,20 @@ export function createThreads(now: () => number = () => performance.now()): Thre
     }, IDLE_MS).unref();
   }
 
+  /** Has the newest job of the client with the most jobs give way to a client with fewer. Returns false where all have as few. */
+  function makeRoom(mine: number): boolean {
+    const counts = new Map<string, number>();
+    for (const { client } of waiting) counts.set(client, (counts.get(client) ?? 0) + 1);
+    const [client, most] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
+    if (most <= mine + 1) return false;
+    const [task] = waiting.splice(
+      waiting.findLastIndex((each) => each.client === client),
+      1,
+    );
+    task!.settle.resolve('tooMany');
+    return true;
+  }
+
   function leave(client: string): void {
     const left = byClient.get(client)! - 1;
     if (left > 0) byClient.set(client, left);
@@ -99,11 +114,11 @@ export function createThreads(now: () => number = () => performance.now()): Thre
 
   return {
     async run(job, client) {
-      if (waiting.length >= MAX_WAITING) return 'busy';
       const mine = byClient.get(client) ?? 0;
       if (mine >= MAX_PER_CLIENT) return 'tooMany';
+      if (waiting.length >= MAX_WAITING && !makeRoom(mine)) return 'busy';
       byClient.set(client, mine + 1);
-      const task: Waiting = { job, since: now(), settle: Promise.withResolvers() };
+      const task: Waiting = { client, job, since: now(), settle: Promise.withResolvers() };
       waiting.push(task);
       try {
         next();

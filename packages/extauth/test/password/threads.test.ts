@@ -27,6 +27,15 @@ describe('the threads that check passwords', () => {
     expect(await run(job, 'a')).to.deep.equal([true]);
   });
 
+  it('do a job of a new client although a few others have filled the queue', async () => {
+    const { run } = createThreads();
+    const clients = Math.ceil(MAX_WAITING / MAX_PER_CLIENT) + 1;
+    const others = times(clients * MAX_PER_CLIENT, (i) => run(job, `client-${i % clients}`));
+    expect(await run(job, 'new')).to.deep.equal([true]);
+    const results = await Promise.all(others);
+    expect(results).to.include('tooMany').and.to.deep.include([true]);
+  });
+
   it('reject a job that has waited too long', async () => {
     let now = 0;
     const { run } = createThreads(() => now);
