@@ -88,7 +88,22 @@ function renderBlocks([head, ...rows]: readonly (readonly Cell[])[], width: numb
         .map((line, i) => padColumns(i === 0 ? titles[column]! : '', indent) + line),
     );
   const rule = '-'.repeat(Math.min(width, indent + MIN_COLUMNS));
-  return rows.length === 0 ? titles.join('  ') : rows.map((row) => block(row).join('\n')).join(`\n${rule}\n`);
+  if (rows.length === 0) return titles.join('  ');
+  return withContinuations(rows)
+    .map((row) => block(row).join('\n'))
+    .join(`\n${rule}\n`);
+}
+
+/** Joins rows without a name to the row that they continue. */
+function withContinuations(rows: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {
+  const joined: Cell[][] = [];
+  for (const row of rows) {
+    const last = joined.at(-1);
+    const continues = last && row[0]!.every((line) => line === '');
+    if (continues) for (const [column, cell] of row.entries()) last[column] = [...last[column]!, ...cell];
+    else joined.push([...row]);
+  }
+  return joined;
 }
 
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);

@@ -94,7 +94,8 @@ describe('table', () => {
     it('becomes a block a row where short words would break', () => {
       const columns = ['Name', 'Domains', 'Status', 'Empty', 'Routes'];
       const rows = [
-        ['shop', 'shop.example', 'Accepted', '', '/cart -> gw-system.cart (upstream)\n/ -> 200'],
+        ['shop', 'shop.example', 'Accepted', '', '/cart -> gw-system.cart (upstream)'],
+        ['', '', '', '', '/ -> 200'],
         ['other', '*', 'Warning', '', ''],
       ];
       expect(renderTable({ columns, rows }, 34).split('\n')).to.deep.equal([
