@@ -157,10 +157,10 @@ describe('createControlPlane', () => {
     source.set('c', upstream('c'));
     source.set('b', upstream('b'));
     source.set('b', upstream('b', 'many'));
-    expect(written.filter(({ msg }) => msg === 'configuration').map(({ revision }) => revision)).to.deep.equal([
+    expect(written.filter(({ msg }) => msg === 'configuration applied').map(({ revision }) => revision)).to.deep.equal([
       1, 2, 3, 4, 5,
     ]);
-    const problems = written.filter(({ msg }) => msg !== 'configuration');
+    const problems = written.filter(({ msg }) => msg !== 'configuration applied');
     expect(problems.map(({ level, revision }) => [level, revision])).to.deep.equal([
       [problems[0]!.level, 1],
       [50, 2],
@@ -310,11 +310,11 @@ ${routes(to)}
       const controlPlane = createControlPlane({ source, log, metrics });
       await controlPlane.start();
       expect(controlPlane.state!.issues).to.have.length(40);
-      const problems = written.filter(({ msg }) => msg !== 'configuration');
+      const problems = written.filter(({ msg }) => msg !== 'configuration applied');
       expect(problems).to.have.length(1);
       expect(problems[0]).to.include({ level: 40, places: 40 });
       expect(problems[0]!.msg).to.match(/^memory:s:9:.*missing.* {2}\(and in 39 more places\)$/);
-      expect(written.at(-1)).to.include({ msg: 'configuration', problems: 40 });
+      expect(written.at(-1)).to.include({ msg: 'configuration applied', problems: 40 });
       expect(await metrics.registry.metrics()).to.match(/^validation_gateway_vendor_io_problems 40$/m);
     });
   });
