@@ -1,7 +1,7 @@
 import { escapeHtml } from '@edge-gateway/core';
 
 const STYLE =
-  ':root{color-scheme:light dark}body{font-family:sans-serif;margin:2em;overflow-wrap:anywhere}' +
+  ':root{color-scheme:light dark}body{font-family:sans-serif;margin:2em;overflow-wrap:break-word}' +
   'table{display:block;overflow-x:auto}td,th{padding:.2em 1em .2em 0;text-align:left}' +
   '@media(max-width:40em){body{margin:1em}td{min-width:5em}input{max-width:100%}}';
 
