@@ -82,7 +82,7 @@ describe('a broken reference in a running gateway', () => {
     expect(gateway.errors).to.match(/"problems":40,/);
     expect(gateway.errors.match(/gone \} not found/g)).to.have.length(1);
     const { stdout } = await call(['check', '--server', gateway.stats, '--proxy-admin', gateway.admin]);
-    expect(stdout).to.contain('Configuration problems: 40 (as counted by the log and /zpages)\n');
+    expect(stdout).to.contain('40 problems in the configuration, with 1 cause\n');
   });
 
   it('returns 503 when the upstream is deleted, and serves again when it is restored', async () => {

@@ -43,7 +43,8 @@ export function errorPage({ status, body, logoutPath, ...rest }: ErrorFacts): Pa
   if (status === 403 && rest.user !== undefined && logoutPath !== undefined)
     links.push({ href: logoutPath, text: 'Switch accounts' });
   if (status >= 502) links.push({ href: '', text: 'Try again' });
-  if (status !== 401) links.push({ href: '/', text: 'Go to the start page' });
+  // Whoever may not see this page may not see the start page either.
+  if (status !== 401 && status !== 403) links.push({ href: '/', text: 'Go to the start page' });
   return {
     templates: [String(status), ends, 'error'],
     status,
