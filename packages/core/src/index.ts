@@ -35,7 +35,7 @@ export { protect, type Middleware, type ProtectedHandler } from './protect/prote
 export { acceptUpgrades, type UpgradeServer } from './protect/accept-upgrades.ts';
 export { runMiddleware } from './protect/run.ts';
 export { onlyProtected } from './protect/only-protected.ts';
-export { createUpgradeResponse } from './protect/upgrade-response.ts';
+export { createUpgradeResponse, releaseSocket } from './protect/upgrade-response.ts';
 export type { StateHold } from './states.ts';
 export { plainAddress, type ClientConnection } from './client-connection.ts';
 export { parseDuration } from './duration.ts';

@@ -61,7 +61,7 @@ function countBody(request: RoutedRequest): void {
 
 function respondUpgrade(request: RoutedRequest, { socket, head }: UpgradeSocket, responder: Responder): void {
   if (!responder.upgrade) return request.refuse('ERR_ROUTING_UPGRADE');
-  request.res.detachSocket(socket as Socket);
+  request.releaseSocket(socket as Socket);
   socket.once('close', () => request.finish());
   request.status = responder.upgrade(request.req, socket, head) ?? 101;
 }

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   forPeople,
   GatewayError,
+  releaseSocket,
   signsOf,
   type ClientConnection,
   type Endpoint,
@@ -216,6 +218,15 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     this.bytesSent = Number(findHeader(flat, 'content-length') ?? 0);
     this.#changeResponse(flat);
     writeHead({ req, res }, status, flat);
+  }
+
+  /** Detaches the socket of an upgrade. Headers that concerns recorded are sent with the response to the handshake. */
+  releaseSocket(socket: Socket): void {
+    for (const change of this.facts?.responseChanges ?? []) {
+      if (change.op === 'append') this.res.appendHeader(change.name, change.value);
+      else if (change.op === 'set' && change.where !== 'present') this.res.setHeader(change.name, change.value);
+    }
+    releaseSocket(this.res, socket);
   }
 
   /** The request is over: counts and logs it, once. */

@@ -38,7 +38,7 @@ export function sendUpgrade(request: RoutedRequest, sending: Sending, { socket, 
   const upstream = prepare(request, sending);
   if (!upstream) return;
   request.sending();
-  request.res.detachSocket(socket as Socket);
+  request.releaseSocket(socket as Socket);
   forwardUpgrade(request.req, socket, head, {
     upstream,
     path: request.path,
