@@ -28,7 +28,8 @@ export function wantsColors(io: Io): boolean {
 export function createTerminal(io: Io): Terminal {
   const line = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);
   return {
-    colors: picocolors.createColors(wantsColors(io)),
+    // `undefined` would leave the choice to picocolors, which colours pipes where `CI` is set.
+    colors: picocolors.createColors(Boolean(wantsColors(io))),
     width: (io.stdout as { columns?: number }).columns || Infinity,
     out: (text) => void io.stdout.write(line(text)),
     write: (text) => void io.stdout.write(text),
