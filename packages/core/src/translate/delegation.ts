@@ -4,7 +4,7 @@ import type { Matcher } from '../schema/matcher.ts';
 import type { DelegateAction, RouteSpec } from '../schema/route.ts';
 import type { RouteOptions, VirtualHostOptions } from '../schema/route-options.ts';
 import { delegatingProblem } from '../validate/delegation.ts';
-import type { LastGood } from './last-good.ts';
+import { accessOf, type LastGood } from './last-good.ts';
 import { EVERY_PATH, delegatingMatcher, inheritMatcher, outsideParent, type Inheritance } from './matchers.ts';
 import { routeMessage } from './messages.ts';
 import { dotted, type LogNameStep } from './names.ts';
@@ -107,11 +107,18 @@ export class Expansion {
       return [];
     }
     const below = { matcher: delegatingMatcher(matchers), options, inherit, steps, tables: parent?.tables ?? [] };
-    return this.#delegate({ action: spec.delegateAction, at: [...at, 'delegateAction'] }, holder, below);
+    return this.#delegate({ action: spec.delegateAction, at: [...at, 'delegateAction'], keys }, holder, below);
   }
 
-  #delegate({ action, at }: Delegation, holder: Holder, parent: Parent): Leaf[] {
-    const selected = selectTables(action, { ref: holder.ref, report: holder.report, at }, this.reader);
+  #delegate({ action, at, keys }: Delegation, holder: Holder, parent: Parent): Leaf[] {
+    const { tables } = this.lastGood;
+    const access = accessOf(this.#hostOptions, parent.options);
+    const good = tables.find(keys);
+    // Routes of before must not be served under access rules that they were not written for.
+    const kept = good?.access === access ? good.ref : undefined;
+    const selected = selectTables(action, { ref: holder.ref, report: holder.report, at, kept }, this.reader);
+    const [first] = selected;
+    if (first && !action.selector) tables.keep(keys, { ref: first.ref, access });
     const leaves: Leaf[] = [];
     for (const pool of byWeight(selected)) {
       const pooled = pool.flatMap((table) => this.#table(table, parent));
@@ -146,6 +153,8 @@ export class Expansion {
 interface Delegation {
   readonly action: DelegateAction;
   readonly at: FieldPath;
+  /** By which its last good table is known. */
+  readonly keys: readonly string[];
 }
 
 /** Where a route is written in its resource. */

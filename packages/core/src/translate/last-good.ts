@@ -36,11 +36,19 @@ export interface GoodOptions {
   readonly options: object | undefined;
 }
 
+/** The route table that a delegating route last led to. */
+export interface GoodTable {
+  readonly ref: ResourceRef;
+  /** The options that decided who may use its routes; see {@link accessOf}. */
+  readonly access: string;
+}
+
 /** What the next translation is to know of one virtual service. */
 export interface GoodParts {
   readonly actions: ReadonlyMap<string, GoodAction>;
   /** In the order of their references. */
   readonly options: ReadonlyMap<string, readonly GoodOptions[]>;
+  readonly tables: ReadonlyMap<string, GoodTable>;
 }
 
 /** Where a route is written, and what tells it from the others there. */
@@ -58,6 +66,7 @@ interface RoutePlace {
 export class LastGood {
   readonly actions: Remembered<GoodAction>;
   readonly options: Remembered<readonly GoodOptions[]>;
+  readonly tables: Remembered<GoodTable>;
   readonly #counts = new Map<string, number>();
   /** GraphQLApis that are served unchanged, by name. */
   readonly keptApis = new Map<string, SnapshotGraphQLApi>();
@@ -65,6 +74,7 @@ export class LastGood {
   constructor(before: GoodParts | undefined) {
     this.actions = new Remembered(before?.actions);
     this.options = new Remembered(before?.options);
+    this.tables = new Remembered(before?.tables);
   }
 
   /** Returns the keys of a route, the most specific first. Must be called once for each route, in order. */
@@ -76,7 +86,7 @@ export class LastGood {
 
   /** The state for the next translation. */
   parts(): GoodParts {
-    return { actions: this.actions.now, options: this.options.now };
+    return { actions: this.actions.now, options: this.options.now, tables: this.tables.now };
   }
 
   /** Numbers equal keys by their order. */

@@ -18,6 +18,8 @@ export interface Delegator {
   readonly ref: ResourceRef;
   readonly report: Report;
   readonly at: FieldPath;
+  /** The table to use if the named one does not exist. */
+  readonly kept?: ResourceRef | undefined;
 }
 
 /** The usable tables that an action leads to, sorted by namespace and name. What is missing becomes a warning. */
@@ -36,6 +38,12 @@ function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly
   const found = reader.find<RouteTableSpec>('RouteTable', ref);
   if (found.state === 'missing') {
     const fault = reader.missing(`route table ${dotted(ref)} not found`, 'RouteTable', ref);
+    const kept = from.kept && reader.find<RouteTableSpec>('RouteTable', from.kept);
+    if (kept?.state === 'usable') {
+      const tail = `the last good route table ${dotted(from.kept!)} stays in use`;
+      from.report.warn(`${fault.reason}; ${tail}`, from.at, fault);
+      return [{ ref: from.kept!, spec: kept.resource.spec }];
+    }
     from.report.warn(fault.reason, from.at, fault);
   } else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause), from.at);
   else if (found.stale) from.report.warn(staleMessage(ref, found.stale), from.at);

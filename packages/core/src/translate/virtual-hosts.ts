@@ -54,7 +54,7 @@ export interface BuiltBefore {
   readonly lastGood?: GoodParts;
 }
 
-const NOTHING_GOOD: GoodParts = { actions: new Map(), options: new Map() };
+const NOTHING_GOOD: GoodParts = { actions: new Map(), options: new Map(), tables: new Map() };
 
 /** Builds the virtual host of one virtual service. Parts equal to those of the previous build are the same objects. */
 export function buildVirtualService(

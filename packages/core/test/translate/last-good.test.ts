@@ -485,3 +485,39 @@ describe('a certificate that a change makes unavailable', () => {
     expect(served(after([cert!, verified('certt'), routed]))).to.deep.equal(['404']);
   });
 });
+
+describe('a route table that a change misspells', () => {
+  const world = [upstream('v1'), upstream('v2'), table(route(single('v1'), '/a'), route(single('v2'), '/b'))];
+  const to = (name: string, more = ''): string => service(route(`delegateAction: { ref: { name: ${name} } }${more}`));
+
+  it('stays in use, with a warning that names the nearest name', () => {
+    const result = after([...world, to('team')], [...world, to('teem')], [...world, to('taem')]);
+    expect(served(result)).to.deep.equal(['v1', 'v2']);
+    expect(reason(result))
+      .to.contain('route table gw-system.taem not found (did you mean team?)')
+      .and.contain('the last good route table gw-system.team stays in use');
+    expect(translationProblems(result).map(({ problem }) => problem.code)).to.deep.equal(['MISSING_REFERENCE']);
+  });
+
+  it('follows its changes, and gives way when the reference is good again', () => {
+    const changed = [upstream('v1'), upstream('v2'), table(route(single('v2'), '/a'))];
+    expect(served(after([...world, to('team')], [...world, to('teem')], [...changed, to('teem')]))).to.deep.equal([
+      'v2',
+    ]);
+    const other = table(route(single('v1'), '/z')).replace('name: team', 'name: teem');
+    expect(served(after([...world, to('team')], [...world, to('teem')], [...world, other, to('teem')]))).to.deep.equal([
+      'v1',
+    ]);
+  });
+
+  it('has no routes when it never was good, when it is deleted, and after a restart', () => {
+    expect(served(after([...world, to('teem')]))).to.deep.equal([]);
+    expect(served(after([...world, to('team')], [upstream('v1'), upstream('v2'), to('team')]))).to.deep.equal([]);
+  });
+
+  it('has no routes when the same change takes its access rules away', () => {
+    const denied = ', options: { rbac: { policies: {} } }';
+    expect(served(after([...world, to('team', denied)], [...world, to('teem', denied)]))).to.have.length(2);
+    expect(served(after([...world, to('team', denied)], [...world, to('teem')]))).to.deep.equal([]);
+  });
+});
