@@ -110,7 +110,7 @@ describe('a broken reference in a running gateway', () => {
     await warned('VirtualHostOption gw-system.guard not found; its last good options stay in force');
     expect((await get()).status).to.equal(401);
     gateway.write('shop.yaml', service('shop', '/', 'v2'));
-    await until(async () => (await get()).status === 200, 'without the reference nobody is asked');
+    await until(async () => (await get()).status === 200, 'without the reference no login is required');
   });
 
   it('returns the replacement for a route that never had a destination, without advice for operators', async () => {

@@ -197,7 +197,7 @@ describe('gatewayctl with the real admin ports', () => {
       const { child, ended } = await following();
       await debug('debug');
       child.stdout.destroy();
-      log.get('router').info({}, 'nobody reads this');
+      log.get('router').info({}, 'line without a reader');
       expect((await ended).code).to.equal(0);
       await debug('info');
     });

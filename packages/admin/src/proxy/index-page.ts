@@ -18,7 +18,7 @@ function tableOf(endpoints: readonly Endpoint[]): string {
   return `<table>\n${endpoints.map(rowOf).join('\n')}\n</table>`;
 }
 
-/** A browser does not send the form before the box is checked. It has no name, so it is not sent as a parameter. */
+/** Browsers send the form only after the box is checked. The box is unnamed, so it is not sent as a parameter. */
 const CONFIRMATION = ' <label><input type="checkbox" required> I am sure</label>';
 
 function rowOf({ paths, help, changes, disruptive, parameters = [] }: Endpoint): string {
