@@ -102,7 +102,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   };
 
   function learnFiles(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
-    return new Set([...keys].flatMap((key) => [...store.learn(key, files.learnedOf(key))]));
+    return store.learn([...keys].map((key) => [key, files.learnedOf(key)] as const));
   }
 
   /** Applies a change of the source, with the certificate files that its resources refer to. */
@@ -146,7 +146,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     secrets,
     start: () => source.start((change) => take(() => settleSource(change))),
-    learn: (key, learned) => take(() => store.learn(key, learned)),
+    learn: (key, learned) => take(() => store.learn([[key, learned]])),
     subscribe(listener) {
       listeners.add(listener);
       if (state) publish(listener, state);

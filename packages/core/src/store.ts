@@ -41,8 +41,8 @@ export interface Store {
   readonly state: StoreState;
   /** Validates and takes in what units hold now. Gives the keys of which something changed. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
-  /** Keeps what was found out about a resource beside what is written, until it is told anew; `undefined` forgets it. */
-  learn(key: ResourceKey, learned: Learned | undefined): ReadonlySet<ResourceKey>;
+  /** Keeps what was found out about resources beside what is written, until it is told anew; `undefined` forgets it. */
+  learn(entries: Iterable<readonly [ResourceKey, Learned | undefined]>): ReadonlySet<ResourceKey>;
   /** Where a field of a resource is written now, or its nearest parent; `undefined` for what no document writes. */
   locate(key: ResourceKey, path: FieldPath): Origin | undefined;
 }
@@ -114,10 +114,14 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
       return state;
     },
     apply,
-    learn(key, told) {
-      if (told) learned.set(key, told);
-      else learned.delete(key);
-      return settle(new Set([key]));
+    learn(entries) {
+      const touched = new Set<ResourceKey>();
+      for (const [key, found] of entries) {
+        if (found) learned.set(key, found);
+        else if (!learned.delete(key)) continue;
+        touched.add(key);
+      }
+      return touched.size > 0 ? settle(touched) : touched;
     },
     locate(key, path) {
       const claim = claims.get(key)?.find(({ retained }) => !retained);

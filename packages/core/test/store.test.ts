@@ -33,6 +33,17 @@ describe('createStore', () => {
     expect(store.state.revision).to.equal(2);
   });
 
+  it('records what was learned of several resources as one change', () => {
+    put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
+    const { revision } = store.state;
+    const learned = { problems: [], notes: ['certificate replaced'] };
+    const keys = [KEY, 'Upstream/gw-system/b'] as const;
+    expect([...store.learn(keys.map((key) => [key, learned]))]).to.deep.equal(keys);
+    expect(store.state.revision).to.equal(revision + 1);
+    expect([...store.learn([['Upstream/gw-system/c', undefined]])]).to.deep.equal([]);
+    expect(store.state.revision).to.equal(revision + 1);
+  });
+
   it('gives the keys of which something changed', () => {
     expect(put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` })).to.deep.equal([KEY, 'Upstream/gw-system/b']);
     expect(put({ 'a.yaml': `${upstream('a')}---\n${upstream('b', 81)}` })).to.deep.equal(['Upstream/gw-system/b']);
