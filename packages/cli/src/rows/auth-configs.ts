@@ -1,4 +1,5 @@
 import { entries, items, type StatusObject } from '../objects.ts';
+import { statusCell } from '../status.ts';
 import type { TableData } from '../table.ts';
 
 const AUTH_TYPES: Readonly<Record<string, string>> = {
@@ -22,8 +23,8 @@ export function authConfigTable(objects: readonly StatusObject[]): TableData {
     const types = items(object.spec, 'configs').map(
       (config) => entries(config).flatMap(([key]) => AUTH_TYPES[key] ?? [])[0] ?? 'Unknown',
     );
-    const first = [object.metadata.name, types[0] ?? ''];
-    return [first, ...types.slice(1).map((type) => ['', type])];
+    const first = [object.metadata.name, types[0] ?? '', statusCell(object)];
+    return [first, ...types.slice(1).map((type) => ['', type, ''])];
   });
-  return { columns: ['AuthConfig', 'Type'], rows };
+  return { columns: ['AuthConfig', 'Type', 'Status'], rows };
 }

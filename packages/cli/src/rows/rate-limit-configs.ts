@@ -1,4 +1,5 @@
 import { dig, entries, items, text, type StatusObject } from '../objects.ts';
+import { statusCell } from '../status.ts';
 import type { TableData } from '../table.ts';
 import type { TitledTable } from './routes.ts';
 
@@ -32,13 +33,14 @@ function actionLines(spec: unknown, member: 'actions' | 'setActions'): string[] 
 }
 
 function tableOf(objects: readonly StatusObject[], columns: readonly string[], style: 'tree' | 'set'): TableData {
-  const rows = objects.map(({ metadata, spec }) => {
+  const rows = objects.map((object) => {
+    const { metadata, spec } = object;
     const descriptors =
       style === 'tree'
         ? items(spec, 'raw', 'descriptors').flatMap((rule) => descriptorLines(rule))
         : items(spec, 'raw', 'setDescriptors').map(setLine);
     const actions = actionLines(spec, style === 'tree' ? 'actions' : 'setActions');
-    return [metadata.name, descriptors.join('\n'), actions.join('\n')];
+    return [metadata.name, descriptors.join('\n'), actions.join('\n'), statusCell(object)];
   });
   return { columns, rows };
 }
@@ -47,8 +49,8 @@ function tableOf(objects: readonly StatusObject[], columns: readonly string[], s
 export function rateLimitConfigTables(objects: readonly StatusObject[]): TitledTable[] {
   const isSet = ({ spec }: StatusObject) => dig(spec, 'raw', 'setDescriptors') !== undefined;
   const isTree = (object: StatusObject) => !isSet(object) || dig(object.spec, 'raw', 'descriptors') !== undefined;
-  const tree = tableOf(objects.filter(isTree), ['RateLimitConfig', 'Descriptors', 'Actions'], 'tree');
-  const columns = ['Set-Style RateLimitConfig', 'Set Descriptors', 'Set Actions'];
+  const tree = tableOf(objects.filter(isTree), ['RateLimitConfig', 'Descriptors', 'Actions', 'Status'], 'tree');
+  const columns = ['Set-Style RateLimitConfig', 'Set Descriptors', 'Set Actions', 'Status'];
   const set = tableOf(objects.filter(isSet), columns, 'set');
   return [tree, set].filter((table) => table.rows.length > 0).map((table) => ({ title: '', ...table }));
 }

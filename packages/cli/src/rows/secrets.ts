@@ -8,18 +8,19 @@ function keysOf(object: StatusObject): string {
   return [...new Set(names)].join('\n');
 }
 
+/** The status of a Secret or ConfigMap, which in a cluster has none. */
+function ownStatus(object: StatusObject): string {
+  return object.status === undefined ? '' : statusCell(object);
+}
+
 /** The table of `get secrets`: types and the names of the values, never a value. */
 export function secretTable(objects: readonly StatusObject[]): TableData {
-  const rows = objects.map((object) => [
-    object.metadata.name,
-    text(object, 'type'),
-    keysOf(object),
-    object.status === undefined ? '' : statusCell(object),
-  ]);
+  const rows = objects.map((object) => [object.metadata.name, text(object, 'type'), keysOf(object), ownStatus(object)]);
   return { columns: ['Secret', 'Type', 'Keys', 'Status'], rows };
 }
 
 /** The table of `get configmaps`. */
 export function configMapTable(objects: readonly StatusObject[]): TableData {
-  return { columns: ['Config Map', 'Keys'], rows: objects.map((object) => [object.metadata.name, keysOf(object)]) };
+  const rows = objects.map((object) => [object.metadata.name, keysOf(object), ownStatus(object)]);
+  return { columns: ['Config Map', 'Keys', 'Status'], rows };
 }

@@ -90,6 +90,15 @@ describe('get of every kind', () => {
     expect(VIEWS.map(({ kind }) => kind as string).sort()).to.deep.equal([...KINDS.keys()].sort());
   });
 
+  it('shows the status of every kind in its table', () => {
+    const status = { statuses: { 'gw-system': { state: 'Rejected', reason: 'bad', reportedBy: 'gateway' } } };
+    for (const { kind, tables } of VIEWS) {
+      const object = { apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'gw-system' }, spec: {}, status };
+      for (const { columns, rows } of tables([object], [object]))
+        expect(rows[0]![columns.indexOf('Status')], kind).to.equal('Rejected');
+    }
+  });
+
   it('prints a table', async () => {
     let text = '';
     for (const kind of ['gateways', 'virtualhostoptions', 'routeoptions', 'settings', 'secrets', 'configmaps']) {
