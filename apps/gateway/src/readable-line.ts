@@ -1,4 +1,4 @@
-import { inspect, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { printable } from '@edge-gateway/core';
 
 /** Names and colours of pino's levels. */
@@ -38,9 +38,19 @@ export function readableLine(json: string, { colors }: { readonly colors: boolea
 }
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return printable(/[\s"=]/.test(value) ? JSON.stringify(value) : value);
   if (hasStack(value)) return `\n    ${printable(value.stack).replaceAll('\n', '\n    ')}`;
-  return printable(inspect(value, { breakLength: Infinity, compact: true, depth: 4 }));
+  if (Array.isArray(value)) return value.length > 0 ? value.map(shown).join(',') : 'none';
+  if (typeof value === 'object' && value !== null) return objectText(value);
+  const text = String(value);
+  return printable(/[\s"=,()]/.test(text) ? JSON.stringify(text) : text);
+}
+
+/** Returns a listener as `http:8080`, any other object as its fields in parentheses. */
+function objectText(value: object): string {
+  if ('protocol' in value && 'port' in value) return `${shown(value.protocol)}:${shown(value.port)}`;
+  return `(${Object.entries(value)
+    .map(([key, inner]) => `${printable(key)}=${shown(inner)}`)
+    .join(' ')})`;
 }
 
 function hasStack(value: unknown): value is { readonly stack: string } {

@@ -7,10 +7,19 @@ const read = (fields: object): string => readableLine(line(fields), { colors: fa
 
 describe('a log line on a terminal', () => {
   it('has time, level, logger, message and fields', () => {
-    expect(read({ revision: 2, file: 'a b.yaml', list: [{ port: 80 }] })).to.match(
-      /^\d\d:\d\d:\d\d INFO {2}config: hello revision=2 file="a b.yaml" list=\[ \{ port: 80 \} \]\n$/,
+    expect(read({ revision: 2, file: 'a b.yaml', ok: true })).to.match(
+      /^\d\d:\d\d:\d\d INFO {2}config: hello revision=2 file="a b.yaml" ok=true\n$/,
     );
     expect(read({ level: 50, logger: undefined })).to.match(/ ERROR hello\n$/);
+  });
+
+  it('has lists with commas, listeners as protocol and port, other objects in parentheses', () => {
+    const http = { name: 'listener-::-8080', address: '::', port: 8080, protocol: 'http' };
+    const listeners = [http, { ...http, port: 8443, protocol: 'https' }];
+    expect(read({ listeners })).to.match(/ listeners=http:8080,https:8443\n$/);
+    expect(read({ listeners: [], names: ['a', 'b, c'] })).to.match(/ listeners=none names=a,"b, c"\n$/);
+    const unserved = [{ name: 'listener-::-8443', reason: 'no certificate', at: null }];
+    expect(read({ unserved })).to.match(/ unserved=\(name=listener-::-8443 reason="no certificate" at=null\)\n$/);
   });
 
   it('shows control characters as escapes, so that no text moves the cursor', () => {
