@@ -5,10 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const args = process.argv.slice(2);
-const ownResources =
-  args.some((arg) => arg === '--config' || arg.startsWith('--config=')) || process.env.GATEWAY_CONFIG;
-const printsOnly = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
-const isDemo = !ownResources && !printsOnly;
+const isDemo = !args.some((arg) => arg === '--config' || arg.startsWith('--config=')) && !process.env.GATEWAY_CONFIG;
+const demoFolder = join(root, 'apps/gateway/demo');
+const gatewayArgs = isDemo ? ['--config', demoFolder, ...args] : args;
 /** The default ports of gatewayctl. */
 const DEFAULT_PORTS = { adminPort: 19_000, statsPort: 9091 };
 
@@ -43,12 +42,19 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-const demoFolder = join(root, 'apps/gateway/demo');
+await checkArguments();
 const demo = isDemo ? await startDemo() : { ready: true };
 if (demo.ready) {
-  const gateway = run('apps/gateway/dist/main.js', isDemo ? ['--config', demoFolder, ...args] : args);
+  const gateway = run('apps/gateway/dist/main.js', gatewayArgs);
   const { ready } = await outcome(gateway);
   if (ready) await greet(ready);
+}
+
+/** Prints help or what is wrong with the arguments, and ends, before any program is started. */
+async function checkArguments() {
+  const { createProgram } = await import('../apps/gateway/dist/settings.js');
+  const { VERSION } = await import('../apps/gateway/dist/version.js');
+  await createProgram(VERSION, async () => {}).parseAsync(gatewayArgs, { from: 'user' });
 }
 
 async function startDemo() {

@@ -23,4 +23,23 @@ describe('npm run', () => {
       rmSync(cwd, { recursive: true });
     }
   });
+
+  for (const [argv, code, text] of [
+    [['--bogus'], 2, "error: unknown option '--bogus'\n"],
+    [['--config'], 2, "error: option '--config <dir>' argument missing\n"],
+    [['--http-port', 'many'], 2, /^error: option '--http-port <port>'.*a port is 0 to 65535/],
+    [['proxy'], 2, /^error: the role proxy is not supported yet/],
+    [['--help'], 0, /^Usage: edge-gateway \[options\]\n/],
+    [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
+  ] as const) {
+    it(`start ${argv.join(' ')} starts nothing and exits with ${code}`, async () => {
+      const words = ['--prefix', ROOT, 'run', '--silent', 'start', '--', ...argv];
+      const done = await run('npm', words).catch((error) => error);
+      expect(done.code ?? 0).to.equal(code);
+      const printed = done.stdout + done.stderr;
+      if (typeof text === 'string') expect(printed).to.equal(text);
+      else expect(printed).to.match(text);
+      expect(printed).not.to.contain('Demo backends');
+    });
+  }
 });

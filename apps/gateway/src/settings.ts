@@ -123,8 +123,8 @@ function checkRole(program: Command, text: string): string {
 }
 
 /**
- * The command line of `edge-gateway`. Each flag has a variable, which it wins over.
- * `run` gets the settings; commander prints help and errors and ends the process itself.
+ * Returns the command line of `edge-gateway`. Each flag has a variable, which it wins over. `run` gets the settings; commander
+ * prints help and errors, and ends the process: with status 2 if the arguments are invalid.
  */
 export function createProgram(version: string, run: (settings: GatewaySettings) => Promise<void>): Command {
   const portOption = ({ flag, env, fallback, what }: PortFlag): Option =>
@@ -135,6 +135,7 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
     .usage('[options]')
     .configureHelp({ visibleArguments: () => [] })
     .version(version)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .argument('[role]', 'all', (text) => checkRole(program, text), 'all')
     .addOption(new Option('--config <dir>', 'directory of the resources').env('GATEWAY_CONFIG'))
     .addOption(portOption(PORT_FLAGS.httpPort))
