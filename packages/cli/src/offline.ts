@@ -19,7 +19,7 @@ import {
 import { accessChecks } from '@edge-gateway/rbac';
 import { fileError } from './error-codes.ts';
 import type { Io } from './io.ts';
-import { dig, hasBody, idOf, text, toStatusObjects, type StatusObject } from './objects.ts';
+import { dig, hasBody, text, toStatusObjects, type StatusObject } from './objects.ts';
 
 /** Reads, validates and translates a directory as a gateway would. A directory that cannot be read is `ERR_CLI_FILE`. */
 export async function loadOffline(
@@ -91,21 +91,16 @@ export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways 
 
 /** Returns the resources of a directory with the status that a gateway would set; rejected ones as written. */
 export async function offlineObjects(io: Io, directory: string): Promise<StatusObject[]> {
-  return objectsOf(io, directory, await loadOffline(io, directory));
+  return objectsOf(await loadOffline(io, directory));
 }
 
 /** Does the same for a loaded directory. */
-export async function objectsOf(
-  io: Io,
-  directory: string,
-  { resources, statuses, proxies }: ControlPlaneState,
-): Promise<StatusObject[]> {
+export function objectsOf({ resources, rejected, statuses, proxies }: ControlPlaneState): StatusObject[] {
   const made = new Map(proxies.map((proxy) => [keyOf('Proxy', proxy.metadata), proxy]));
   const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);
   const keys = [...new Set([...known.keys(), ...statuses.keys()])].sort();
-  const written = keys.every((key) => known.has(key)) ? new Map() : await writtenIn(resolve(io.cwd, directory));
   return toStatusObjects(
-    keys.map((key) => ({ ...shapeOf(key, known.get(key), written.get(key)), status: statuses.get(key) })),
+    keys.map((key) => ({ ...shapeOf(key, known.get(key), rejected.get(key)), status: statuses.get(key) })),
   );
 }
 
@@ -115,18 +110,6 @@ export async function contentOf(source: Source): Promise<SourceChange> {
   await source.start((change) => void (content = change));
   await source.close();
   return content;
-}
-
-/** The documents of a directory as they are written, by resource. */
-async function writtenIn(directory: string): Promise<ReadonlyMap<string, object>> {
-  const content = await contentOf(directorySource(directory, { watch: false }));
-  const documents = [...content.values()].flat().map(({ value }) => value);
-  return new Map(
-    documents.flatMap((value) => {
-      const id = idOf(value);
-      return id === undefined ? [] : [[id, value as object] as const];
-    }),
-  );
 }
 
 function shapeOf(key: ResourceKey, resource: Resource | undefined, written: object | undefined): object {

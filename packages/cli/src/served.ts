@@ -32,7 +32,7 @@ export async function readServedResources(
     return { served, ...objects };
   }
   const state = await loadOffline(io, config);
-  return { served: [...state.snapshots.values()], objects: await objectsOf(io, config, state) };
+  return { served: [...state.snapshots.values()], objects: objectsOf(state) };
 }
 
 const DEFAULT_PROXY = 'gateway-proxy';

@@ -1,6 +1,7 @@
 import type { FieldPath, Issue } from './parse/issue.ts';
 import type { Origin, Resource, ResourceKey } from './resource.ts';
 import type { WrittenResource } from './source/source.ts';
+import { redactRejected } from './security/rejected-document.ts';
 import type { ResourceCheck } from './validate/resource-check.ts';
 import { remainderOf } from './validate/remainder.ts';
 import { validateWritten, type Validated } from './validate/schema.ts';
@@ -11,6 +12,8 @@ export interface Claim {
   readonly origin: Origin;
   /** `undefined` when it is refused. */
   readonly resource: Resource | undefined;
+  /** The document of a rejected resource, without secret values. */
+  readonly written?: object;
   /** What is left of refused Settings without the fields that are wrong. */
   readonly remainder?: Resource;
   /** True for a refused virtual service with an `sslConfig`. */
@@ -45,7 +48,9 @@ export function readContent(
     else {
       const remainder = !resource && key.startsWith('Settings/') ? remainderOf(document, issues, checks) : undefined;
       const tls = !resource && asksForTls(document.value) && { asksForTls: true as const };
-      claims.push({ key, origin: document.origin, resource, remainder, issues, locate, retained: false, ...tls });
+      const rejected = !resource && { written: redactRejected(document.value, issues) };
+      const { origin } = document;
+      claims.push({ key, origin, resource, remainder, issues, locate, retained: false, ...rejected, ...tls });
     }
   }
   const errors = unfiled.filter(({ severity }) => severity === 'error');

@@ -23,6 +23,8 @@ export interface ControlPlaneState {
   readonly revision: number;
   /** The resources in use: valid ones, and the last good version of refused ones. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>;
+  /** The documents of rejected resources without a good version, as written but without secret values. */
+  readonly rejected: ReadonlyMap<ResourceKey, object>;
   /**
    * Every problem once, sorted by file and line: of every document, also of those without a readable name, and problems that
    * only occur between resources. Logs, metrics, admin pages and the command line list and count these.
@@ -196,7 +198,13 @@ function toState(
   const issues = issuesOf(store, translation);
   const unserved = unservedListeners(translation);
   const served = { proxies, snapshots, unservedListeners: unserved, secrets: secretsOf(stored) };
-  return Object.freeze({ revision, resources, issues, statuses, ...served });
+  return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
+}
+
+function rejectedDocuments({ state: { stored } }: Store): ReadonlyMap<ResourceKey, object> {
+  const rejected = new Map<ResourceKey, object>();
+  for (const [key, { written }] of stored) if (written) rejected.set(key, written);
+  return rejected;
 }
 
 /** Kinds that may name certificate files. Other kinds do not serve them yet. */

@@ -20,6 +20,8 @@ export interface StoredResource {
   readonly partial?: true;
   /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
   readonly issues: readonly Issue[];
+  /** The document of a resource without a good version, without secret values; missing if it cannot be read. */
+  readonly written?: object;
   /** True for a rejected virtual service with TLS. */
   readonly asksForTls?: true;
   /** What was found out beside that; its problems are among the issues. */
@@ -155,7 +157,8 @@ function resolve(
   const stale = !accepted && resource !== undefined;
   const kept = { key: first.key, resource, stale, issues, ...(learned && { learned }) };
   const tls = first.asksForTls && !resource && { asksForTls: true as const };
-  const now = { ...kept, ...tls, ...(stale && resource !== good && { partial: true as const }) };
+  const document = first.written && !resource && { written: first.written };
+  const now = { ...kept, ...document, ...tls, ...(stale && resource !== good && { partial: true as const }) };
   return before && before.resource === resource && isDeepStrictEqual(before, now) ? before : Object.freeze(now);
 }
 

@@ -66,6 +66,17 @@ describe('createStore', () => {
     expect(stored()!.resource!.spec).to.equal(before.resource!.spec);
   });
 
+  it('keeps the document of a resource that was never good, without secret values', () => {
+    put({ 'a.yaml': `${upstream('a', 'many')}password: MARKER\n` });
+    const { resource, written } = stored()!;
+    expect(resource).to.equal(undefined);
+    const hosts = [{ addr: '127.0.0.1', port: '<redacted>' }];
+    expect(written).to.deep.include({ kind: 'Upstream', spec: { static: { hosts } }, password: '<redacted>' });
+    put({ 'a.yaml': upstream('a') });
+    put({ 'a.yaml': upstream('a', 'many') });
+    expect(stored()).not.to.have.property('written');
+  });
+
   it('keeps the last good version of a refused one', () => {
     put({ 'a.yaml': upstream('a', 80) });
     put({ 'a.yaml': upstream('a', 'many') });

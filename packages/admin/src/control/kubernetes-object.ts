@@ -16,30 +16,36 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** What is listed before it is shown: a resource, or of a refused one only its key. */
+/** A resource before it is rendered. One without a good version has its document, if that can be read. */
 export interface ListedObject {
   readonly kind: string;
   readonly key: ResourceKey;
   readonly resource: Resource | undefined;
+  readonly written?: object;
 }
 
-/** Every resource, and every refused one of which only the status is known; sorted by version, kind, namespace, name. */
-export function listObjects({ resources, statuses }: ControlPlaneState): ListedObject[] {
-  const refused = [...statuses.keys()].filter((key) => !resources.has(key));
-  const listed = [
+/** Every resource, also rejected ones without a good version; sorted by version, kind, namespace, name. */
+export function listObjects({ resources, rejected, statuses }: ControlPlaneState): ListedObject[] {
+  const unused = [...statuses.keys()].filter((key) => !resources.has(key));
+  const listed: ListedObject[] = [
     ...[...resources].map(([key, resource]) => ({ kind: resource.kind as string, key, resource })),
-    ...refused.map((key) => ({ kind: key.slice(0, key.indexOf('/')), key, resource: undefined })),
+    ...unused.map((key) => {
+      const written = rejected.get(key);
+      return { kind: key.slice(0, key.indexOf('/')), key, resource: undefined, ...(written && { written }) };
+    }),
   ];
   const sortable = listed.map((each) => [[versionOf(each), ...each.key.split('/')].join('\0'), each] as const);
   return sortable.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
-/** Shows what was listed, with its status. */
-export function showObject({ key, resource, kind }: ListedObject, status?: ResourceStatus): KubernetesObject {
+/** Renders a listed resource with its status; one without a good version as it is written. */
+export function showObject(listed: ListedObject, status?: ResourceStatus): KubernetesObject {
+  const { key, resource, written, kind } = listed;
   if (resource) return kubernetesObject(resource, status);
   const [, namespace = '', name = ''] = key.split('/');
-  const apiVersion = versionOf({ key, resource, kind });
-  return { apiVersion, kind, metadata: { name, namespace }, ...(status && { status }) };
+  const { metadata, status: _, ...rest } = (written ?? {}) as { metadata?: object; status?: unknown };
+  const head = { apiVersion: versionOf(listed), kind, metadata: { ...metadata, name, namespace } };
+  return { ...head, ...rest, ...(status && { status }) };
 }
 
 /** One resource with its status. Values of Secrets are redacted, and credentials written into other resources. */
@@ -56,13 +62,9 @@ function versionOf({ kind, resource }: ListedObject): string {
   return resource?.apiVersion ?? [...KINDS.values()].find((each) => each.kind === kind)?.apiVersions[0] ?? '';
 }
 
-/** A copy of the whole resource that tools keep there repeats what it holds. */
-const COPY_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
-
 function annotationsOf({ kind, metadata: { annotations } }: Resource): object {
   if (!annotations) return {};
-  if (kind === 'Secret') return { annotations: redactAll(annotations) };
-  return { annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => key !== COPY_ANNOTATION)) };
+  return { annotations: kind === 'Secret' ? redactAll(annotations) : redact(annotations) };
 }
 
 /** Kubernetes' own shape: `type` and `data` at the top. */

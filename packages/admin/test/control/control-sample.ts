@@ -54,6 +54,9 @@ const key = (kind: Kind, name: string): ResourceKey => keyOf(kind, { name, names
 export const STATE: ControlPlaneState = {
   revision: 3,
   resources: new Map(RESOURCES.map((each) => [keyOf(each.kind, each.metadata), each])),
+  rejected: new Map([
+    [key('Upstream', 'broken'), { apiVersion: 'gw.vendor.io/v1', metadata: { name: 'broken' }, spec: 'static' }],
+  ]),
   issues: [
     {
       code: 'NO_KIND',

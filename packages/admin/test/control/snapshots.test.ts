@@ -22,7 +22,7 @@ describe('/snapshots', () => {
     ]);
   });
 
-  it('input shows status, and of a resource refused at once the status alone', async () => {
+  it('input shows status, and a resource that was never good as it is written', async () => {
     const { data } = await snapshot('input');
     const [shop, broken] = data;
     expect(shop.status.statuses['gw-system'].state).to.equal('Accepted');
@@ -31,6 +31,7 @@ describe('/snapshots', () => {
       apiVersion: 'gw.vendor.io/v1',
       kind: 'Upstream',
       metadata: { name: 'broken', namespace: 'gw-system' },
+      spec: 'static',
       status: { statuses: { 'gw-system': { state: 'Rejected', reportedBy: 'gw', reason: 'must be an object' } } },
     });
   });

@@ -10,6 +10,7 @@ import type { Io } from '../io.ts';
 import { keepServed } from '../keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../offline.ts';
 import { loadAfter } from '../load-after.ts';
+import { entries, idOf, items } from '../objects.ts';
 import { countLine, problemLines, shownProblems } from '../problems.ts';
 import { readSnapshots } from '../read-snapshots.ts';
 import { createTerminal, type Terminal } from '../terminal.ts';
@@ -74,7 +75,7 @@ async function compare(io: Io, command: Command, directory: string): Promise<Com
   const defaultGateways = defaultGatewaysOf(served);
   let planned = await loadOffline(io, directory, defaultGateways);
   if (validationOf(planned).problems.length > 0) {
-    const held = connection ? { resources: await readInput(connection) } : { directory: resolve(io.cwd, against!) };
+    const held = connection ? { resources: await readInUse(connection) } : { directory: resolve(io.cwd, against!) };
     planned = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
   }
   const snapshots = [...planned.snapshots.values()];
@@ -84,9 +85,10 @@ async function compare(io: Io, command: Command, directory: string): Promise<Com
   };
 }
 
-/** Returns the resources that a running gateway lists, including last good versions of rejected ones. */
-async function readInput(connection: Connection): Promise<readonly unknown[]> {
-  const { data } = await connection.snapshot('input');
-  if (Array.isArray(data)) return data;
-  throw badAnswer({ base: connection.server, flag: '--server', path: '/snapshots/input' });
+/** Returns the resources that a running gateway uses, including last good versions of rejected ones. */
+async function readInUse(connection: Connection): Promise<readonly unknown[]> {
+  const [{ data }, { data: byKind }] = await Promise.all([connection.snapshot('input'), connection.snapshot('edge')]);
+  if (!Array.isArray(data)) throw badAnswer({ base: connection.server, flag: '--server', path: '/snapshots/input' });
+  const inUse = new Set(entries(byKind).flatMap(([, resources]) => items(resources).map(idOf)));
+  return data.filter((resource) => inUse.has(idOf(resource)));
 }

@@ -109,7 +109,7 @@ describe('diff', () => {
       mkdirSync(join(cwd, name), { recursive: true });
       writeFileSync(join(cwd, name, file), text);
     };
-    const serving = async (name: string) => {
+    const serving = async (name: string, neverGood: readonly object[] = []) => {
       const state = await loadDirectory(join(cwd, name));
       const listed = [...state.resources.values()].map(({ apiVersion, kind, metadata, spec }) => {
         const hidden = JSON.parse(JSON.stringify(spec).replaceAll('hunter2', '<redacted>')) as object;
@@ -118,7 +118,8 @@ describe('diff', () => {
       });
       return answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': state.snapshots.get('gateway-proxy') } },
-        '/snapshots/input': { data: listed },
+        '/snapshots/input': { data: [...listed, ...neverGood] },
+        '/snapshots/edge': { data: Object.groupBy(listed, ({ kind }) => kind) },
       });
     };
 
@@ -159,6 +160,7 @@ describe('diff', () => {
       const server = await answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': before.snapshots.get('gateway-proxy') } },
         '/snapshots/input': { data: listed },
+        '/snapshots/edge': { data: Object.groupBy(listed, ({ kind }) => kind) },
       });
       const { code, stdout } = await diff('misspelt', '--server', server.url);
       directory(
@@ -170,6 +172,17 @@ describe('diff', () => {
       expect(code).to.equal(1);
       expect(stdout).to.match(/^No differences\.\n[^]*did you mean echo/);
       expect(gone.stdout).to.contain('~ route');
+    });
+
+    it('plans nothing from a resource that was never good, which a gateway lists as it is written', async () => {
+      directory('never-good', `${shop}${MORE.replace('static: {', 'static: "<redacted>", x: {')}`);
+      const metadata = { name: 'more', namespace: 'gw-system' };
+      const spec = { static: { hosts: [{ addr: '127.0.0.1', port: 1 }] } };
+      const server = await serving('old', [{ apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata, spec }]);
+      const { code, stdout } = await diff('never-good', '--server', server.url);
+      await server.close();
+      expect(code).to.equal(1);
+      expect(stdout).to.match(/^No differences\.\n/);
     });
 
     it('writes no log line of its own', () => {

@@ -18,6 +18,8 @@ const NAME_FIELDS = ['key', 'name'] as const;
 const VALUE_FIELDS: ReadonlySet<string> = new Set(['value', 'exactMatch', 'prefixMatch', 'suffixMatch', 'regexMatch']);
 /** Metadata of a Secret in which tools repeat its data. */
 const COPIES: ReadonlySet<string> = new Set(['data', 'stringData', 'annotations']);
+/** An annotation with a copy of the whole resource. It is left out: unknown fields in it may be secret. */
+const COPY_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The position of a value. */
 interface Place {
@@ -92,8 +94,9 @@ function walk(value: unknown, { parent, inSecret }: Place): unknown {
     const name = (value as Record<string, unknown>)[field];
     return typeof name === 'string' && isSecretName(name);
   });
+  const entries = Object.entries(value).filter(([key]) => key !== COPY_ANNOTATION);
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
+    entries.map(([key, inner]) => {
       if (here && COPIES.has(key)) return [key, redactAll(inner)];
       if (isKey && PRIVATE_JWK_MEMBERS.has(key)) return [key, REDACTED];
       const secrecy = secrecyOf(key, parent);

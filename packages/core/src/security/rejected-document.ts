@@ -1,0 +1,37 @@
+import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { SchemaCode } from '../parse/issue-codes.ts';
+import { redact, redactAll } from './redact.ts';
+
+/** Problems of a value whose place in the schema is not known, so that nothing tells whether it is secret. */
+const PLACELESS: ReadonlySet<string> = new Set<SchemaCode>(['UNKNOWN_KEY', 'MISPLACED_KEY', 'WRONG_TYPE', 'BAD_KEY']);
+/** Members of a Secret that are no values. */
+const SHOWN_OF_SECRET: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'type']);
+
+/**
+ * Returns a rejected document without secret values: those that `redact` removes, and values that the schema does not
+ * describe, because a secret may be written under a wrong name. `undefined` if it is no object.
+ */
+export function redactRejected(document: unknown, issues: readonly Issue[]): object | undefined {
+  if (typeof document !== 'object' || document === null) return undefined;
+  const shown = 'kind' in document && document.kind === 'Secret' ? redactSecret(document) : redact(document);
+  return issues.filter(({ code }) => PLACELESS.has(code)).reduce((rest, { path }) => redactAt(rest, path), shown);
+}
+
+function redactSecret(document: object): object {
+  const shown = Object.entries(document).map(([key, value]) => {
+    if (SHOWN_OF_SECRET.has(key)) return [key, value];
+    if (key !== 'metadata') return [key, redactAll(value)];
+    const { name, namespace } = (value ?? {}) as { name?: unknown; namespace?: unknown };
+    return [key, { name, ...(namespace !== undefined && { namespace }) }];
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Redacts the value at a path; a path with no value changes nothing. */
+function redactAt<T>(value: T, [step, ...rest]: FieldPath): T {
+  if (step === undefined) return redactAll(value) as T;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return value;
+  const inner = redactAt((value as Record<string | number, unknown>)[step], rest);
+  if (Array.isArray(value)) return value.with(Number(step), inner) as T;
+  return { ...value, [step]: inner };
+}

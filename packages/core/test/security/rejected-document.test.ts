@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import type { Issue } from '../../src/parse/issue.ts';
+import { redactRejected } from '../../src/security/rejected-document.ts';
+
+const issue = (code: string, ...path: (string | number)[]): Issue => {
+  return { code, severity: 'error', origin: { file: 'a.yaml', line: 1, column: 1 }, path, message: '' };
+};
+
+describe('redactRejected', () => {
+  it('returns the document, without secret fields', () => {
+    const document = { kind: 'AuthConfig', spec: { configs: [{ oauth2: { clientSecret: 'MARKER', appUrl: 'a' } }] } };
+    const shown = { kind: 'AuthConfig', spec: { configs: [{ oauth2: { clientSecret: '<redacted>', appUrl: 'a' } }] } };
+    expect(redactRejected(document, [issue('BAD_ENUM', 'spec', 'configs')])).to.deep.equal(shown);
+  });
+
+  it('hides values whose place the schema does not know, which may be misspelt secrets', () => {
+    const document = { kind: 'Upstream', spec: { list: [{ pasword: { any: 'MARKER' }, port: 1 }] }, other: 'MARKER' };
+    const issues = [
+      issue('UNKNOWN_KEY', 'spec', 'list', 0, 'pasword'),
+      issue('MISPLACED_KEY', 'other'),
+      issue('WRONG_TYPE', 'not', 'there'),
+    ];
+    expect(redactRejected(document, issues)).to.deep.equal({
+      kind: 'Upstream',
+      spec: { list: [{ pasword: { any: '<redacted>' }, port: 1 }] },
+      other: '<redacted>',
+    });
+  });
+
+  it('shows of a Secret its type, its name and its keys', () => {
+    const document = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a', annotations: { copy: 'MARKER' } },
+      type: 'Opaque',
+      stringDta: { key: 'MARKER' },
+    };
+    expect(redactRejected(document, [])).to.deep.equal({
+      ...document,
+      metadata: { name: 'a' },
+      stringDta: { key: '<redacted>' },
+    });
+  });
+
+  it('leaves out a copy of the resource in an annotation', () => {
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': 'MARKER', note: 'a' };
+    const shown = redactRejected({ kind: 'Upstream', metadata: { name: 'a', annotations } }, []);
+    expect(shown).to.deep.equal({ kind: 'Upstream', metadata: { name: 'a', annotations: { note: 'a' } } });
+  });
+
+  it('returns nothing for what is no object', () => {
+    expect(redactRejected('text', [])).to.equal(undefined);
+  });
+});
