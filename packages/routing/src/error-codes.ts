@@ -45,6 +45,10 @@ export const ERROR_CODES = {
   ERR_ROUTING_LISTEN: { status: 500, message: 'an address cannot be listened on' },
   ERR_ROUTING_METHOD_NOT_ALLOWED: { status: 405, message: 'the request method is not allowed' },
   ERR_ROUTING_MISDIRECTED: { status: 421, message: 'the host is not served on this connection' },
+  ERR_ROUTING_NOT_CANONICAL: {
+    status: 400,
+    message: 'the path must not contain escapes of letters, digits or "-._~", or repeated slashes',
+  },
   ERR_ROUTING_NO_ENDPOINT: { status: 503, message: 'no healthy upstream' },
   ERR_ROUTING_OPTION: { status: 500, message: 'an option of a route cannot be used' },
   ERR_ROUTING_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },

@@ -80,7 +80,7 @@ function match(request: RoutedRequest, ways: Ways): 'matched' | 'answered' | 'pa
   return 'answered';
 }
 
-/** Returns settings that, in a user's own server, reject non-canonical paths: rewriting them would bypass earlier handlers. */
+/** Returns settings that, in a user's own server, reject paths that are not canonical: rewriting them would bypass earlier handlers. */
 function pathSettings({ path, embeddedPath }: ManagerSettings, { embedded }: Ways): PathSettings {
   return embedded ? embeddedPath : path;
 }

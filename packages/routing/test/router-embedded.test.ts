@@ -96,6 +96,18 @@ describe('router in a user’s own server', () => {
         expect(await rawGet(Number(origin.port), '/api//admin')).to.deep.equal([200, 'GET /api//admin ']);
       });
 
+      it('rejects escapes that would hide a path from a guard in front', async () => {
+        const guard = make.Router();
+        guard.use('/api/admin', (_req, res) => void res.status(403).end());
+        const { port } = new URL(await app(guard));
+        expect((await rawGet(Number(port), '/api/admin'))[0]).to.equal(403);
+        for (const path of ['/api/%61dmin', '/%61pi/admin', '/api/admi%6E']) {
+          const [status, body] = await rawGet(Number(port), path);
+          expect([status, JSON.parse(body).code], path).to.deep.equal([400, 'ERR_ROUTING_NOT_CANONICAL']);
+        }
+        expect(await rawGet(Number(port), '/api/a%2Fb%20c')).to.deep.equal([200, 'GET /api/a%2Fb%20c ']);
+      });
+
       it('rejects dot segments below a mount path', async () => {
         const mounted = make();
         const router = made(createRouter());

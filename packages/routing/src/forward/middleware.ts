@@ -40,7 +40,7 @@ export interface ForwardToOptions {
   readonly rootCaFile?: string;
 }
 
-const ONES_OWN_PATH = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, dotSegments: 'reject' } as const;
+const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritten: true };
 
 /**
  * Gives a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
@@ -103,7 +103,7 @@ function rejectBadUpgrade(req: IncomingMessage): void {
 }
 
 function pathOf(req: IncomingMessage, { basePath }: Target): string {
-  const canonical = canonicalPath(req.url ?? '/', ONES_OWN_PATH);
+  const canonical = canonicalPath(req.url ?? '/', PATH_SETTINGS);
   if ('path' in canonical) return basePath + canonical.path;
   const code: RoutingErrorCode = 'refuse' in canonical ? canonical.refuse : 'ERR_ROUTING_BAD_PATH';
   throw new GatewayError(ERROR_CODES[code].message, { code, status: ERROR_CODES[code].status });

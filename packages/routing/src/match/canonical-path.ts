@@ -3,14 +3,14 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 
 /** What a listener does with paths that are not canonical (reference: routing 5.5). */
 export interface PathSettings {
-  /** Decodes unnecessary escapes. False: dot segments are rejected. */
+  /** Decodes unnecessary escapes and resolves dot segments, raw or as `%2e`. False: dot segments are rejected. */
   readonly normalizePath: boolean;
-  /** What happens to dot segments, raw or as `%2e`, with `normalizePath`. */
-  readonly dotSegments: 'resolve' | 'reject';
   /** Makes one slash of several. */
   readonly mergeSlashes: boolean;
   /** What happens to `%2f` and `%5c`. */
   readonly escapedSlashes: 'keep' | 'reject' | 'redirect' | 'forward';
+  /** Rejects what would be decoded, resolved or merged: earlier handlers may have decided based on the written path. */
+  readonly asWritten: boolean;
 }
 
 /** The path to serve, where to send the client instead, or why the target is refused. */
@@ -47,9 +47,9 @@ export function pathReference(path: string): string {
 /** The settings of a listener that says nothing. */
 export const DEFAULT_PATH_SETTINGS: PathSettings = {
   normalizePath: true,
-  dotSegments: 'resolve',
   mergeSlashes: false,
   escapedSlashes: 'keep',
+  asWritten: false,
 };
 
 /** True when there is nothing to look at twice: the path of nearly every request. */
@@ -83,17 +83,24 @@ function canonicalise(target: string, settings: PathSettings): CanonicalPath {
   let path = escapeBytes(written);
   let redirected = false;
   if (settings.escapedSlashes !== 'keep' && /%(?:2f|5c)/i.test(path)) {
-    if (settings.escapedSlashes === 'reject') return { refuse: 'ERR_ROUTING_ESCAPED_SLASH' };
+    if (settings.escapedSlashes === 'reject' || (settings.asWritten && settings.escapedSlashes === 'forward'))
+      return { refuse: 'ERR_ROUTING_ESCAPED_SLASH' };
     path = path.replace(/%2f/gi, '/').replace(/%5c/gi, '\\');
     if (path.includes('\\')) return { refuse: 'ERR_ROUTING_BACKSLASH' };
     redirected = settings.escapedSlashes === 'redirect';
   }
   // In Envoy's order: dot segments are resolved before slashes are merged.
   if (settings.normalizePath) path = canonicalEscapes(path);
-  if (settings.normalizePath && settings.dotSegments === 'resolve') path = removeDotSegments(path);
+  if (settings.normalizePath && !settings.asWritten) path = removeDotSegments(path);
   if (settings.mergeSlashes) path = path.replace(/\/{2,}/g, '/');
   if (hidesDotSegment(path)) return { refuse: 'ERR_ROUTING_DOT_SEGMENT' };
+  if (settings.asWritten && !redirected && !isSamePath(path, written)) return { refuse: 'ERR_ROUTING_NOT_CANONICAL' };
   return redirected ? { redirect: pathReference(path + query), status: 307 } : { path: path + query };
+}
+
+/** True if a path was written in its canonical form; only the case of escapes may differ. */
+function isSamePath(path: string, written: string): boolean {
+  return canonicalEscapes(path).toUpperCase() === written.toUpperCase();
 }
 
 function refusedCharacters(path: string, query: string): RoutingErrorCode | undefined {

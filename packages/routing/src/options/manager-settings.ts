@@ -7,7 +7,7 @@ type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSetting
 /** What a listener does with every request, from its `httpConnectionManagerSettings` (reference: routing 5.5). */
 export interface ManagerSettings {
   readonly path: PathSettings;
-  /** The same for a user's own server. */
+  /** The same for a user's own server, where handlers in front of the router have seen the written path. */
   readonly embeddedPath: PathSettings;
   readonly stripAnyHostPort: boolean;
   /** True where clients connect directly: the peer is the client, and what it says of itself is not believed. */
@@ -60,7 +60,7 @@ export function compileManagerSettings(options: Listener['httpOptions']): Manage
   const path = pathSettings(written);
   return {
     path,
-    embeddedPath: { ...path, dotSegments: 'reject' },
+    embeddedPath: { ...path, asWritten: true },
     stripAnyHostPort: written.stripAnyHostPort === true,
     useRemoteAddress: written.useRemoteAddress !== false,
     trustedHops: written.xffNumTrustedHops ?? 0,

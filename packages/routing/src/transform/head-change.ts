@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import { DEFAULT_PATH_SETTINGS, canonicalPath } from '../match/canonical-path.ts';
+import { DEFAULT_PATH_SETTINGS, canonicalPath, hidesDotSegment } from '../match/canonical-path.ts';
 import { isAuthority } from '../listen/check-host.ts';
 import type { Message } from './message.ts';
 import { badRequest } from './unusable.ts';
@@ -8,7 +8,6 @@ import { badRequest } from './unusable.ts';
 export const MAX_HEADER_VALUE = 65_536;
 /** Methods that change what the answer or the connection is. */
 const FIXED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
-const NEW_PATH = { ...DEFAULT_PATH_SETTINGS, dotSegments: 'reject' } as const;
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f\u0100-\uffff]/;
 
@@ -42,8 +41,10 @@ export function setHead(message: Message, name: string, value: string): void {
 
 /** Rejects dot segments and a leading `//`: a client value must not escape the path of the template. */
 function setPath({ facts }: Message, value: string): void {
-  const canonical = canonicalPath(value, NEW_PATH);
-  if (!('path' in canonical) || canonical.path.startsWith('//')) throw badRequest('the new :path is not canonical');
+  const canonical = canonicalPath(value, DEFAULT_PATH_SETTINGS);
+  const rejected =
+    !('path' in canonical) || canonical.path.startsWith('//') || hidesDotSegment(value.split('?', 1)[0]!);
+  if (rejected) throw badRequest('the new :path is not canonical');
   facts.path = canonical.path;
 }
 

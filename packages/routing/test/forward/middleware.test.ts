@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import express, { type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -61,6 +61,28 @@ describe('forwardTo', () => {
   afterEach(closeAll);
 
   for (const [version, make] of Object.entries({ 'Express 5': express, 'Express 4': express4 })) {
+    it(`forwards nothing past a guard of ${version} that an escaped letter hides`, async () => {
+      const paths: string[] = [];
+      const target = await httpUpstream((req, res) => {
+        paths.push(req.url!);
+        res.end();
+      });
+      const app = make();
+      app.use('/admin', (_req, res) => void res.status(403).end());
+      app.use(forwarder({ target: `http://127.0.0.1:${target}` }));
+      const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(error.status).send(error.code);
+      app.use(onError);
+      const url = await serve(app);
+      const answerTo = async (path: string): Promise<unknown> => {
+        const { status, body } = await get(url + path);
+        return [status, body];
+      };
+      expect(await answerTo('/admin')).to.deep.equal([403, '']);
+      expect(await answerTo('/%61dmin')).to.deep.equal([400, 'ERR_ROUTING_NOT_CANONICAL']);
+      expect(await answerTo('/open%2fadmin')).to.deep.equal([200, '']);
+      expect(paths).to.deep.equal(['/open%2fadmin']);
+    });
+
     describe(`in ${version}`, () => {
       /** An app that answers errors as JSON and forwards behind the given parsers. */
       async function app(...parsers: RequestHandler[]): Promise<string> {
@@ -273,7 +295,7 @@ describe('forwardTo', () => {
     expect(answer.headers).to.not.have.property('cookie');
   });
 
-  for (const path of ['/../admin', '/a/%2e%2e/admin', '/a\\..\\admin', '/%00', '/%zz']) {
+  for (const path of ['/../admin', '/a/%2e%2e/admin', '/%61dmin', '/a\\..\\admin', '/%00', '/%zz']) {
     it(`refuses the path ${path}`, async () => {
       const target = await echoTarget();
       const handler = forwarder({ target: `http://127.0.0.1:${target}/base` });

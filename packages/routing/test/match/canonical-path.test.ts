@@ -51,13 +51,6 @@ const TABLE: readonly (readonly [
     { refuse: 'ERR_ROUTING_DOT_SEGMENT' },
     { normalizePath: false },
   ],
-  ['rejects raw dot segments where asked', '/a/../b', { refuse: 'ERR_ROUTING_DOT_SEGMENT' }, { dotSegments: 'reject' }],
-  [
-    'rejects encoded dot segments where asked',
-    '/a/%2e',
-    { refuse: 'ERR_ROUTING_DOT_SEGMENT' },
-    { dotSegments: 'reject' },
-  ],
   ['refuses double-encoded dot segments', '/a/%252e%252e/b', { refuse: 'ERR_ROUTING_DOT_SEGMENT' }],
   ['refuses dot segments behind an escaped slash', '/a/..%2fb', { refuse: 'ERR_ROUTING_DOT_SEGMENT' }],
   ['refuses encoded dot segments behind an escaped slash', '/a/%2e%2e%2fb', { refuse: 'ERR_ROUTING_DOT_SEGMENT' }],
@@ -110,6 +103,53 @@ const TABLE: readonly (readonly [
     { escapedSlashes: 'redirect' },
   ],
 ];
+
+const AS_WRITTEN: typeof TABLE = [
+  ['keeps a canonical path', '/a/b%2F%C3%A9//c?x=%61', { path: '/a/b%2F%C3%A9//c?x=%61' }],
+  ['writes escapes in upper case', '/a%2fb', { path: '/a%2Fb' }],
+  ['rejects raw dot segments', '/a/../b', { refuse: 'ERR_ROUTING_DOT_SEGMENT' }],
+  ['rejects encoded dot segments', '/a/%2e', { refuse: 'ERR_ROUTING_DOT_SEGMENT' }],
+  ['rejects an escaped letter', '/%61dmin', { refuse: 'ERR_ROUTING_NOT_CANONICAL' }],
+  ['rejects an escaped capital', '/%41dmin', { refuse: 'ERR_ROUTING_NOT_CANONICAL' }],
+  ['rejects an escaped digit', '/v%31', { refuse: 'ERR_ROUTING_NOT_CANONICAL' }],
+  ['rejects an escaped tilde', '/%7Eme', { refuse: 'ERR_ROUTING_NOT_CANONICAL' }],
+  ['rejects an escaped dot in a name', '/a%2Eb', { refuse: 'ERR_ROUTING_NOT_CANONICAL' }],
+  [
+    'rejects an escaped letter without normalizePath',
+    '/%61dmin',
+    { refuse: 'ERR_ROUTING_NOT_CANONICAL' },
+    { normalizePath: false },
+  ],
+  ['keeps the case of escapes without normalizePath', '/a%2fb', { path: '/a%2fb' }, { normalizePath: false }],
+  ['rejects bytes that would be escaped', '/\u00c3\u00a9', { refuse: 'ERR_ROUTING_NOT_CANONICAL' }],
+  [
+    'rejects an escaped letter beside a byte that would be escaped',
+    '/%61\u00c3\u00a9%62',
+    { refuse: 'ERR_ROUTING_NOT_CANONICAL' },
+  ],
+  ['rejects slashes that would be merged', '//admin', { refuse: 'ERR_ROUTING_NOT_CANONICAL' }, { mergeSlashes: true }],
+  [
+    'rejects slashes that would be unescaped',
+    '/a%2fadmin',
+    { refuse: 'ERR_ROUTING_ESCAPED_SLASH' },
+    { escapedSlashes: 'forward' },
+  ],
+  [
+    'redirects escaped slashes where asked',
+    '/%61%2fb',
+    { redirect: '/a/b', status: 307 },
+    { escapedSlashes: 'redirect' },
+  ],
+];
+
+describe('canonical path as written', () => {
+  for (const [name, target, result, settings] of AS_WRITTEN) {
+    it(`${name}: ${JSON.stringify(target)}`, () => {
+      const all = { ...DEFAULT_PATH_SETTINGS, asWritten: true, ...settings };
+      expect(canonicalPath(target, all)).to.deep.equal(result);
+    });
+  }
+});
 
 describe('canonical path', () => {
   for (const [name, target, result, settings] of TABLE) {
