@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
-import { createContext, type Listener } from '@edge-gateway/core';
+import { createContext, type Listener, type TlsConfiguration } from '@edge-gateway/core';
 import { createListeners, createRouter, explainRequest, type Listeners, type Router } from '../src/index.ts';
 import { exchange } from './listen/serving.ts';
+import { certificates, secretsOf } from './upstream/certificates.ts';
 import { directOf, endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from './snapshots.ts';
 
 interface Case {
@@ -101,4 +104,74 @@ describe('explain and the checks of a listener', () => {
       expect(explained, 'explained').to.equal(status);
     });
   }
+});
+
+const certificateOf = (
+  name: string,
+  sniDomains: string[],
+  more: TlsConfiguration['sslConfig'] = {},
+): TlsConfiguration => ({ sniDomains, sslConfig: { secretRef: { name, namespace: 'gw-system' }, ...more } });
+
+const CONNECTIONS: readonly (readonly [serverName: string, host: string, status: number])[] = [
+  ['api.example.com', 'api.example.com', 200],
+  ['api.example.com', 'admin.example.com', 200],
+  ['www.example.com', 'www.example.com', 200],
+  ['www.example.com', 'api.example.com:8443', 421],
+  ['www.example.com', 'admin.example.com', 421],
+  ['www.example.com', 'partners.example.org', 421],
+  ['partners.example.org', 'api.example.com', 421],
+  ['api.example.com', 'www.example.com', 200],
+  ['www.example.com', 'open.example.org', 200],
+];
+
+describe('explain and the check of a TLS connection', () => {
+  const { ca, server, client } = certificates();
+  const pair = { 'tls.crt': server.cert, 'tls.key': server.key };
+  const secrets = secretsOf({
+    one: pair,
+    mutual: { ...pair, 'ca.crt': ca },
+    partners: { ...pair, 'ca.crt': ca },
+  });
+  const context = createContext({ secrets });
+  const snapshot = snapshotOf([hostOf([directOf('served')])], [], {
+    ssl: true,
+    sslConfigurations: [
+      certificateOf('mutual', ['api.example.com', 'admin.example.com']),
+      certificateOf('partners', ['*.example.org']),
+      certificateOf('mutual', ['open.example.org'], { oneWayTls: true }),
+      certificateOf('one', []),
+    ],
+  });
+  let router: Router;
+  let listeners: Listeners;
+  let port: number;
+
+  before(async () => {
+    router = createRouter({ context, accessLog: 'none' });
+    router.apply(snapshot);
+    listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+    port = (await listeners.apply(snapshot))[0]!.port!;
+  });
+  after(async () => {
+    await listeners.close();
+    await router.close();
+  });
+
+  for (const [servername, host, status] of CONNECTIONS) {
+    it(`give ${status} to ${host} on a connection for ${servername}`, async () => {
+      const socket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false, ...client });
+      let text = '';
+      socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+      socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      await once(socket, 'close');
+      expect(text.slice(0, 12), 'served').to.equal(`HTTP/1.1 ${status}`);
+      const asked = { method: 'GET', url: `https://${servername}/`, headers: { host } };
+      expect(explainRequest(snapshot, asked, context).outcome, 'explained').to.include({ type: 'reply', status });
+    });
+  }
+
+  it('explain no rejection while the secrets are unknown', () => {
+    const asked = { method: 'GET', url: 'https://www.example.com/', headers: { host: 'api.example.com' } };
+    expect(explainRequest(snapshot, asked).outcome).to.include({ status: 200 });
+  });
 });

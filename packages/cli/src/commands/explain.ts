@@ -1,9 +1,10 @@
-import { GatewayError, type Snapshot } from '@edge-gateway/core';
+import { GatewayError } from '@edge-gateway/core';
 import { explainRequest, type Explanation } from '@edge-gateway/routing';
 import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { askForAccess } from '../explain-access.ts';
 import { rejectedBehind } from '../explain-rejected.ts';
+import { explainContext } from '../explain-secrets.ts';
 import { renderExplanation, withoutSecrets } from '../explanation.ts';
 import { examples } from '../help.ts';
 import type { Io } from '../io.ts';
@@ -58,7 +59,8 @@ export function addExplain(program: Command, io: Io): void {
     const snapshot = chooseSnapshot(served, flags.proxy);
     const access = askForAccess(snapshot, parseClaims(flags.claims));
     const listener = flags.listener === undefined ? {} : { listener: flags.listener };
-    const explained = explain(snapshot, { ...request, ...listener, admit: access.admit });
+    const asked = { ...request, ...listener, admit: access.admit };
+    const explained = explain(snapshot, asked, explainContext(objects));
     const answered = { ...withoutSecrets(explained), ...(access.answer && { access: access.answer }) };
     const rejected = rejectedBehind(answered, snapshot, objects);
     const explanation = { ...answered, ...(rejected.length > 0 && { rejected }) };
@@ -72,9 +74,9 @@ function missing(argument: string) {
   return cliError('ERR_CLI_USAGE', `missing required argument '${argument}'; or give --graphql QUERY`);
 }
 
-function explain(snapshot: Snapshot, request: Parameters<typeof explainRequest>[1]): Explanation {
+function explain(...asked: Parameters<typeof explainRequest>): Explanation {
   try {
-    return explainRequest(snapshot, request);
+    return explainRequest(...asked);
   } catch (error) {
     if (error instanceof GatewayError) throw cliError('ERR_CLI_USAGE', error.message, error);
     const text = 'what is served cannot be read; does the gateway have another version? (gatewayctl version)';

@@ -135,6 +135,42 @@ describe('explain', () => {
     expect(outcome.destinations[0]!.headers).to.deep.include(['authorization', '<redacted>']);
   });
 
+  describe('of a host that requires a client certificate', () => {
+    const secretRef = (name: string) => ({ secretRef: { name, namespace: 'gw-system' } });
+    const ask = async (entry: string, ...argv: string[]) => {
+      const { snapshots } = await loadDirectory(cwd);
+      const plain = snapshots.get('gateway-proxy')!;
+      const listeners = plain.listeners.map((listener) => ({
+        ...listener,
+        ssl: true,
+        sslConfigurations: [
+          { sniDomains: ['shop.example'], sslConfig: secretRef('mutual') },
+          { sniDomains: [], sslConfig: secretRef('plain') },
+        ],
+      }));
+      const secretOf = (name: string, data: object) => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace: 'gw-system' },
+        data,
+      });
+      const server = await answer({
+        '/snapshots/xds': { data: { 'gw-system~gateway-proxy': { ...plain, listeners } } },
+        '/snapshots/input': { data: [secretOf('mutual', { [entry]: '<redacted>' }), secretOf('plain', {})] },
+      });
+      const { stdout } = await explain('GET', ...argv, '-o', 'json', '--server', server.url);
+      await server.close();
+      return (JSON.parse(stdout) as { outcome: { type: string; status?: number } }).outcome;
+    };
+
+    it('is 421 on a connection for another host', async () => {
+      const other = ['https://www.example/cart', '-H', 'host: shop.example'];
+      expect(await ask('ca.crt', ...other)).to.include({ status: 421 });
+      expect(await ask('tls.crt', ...other)).to.include({ type: 'forward' });
+      expect(await ask('ca.crt', 'https://shop.example/cart')).to.include({ type: 'forward' });
+    });
+  });
+
   it('says in one line that a gateway serves what cannot be read', async () => {
     for (const virtualHosts of [[1], [{ domains: 3, routes: 4 }]]) {
       const listener = { bindPort: 80, ssl: false, httpOptions: {}, routeOptions: {}, options: {}, virtualHosts };

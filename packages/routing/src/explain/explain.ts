@@ -18,7 +18,8 @@ import { explainWay, type WayParts } from './way.ts';
  * Says what a snapshot does with a request and why, with the code that serves: listener, virtual host, routes with the
  * conditions that do not hold, options, and what would go upstream. Sends nothing. Concerns are not asked, save
  * transformations, but what stands for them in `asked.admit` is. Where destinations have transformations of their own,
- * those of the first count. Values of secrets are only filled in from a `context` that has them. Throws
+ * those of the first count. Values of secrets are only filled in from a `context` that has
+ * them; it also tells which certificates have a `ca.crt` and thus require client certificates. Throws
  * `ERR_ROUTING_BAD_TARGET` for a URL that is none.
  *
  * @example
@@ -37,7 +38,7 @@ export function explainRequest(
     return { ...bare, request: written, outcome: reply(0, '', 'no listener matches the request') };
   }
   const message = headToExplain(asked, url);
-  const rejected = rejectionOf(message, listener);
+  const rejected = rejectionOf(message, listener, context.secrets);
   if (rejected) return { ...bare, request: written, outcome: replyOf(rejected) };
   const settings = settingsOf(listener);
   if (!settings) {

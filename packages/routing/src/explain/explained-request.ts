@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import { factsOf, type Context, type Endpoint, type Facts, type Listener } from '@edge-gateway/core';
 import { EMPTY_PLAN, type Plan } from '../compile/route.ts';
 import type { MatchedRoute } from '../compile/virtual-host.ts';
@@ -118,7 +119,7 @@ export function takeInToExplain(message: IncomingMessage, place: Surroundings): 
   request.clientAddress = taken.clientAddress;
   request.scheme = taken.scheme;
   request.refuse = taken.refuse;
-  if (listener.ssl) request.serverName = taken.authority.replace(/:\d+$/, '');
+  if (listener.ssl) request.serverName = (message.socket as Partial<TLSSocket>).servername || '';
   // Each request gets another id: showing one would make two explanations differ.
   if (!raw.includes(taken.requestId) && taken.requestId !== '') setHeader(taken.headers, 'x-request-id', '(generated)');
   return request;

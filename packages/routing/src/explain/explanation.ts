@@ -5,7 +5,7 @@ export interface RequestToExplain {
   readonly method: string;
   /** Absolute, e.g. `http://a.example:8080/pets?x=1`. */
   readonly url: string;
-  /** `host` decides over the host of the URL. */
+  /** `host` overrides the host of the URL, which remains the server name (SNI) of a TLS connection. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
   readonly listener?: string;

@@ -1,19 +1,24 @@
 import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
-import { Socket } from 'node:net';
-import type { Listener } from '@edge-gateway/core';
-import { checkHead } from '../listen/check-head.ts';
+import { isIP, Socket } from 'node:net';
+import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
+import { checkConnection, requiresClientCertificate } from '../listen/check-connection.ts';
+import { checkHead, type HeadRules } from '../listen/check-head.ts';
 import { asksForWebSocket } from '../listen/check-upgrade.ts';
 import { refusalOf } from '../listen/client-error.ts';
 import type { Refusal } from '../listen/refusal.ts';
+import { createServerNameIndex } from '../listen/server-names.ts';
 import { limitsOf } from '../listen/settings.ts';
 import type { RequestToExplain } from './explanation.ts';
 
-/** Returns the head of a request as `node:http` would hand it over. The host of the URL counts where no header names one. */
+/**
+ * Returns the head of a request as `node:http` would hand it over. The host of the URL is the server name of its
+ * TLS connection, and the `Host` header unless `headers` have one.
+ */
 export function headToExplain(
   { method, headers = {} }: RequestToExplain,
   url: { readonly authority: string; readonly path: string },
 ): IncomingMessage {
-  const message = new IncomingMessage(new Socket());
+  const message = new IncomingMessage(Object.assign(new Socket(), { servername: serverNameOf(url.authority) }));
   const raw = flatOf(headers);
   if (!raw.some((text, i) => i % 2 === 0 && text.toLowerCase() === 'host')) raw.unshift('Host', url.authority);
   message.method = method.toUpperCase();
@@ -22,6 +27,12 @@ export function headToExplain(
   message.rawHeaders = raw;
   message.headers = joined(raw);
   return message;
+}
+
+/** Returns the name that a client of a URL sends in the TLS handshake: none for an IP address (RFC 6066 §3). */
+function serverNameOf(authority: string): string {
+  const host = authority.replace(/:\d*$/, '');
+  return isIP(host) !== 0 || host.startsWith('[') ? '' : host;
 }
 
 function joined(raw: readonly string[]): Record<string, string> {
@@ -40,9 +51,29 @@ export function isHandshake(message: IncomingMessage): boolean {
 }
 
 /** Returns why a listener rejects a request before its router sees it, or `undefined`. */
-export function rejectionOf(message: IncomingMessage, listener: Listener): Refusal | undefined {
-  const limits = limitsOf(listener);
-  return parserRejection(message) ?? checkHead(message, { limits, isUpgrade: isHandshake(message) });
+export function rejectionOf(message: IncomingMessage, listener: Listener, secrets: Secrets): Refusal | undefined {
+  const rules = {
+    limits: limitsOf(listener),
+    isUpgrade: isHandshake(message),
+    checkConnection: connectionCheck(listener, secrets),
+  };
+  return parserRejection(message) ?? checkHead(message, rules);
+}
+
+/** Checks the connection by the configurations alone, because an explanation has no certificates. */
+function connectionCheck({ sslConfigurations }: Listener, secrets: Secrets): HeadRules['checkConnection'] {
+  const values = sslConfigurations.map((value) => ({ sniDomains: value.sniDomains, value }));
+  const requiresClient = (value: TlsConfiguration): boolean =>
+    requiresClientCertificate(value, hasRootCa(value, secrets));
+  const rules = { select: createServerNameIndex(values), requiresClient };
+  return (req) => checkConnection(req, rules);
+}
+
+function hasRootCa({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): boolean {
+  if (sslFiles) return !!sslFiles.rootCa;
+  if (!secretRef?.name) return false;
+  const secret = secrets.get({ name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE });
+  return secret !== undefined && !!secretText(secret, 'ca.crt');
 }
 
 /** Repeats checks of the `node:http` parser, which an explained request does not pass through. */

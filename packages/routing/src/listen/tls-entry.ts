@@ -10,6 +10,7 @@ import {
   type TlsConfiguration,
 } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
+import { requiresClientCertificate } from './check-connection.ts';
 
 /** One certificate of a listener, ready for handshakes. */
 export interface TlsEntry {
@@ -62,7 +63,7 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
   const material = fromSecret(secret, configuration);
   if (known && sameMaterial(known.material, material)) return { ...known, secret };
   const clientNames = sslConfig.verifySubjectAltName ?? [];
-  const clientRequired = material.ca !== undefined && sslConfig.oneWayTls !== true;
+  const clientRequired = requiresClientCertificate(configuration, material.ca !== undefined);
   if (clientNames.length > 0 && !clientRequired) throw refuse('verifySubjectAltName needs a root CA');
   const limit = sslConfig.transportSocketConnectTimeout;
   const { minVersion, maxVersion, ...options } = contextOptions(configuration, material);

@@ -1,7 +1,8 @@
 import { constants } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { SecureContext, TLSSocket, TlsOptions } from 'node:tls';
-import { refusal, type Refusal } from './refusal.ts';
+import { checkConnection } from './check-connection.ts';
+import type { Refusal } from './refusal.ts';
 import type { ListenStats } from './listen-stats.ts';
 import type { ListenLimits } from './settings.ts';
 import type { TlsEntry } from './tls-entry.ts';
@@ -19,6 +20,7 @@ export interface TlsFront {
 /** Makes the TLS side of a front from the certificates of a listener. There is at least one. */
 export function createTlsFront(table: TlsTable, limits: ListenLimits): TlsFront {
   const { entries, select } = table;
+  const rules = { select, requiresClient: ({ clientRequired }: TlsEntry): boolean => clientRequired };
   const verifies = entries.some(({ clientRequired }) => clientRequired);
   return {
     options: tlsOptions(table, limits, verifies),
@@ -29,13 +31,7 @@ export function createTlsFront(table: TlsTable, limits: ListenLimits): TlsFront 
       if (socket.isSessionReused()) stats.sessionReused.value++;
       return !entry.clientRequired || isClientVerified(socket, entry, stats);
     },
-    checkConnection(req) {
-      if (!verifies) return undefined;
-      const wanted = select(hostName(req));
-      if (!wanted?.clientRequired) return undefined;
-      const made = select((req.socket as TLSSocket).servername || undefined);
-      return made === wanted ? undefined : refusal('ERR_ROUTING_MISDIRECTED');
-    },
+    checkConnection: (req) => (verifies ? checkConnection(req, rules) : undefined),
   };
 }
 
@@ -97,5 +93,3 @@ export function alternativeNames(text: string): string[] {
   }
   return names;
 }
-
-const hostName = (req: IncomingMessage): string => (req.headers.host ?? '').replace(/:\d*$/, '');

@@ -1,4 +1,5 @@
 import type { Secrets, TlsConfiguration } from '@edge-gateway/core';
+import { createServerNameIndex } from './server-names.ts';
 import { buildTlsEntry, type TlsEntry } from './tls-entry.ts';
 
 /** The certificates of a listener by server name. */
@@ -28,36 +29,14 @@ export function buildTlsTable(
       if (last) entries.push(last);
     }
   }
-  return { entries, problems, select: selector(entries) };
+  return { entries, problems, select: selectorOf(entries) };
 }
 
 /** What two versions of one configuration have in common: no two of a listener are for the same names. */
 const namesOf = ({ sniDomains }: TlsConfiguration): string => sniDomains.join(' ');
 
-function selector(entries: readonly TlsEntry[]): TlsTable['select'] {
-  const exact = new Map<string, TlsEntry>();
-  const suffixes = new Map<string, TlsEntry>();
-  let any: TlsEntry | undefined;
-  for (const entry of entries) {
-    const { sniDomains } = entry.configuration;
-    if (sniDomains.length === 0) any ??= entry;
-    for (const domain of sniDomains) {
-      if (domain === '*') any ??= entry;
-      else if (domain.startsWith('*.')) suffixes.set(domain.slice(1), entry);
-      else exact.set(domain, entry);
-    }
-  }
-  return (serverName) => {
-    const name = serverName?.toLowerCase() ?? '';
-    const found = exact.get(name);
-    if (found) return found;
-    for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
-      const wildcard = suffixes.get(name.slice(dot));
-      if (wildcard) return wildcard;
-    }
-    return any;
-  };
-}
+const selectorOf = (entries: readonly TlsEntry[]): TlsTable['select'] =>
+  createServerNameIndex(entries.map((value) => ({ sniDomains: value.configuration.sniDomains, value })));
 
 /** True when two tables have the same entries in the same order: no handshake would go differently. */
 export function isSameTable(one: TlsTable | undefined, other: TlsTable | undefined): boolean {
