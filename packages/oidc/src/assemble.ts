@@ -120,7 +120,6 @@ export function assemble(parts: LoginParts): AuthMethod {
     groups,
     check,
     used,
-    logouts: context.state(`oidc:logouts:${id}`, () => new Map<string, Promise<unknown>>()),
     now,
     log,
   });

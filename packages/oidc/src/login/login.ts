@@ -26,10 +26,8 @@ export interface Login {
   readonly groups: GroupLookup | undefined;
   /** Rejects for an id token, or its access token, that is not of this client. */
   check(session: Session, expected: { readonly fresh: boolean; readonly nonce?: string }): Promise<void>;
-  /** Used states and logout tokens, to detect replays. */
+  /** Used states, to detect replays. */
   readonly used: ExpiringMap<true>;
-  /** Logout tokens in progress. */
-  readonly logouts: Map<string, Promise<unknown>>;
   readonly now: () => number;
   readonly log: Logger;
 }

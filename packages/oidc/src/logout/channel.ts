@@ -62,32 +62,19 @@ function originOf(url: string | undefined): string | undefined {
 
 /** OpenID Connect Back-Channel Logout 1.0. Cookie sessions cannot be ended from afar: 501. */
 async function backChannel(login: Login, request: AuthRequest): Promise<AuthDenied> {
-  const { removeAll } = login.keeper;
-  if (!removeAll) return answer(501, 'back channel: sessions are kept in cookies');
+  const { removeAll, runOnce } = login.keeper;
+  if (!removeAll || !runOnce) return answer(501, 'back channel: sessions are kept in cookies');
   const token = new URLSearchParams(request.body?.toString('utf8') ?? '').get('logout_token');
   try {
     const { id, keys } = await verifyLogoutToken(login, token ?? '');
-    await once(login, id, () => removeAll(keys));
+    // The token counts as used once the sessions are removed, so that the provider can repeat a logout that failed.
+    if (!(await runOnce(id, () => removeAll(keys)))) throw refused('jti');
     return answer(200, 'back channel logout');
   } catch (error) {
     login.log.warn({ requestId: request.requestId, err: error }, 'back-channel logout refused');
     const invalid = codeOf(error) === 'ERR_OIDC_TOKEN_INVALID';
     return answer(invalid ? 400 : 503, 'back channel: refused', invalid ? [] : ['retry-after', '1']);
   }
-}
-
-/**
- * Runs the logout of an unused token. The token counts as used once the logout succeeded; concurrent requests
- * wait, and run it only if it failed.
- */
-async function once({ used, logouts }: Login, id: string, work: () => Promise<unknown>): Promise<void> {
-  for (let other = logouts.get(id); other; other = logouts.get(id)) await other.catch(() => undefined);
-  if (used.get(id)) throw refused('jti');
-  const flight = work()
-    .then(() => used.set(id, true))
-    .finally(() => logouts.delete(id));
-  logouts.set(id, flight);
-  await flight;
 }
 
 interface LogoutToken {

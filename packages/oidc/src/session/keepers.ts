@@ -12,6 +12,7 @@ import { createLocalIndex, type SessionIndex } from './session-index.ts';
 import { createLocalLock, type SessionLock } from './session-lock.ts';
 import type { Session, SessionKeeper } from './session.ts';
 import { createStoreKeeper } from './store-keeper.ts';
+import { createLocalUsedIds, createRedisUsedIds, type UsedIds } from './used-ids.ts';
 
 const DEFAULT_BUFFER = '2s';
 const DEFAULT_DENIED = '1h';
@@ -82,10 +83,11 @@ interface Backing {
   readonly store: Store;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
+  readonly usedIds: UsedIds;
   readonly close?: () => void;
 }
 
-/** What outlives reloads: the store with its connection, locks and index. */
+/** What outlives reloads: the store with its connection, locks, index and used ids. */
 function backing({ context, session: block, store, settings }: KeeperParts): Backing {
   const options = block.redis?.options;
   const prefix = block.redis?.keyPrefix ?? '';
@@ -96,11 +98,13 @@ function backing({ context, session: block, store, settings }: KeeperParts): Bac
       store: createRedisStore(redis, prefix),
       lock: createRedisLock(redis, prefix),
       index: createRedisIndex(redis, { prefix, now: context.now }),
+      usedIds: createRedisUsedIds(redis, prefix),
     };
   }
   return context.state(`oidc:local-store:${settings.id}:${prefix}`, () => ({
     store: store ?? createLocalStore(context.now),
     lock: createLocalLock(),
     index: createLocalIndex(context.now),
+    usedIds: createLocalUsedIds(context.now),
   }));
 }

@@ -48,7 +48,7 @@ export function createLocalIndex(now: () => number, maxIds = MAX_IDS): SessionIn
     const ids = entries.get(key) ?? new Map<string, number>();
     entries.set(key, ids.set(id, endsAt));
     const oldest = entries.size > MAX_KEYS ? [...entries.keys()].slice(0, 1) : [];
-    const surplus = [...ids.keys()].slice(0, Math.max(0, ids.size - maxIds));
+    const surplus = ids.size > maxIds ? firstToExpire(ids, ids.size - maxIds) : [];
     for (const each of surplus) ids.delete(each);
     return [...surplus, ...oldest.flatMap(removeKey)];
   }
@@ -74,4 +74,9 @@ export function createLocalIndex(now: () => number, maxIds = MAX_IDS): SessionIn
       }
     },
   };
+}
+
+function firstToExpire(ends: ReadonlyMap<string, number>, count: number): readonly string[] {
+  const byEnd = [...ends].toSorted(([, one], [, other]) => one - other);
+  return byEnd.slice(0, count).map(([id]) => id);
 }

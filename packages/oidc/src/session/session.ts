@@ -58,6 +58,11 @@ export interface SessionKeeper {
   exclusively<T>(held: Held, work: (current: Held | undefined) => Promise<T>, waitMs: number): Promise<T | undefined>;
   /** Takes out all sessions of a subject or of a session at the provider; missing where the server keeps none. */
   removeAll?(keys: readonly string[]): Promise<number>;
+  /**
+   * Runs work unless an earlier run with this id succeeded, at any process on the store: then it returns `false`. Concurrent
+   * runs wait. Missing where the server keeps no sessions. Throws `ERR_OIDC_STORE_UNAVAILABLE`.
+   */
+  runOnce?(id: string, work: () => Promise<unknown>): Promise<boolean>;
   /** Lets go of the connection, if it is the last that used it. */
   close?(): void;
 }

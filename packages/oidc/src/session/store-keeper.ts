@@ -7,11 +7,13 @@ import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 import type { SessionIndex } from './session-index.ts';
 import { claimsOf, indexKeys, type Held, type Session, type SessionKeeper } from './session.ts';
 import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
+import type { UsedIds } from './used-ids.ts';
 
 export interface StoreKeeperOptions {
   readonly store: Store;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
+  readonly usedIds: UsedIds;
   readonly cookieName: string;
   readonly attributes: CookieAttributes;
   /** Sessions of one client never open for another. */
@@ -128,6 +130,19 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       await Promise.all(ids.map((id) => destroy(id).then(() => whenFree(id, () => destroy(id)))));
       await options.index.forget(indexed, ids);
       return ids.length;
+    },
+    async runOnce(id, work) {
+      const key = digest(ofClient(id));
+      const release = await options.lock.acquire(key, LOCK_WAIT_MS);
+      if (!release) throw failure('ERR_OIDC_STORE_UNAVAILABLE', 'the same logout is still in progress');
+      try {
+        if (await options.usedIds.has(key)) return false;
+        await work();
+        await options.usedIds.add(key);
+        return true;
+      } finally {
+        await release();
+      }
     },
     close: options.close,
   };

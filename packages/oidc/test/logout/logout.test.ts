@@ -114,7 +114,7 @@ describe('logging out', () => {
       await removed.promise;
       const tokens = { access_token: 'renewed', refresh_token: 'next', token_type: 'Bearer', expires_in: 36_000 };
       answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens));
-      await slow;
+      expect((await slow).status, 'the waiting request').to.equal(302);
       expect((await logout).status).to.equal(status);
       expect((await createBrowser().send(`${site.url}/a`, { headers: { cookie } })).status).to.equal(302);
       await idp.close();

@@ -161,6 +161,42 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
       });
     }
 
+    describe('a logout token', () => {
+      const none = async (): Promise<void> => {};
+
+      it('is used once, at all processes', async () => {
+        expect(await pair.keeper.runOnce!('a', none)).to.equal(true);
+        expect(await pair.keeper.runOnce!('a', none)).to.equal(false);
+        expect(await pair.other.runOnce!('a', none)).to.equal(false);
+        expect(await pair.other.runOnce!('b', none)).to.equal(true);
+      });
+
+      it('is not used by a logout that failed', async () => {
+        const failed = await pair.keeper.runOnce!('a', () => Promise.reject(new Error('away'))).catch(
+          (error: Error) => error.message,
+        );
+        expect(failed).to.equal('away');
+        expect(await pair.other.runOnce!('a', none)).to.equal(true);
+      });
+
+      it('that comes again during its logout waits for the result', async () => {
+        const begun = Promise.withResolvers<void>();
+        const finish = Promise.withResolvers<void>();
+        const runs: string[] = [];
+        const first = pair.keeper.runOnce!('a', async () => {
+          begun.resolve();
+          await finish.promise;
+          throw new Error('away');
+        }).catch(() => runs.push('failed'));
+        await begun.promise;
+        const again = [pair.other, pair.keeper].map((each) => each.runOnce!('a', async () => void runs.push('ran')));
+        finish.resolve();
+        await first;
+        expect((await Promise.all(again)).sort()).to.deep.equal([false, true]);
+        expect(runs).to.deep.equal(['failed', 'ran']);
+      });
+    });
+
     it('end: a session that cannot be renewed is kept no longer than its tokens', async () => {
       const request = await login({ accessToken: 'x', accessEndsAt: Date.now() - 120_000 });
       expect(await pair.keeper.load(request)).to.equal(undefined);

@@ -48,6 +48,15 @@ function sessionIndexContract(name: string, create: (now: () => number) => Promi
       expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'b']);
     });
 
+    it('evicts the session that expires first, whenever it was added', async () => {
+      for (const [id, ms] of Object.entries({ a: 4000, b: 3000, c: 1000 }))
+        await index.add(['subject'], { id, endsAt: now() + ms });
+      await index.add(['subject'], { id: 'c', endsAt: now() + 9000 });
+      expect(await index.add(['subject'], { id: 'd', endsAt: now() + 2000 })).to.deep.equal(['d']);
+      expect(await index.add(['subject'], { id: 'e', endsAt: now() + 5000 })).to.deep.equal(['b']);
+      expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'c', 'e']);
+    });
+
     it('names the sessions that no longer fit: they have to end', async () => {
       const gone: string[] = [];
       for (const id of ['a', 'b', 'c', 'd'])

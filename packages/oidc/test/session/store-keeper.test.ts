@@ -10,6 +10,7 @@ import { createLocalStore } from '../../src/session/local-store.ts';
 import { createLocalIndex } from '../../src/session/session-index.ts';
 import { createLocalLock } from '../../src/session/session-lock.ts';
 import { createStoreKeeper, type StoreKeeperOptions } from '../../src/session/store-keeper.ts';
+import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-ids.ts';
 import { requestWith, sessionStoreContract } from './keeper-contract.ts';
 
 const ATTRIBUTES = {
@@ -23,7 +24,13 @@ const ATTRIBUTES = {
 const rest = { cookieName: '__session', attributes: ATTRIBUTES, client: 'a client', now: Date.now };
 
 function local(store: Store): StoreKeeperOptions {
-  return { store, lock: createLocalLock(), index: createLocalIndex(Date.now), ...rest };
+  return {
+    store,
+    lock: createLocalLock(),
+    index: createLocalIndex(Date.now),
+    usedIds: createLocalUsedIds(Date.now),
+    ...rest,
+  };
 }
 
 sessionStoreContract('the embedded store', async () => {
@@ -47,6 +54,7 @@ describe('Redis', () => {
         store: createRedisStore(redis, 'p:'),
         lock: createRedisLock(redis, 'p:'),
         index: createRedisIndex(redis, { prefix: 'p:', now: Date.now }),
+        usedIds: createRedisUsedIds(redis, 'p:'),
         ...rest,
       }),
     );
@@ -80,6 +88,7 @@ describe('Redis', () => {
       store: createRedisStore(redis, 'q:'),
       lock: createRedisLock(redis, 'q:'),
       index: createRedisIndex(redis, { prefix: 'q:', now: Date.now }),
+      usedIds: createRedisUsedIds(redis, 'q:'),
       ...rest,
     });
     const [cookie = ''] = await keeper.create(requestWith(), { accessToken: 'the token', refreshToken: 'more' });

@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { silentLoggers } from '@edge-gateway/core';
+import { skipWithout } from '../../../../test/parts/apt.ts';
+import { startRedis } from '../../../../test/parts/redis.ts';
+import { createRedis } from '../../src/session/redis.ts';
+import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-ids.ts';
+
+/** A logout token is accepted up to two minutes after it was issued, which may be 60 s ahead of this clock or behind it. */
+const LONGEST_VALID_MS = 240_000;
+
+describe('used logout tokens', () => {
+  it('in memory are remembered while they are valid, and then forgotten', async () => {
+    let shift = 0;
+    const used = createLocalUsedIds(() => Date.now() + shift);
+    await used.add('a');
+    shift = LONGEST_VALID_MS;
+    expect([await used.has('a'), await used.has('b')]).to.deep.equal([true, false]);
+    shift = 3_600_000;
+    expect(await used.has('a')).to.equal(false);
+  });
+
+  it('in Redis are remembered while they are valid, and then forgotten', async function () {
+    await skipWithout(this, 'redis-server');
+    const server = await startRedis();
+    const redis = createRedis({ host: server.host }, silentLoggers.get('redis'));
+    try {
+      const used = createRedisUsedIds(redis, 'p:');
+      await used.add('a');
+      expect([await used.has('a'), await used.has('b')]).to.deep.equal([true, false]);
+      const [key = ''] = await redis.run((each) => each.keys('*'));
+      expect(key).to.match(/^p:/);
+      expect(await redis.run((each) => each.pTTL(key))).to.be.within(LONGEST_VALID_MS, 3_600_000);
+    } finally {
+      redis.disconnect();
+      await server.close();
+    }
+  });
+});
