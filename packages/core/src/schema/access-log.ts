@@ -18,15 +18,15 @@ import {
 import { HeaderMatcher } from './matcher.ts';
 
 const value = block({
-  defaultValue: int('The number, unless the runtime key has another one.', { minimum: 0 }),
-  runtimeKey: text('Runtime key that may replace it.'),
+  defaultValue: int('The number, unless the runtime key overrides it.', { minimum: 0 }),
+  runtimeKey: text('Runtime key that may override it.'),
 });
 const comparison = of(
   block({
     op: enumeration(['EQ', 'GE', 'LE'], 'Equal, at least, at most.', { default: 'EQ' }),
-    value: of(value, 'What it is compared with.'),
+    value: of(value, 'The value to compare with.'),
   }),
-  'How it is compared.',
+  'The comparison.',
 );
 const several = (description: string) =>
   of(block({ filters: list(self('AccessLogFilter'), 'The filters; at least two.') }), description);
@@ -35,19 +35,21 @@ const filter = block(
   {
     statusCodeFilter: of(block({ comparison }), 'By status.'),
     durationFilter: of(block({ comparison }), 'By duration in milliseconds.'),
-    notHealthCheckFilter: empty('All but health checks.'),
-    traceableFilter: empty('Requests that are traced.', notYet),
+    notHealthCheckFilter: empty('All requests except health checks.'),
+    traceableFilter: empty('Traced requests.', notYet),
     runtimeFilter: of(
       block({
         runtimeKey: text('Runtime key with the share.'),
         percentSampled: of(
           block({
-            numerator: int('Upper part of the fraction.', { minimum: 0 }),
-            denominator: enumeration(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Lower part.', { default: 'HUNDRED' }),
+            numerator: int('Numerator of the fraction.', { minimum: 0 }),
+            denominator: enumeration(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Denominator of the fraction.', {
+              default: 'HUNDRED',
+            }),
           }),
           'Share of requests.',
         ),
-        useIndependentRandomness: bool('Draws anew instead of using the request id.', { default: false }),
+        useIndependentRandomness: bool('Draws a random number instead of using the request id.', { default: false }),
       }),
       'A share of requests.',
     ),
@@ -56,13 +58,13 @@ const filter = block(
     grpcStatusFilter: of(
       block({
         statuses: list(anything(), 'Statuses by name or number.'),
-        exclude: bool('All but these.', { default: false }),
+        exclude: bool('Excludes these statuses instead.', { default: false }),
       }),
       'By gRPC status.',
       notYet,
     ),
-    andFilter: several('All of them hold.'),
-    orFilter: several('One of them holds.'),
+    andFilter: several('All of them must match.'),
+    orFilter: several('One of them must match.'),
   },
   {
     oneOf: [
@@ -94,9 +96,9 @@ export const AccessLogFilter = named<AccessLogFilter>('AccessLogFilter', filter)
 
 const fileSink = block(
   {
-    path: text('File that lines are added to; `/dev/stdout` is standard output.'),
-    stringFormat: text('Line with command operators; needs its own newline. Empty: the default line.'),
-    jsonFormat: map(anything(), 'Command operators by key; one JSON object a line.'),
+    path: text('File to append lines to; `/dev/stdout` is standard output.'),
+    stringFormat: text('Format with command operators; must end with its own newline. Empty: the default format.'),
+    jsonFormat: map(anything(), 'Command operators by key; one JSON object per line.'),
   },
   { oneOf: [{ members: ['stringFormat', 'jsonFormat'] }] },
 );
@@ -104,10 +106,10 @@ const names = (what: string) => list(text(), what);
 const grpcService = block({
   logName: text('Name of the log.'),
   staticClusterName: text('Cluster of the server.', { default: 'access_log_cluster' }),
-  additionalRequestHeadersToLog: names('Request headers sent in addition.'),
-  additionalResponseHeadersToLog: names('Response headers sent in addition.'),
-  additionalResponseTrailersToLog: names('Response trailers sent in addition.'),
-  filterStateObjectsToLog: names('Objects of concerns sent in addition.'),
+  additionalRequestHeadersToLog: names('Additional request headers to send.'),
+  additionalResponseHeadersToLog: names('Additional response headers to send.'),
+  additionalResponseTrailersToLog: names('Additional response trailers to send.'),
+  filterStateObjectsToLog: names('Additional filter state objects to send.'),
 });
 const openTelemetry = block({
   logName: text('Name of the log.'),
@@ -117,22 +119,22 @@ const openTelemetry = block({
       authority: text('`:authority` of the calls.'),
       headers: anything('Headers of the calls.'),
       insecure: bool('Plain text.', { default: false }),
-      sslConfig: anything('TLS towards the collector.'),
-      timeout: duration('Longest time for a call.'),
+      sslConfig: anything('TLS to the collector.'),
+      timeout: duration('Timeout of a call.'),
     }),
-    'Who gets the lines.',
+    'The collector.',
   ),
-  filterStateObjectsToLog: names('Objects of concerns sent in addition.'),
-  disableBuiltinLabels: bool('Leaves out the usual labels.', { default: false }),
+  filterStateObjectsToLog: names('Additional filter state objects to send.'),
+  disableBuiltinLabels: bool('Omits the built-in labels.', { default: false }),
   body: anything('Body of an entry.'),
   attributes: anything('Attributes of an entry.'),
 });
 const log = block(
   {
-    fileSink: of(fileSink, 'Lines in a file or on standard output.'),
+    fileSink: of(fileSink, 'Writes lines to a file or to standard output.'),
     grpcService: of(grpcService, 'Sends entries to a server.', notYet),
     openTelemetryService: of(openTelemetry, 'Sends entries to a collector.', notYet),
-    filter: of(AccessLogFilter, 'Which requests are logged. Unset: all.'),
+    filter: of(AccessLogFilter, 'Selects the requests to log. Unset: all.'),
   },
   { oneOf: [{ members: ['fileSink', 'grpcService', 'openTelemetryService'] }] },
 );

@@ -17,8 +17,8 @@ export const AuthStep = named<AuthStep>('AuthStep', step);
 const fields = block(
   {
     configs: list(AuthStep, 'The steps, in order; at least one.'),
-    booleanExpr: text('Names of steps joined by `&&`, `||`, `!` and parentheses. Default: all of them, in order.'),
-    failOnRedirect: bool('Answers 401 instead of a redirect to a login.', { default: false }),
+    booleanExpr: text('Step names combined with `&&`, `||`, `!` and parentheses. Default: all steps, in order.'),
+    failOnRedirect: bool('Returns 401 instead of redirecting to a login.', { default: false }),
   },
   { required: ['configs'] },
 );

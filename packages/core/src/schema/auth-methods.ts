@@ -49,31 +49,31 @@ export const BasicAuth = named<BasicAuth>('BasicAuth', basic);
 const metadataEntry = map(
   block({
     name: text('Metadata entry of the key.'),
-    required: bool('Rejects keys without the entry.', { default: false }),
+    required: bool('Rejects API keys without the entry.', { default: false }),
   }),
-  'Metadata entry by request header that it is sent in.',
+  'Metadata entries by the request header that carries them.',
 );
-const labelSelector = map(text(), 'Labels that the Secret of a key has to carry.');
-const apiKeySecretRefs = list(ref(), 'Secrets with keys.');
+const labelSelector = map(text(), 'Labels that the Secret of a key must have.');
+const apiKeySecretRefs = list(ref(), 'Secrets with API keys.');
 const aerospike = block(
   {
     hostname: text('Host of the database.'),
-    namespace: text('Namespace in it.', { default: 'vendor-namespace' }),
-    set: text('Set in it.', { default: 'apikeys' }),
+    namespace: text('Namespace in the database.', { default: 'vendor-namespace' }),
+    set: text('Set in the database.', { default: 'apikeys' }),
     port: int('Port.', { minimum: 0, maximum: 65535, default: 3000 }),
-    batchSize: int('Keys read at once.', { minimum: 0, default: 5000 }),
+    batchSize: int('Number of keys per read.', { minimum: 0, default: 5000 }),
     labelSelector,
     nodeTlsName: text('Server name for TLS.'),
     certPath: text('File with the client certificate.'),
     keyPath: text('File with its key.'),
     rootCaPath: text('File with root certificates.'),
-    allowInsecure: bool('Does not check the certificate.', { default: false }),
-    tlsVersion: text('Oldest TLS version.', { default: '1.3' }),
+    allowInsecure: bool('Skips certificate verification.', { default: false }),
+    tlsVersion: text('Minimum TLS version.', { default: '1.3' }),
     tlsCurveGroups: list(anything(), 'Curves.'),
     commitAll: int('Writes to all replicas.'),
     commitMaster: int('Writes to the master.'),
-    readModeSc: anything('Reads in strong consistency.'),
-    readModeAp: anything('Reads in availability mode.'),
+    readModeSc: anything('Read mode for strong consistency.'),
+    readModeAp: anything('Read mode for availability.'),
   },
   { oneOf: [{ members: ['commitAll', 'commitMaster'] }] },
 );
@@ -90,7 +90,7 @@ const apiKey = block(
     headersFromMetadataEntry: metadataEntry,
     headersFromMetadata: metadataEntry,
     skipMetadataValidation: bool(
-      'Takes metadata that is no header value: as UTF-8, or where no header can carry it only for later steps.',
+      'Accepts metadata that is not a valid header value: sends it as UTF-8, or passes it only to later steps if no header can carry it.',
       { default: false },
     ),
     hmac: of(
@@ -105,8 +105,8 @@ const apiKey = block(
       'Stored keys are digests.',
     ),
     match: of(
-      block({ headers: list(block({ name: text('Header and data key.') }), 'Headers that have to equal data keys.') }),
-      'More that has to fit; only with `digest`.',
+      block({ headers: list(block({ name: text('Header and data key.') }), 'Headers that must equal data keys.') }),
+      'Additional conditions; only with `digest`.',
     ),
   },
   { oneOf: [{ members: ['k8sSecretApikeyStorage', 'aerospikeApikeyStorage'] }, { members: ['hmac', 'digest'] }] },
@@ -116,12 +116,12 @@ export interface ApiKeyAuth extends Static<typeof apiKey> {}
 export const ApiKeyAuth = named<ApiKeyAuth>('ApiKeyAuth', apiKey);
 
 const hmac = block({
-  secretRefs: of(block({ secretRefs: list(ref(), 'Secrets with user name and password.') }), 'Who may sign.'),
+  secretRefs: of(block({ secretRefs: list(ref(), 'Secrets with user name and password.') }), 'Users that may sign.'),
   parametersInHeaders: empty('The signature is in headers.'),
 });
 const opaOptions = of(
   block({
-    fastInputConversion: bool('Hands over scalars, maps and lists of strings only.', { default: false }),
+    fastInputConversion: bool('Passes only scalars, maps and lists of strings.', { default: false }),
     returnDecisionReason: bool('Deprecated; keeps the reason as metadata.', { default: false }),
   }),
   'Options.',
@@ -129,7 +129,7 @@ const opaOptions = of(
 const opa = block(
   {
     modules: list(ref(), 'ConfigMaps with Rego modules.'),
-    query: text('Query whose result has to be true.'),
+    query: text('Query whose result must be true.'),
     options: opaOptions,
   },
   { required: ['query'] },
@@ -137,7 +137,7 @@ const opa = block(
 const opaServer = block(
   {
     package: text('Package of the rule.'),
-    ruleName: text('Rule, with slashes for parts of it.'),
+    ruleName: text('Rule, with slashes between its parts.'),
     serverAddr: text('Address of the server, `host:port`.', { default: 'http://localhost:8181' }),
     options: opaOptions,
   },
@@ -146,24 +146,24 @@ const opaServer = block(
 const ldap = block(
   {
     address: text('Address of the server, `host:port` or `ldap://host:port`.'),
-    userDnTemplate: text('Name of a user entry, with one `%s` for the user.'),
+    userDnTemplate: text('Distinguished name of a user entry, with one `%s` for the user.'),
     membershipAttributeName: text('Attribute with the groups.', { default: 'memberOf' }),
-    allowedGroups: list(text(), 'Groups of which the user needs one.'),
-    searchFilter: text('Filter of the search.', { default: '(uid=*)' }),
-    disableGroupChecking: bool('Does not look at groups.', { default: false }),
+    allowedGroups: list(text(), 'Allowed groups; the user must be in one of them.'),
+    searchFilter: text('Search filter.', { default: '(uid=*)' }),
+    disableGroupChecking: bool('Skips the group check.', { default: false }),
     pool: of(
       block({
-        maxSize: int('Most connections kept.', { minimum: 0, default: 5 }),
-        initialSize: int('Connections made at the start.', { minimum: 0, default: 2 }),
+        maxSize: int('Maximum number of pooled connections.', { minimum: 0, default: 5 }),
+        initialSize: int('Connections opened at startup.', { minimum: 0, default: 2 }),
       }),
       'Connections.',
     ),
     groupLookupSettings: of(
       block({
-        checkGroupsWithServiceAccount: bool('Looks for groups with a service account.', { default: false }),
+        checkGroupsWithServiceAccount: bool('Searches groups with a service account.', { default: false }),
         credentialsSecretRef: ref('Secret of the service account.'),
       }),
-      'How groups are looked for.',
+      'How groups are searched.',
     ),
   },
   { required: ['address'] },
@@ -173,8 +173,8 @@ const portal = block(
     url: text('Address of the portal.'),
     apiKeyHeader: text('Header with the key.'),
     redisOptions: of(RedisOptions, 'Cache.'),
-    cacheDuration: duration('How long answers are kept.', { default: '60s' }),
-    requestTimeout: duration('Longest time for an answer.', { default: '200ms' }),
+    cacheDuration: duration('How long responses are cached.', { default: '60s' }),
+    requestTimeout: duration('Timeout of a request.', { default: '200ms' }),
   },
   { required: ['url'] },
 );
@@ -185,17 +185,17 @@ const plugin = block({
   config: anything('Settings.'),
 });
 
-/** The methods of an auth step, of which it has one. */
+/** The methods of an auth step; a step has exactly one. */
 export const AUTH_METHODS = {
   basicAuth: of(BasicAuth, 'User name and password.'),
   oauth2: of(Oauth2, 'Login at a provider, or its access tokens.'),
   apiKeyAuth: of(ApiKeyAuth, 'A key in a request header.'),
   hmacAuth: of(hmac, 'Signed requests.', refused),
-  jwt: empty('True when a token was verified before.'),
+  jwt: empty('Succeeds if a token was verified earlier.'),
   opaAuth: of(opa, 'Rego rules.', refused),
   opaServerAuth: of(opaServer, 'An Open Policy Agent server.', refused),
   ldap: of(ldap, 'Users and groups of an LDAP server.', refused),
-  passThroughAuth: of(PassThroughAuth, 'An own server decides.'),
+  passThroughAuth: of(PassThroughAuth, 'Your own server decides.'),
   portalAuth: of(portal, 'Keys and tokens of a developer portal.', refused),
   oauth: of(OidcShort, 'Deprecated; login at a provider.', refused),
   pluginAuth: of(plugin, 'Deprecated; a plugin decides.', refused),

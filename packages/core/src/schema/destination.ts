@@ -10,10 +10,10 @@ const destinationSpec = block(
       block({
         logicalName: text('Function of the upstream, by logical name.'),
         invocationStyle: enumeration(['SYNC', 'ASYNC'], 'Whether the answer is waited for.', { default: 'SYNC' }),
-        requestTransformation: bool('Sends method, path and headers along.', { default: false }),
-        responseTransformation: bool('Deprecated; reads the answer as HTML.', { default: false }),
-        unwrapAsAlb: bool('Reads the answer as a load balancer would.', { default: false }),
-        unwrapAsApiGateway: bool('Reads the answer as an API gateway would.', { default: false }),
+        requestTransformation: bool('Also sends method, path and headers.', { default: false }),
+        responseTransformation: bool('Deprecated; reads the response as HTML.', { default: false }),
+        unwrapAsAlb: bool('Reads the response as a load balancer would.', { default: false }),
+        unwrapAsApiGateway: bool('Reads the response as an API gateway would.', { default: false }),
         wrapAsApiGateway: bool('Calls as an API gateway would.', { default: false }),
       }),
       'Calls a cloud function.',
@@ -22,8 +22,8 @@ const destinationSpec = block(
     rest: of(
       block({
         functionName: text('Function of the upstream.'),
-        parameters: of(FunctionParameters, 'Where its parameters come from.'),
-        responseTransformation: of(TransformationTemplate, 'Change of the response.'),
+        parameters: of(FunctionParameters, 'Sources of its parameters.'),
+        responseTransformation: of(TransformationTemplate, 'Transformation of the response.'),
       }),
       'Calls a function of a REST service.',
     ),
@@ -32,7 +32,7 @@ const destinationSpec = block(
         package: text('Package of the service.'),
         service: text('Name of the service.'),
         function: text('Name of the method.'),
-        parameters: of(FunctionParameters, 'Where its fields come from.'),
+        parameters: of(FunctionParameters, 'Sources of its fields.'),
       }),
       'Deprecated; calls a gRPC method.',
     ),
@@ -42,7 +42,7 @@ const destinationSpec = block(
 
 const fields = block(
   {
-    upstream: ref('The upstream. Namespace when missing: that of the resource it is written in.'),
+    upstream: ref('The upstream. Default namespace: that of the enclosing resource.'),
     kube: of(
       block({
         ref: ref('The Service.'),
@@ -54,14 +54,18 @@ const fields = block(
     consul: of(
       block({
         serviceName: text('Name of the service.'),
-        tags: list(text(), 'Tags that instances have to carry.'),
-        dataCenters: list(text(), 'Data centres. Empty: all.'),
+        tags: list(text(), 'Tags that instances must have.'),
+        dataCenters: list(text(), 'Data centers. Empty: all.'),
       }),
       'A service in Consul.',
       notYet,
     ),
-    destinationSpec: of(destinationSpec, 'Function of the upstream that is called.', notYet),
-    subset: of(block({ values: map(text(), 'Value by label.') }), 'Only endpoints with these labels.', notYet),
+    destinationSpec: of(destinationSpec, 'Function of the upstream to call.', notYet),
+    subset: of(
+      block({ values: map(text(), 'Value by label.') }),
+      'Restricts the endpoints to those with these labels.',
+      notYet,
+    ),
   },
   { oneOf: [{ members: ['upstream', 'kube', 'consul'] }] },
 );
@@ -70,15 +74,15 @@ export interface DestinationSpec extends Static<typeof fields> {}
 export const DestinationSpec = named<DestinationSpec>('Destination', fields);
 
 const weighted = block({
-  destination: of(DestinationSpec, 'Where this share goes.'),
-  weight: int('Share, in proportion to the sum of all weights, which has to be at least 1.', {
+  destination: of(DestinationSpec, 'The destination of this share.'),
+  weight: int('Share relative to the sum of all weights, which must be at least 1.', {
     minimum: 0,
     maximum: 4294967295,
     default: 0,
   }),
   options: of(WeightedDestinationOptions, 'Options of this share.'),
 });
-/** A destination with its share of the requests. */
+/** A destination with its weight. */
 export interface WeightedDestination extends Static<typeof weighted> {}
 export const WeightedDestination = named<WeightedDestination>('WeightedDestination', weighted);
 

@@ -3,10 +3,10 @@ import { Matcher } from './matcher.ts';
 
 const mask = {
   name: text('Name of the action.'),
-  maskChar: text('Character put in place.', { default: 'X' }),
+  maskChar: text('Replacement character.', { default: 'X' }),
   percent: of(
     block({ value: float('Percent.', { minimum: 0, maximum: 100, default: 75 }) }),
-    'Share of the match that is masked, from the left.',
+    'Share of the match to mask, from the left.',
   ),
 } as const;
 const action = block({
@@ -25,7 +25,7 @@ const action = block({
       'ALL_CREDIT_CARDS_COMBINED',
       'KEYVALUE',
     ],
-    'What is looked for.',
+    'Patterns to find.',
     { default: 'CUSTOM' },
   ),
   customAction: of(
@@ -35,24 +35,24 @@ const action = block({
       regexActions: list(
         block({
           regex: regex('RE2 expression.'),
-          subgroup: int('Group that is masked.', { minimum: 0, default: 0 }),
+          subgroup: int('Capture group to mask.', { minimum: 0, default: 0 }),
         }),
         'RE2 expressions, in order.',
       ),
     }),
-    'Own expressions.',
+    'Custom expressions.',
   ),
   keyValueAction: of(
-    block({ ...mask, keyToMask: text('Header or metadata key whose value is masked.') }, { required: ['keyToMask'] }),
+    block({ ...mask, keyToMask: text('Header or metadata key whose value to mask.') }, { required: ['keyToMask'] }),
     'The value of a key.',
   ),
-  shadow: bool('Only counts.', { default: false }),
+  shadow: bool('Counts matches without masking.', { default: false }),
 });
 const enabledFor = enumeration(['RESPONSE_BODY', 'ACCESS_LOGS', 'ALL'], 'Where values are masked.', {
   default: 'RESPONSE_BODY',
 });
 
-const fields = block({ actions: list(action, 'What is masked.'), enabledFor });
+const fields = block({ actions: list(action, 'What to mask.'), enabledFor });
 /** Masks sensitive values. */
 export interface Dlp extends Static<typeof fields> {}
 export const Dlp = named<Dlp>('Dlp', fields);
@@ -60,10 +60,10 @@ export const Dlp = named<Dlp>('Dlp', fields);
 const listener = block({
   dlpRules: list(
     block({
-      matcher: of(Matcher, 'Requests it is for. Unset: all.'),
-      actions: list(action, 'What is masked.'),
+      matcher: of(Matcher, 'Requests to which it applies. Unset: all.'),
+      actions: list(action, 'What to mask.'),
     }),
-    'The first that fits is used.',
+    'The first match is used.',
   ),
   enabledFor,
 });

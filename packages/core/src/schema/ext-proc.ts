@@ -24,13 +24,13 @@ const grpcService = block({
   extProcServerRef: ref('Upstream of the server.'),
   authority: text('`:authority` of the calls.'),
   retryPolicy: anything('Retries of the calls.'),
-  timeout: duration('Longest time for a call.'),
-  initialMetadata: list(block({ key: text('Metadata key.'), value: text('Its value.') }), 'Metadata sent along.'),
+  timeout: duration('Timeout of a call.'),
+  initialMetadata: list(block({ key: text('Metadata key.'), value: text('Its value.') }), 'Metadata to send.'),
 });
 const fields = block({
-  grpcService: of(grpcService, 'The server that is asked.'),
-  filterStage: of(stage, 'Where in the chain it is asked.'),
-  failureModeAllow: bool('True lets requests pass when the server fails.', { default: false }),
+  grpcService: of(grpcService, 'The external processing server.'),
+  filterStage: of(stage, 'The stage in which the server is called.'),
+  failureModeAllow: bool('True allows requests if the server fails.', { default: false }),
   processingMode: of(
     block({
       requestHeaderMode: enumeration(HEADER_MODES, 'Request headers.', { default: 'DEFAULT' }),
@@ -40,32 +40,32 @@ const fields = block({
       requestTrailerMode: enumeration(HEADER_MODES, 'Request trailers.', { default: 'DEFAULT' }),
       responseTrailerMode: enumeration(HEADER_MODES, 'Response trailers.', { default: 'DEFAULT' }),
     }),
-    'Which parts of a message are sent.',
+    'Parts of a message to send.',
   ),
-  messageTimeout: duration('Longest time for one answer, at most 1h.', { default: '200ms' }),
-  maxMessageTimeout: duration('Longest time the server may ask for.', { default: '0s' }),
+  messageTimeout: duration('Timeout of one response, at most 1h.', { default: '200ms' }),
+  maxMessageTimeout: duration('Maximum timeout that the server may request.', { default: '0s' }),
   statPrefix: text('Prefix of the statistics.'),
   mutationRules: anything('Which headers the server may change.'),
-  disableClearRouteCache: bool('Keeps the route even when the server asks to choose again.', { default: false }),
-  forwardRules: of(block({ allowedHeaders: anything('Headers that are sent.') }), 'What is sent.'),
+  disableClearRouteCache: bool('Keeps the route even if the server requests a new selection.', { default: false }),
+  forwardRules: of(block({ allowedHeaders: anything('Headers to send.') }), 'What to send.'),
   allowModeOverride: bool('The server may change the processing mode.', { default: false }),
-  metadataContextNamespaces: list(text(), 'Metadata namespaces that are sent.'),
+  metadataContextNamespaces: list(text(), 'Metadata namespaces to send.'),
   filterMetadata: map(anything(), 'Metadata of the calls.'),
   asyncMode: bool('Accepted without effect.', { default: false }),
   requestAttributes: list(text(), 'Accepted without effect.'),
   responseAttributes: list(text(), 'Accepted without effect.'),
 });
-/** A server that looks at and changes messages. */
+/** A server that inspects and changes messages. */
 export interface ExtProc extends Static<typeof fields> {}
 export const ExtProc = named<ExtProc>('ExtProc', fields);
 
 const route = block(
   {
     disabled: bool('True switches it off here.', { default: false }),
-    overrides: anything('Settings that differ here.'),
+    overrides: anything('Overrides for this level.'),
   },
   { oneOf: [{ members: ['disabled', 'overrides'] }] },
 );
-/** External processing of one place. */
+/** External processing at one level. */
 export interface ExtProcRoute extends Static<typeof route> {}
 export const ExtProcRoute = named<ExtProcRoute>('ExtProcRoute', route);

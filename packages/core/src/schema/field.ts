@@ -8,11 +8,11 @@ export type { Static } from 'typebox';
  */
 export type Support = 'yes' | 'notYet' | 'refused';
 
-/** What a field says beside its type and its description. */
+/** Annotations of a field besides its type and description. */
 export interface FieldOptions {
   readonly default?: unknown;
   readonly 'x-support'?: Support;
-  /** What to write in place of a field that is not supported. */
+  /** What to use instead of an unsupported field. */
   readonly 'x-instead'?: string;
   /** Set on a field that holds a secret itself, not on a reference to one. */
   readonly 'x-secret'?: Secrecy;
@@ -32,18 +32,18 @@ export const notYet = { 'x-support': 'notYet' } as const;
 /** Mixed into the options of a security field that is not supported yet. */
 export const refused = { 'x-support': 'refused' } as const;
 
-/** Members of which one object may set only one; with `required` it must set one, else `message` is the problem. */
+/** Members of which an object may set at most one; with `required` exactly one, otherwise `message` is reported. */
 export interface OneOf {
   readonly members: readonly string[];
   readonly required?: boolean;
   readonly message?: string;
 }
 
-/** What a block says beside its fields: all of it is checked by name, after the schema. */
+/** Annotations of a block besides its fields; checked by name, after the schema. */
 export interface BlockOptions<K extends string = string> {
   readonly oneOf?: readonly OneOf[];
   readonly required?: readonly K[];
-  /** Keys of the field `options` that may be written here too; reading moves them there. */
+  /** Keys of the field `options` that may also be written here; normalization moves them there. */
   readonly beside?: readonly string[];
 }
 
@@ -60,7 +60,7 @@ function field<T>(schema: object, description: string | undefined, options: obje
   return Type.Unsafe<T>({ ...schema, ...options, ...(description !== undefined && { description }) });
 }
 
-/** An object whose fields are all optional and all known. */
+/** An object with known, optional fields. */
 export function block<const P extends Fields>(
   properties: P,
   { oneOf, required, beside }: BlockOptions<keyof P & string> = {},
@@ -87,19 +87,19 @@ export function named<T>(title: string, fields: TUnsafe<unknown>): TUnsafe<T> {
   return field<T>(fields, undefined, { title });
 }
 
-/** The named block that encloses this place: how a block contains itself. */
+/** Refers to the enclosing named block, so that a block can contain itself. */
 export const self = (title: string): TUnsafe<unknown> => Type.Unsafe<unknown>({ 'x-ref': title });
 
-/** A field that holds another schema, with what this place says of it. */
+/** A field with another schema, described for this place. */
 export const of = <T>(schema: TUnsafe<T>, description: string, options?: FieldOptions): TUnsafe<T> =>
   field<T>(schema, description, options);
 
-/** What numbers an enum's names have: from 0 unless `first` says otherwise. */
+/** The numbers of enum names, starting at `first` (default 0). */
 export interface EnumOptions extends FieldOptions {
   readonly first?: number;
 }
 
-/** An enum by name or number; a resource that was read always has the name. */
+/** An enum, written by name or number; validated resources always contain the name. */
 export function enumeration<const N extends readonly string[]>(
   names: N,
   description?: string,
@@ -119,7 +119,7 @@ export const text = (description?: string, options?: FieldOptions) =>
   field<string>({ type: 'string' }, description, options);
 export const bool = (description?: string, options?: FieldOptions) =>
   field<boolean>({ type: 'boolean' }, description, options);
-/** Text, which may be written as `true` or `false` without quotes. */
+/** Text, also written as `true` or `false` without quotes. */
 export const textOrBool = (description?: string, options?: FieldOptions) =>
   field<string | boolean>({ type: ['string', 'boolean'] }, description, options);
 export const int = (description?: string, options?: FieldOptions & Bounds) =>
@@ -130,7 +130,7 @@ export const list = <T>(items: TUnsafe<T>, description?: string, options?: Field
   field<readonly T[]>({ type: 'array', items }, description, options);
 export const map = <T>(values: TUnsafe<T>, description?: string, options?: FieldOptions) =>
   field<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values }, description, options);
-/** Any JSON value: free-form settings that are handed on. */
+/** Any JSON value: free-form settings that are passed on. */
 export const anything = (description?: string, options?: FieldOptions) => field<unknown>({}, description, options);
 /** An object with no fields, e.g. `random: {}`. */
 export const empty = (description?: string, options?: FieldOptions) =>
@@ -138,11 +138,9 @@ export const empty = (description?: string, options?: FieldOptions) =>
 
 const refFields = block({
   name: text('Name of the resource.'),
-  namespace: text(
-    'Its namespace. Where it may be left out, the field that holds the reference says which one is meant.',
-  ),
+  namespace: text('Its namespace. If it is optional, the field with the reference describes the default.'),
 });
-/** Names a resource; the namespace may be missing where a default is said. */
+/** A reference to a resource; the namespace may be omitted if the field describes a default. */
 export interface Ref extends Static<typeof refFields> {}
 export const Ref = named<Ref>('Ref', refFields);
 /** A field that names another resource. */

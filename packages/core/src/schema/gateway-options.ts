@@ -31,7 +31,7 @@ const UINT32 = { minimum: 0, maximum: 4294967295 } as const;
 
 const socketOption = block(
   {
-    description: text('For people.'),
+    description: text('Description for users.'),
     level: int('Level of the option, e.g. 6 for TCP.'),
     name: int('Number of the option.'),
     intValue: int('Value as a number.'),
@@ -48,23 +48,27 @@ const proxyProtocol = block({
       tlvType: int('Type of the value.', { minimum: 0, maximum: 255 }),
       onTlvPresent: of(
         block({ key: text('Metadata key.'), metadataNamespace: text('Metadata namespace.') }),
-        'Where it is kept.',
+        'Where the value is stored.',
       ),
     }),
-    'Values of the PROXY header that are kept.',
+    'Values of the PROXY header to store.',
   ),
-  allowRequestsWithoutProxyProtocol: bool('Takes connections without the header as well.', { default: false }),
+  allowRequestsWithoutProxyProtocol: bool('Also accepts connections without the header.', { default: false }),
 });
 const listener = block({
-  accessLoggingService: of(AccessLoggingService, 'Where requests are logged.'),
-  listenerAccessLoggingService: of(AccessLoggingService, 'Where connections are logged.', notYet),
+  accessLoggingService: of(AccessLoggingService, 'Access logs for requests.'),
+  listenerAccessLoggingService: of(AccessLoggingService, 'Access logs for connections.', notYet),
   extensions: anything('Free-form settings for extensions.', notYet),
-  perConnectionBufferLimitBytes: int('Bytes held per connection.', { ...UINT32, default: 1048576, ...notYet }),
+  perConnectionBufferLimitBytes: int('Maximum buffered bytes per connection.', {
+    ...UINT32,
+    default: 1048576,
+    ...notYet,
+  }),
   socketOptions: list(socketOption, 'Options of the listening socket.', notYet),
   proxyProtocol: of(proxyProtocol, 'Reads the PROXY header of a load balancer.', notYet),
   connectionBalanceConfig: of(
-    block({ exactBalance: empty('Every worker gets the same number of connections.') }),
-    'How connections are shared among workers.',
+    block({ exactBalance: empty('Balances to the same number of connections per worker.') }),
+    'How connections are balanced between workers.',
     notYet,
   ),
   tcpStats: anything('Statistics of the TCP layer.', notYet),
@@ -74,47 +78,50 @@ export interface ListenerOptions extends Static<typeof listener> {}
 export const ListenerOptions = named<ListenerOptions>('ListenerOptions', listener);
 
 const gzip = block({
-  memoryLevel: int('Memory used, 1 to 9.', { minimum: 1, maximum: 9, default: 5 }),
-  contentLength: int('Smallest body in bytes.', { minimum: 30, default: 30 }),
+  memoryLevel: int('Memory level, 1 to 9.', { minimum: 1, maximum: 9, default: 5 }),
+  contentLength: int('Minimum body size in bytes.', { minimum: 30, default: 30 }),
   compressionLevel: enumeration(['DEFAULT', 'BEST', 'SPEED'], 'Small or fast.', { default: 'DEFAULT' }),
   compressionStrategy: enumeration(['DEFAULT', 'FILTERED', 'HUFFMAN', 'RLE'], 'How matches are looked for.', {
     default: 'DEFAULT',
   }),
-  contentType: list(text(), 'Content types that are compressed. Empty: the usual text types.'),
-  disableOnEtagHeader: bool('Leaves responses with an etag alone.', { default: false }),
-  removeAcceptEncodingHeader: bool('Does not hand `accept-encoding` on.', { default: false }),
-  windowBits: int('Size of the window, 9 to 15.', { minimum: 9, maximum: 15, default: 12 }),
+  contentType: list(text(), 'Content types to compress. Empty: common text types.'),
+  disableOnEtagHeader: bool('Does not compress responses with an etag.', { default: false }),
+  removeAcceptEncodingHeader: bool('Does not forward `accept-encoding`.', { default: false }),
+  windowBits: int('Window bits, 9 to 15.', { minimum: 9, maximum: 15, default: 12 }),
 });
 const dnsCache = block(
   {
-    dnsLookupFamily: enumeration(['V4_PREFERRED', 'V4_ONLY', 'V6_ONLY', 'AUTO', 'ALL'], 'Addresses asked for.'),
-    dnsRefreshRate: duration('Time between look-ups.', { default: '60s' }),
-    hostTtl: duration('Time an unused host is kept.', { default: '5m' }),
-    maxHosts: int('Most hosts kept.', { minimum: 1, default: 1024 }),
+    dnsLookupFamily: enumeration(['V4_PREFERRED', 'V4_ONLY', 'V6_ONLY', 'AUTO', 'ALL'], 'Address families to look up.'),
+    dnsRefreshRate: duration('Interval between lookups.', { default: '60s' }),
+    hostTtl: duration('How long an unused host is kept.', { default: '5m' }),
+    maxHosts: int('Maximum number of hosts kept.', { minimum: 1, default: 1024 }),
     dnsFailureRefreshRate: of(
       block({
-        baseInterval: duration('First wait.'),
-        maxInterval: duration('Longest wait. Default: ten times the base.'),
+        baseInterval: duration('Base interval.'),
+        maxInterval: duration('Maximum interval. Default: ten times the base.'),
       }),
-      'Wait after a failed look-up.',
+      'Backoff after a failed lookup.',
     ),
-    dnsCacheCircuitBreaker: of(block({ maxPendingRequests: int('Most requests that wait.', UINT32) }), 'Limits.'),
-    caresDns: anything('Look-ups by c-ares.'),
-    appleDns: anything('Look-ups by the system of a Mac.'),
-    preresolveHostnames: list(anything(), 'Hosts looked up ahead.'),
-    dnsQueryTimeout: duration('Longest time for a look-up.', { default: '5s' }),
+    dnsCacheCircuitBreaker: of(
+      block({ maxPendingRequests: int('Maximum number of waiting requests.', UINT32) }),
+      'Limits.',
+    ),
+    caresDns: anything('Lookups by c-ares.'),
+    appleDns: anything('Lookups by the macOS resolver.'),
+    preresolveHostnames: list(anything(), 'Hosts to resolve at startup.'),
+    dnsQueryTimeout: duration('Timeout of a lookup.', { default: '5s' }),
   },
   { oneOf: [{ members: ['caresDns', 'appleDns'] }] },
 );
 const forwardProxy = block({
-  dnsCacheConfig: of(dnsCache, 'How names are looked up.'),
-  saveUpstreamAddress: bool('Keeps the address for the access log.', { default: false }),
-  sslConfig: of(UpstreamSslConfig, 'TLS towards the hosts.'),
-  circuitBreakers: of(CircuitBreakers, 'Limits towards the hosts.'),
+  dnsCacheConfig: of(dnsCache, 'How names are resolved.'),
+  saveUpstreamAddress: bool('Stores the address for the access log.', { default: false }),
+  sslConfig: of(UpstreamSslConfig, 'TLS to the hosts.'),
+  circuitBreakers: of(CircuitBreakers, 'Circuit breakers for the hosts.'),
 });
 const tap = block({
-  maxBufferedRequestBytes: int('Bytes of a request that are sent.', { ...UINT32, default: 1024 }),
-  maxBufferedResponseBytes: int('Bytes of a response that are sent.', { ...UINT32, default: 1024 }),
+  maxBufferedRequestBytes: int('Maximum request bytes to send.', { ...UINT32, default: 1024 }),
+  maxBufferedResponseBytes: int('Maximum response bytes to send.', { ...UINT32, default: 1024 }),
   maxBufferedRxBytes: int('Other name of `maxBufferedRequestBytes`.', { ...UINT32, default: 1024 }),
   maxBufferedTxBytes: int('Other name of `maxBufferedResponseBytes`.', { ...UINT32, default: 1024 }),
   sinks: list(
@@ -122,16 +129,16 @@ const tap = block({
       {
         grpcService: of(block({ tapServer: ref('Upstream of the server.') }), 'Sends copies over gRPC.'),
         httpService: of(
-          block({ tapServer: ref('Upstream of the server.'), timeout: duration('Longest time for a call.') }),
+          block({ tapServer: ref('Upstream of the server.'), timeout: duration('Timeout of a call.') }),
           'Sends copies over HTTP.',
         ),
       },
       { oneOf: [{ members: ['grpcService', 'httpService'] }] },
     ),
-    'Who gets the copies.',
+    'Receivers of the copies.',
   ),
-  recordHeadersReceivedTime: bool('Notes when headers came.', { default: false }),
-  recordDownstreamConnection: bool('Notes the connection.', { default: false }),
+  recordHeadersReceivedTime: bool('Records when headers were received.', { default: false }),
+  recordDownstreamConnection: bool('Records the connection.', { default: false }),
 });
 const session = block(
   {
@@ -145,10 +152,10 @@ const session = block(
           'The cookie.',
         ),
       }),
-      'Keeps the endpoint in a cookie.',
+      'Stores the endpoint in a cookie.',
     ),
-    headerBased: of(block({ headerName: text('Header name.') }), 'Keeps the endpoint in a header.'),
-    strict: bool('Answers 503 when the endpoint is gone.', { default: false }),
+    headerBased: of(block({ headerName: text('Header name.') }), 'Stores the endpoint in a header.'),
+    strict: bool('Returns 503 if the endpoint is gone.', { default: false }),
   },
   { oneOf: [{ members: ['cookieBased', 'headerBased'] }] },
 );
@@ -159,34 +166,34 @@ const MEASURES = [
   'FIRST_INCOMING_LAST_OUTGOING',
 ] as const;
 const latency = block({
-  request: enumeration(MEASURES, 'What is measured on the way in.', { default: 'LAST_INCOMING_FIRST_OUTGOING' }),
-  response: enumeration(MEASURES, 'What is measured on the way out.', { default: 'LAST_INCOMING_FIRST_OUTGOING' }),
-  measureRequestInternally: bool('Measures within the chain only.', { default: false }),
+  request: enumeration(MEASURES, 'What to measure for downstream.', { default: 'LAST_INCOMING_FIRST_OUTGOING' }),
+  response: enumeration(MEASURES, 'What to measure for upstream.', { default: 'LAST_INCOMING_FIRST_OUTGOING' }),
+  measureRequestInternally: bool('Measures only within the filter chain.', { default: false }),
   chargeClusterStat: bool('Counts for the cluster.', { default: true }),
   chargeListenerStat: bool('Counts for the listener.', { default: true }),
-  emitDynamicMetadata: bool('Keeps it for the access log.', { default: true }),
+  emitDynamicMetadata: bool('Stores it for the access log.', { default: true }),
 });
 const limit = block({
-  maxActiveConnections: int('Most connections at a time.', { minimum: 1 }),
-  delayBeforeClose: duration('Wait before one too many is closed.', { default: '0s', ...notYet }),
+  maxActiveConnections: int('Maximum number of connections.', { minimum: 1 }),
+  delayBeforeClose: duration('Delay before a connection above the limit is closed.', { default: '0s', ...notYet }),
 });
 /** Limits the number of connections. */
 export interface ConnectionLimit extends Static<typeof limit> {}
 export const ConnectionLimit = named<ConnectionLimit>('ConnectionLimit', limit);
 
 const http = block({
-  httpConnectionManagerSettings: of(HttpConnectionManagerSettings, 'How HTTP is spoken with clients.'),
-  healthCheck: of(block({ path: text('Exact path.') }), 'Answers this path with 200, or 503 while draining.', notYet),
-  grpcWeb: of(block({ disable: bool('Switches it off.', { default: false }) }), 'Translation of gRPC-Web.', notYet),
+  httpConnectionManagerSettings: of(HttpConnectionManagerSettings, 'How the listener handles HTTP.'),
+  healthCheck: of(block({ path: text('Exact path.') }), 'Returns 200 for this path, or 503 while draining.', notYet),
+  grpcWeb: of(block({ disable: bool('Disables it.', { default: false }) }), 'Translation of gRPC-Web.', notYet),
   gzip: of(gzip, 'Compresses responses.', notYet),
-  buffer: of(Buffer, 'Holds requests back until their body is complete.', notYet),
-  csrf: of(Csrf, 'Refuses changing requests from foreign origins.', refused),
-  dynamicForwardProxy: of(forwardProxy, 'Lets routes go to hosts named by requests.', notYet),
+  buffer: of(Buffer, 'Buffers requests until their body is complete.', notYet),
+  csrf: of(Csrf, 'Rejects mutating requests from other origins.', refused),
+  dynamicForwardProxy: of(forwardProxy, 'Allows routes to hosts named by the request.', notYet),
   connectionLimit: of(ConnectionLimit, 'Limits the number of connections.'),
   networkLocalRatelimit: of(TokenBucket, 'Limits new connections.', refused),
   httpLocalRatelimit: of(
     block({
-      defaultLimit: of(TokenBucket, 'Limit of everything that has none of its own.'),
+      defaultLimit: of(TokenBucket, 'Default limit for routes without their own.'),
       localRateLimitPerDownstreamConnection: bool('A bucket for each connection.', { default: false }),
       enableXRatelimitHeaders: bool('Adds `x-ratelimit-*` to responses.', { default: false }),
     }),
@@ -195,45 +202,48 @@ const http = block({
   ),
   router: of(
     block({
-      suppressEnvoyHeaders: bool('Adds no `x-envoy-*` headers.', { default: false }),
-      dynamicStats: bool('Keeps statistics of the router.', { default: true, ...notYet }),
+      suppressEnvoyHeaders: bool('Does not add `x-envoy-*` headers.', { default: false }),
+      dynamicStats: bool('Collects statistics of the router.', { default: true, ...notYet }),
     }),
-    'The last step of the chain.',
+    'The router, the last filter of the chain.',
   ),
   headerValidationSettings: of(
-    block({ disableHttp1MethodValidation: empty('Takes unknown methods.') }),
-    'What is checked in a request head.',
+    block({ disableHttp1MethodValidation: empty('Accepts unknown methods.') }),
+    'Header validation.',
   ),
   grpcJsonTranscoder: of(GrpcJsonTranscoder, 'Translates between JSON and gRPC.', notYet),
-  extauth: of(ExtAuthServer, 'How external auth behaves here, in place of the Settings.'),
-  ratelimitServer: of(RateLimitServer, 'The rate limit server, in place of the Settings.', refused),
+  extauth: of(ExtAuthServer, 'External auth settings here, instead of those in the Settings.'),
+  ratelimitServer: of(RateLimitServer, 'The rate limit server here, instead of that in the Settings.', refused),
   waf: of(Waf, 'Web application firewall.', refused),
   dlp: of(DlpListener, 'Masks sensitive values.', refused),
   caching: of(
     block({
       cachingServiceRef: ref('Upstream of the cache.'),
-      allowedVaryHeaders: list(anything(), 'Headers that `vary` may name.'),
-      timeout: duration('Longest time for the cache.'),
-      maxPayloadSize: int('Largest body in bytes; 0 keeps none.', UINT32),
+      allowedVaryHeaders: list(anything(), 'Headers allowed in `vary`.'),
+      timeout: duration('Timeout of the cache.'),
+      maxPayloadSize: int('Maximum body size in bytes; 0 caches nothing.', UINT32),
     }),
-    'Deprecated; keeps responses in a cache.',
+    'Deprecated; caches responses.',
     notYet,
   ),
   wasm: anything('WebAssembly filters.', notYet),
   proxyLatency: of(latency, 'Measures the time spent in the proxy.', notYet),
-  sanitizeClusterHeader: bool('Removes the header of a cluster-header route from client requests.', {
+  sanitizeClusterHeader: bool('Removes the cluster header of a route from client requests.', {
     default: false,
     ...refused,
   }),
-  leftmostXffAddress: bool('The first address of `x-forwarded-for` is the client.', { default: false, ...notYet }),
-  disableExtProc: bool('Switches external processing off.', { default: false, ...notYet }),
-  disableExtProcEarly: bool('Switches early external processing off.', { default: false, ...notYet }),
-  disableExtProcLate: bool('Switches late external processing off.', { default: false, ...notYet }),
+  leftmostXffAddress: bool('Takes the first address of `x-forwarded-for` as the client.', {
+    default: false,
+    ...notYet,
+  }),
+  disableExtProc: bool('Disables external processing.', { default: false, ...notYet }),
+  disableExtProcEarly: bool('Disables early external processing.', { default: false, ...notYet }),
+  disableExtProcLate: bool('Disables late external processing.', { default: false, ...notYet }),
   extProc: of(ExtProc, 'External processing.', notYet),
   extProcEarly: of(ExtProc, 'Early external processing.', notYet),
   extProcLate: of(ExtProc, 'Late external processing.', notYet),
   tap: of(tap, 'Sends copies of messages to a server.', notYet),
-  statefulSession: of(session, 'Keeps clients at one endpoint.', notYet),
+  statefulSession: of(session, 'Session affinity to one endpoint.', notYet),
 });
 /** HTTP options of a listener, `httpGateway.options`. */
 export interface HttpListenerOptions extends Static<typeof http> {}
@@ -242,24 +252,24 @@ export const HttpListenerOptions = named<HttpListenerOptions>('HttpListenerOptio
 const tcp = block({
   tcpProxySettings: of(
     block({
-      maxConnectAttempts: int('Attempts to connect.', { minimum: 1, default: 1 }),
-      idleTimeout: duration('Longest silence on a connection.', { default: '1h' }),
+      maxConnectAttempts: int('Maximum number of connection attempts.', { minimum: 1, default: 1 }),
+      idleTimeout: duration('Idle timeout of a connection.', { default: '1h' }),
       tunnelingConfig: of(
         block({
           hostname: text('Host of the CONNECT request.'),
           headersToAdd: list(
             block({
               header: of(block({ key: text('Header name.'), value: text('Its value.') }), 'The header.'),
-              append: bool('Adds to the values that are there.', { default: true }),
+              append: bool('Appends to existing values.', { default: true }),
             }),
             'Headers of the CONNECT request.',
           ),
         }),
         'Sends TCP through an HTTP CONNECT tunnel.',
       ),
-      accessLogFlushInterval: duration('Time between log entries of an open connection.'),
+      accessLogFlushInterval: duration('Interval between log entries of an open connection.'),
     }),
-    'How TCP is handed on.',
+    'How TCP is proxied.',
   ),
   connectionLimit: of(ConnectionLimit, 'Limits the number of connections.'),
   localRatelimit: of(TokenBucket, 'Limits new connections.', refused),
@@ -269,7 +279,7 @@ export interface TcpListenerOptions extends Static<typeof tcp> {}
 export const TcpListenerOptions = named<TcpListenerOptions>('TcpListenerOptions', tcp);
 
 const routeConfig = block({
-  maxDirectResponseBodySizeBytes: int('Largest body of a direct response in bytes.', {
+  maxDirectResponseBodySizeBytes: int('Maximum body size of a direct response in bytes.', {
     ...UINT32,
     default: 4096,
   }),

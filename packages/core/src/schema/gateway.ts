@@ -6,13 +6,13 @@ import { LabelExpression } from './matcher.ts';
 import { SslConfig } from './ssl-config.ts';
 
 const httpGateway = block({
-  virtualServices: list(ref(), 'Virtual services by name; only heeded without expressions and selector.'),
-  virtualServiceSelector: map(text(), 'Labels that a virtual service has to carry.'),
+  virtualServices: list(ref(), 'Virtual services by name; only used without expressions and selector.'),
+  virtualServiceSelector: map(text(), 'Labels that a virtual service must have.'),
   virtualServiceExpressions: of(
-    block({ expressions: list(LabelExpression, 'All have to hold.') }),
-    'Expressions that the labels of a virtual service have to fulfil; win over the selector.',
+    block({ expressions: list(LabelExpression, 'All must match.') }),
+    'Expressions that the labels of a virtual service must match; take precedence over the selector.',
   ),
-  virtualServiceNamespaces: list(text(), 'Namespaces that selectors search; `*` is all. Empty: all.'),
+  virtualServiceNamespaces: list(text(), 'Namespaces in which selectors search; `*` is all. Empty: all.'),
   options: of(HttpListenerOptions, 'HTTP options.'),
 });
 /** Serves HTTP. Nothing chosen: all virtual services. */
@@ -24,14 +24,14 @@ const tcpDestination = block(
     single: of(DestinationSpec, 'One destination.'),
     multi: of(MultiDestination, 'Several weighted destinations.'),
     upstreamGroup: ref('An UpstreamGroup.'),
-    forwardSniClusterName: empty('The server name asked for names the cluster.'),
+    forwardSniClusterName: empty('The server name (SNI) is the name of the cluster.'),
   },
   { oneOf: [{ members: ['single', 'multi', 'upstreamGroup', 'forwardSniClusterName'] }] },
 );
 const tcpHost = block({
   name: text('Name in logs and statistics.'),
-  sslConfig: of(SslConfig, 'TLS towards clients, and the server names this host is for.'),
-  destination: of(tcpDestination, 'Where connections go.'),
+  sslConfig: of(SslConfig, 'TLS to clients, and the server names of this host.'),
+  destination: of(tcpDestination, 'The destination of connections.'),
 });
 /** Where TCP connections of one listener go. */
 export interface TcpHost extends Static<typeof tcpHost> {}
@@ -46,15 +46,15 @@ export interface TcpGateway extends Static<typeof tcpGateway> {}
 export const TcpGateway = named<TcpGateway>('TcpGateway', tcpGateway);
 
 const matcher = block({
-  sslConfig: of(SslConfig, 'TLS, and the server names asked for.'),
+  sslConfig: of(SslConfig, 'TLS, and the server names.'),
   sourcePrefixRanges: list(
     block({
       addressPrefix: text('First address.'),
       prefixLen: int('Length of the prefix in bits.', { minimum: 0, maximum: 128 }),
     }),
-    'Addresses that clients connect from.',
+    'Source addresses of clients.',
   ),
-  passthroughCipherSuites: list(text(), 'Cipher suites that are handed on without ending TLS.'),
+  passthroughCipherSuites: list(text(), 'Cipher suites that pass through without TLS termination.'),
 });
 /** Which connections an inner gateway takes. */
 export interface ConnectionMatcher extends Static<typeof matcher> {}
@@ -64,31 +64,31 @@ const delegated = {
   ref: ref('One gateway.'),
   selector: of(
     block({
-      labels: map(text(), 'Labels it has to carry.'),
-      namespaces: list(text(), 'Namespaces that are searched; `*` is all.'),
-      expressions: list(LabelExpression, 'Expressions its labels have to fulfil.'),
+      labels: map(text(), 'Labels that it must have.'),
+      namespaces: list(text(), 'Namespaces to search; `*` is all.'),
+      expressions: list(LabelExpression, 'Expressions that its labels must match.'),
     }),
-    'All that fit.',
+    'All that match.',
   ),
 } as const;
 const hybridGateway = block({
   matchedGateways: list(
     block(
       {
-        matcher: of(ConnectionMatcher, 'Connections it takes.'),
+        matcher: of(ConnectionMatcher, 'Connections that it accepts.'),
         httpGateway: of(HttpGateway, 'Serves HTTP.'),
         tcpGateway: of(TcpGateway, 'Serves TCP.'),
       },
       { oneOf: [{ members: ['httpGateway', 'tcpGateway'] }] },
     ),
-    'Inner gateways; win over delegated ones.',
+    'Inner gateways; take precedence over delegated ones.',
   ),
   delegatedHttpGateways: of(
     block({
       ...delegated,
-      preventChildOverrides: bool('The settings here win over those of the gateways chosen.', { default: false }),
-      httpConnectionManagerSettings: of(HttpConnectionManagerSettings, 'Settings of the gateways chosen.'),
-      sslConfig: of(SslConfig, 'TLS of the gateways chosen.'),
+      preventChildOverrides: bool('These settings override those of the selected gateways.', { default: false }),
+      httpConnectionManagerSettings: of(HttpConnectionManagerSettings, 'Settings of the selected gateways.'),
+      sslConfig: of(SslConfig, 'TLS of the selected gateways.'),
     }),
     'MatchableHttpGateways that belong to it.',
   ),
@@ -118,7 +118,7 @@ export interface GatewaySpec extends Static<typeof fields> {}
 export const GatewaySpec = named<GatewaySpec>('GatewaySpec', fields);
 
 const matchableHttp = block({
-  matcher: of(ConnectionMatcher, 'Connections it takes.', notYet),
+  matcher: of(ConnectionMatcher, 'Connections that it accepts.', notYet),
   httpGateway: of(HttpGateway, 'Serves HTTP.', notYet),
 });
 /** `spec` of a MatchableHttpGateway. */
@@ -126,7 +126,7 @@ export interface MatchableHttpGatewaySpec extends Static<typeof matchableHttp> {
 export const MatchableHttpGatewaySpec = named<MatchableHttpGatewaySpec>('MatchableHttpGatewaySpec', matchableHttp);
 
 const matchableTcp = block({
-  matcher: of(ConnectionMatcher, 'Connections it takes.', notYet),
+  matcher: of(ConnectionMatcher, 'Connections that it accepts.', notYet),
   tcpGateway: of(TcpGateway, 'Serves TCP.', notYet),
 });
 /** `spec` of a MatchableTcpGateway. */

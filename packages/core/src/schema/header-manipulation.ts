@@ -1,15 +1,15 @@
 import { block, bool, list, named, of, ref, text, type Static } from './field.ts';
 
 const header = block({
-  key: text('Header name. Names that begin with `:` and `Host` are refused.'),
+  key: text('Header name. Names that begin with `:` and `Host` are rejected.'),
   value: text('Value; operators such as `%START_TIME%` are replaced, `%%` is a percent sign.'),
 });
-const append = bool('True adds one more value; false replaces those that are there.', { default: true });
+const append = bool('True appends a value; false replaces existing values.', { default: true });
 
 const requestHeader = block(
   {
     header: of(header, 'The header to set.'),
-    headerSecretRef: ref('Secret of type gw.vendor.io/header or Opaque of which every key becomes a header.'),
+    headerSecretRef: ref('Secret of type gw.vendor.io/header or Opaque; each key becomes a header.'),
     append,
   },
   { oneOf: [{ members: ['header', 'headerSecretRef'] }] },
@@ -24,11 +24,11 @@ export interface ResponseHeaderToAdd extends Static<typeof responseHeader> {}
 export const ResponseHeaderToAdd = named<ResponseHeaderToAdd>('ResponseHeaderToAdd', responseHeader);
 
 const fields = block({
-  requestHeadersToAdd: list(RequestHeaderToAdd, 'Headers that the upstream gets in addition.'),
-  requestHeadersToRemove: list(text(), 'Headers that the upstream does not get.'),
-  responseHeadersToAdd: list(ResponseHeaderToAdd, 'Headers that the client gets in addition.'),
-  responseHeadersToRemove: list(text(), 'Headers that the client does not get.'),
+  requestHeadersToAdd: list(RequestHeaderToAdd, 'Request headers to add.'),
+  requestHeadersToRemove: list(text(), 'Request headers to remove.'),
+  responseHeadersToAdd: list(ResponseHeaderToAdd, 'Response headers to add.'),
+  responseHeadersToRemove: list(text(), 'Response headers to remove.'),
 });
-/** Adds and removes headers. Levels add up: weighted destination, then route, then virtual host. */
+/** Adds and removes headers. The levels are combined: weighted destination, then route, then virtual host. */
 export interface HeaderManipulation extends Static<typeof fields> {}
 export const HeaderManipulation = named<HeaderManipulation>('HeaderManipulation', fields);

@@ -1,4 +1,4 @@
-/** The types of every kind and option block: what `spec` and `options` hold after validation. */
+/** The types of every kind and option block: what `spec` and `options` contain after validation. */
 export type { AccessLog, AccessLogFilter, AccessLoggingService } from './access-log.ts';
 export type { AuthConfigSpec, AuthStep } from './auth-config.ts';
 export type { ApiKeyAuth, BasicAuth } from './auth-methods.ts';

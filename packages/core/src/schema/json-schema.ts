@@ -10,7 +10,7 @@ export type JsonSchema = { [key: string]: unknown };
  */
 export type Reader = 'validator' | 'editor';
 
-/** The JSON Schema of a whole resource of a kind; blocks with a name stand once, under `$defs`. */
+/** The JSON Schema of a whole resource of a kind; named blocks appear once, under `$defs`. */
 export function resourceSchema(info: KindInfo, reader: Reader): JsonSchema {
   const writer = new Writer(reader);
   const content = info.body

@@ -10,7 +10,7 @@ const ONE_COLLECTOR = { oneOf: [{ members: ['collectorUpstreamRef', 'clusterName
 const zipkin = block(
   {
     ...collector,
-    collectorEndpoint: text('Path that spans are sent to.'),
+    collectorEndpoint: text('Path to send spans to.'),
     collectorEndpointVersion: enumeration(['HTTP_JSON', 'HTTP_PROTO'], 'Form of the spans.', { default: 'HTTP_JSON' }),
     traceId128bit: bool('Trace ids of 128 bits.', { default: false }),
     sharedSpanContext: bool('Client and server share a span.', { default: true }),
@@ -22,7 +22,7 @@ const datadog = block(
     ...collector,
     serviceName: text('Name of this service.'),
     collectorHostname: text('Host of the collector.'),
-    remoteConfig: anything('Whether settings are taken from the collector.'),
+    remoteConfig: anything('Reads settings from the collector.'),
   },
   ONE_COLLECTOR,
 );
@@ -30,10 +30,10 @@ const openTelemetry = block(
   {
     ...collector,
     serviceName: text('Name of this service.'),
-    maxCacheSize: int('Spans kept until they are sent.', { minimum: 0 }),
+    maxCacheSize: int('Maximum number of buffered spans.', { minimum: 0 }),
     grpcService: of(
       block({ authority: text('`:authority` of the calls. Default: the cluster name.') }),
-      'How the collector is called.',
+      'Connection to the collector, over gRPC.',
     ),
   },
   ONE_COLLECTOR,
@@ -41,16 +41,16 @@ const openTelemetry = block(
 
 const fields = block(
   {
-    requestHeadersForTags: list(text(), 'Request headers that become tags.'),
+    requestHeadersForTags: list(text(), 'Request headers to add as tags.'),
     verbose: bool('Adds events to spans.', { default: false }),
-    tracePercentages: of(TracePercentages, 'Shares of requests that are traced.'),
+    tracePercentages: of(TracePercentages, 'Shares of requests to trace.'),
     environmentVariablesForTags: list(
       block({
         tag: text('Name of the tag.'),
         name: text('Environment variable.'),
-        defaultValue: text('Value when it is not set.'),
+        defaultValue: text('Value if it is not set.'),
       }),
-      'Environment variables that become tags.',
+      'Environment variables to add as tags.',
     ),
     literalsForTags: list(block({ tag: text('Name of the tag.'), value: text('Its value.') }), 'Fixed tags.'),
     metadataForTags: list(
@@ -61,16 +61,16 @@ const fields = block(
           block({
             namespace: text('Namespace. Default: the claims of the token.'),
             key: text('Key.'),
-            nestedFieldDelimiter: text('What separates steps in the key.', { default: '.' }),
+            nestedFieldDelimiter: text('Separator of the parts of the key.', { default: '.' }),
           }),
-          'Where the value is found.',
+          'Location of the value.',
         ),
-        defaultValue: text('Value when there is none.'),
+        defaultValue: text('Value if there is none.'),
       }),
-      'Metadata that becomes tags.',
+      'Metadata to add as tags.',
       notYet,
     ),
-    spawnUpstreamSpan: bool('Makes a span of its own for the upstream call.', { default: false }),
+    spawnUpstreamSpan: bool('Creates a separate span for the upstream call.', { default: false }),
     zipkinConfig: of(zipkin, 'Sends spans to Zipkin.'),
     datadogConfig: of(datadog, 'Sends spans to Datadog.'),
     openTelemetryConfig: of(openTelemetry, 'Sends spans to an OpenTelemetry collector.'),

@@ -20,37 +20,34 @@ import { RedisOptions, UserSession } from './session.ts';
 
 const names = (description: string) => list(text(), description);
 const clientSecretRef = ref('Secret with `client-secret`.');
-const disableClientSecret = bool('There is no client secret.', { default: false });
+const disableClientSecret = bool('The client has no secret.', { default: false });
 const authEndpointQueryParams = map(text(), 'Parameters added to the authorize URL.');
 const tokenEndpointQueryParams = map(text(), 'Parameters added to the token request.', secret);
 const dynamicMetadataFromClaims = map(text(), 'Claim by metadata key.');
 const allowHttp = bool(
-  'Extension of this gateway. Permits http addresses of the provider on other machines. Codes, tokens, keys and the client secret then travel unencrypted. http to this machine needs no permission.',
+  'Extension of this gateway. Allows http URLs of the provider on other machines. Codes, tokens, keys and the client secret are then sent unencrypted. http to this machine is always allowed.',
   { default: false },
 );
 const azure = block(
   {
-    clientId: text('Id of the application that may read group memberships.'),
+    clientId: text('Id of the application that is allowed to read group memberships.'),
     tenantId: text('Id or domain of the tenant.'),
     clientSecret: ref('Secret with `client-secret` of that application.'),
-    claimsCachingOptions: of(
-      RedisOptions,
-      'Where processes share the groups they have read. Default: each for itself.',
-    ),
+    claimsCachingOptions: of(RedisOptions, 'Cache that processes share for groups. Default: each process has its own.'),
   },
   { required: ['clientId', 'tenantId', 'clientSecret'] },
 );
-/** Reads the groups of users whose tokens leave them out because they are more than 200. */
+/** Reads the groups of users whose tokens omit them because there are more than 200. */
 export interface AzureGroups extends Static<typeof azure> {}
 export const AzureGroups = named<AzureGroups>('AzureGroups', azure);
 const providerKind = {
-  azure: of(AzureGroups, 'Microsoft Entra: groups that a token leaves out because they are more than 200 are read.'),
-  default: empty('Nothing beyond the standard.'),
+  azure: of(AzureGroups, 'Microsoft Entra: reads groups that a token omits because there are more than 200.'),
+  default: empty('No provider-specific behavior.'),
 } as const;
 
 const authentication = block(
   {
-    clientSecret: of(block({ clientSecretRef, disableClientSecret }), 'With a client secret.'),
+    clientSecret: of(block({ clientSecretRef, disableClientSecret }), 'Authenticates with a client secret.'),
     privateKeyJwt: of(
       block(
         {
@@ -59,7 +56,7 @@ const authentication = block(
         },
         { required: ['signingKeyRef'] },
       ),
-      'With a signed assertion.',
+      'Authenticates with a signed assertion.',
     ),
   },
   { oneOf: [{ members: ['clientSecret', 'privateKeyJwt'] }] },
@@ -70,71 +67,71 @@ const discovery = block({
   jwksUri: text('Key set.'),
   revocationEndpoint: text('Revocation endpoint.'),
   endSessionEndpoint: text('Logout endpoint.'),
-  scopes: names('Scopes. One that is asked for and not listed is a line in the log.'),
-  responseTypes: names('Response types. Without `code` there is a line in the log.'),
-  subjects: names('Subject types. Nothing depends on them.'),
+  scopes: names('Supported scopes. A requested scope that is not listed is logged.'),
+  responseTypes: names('Supported response types. A list without `code` is logged.'),
+  subjects: names('Subject types; not used.'),
   idTokenAlgs: names('Algorithms of id tokens.'),
   authMethods: names('Client authentication methods.'),
-  claims: names('Claims. One that becomes a header and is not listed is a line in the log.'),
+  claims: names('Supported claims. A claim that becomes a header and is not listed is logged.'),
 });
 const claims = (description: string) =>
   of(block({ claimsToHeaders: list(ClaimToHeader, 'Claims to copy into request headers.') }), description);
 
 const oidc = block(
   {
-    clientId: text('Client id.'),
-    clientAuthentication: of(authentication, 'How the client identifies itself at the token endpoint.'),
+    clientId: text('Client ID.'),
+    clientAuthentication: of(authentication, 'How the client authenticates at the token endpoint.'),
     clientSecretRef,
     disableClientSecret,
-    issuerUrl: text('Issuer; `.well-known/openid-configuration` is read below it.'),
+    issuerUrl: text('Issuer URL; `.well-known/openid-configuration` is read below it.'),
     allowHttp,
-    discoveryOverride: of(discovery, 'What is used instead of what the provider says.'),
-    discoveryPollInterval: duration('Time between reads of what the provider says.', { default: '30m' }),
+    discoveryOverride: of(discovery, 'Overrides for the provider metadata.'),
+    discoveryPollInterval: duration('Interval between reads of the provider metadata.', { default: '30m' }),
     jwksCacheRefreshPolicy: of(
       block(
         {
           never: empty('Refuses.'),
-          always: empty('Reads the key set.'),
-          maxIdpReqPerPollingInterval: int('Reads it so often in one poll interval.', { minimum: 0 }),
+          always: empty('When to read the key set.'),
+          maxIdpReqPerPollingInterval: int('Number of reads per poll interval.', { minimum: 0 }),
         },
         { oneOf: [{ members: ['never', 'always', 'maxIdpReqPerPollingInterval'] }] },
       ),
-      'What an unknown key id leads to. Default: `always`; it is read at most every 5 s.',
+      'Whether an unknown key id triggers a read of the key set. Default: `always`, at most every 5 s.',
     ),
-    appUrl: text('Address of this application, for the redirect.'),
-    callbackPath: text('Path the provider sends users back to; needs a route.'),
+    appUrl: text('URL of this application, for the redirect.'),
+    callbackPath: text('Path to which the provider redirects users; requires a route.'),
     parseCallbackPathAsRegex: bool('The callback path is a regular expression.', { default: false }),
-    logoutPath: text('Path that logs out. Unset: none.'),
-    afterLogoutUrl: text('Where users go after it. Default: `appUrl`.'),
+    logoutPath: text('Logout path. Unset: none.'),
+    afterLogoutUrl: text('URL to redirect to after the logout. Default: `appUrl`.'),
     frontChannelLogout: of(block({ path: text('Path.') }), 'Path that the provider calls to log out.'),
     endSessionProperties: of(
       block({
         methodType: enumeration(['GetMethod', 'PostMethod'], 'Method.', { default: 'GetMethod' }),
         idTokenHint: bool(
-          'Extension of this gateway. Sends the id token as `id_token_hint`. Some providers need it; the token then passes through the browser, its history and the logs of the provider. Without it the provider gets `client_id`, and may ask the user.',
+          'Extension of this gateway. Sends the id token as `id_token_hint` at logout. Some providers require it; the token then appears in the browser, its history and the logs of the provider. Without it the provider receives `client_id`, and may ask the user for confirmation.',
           { default: false },
         ),
       }),
-      'How the logout endpoint is called.',
+      'HTTP method for the logout endpoint.',
     ),
-    scopes: names('Scopes beside `openid`.'),
+    scopes: names('Scopes in addition to `openid`.'),
     authEndpointQueryParams,
     tokenEndpointQueryParams,
     autoMapFromMetadata: of(
       block({ namespace: text('Metadata namespace.', { default: 'vendor_authconfig_oidc' }) }),
-      'Takes parameters from metadata.',
+      'Reads parameters from metadata.',
     ),
-    session: of(UserSession, 'Where logins are kept. Default: in cookies.'),
+    session: of(UserSession, 'Where sessions are stored. Default: in cookies.'),
     headers: of(
       block({
         idTokenHeader: text('Header with the id token.'),
         accessTokenHeader: text('Header with the access token.'),
         useBearerSchemaForAuthorization: bool('Puts `Bearer ` before the access token.', { default: false }),
       }),
-      'Tokens that the upstream gets.',
+      'Tokens to send to the upstream.',
     ),
-    identityToken: claims('What is taken from the id token.'),
-    accessToken: claims('What is taken from the access token.'),
+    identityToken: claims('What to read from the id token.'),
+    accessToken: claims('What to read from the access token.'),
     dynamicMetadataFromClaims,
     ...providerKind,
     sessionIdHeaderName: text('Deprecated; see `session.redis.headerName`.'),
@@ -154,19 +151,19 @@ export const OidcAuthorizationCode = named<OidcAuthorizationCode>('OidcAuthoriza
 
 const plain = block(
   {
-    clientId: text('Client id.'),
+    clientId: text('Client ID.'),
     clientSecretRef,
     disableClientSecret,
-    appUrl: text('Address of this application, for the redirect.'),
-    callbackPath: text('Path the provider sends users back to; needs a route.'),
+    appUrl: text('URL of this application, for the redirect.'),
+    callbackPath: text('Path to which the provider redirects users; requires a route.'),
     authEndpoint: text('Authorize endpoint.'),
     tokenEndpoint: text('Token endpoint.'),
     revocationEndpoint: text('Revocation endpoint.'),
     allowHttp,
     scopes: names('Scopes.'),
-    session: of(UserSession, 'Where logins are kept. Default: in cookies.'),
-    logoutPath: text('Path that logs out. Unset: none.'),
-    afterLogoutUrl: text('Where users go after it. Default: `appUrl`.'),
+    session: of(UserSession, 'Where sessions are stored. Default: in cookies.'),
+    logoutPath: text('Logout path. Unset: none.'),
+    afterLogoutUrl: text('URL to redirect to after the logout. Default: `appUrl`.'),
     authEndpointQueryParams,
     tokenEndpointQueryParams,
   },
@@ -182,45 +179,45 @@ const validation = block(
       block(
         {
           introspectionUrl: text('Endpoint.'),
-          clientId: text('Client id.'),
+          clientId: text('Client ID.'),
           clientSecretRef,
           disableClientSecret,
           userIdAttributeName: text('Attribute with the user.'),
         },
         { required: ['introspectionUrl'] },
       ),
-      'Asks the provider for each token.',
+      'Asks the provider about each token.',
     ),
     introspectionUrl: text('Deprecated; endpoint without client authentication.'),
     jwt: of(
       block({
         remoteJwks: of(
           block({
-            url: text('Address of the key set.'),
-            refreshInterval: duration('Time between reads.', { default: '5m' }),
+            url: text('URL of the key set.'),
+            refreshInterval: duration('Interval between reads.', { default: '5m' }),
           }),
           'Keys fetched over HTTP.',
         ),
         localJwks: of(block({ inlineString: text('The key set.', secretKeys) }), 'Inline keys.'),
-        issuer: text('Has to equal the claim `iss`. Empty: not checked.'),
-        audiences: names('Of which the claim `aud` has to name one. Empty: not checked.'),
+        issuer: text('Must equal the claim `iss`. Empty: not checked.'),
+        audiences: names('Accepted audiences; the claim `aud` must contain one. Empty: not checked.'),
       }),
-      'Checks tokens by their signature.',
+      'Verifies tokens by their signature.',
     ),
-    userinfoUrl: text('Endpoint that is asked for the user.'),
+    userinfoUrl: text('User info endpoint.'),
     allowHttp: bool(
-      'Extension of this gateway. Permits http addresses of these endpoints and of the key set on other machines. Tokens, keys and the client secret then travel unencrypted. http to this machine needs no permission.',
+      'Extension of this gateway. Allows http URLs of these endpoints and of the key set on other machines. Tokens, keys and the client secret are then sent unencrypted. http to this machine is always allowed.',
       { default: false },
     ),
-    cacheTimeout: duration('How long answers are kept; `0s` does not keep them.', { default: '10m' }),
-    requiredScopes: of(block({ scope: names('All are needed.') }), 'Scopes that a token has to have.'),
+    cacheTimeout: duration('How long responses are cached; `0s` disables the cache.', { default: '10m' }),
+    requiredScopes: of(block({ scope: names('The token must have all of them.') }), 'Scopes that a token must have.'),
     dynamicMetadataFromClaims,
     claimsToHeaders: list(ClaimToHeader, 'Claims to copy into request headers.'),
     ...providerKind,
   },
   { oneOf: [{ members: ['introspection', 'introspectionUrl', 'jwt'] }, { members: ['azure', 'default'] }] },
 );
-/** Checks access tokens. */
+/** Validates access tokens. */
 export interface AccessTokenValidation extends Static<typeof validation> {}
 export const AccessTokenValidation = named<AccessTokenValidation>('AccessTokenValidation', validation);
 
@@ -229,7 +226,7 @@ const fields = block(
   {
     oidcAuthorizationCode: of(OidcAuthorizationCode, 'Login by OpenID Connect.'),
     oauth2: of(PlainOauth2, 'Login by plain OAuth 2.'),
-    accessTokenValidation: of(AccessTokenValidation, 'Checks access tokens.'),
+    accessTokenValidation: of(AccessTokenValidation, 'Validates access tokens.'),
   },
   { oneOf: [{ members: MODES }] },
 );
@@ -239,12 +236,12 @@ export const Oauth2 = named<Oauth2>('Oauth2', fields);
 
 const short = block(
   {
-    clientId: text('Client id.'),
+    clientId: text('Client ID.'),
     clientSecretRef,
     issuerUrl: text('Issuer.'),
-    appUrl: text('Address of this application, for the redirect.'),
-    callbackPath: text('Path the provider sends users back to.'),
-    scopes: names('Scopes beside `openid`.'),
+    appUrl: text('URL of this application, for the redirect.'),
+    callbackPath: text('Path to which the provider redirects users.'),
+    scopes: names('Scopes in addition to `openid`.'),
     authEndpointQueryParams,
   },
   { required: ['appUrl'] },

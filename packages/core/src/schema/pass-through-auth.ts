@@ -2,13 +2,13 @@ import { anything, block, bool, duration, int, list, map, named, of, ref, text, 
 import { SslParameters } from './ssl-config.ts';
 
 const names = (description: string) => list(text(), description);
-const connectionTimeout = duration('Longest time for a call.', { default: '5s' });
+const connectionTimeout = duration('Timeout of a call.', { default: '5s' });
 const tlsConfig = of(
   block({
     secretRef: ref('Secret with certificates.'),
     sslParams: of(SslParameters, 'TLS versions. Default: 1.2 to 1.3.'),
   }),
-  'TLS towards the server.',
+  'TLS to the server.',
 );
 
 const grpc = block(
@@ -21,10 +21,10 @@ const grpc = block(
         numRetries: int('Retries.', { minimum: 0, default: 1 }),
         retryBackOff: of(
           block({
-            baseInterval: duration('First wait.', { default: '1s' }),
-            maxInterval: duration('Longest wait. Default: ten times the base.'),
+            baseInterval: duration('Base interval.', { default: '1s' }),
+            maxInterval: duration('Maximum interval. Default: ten times the base.'),
           }),
-          'Wait between attempts.',
+          'Backoff between attempts.',
         ),
       }),
       'Retries. Default: none.',
@@ -34,21 +34,21 @@ const grpc = block(
 );
 const http = block(
   {
-    url: text('Address; a 200 lets the request pass.'),
+    url: text('URL of the server; status 200 allows the request.'),
     connectionTimeout,
-    responseHeaderTimeout: duration('Longest wait for the head of the answer; `0s` is no limit.', { default: '0s' }),
+    responseHeaderTimeout: duration('Timeout for the response head; `0s` is no limit.', { default: '0s' }),
     connectionPool: of(
       block({
-        maxConns: int('Most connections.', { minimum: 0, default: 100 }),
-        idleTimeout: duration('Longest time a connection is unused.', { default: '0s' }),
+        maxConns: int('Maximum number of connections.', { minimum: 0, default: 100 }),
+        idleTimeout: duration('Idle timeout of a connection.', { default: '0s' }),
       }),
       'Connections.',
     ),
     tlsConfig,
     request: of(
       block({
-        allowedHeaders: names('Request headers that are sent.'),
-        headersToAdd: map(text(), 'Headers added.'),
+        allowedHeaders: names('Request headers to send.'),
+        headersToAdd: map(text(), 'Headers to add.'),
         passThroughState: bool('Sends the state of earlier steps.', { default: false }),
         passThroughFilterMetadata: bool('Sends metadata.', { default: false }),
         passThroughBody: bool('Sends the body.', { default: false }),
@@ -63,18 +63,18 @@ const http = block(
         allowedUpstreamHeadersToOverwrite: names(
           'Headers of the auth response to send to the upstream, replacing those of earlier steps. The client cannot set them.',
         ),
-        allowedClientHeadersOnDenied: names('Headers of a refusal that the client gets.'),
-        allowedClientHeadersOnSuccess: names('Headers of a pass that the client gets.'),
-        readStateFromResponse: bool('Takes state from the answer.', { default: false }),
+        allowedClientHeadersOnDenied: names('Headers of a denial to send to the client.'),
+        allowedClientHeadersOnSuccess: names('Headers of an allow response to send to the client.'),
+        readStateFromResponse: bool('Reads the state from the response.', { default: false }),
       }),
-      'The answer.',
+      'The response.',
     ),
   },
   { required: ['url'] },
 );
 const fields = block(
   {
-    config: anything('Settings handed to the server.'),
+    config: anything('Settings to send to the server.'),
     failureModeAllow: bool(
       'Allows requests when the auth server fails. Failures caused by the client are always rejected.',
       {
@@ -86,6 +86,6 @@ const fields = block(
   },
   { oneOf: [{ members: ['grpc', 'http'] }] },
 );
-/** An own server decides. */
+/** Your own auth server decides. */
 export interface PassThroughAuth extends Static<typeof fields> {}
 export const PassThroughAuth = named<PassThroughAuth>('PassThroughAuth', fields);

@@ -22,10 +22,10 @@ const UNITS = ['UNKNOWN', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR', 'W
 const UINT32 = 4294967295;
 
 const limit = block({
-  requestsPerUnit: int('Requests allowed in one unit.', { minimum: 0, maximum: UINT32 }),
+  requestsPerUnit: int('Requests allowed per unit.', { minimum: 0, maximum: UINT32 }),
   unit: enumeration(UNITS, 'The unit of time.'),
 });
-/** So many requests in a unit of time. */
+/** A number of requests per unit of time. */
 export interface RateLimit extends Static<typeof limit> {}
 export const RateLimit = named<RateLimit>('RateLimit', limit);
 
@@ -33,14 +33,14 @@ const basic = block({
   anonymousLimits: of(RateLimit, 'For requests without a user, counted by client address. Unset: unlimited.'),
   authorizedLimits: of(RateLimit, 'For requests with a user, counted by user. Unset: unlimited.'),
 });
-/** Limits for known and unknown users. */
+/** Limits for authenticated and anonymous users. */
 export interface RateLimitBasic extends Static<typeof basic> {}
 export const RateLimitBasic = named<RateLimitBasic>('RateLimitBasic', basic);
 
 const bucket = block({
-  maxTokens: int('Size of the bucket, which starts full.', { minimum: 1, maximum: UINT32 }),
-  tokensPerFill: int('Tokens added at each fill.', { minimum: 1, maximum: UINT32, default: 1 }),
-  fillInterval: duration('Time between fills, at least 50ms.', { default: '1s' }),
+  maxTokens: int('Maximum number of tokens; the bucket starts full.', { minimum: 1, maximum: UINT32 }),
+  tokensPerFill: int('Tokens added per fill.', { minimum: 1, maximum: UINT32, default: 1 }),
+  fillInterval: duration('Interval between fills, at least 50ms.', { default: '1s' }),
 });
 /** A local limit of this proxy instance. */
 export interface TokenBucket extends Static<typeof bucket> {}
@@ -50,15 +50,15 @@ const headerCondition = block(
   {
     name: text('Header name.'),
     exactMatch: text('The whole value.'),
-    regexMatch: regex('RE2 expression for the whole value.'),
+    regexMatch: regex('RE2 expression that matches the whole value.'),
     rangeMatch: of(
-      block({ start: int('First number in the range.'), end: int('First number after the range.') }),
+      block({ start: int('Start of the range, inclusive.'), end: int('End of the range, exclusive.') }),
       'The value is a number in this range.',
     ),
-    presentMatch: bool('The header is there.'),
-    prefixMatch: text('How the value begins.'),
-    suffixMatch: text('How the value ends.'),
-    invertMatch: bool('Turns the result around.', { default: false }),
+    presentMatch: bool('The header is present.'),
+    prefixMatch: text('Prefix of the value.'),
+    suffixMatch: text('Suffix of the value.'),
+    invertMatch: bool('Inverts the match.', { default: false }),
   },
   { oneOf: [{ members: ['exactMatch', 'regexMatch', 'rangeMatch', 'presentMatch', 'prefixMatch', 'suffixMatch'] }] },
 );
@@ -73,7 +73,7 @@ const action = block(
       ),
       'Entry with the value of a header; without the header the whole descriptor is dropped.',
     ),
-    remoteAddress: empty('Entry `remote_address` with the trusted address of the client.'),
+    remoteAddress: empty('Entry `remote_address` with the trusted client address.'),
     genericKey: of(
       block({ descriptorValue: text('Value of the entry.') }, { required: ['descriptorValue'] }),
       'Entry `generic_key` with a fixed value.',
@@ -82,12 +82,12 @@ const action = block(
       block(
         {
           descriptorValue: text('Value of the entry.'),
-          expectMatch: bool('False: the entry is there when the headers do not match.', { default: true }),
-          headers: list(headerCondition, 'Conditions; all have to hold.'),
+          expectMatch: bool('False adds the entry if the headers do not match.', { default: true }),
+          headers: list(headerCondition, 'Conditions; all must match.'),
         },
         { required: ['descriptorValue'] },
       ),
-      'Entry `header_match` when headers match.',
+      'Entry `header_match` if the headers match.',
     ),
     metadata: of(
       block(
@@ -96,11 +96,11 @@ const action = block(
           metadataKey: of(
             block({
               key: text('Metadata namespace.'),
-              path: list(block({ key: text('Key of one step.') }), 'Steps to the value.'),
+              path: list(block({ key: text('Key of one step.') }), 'Path to the value.'),
             }),
-            'Where the value is found; it has to be a string.',
+            'Location of the value, which must be a string.',
           ),
-          defaultValue: text('Value when there is none.'),
+          defaultValue: text('Value if there is none.'),
           source: enumeration(['DYNAMIC', 'ROUTE_ENTRY'], 'Metadata of the request or of the route.', {
             default: 'DYNAMIC',
           }),
@@ -111,7 +111,7 @@ const action = block(
     ),
     cel: of(
       block({ expression: text('CEL expression.'), key: text('Key of the entry.') }),
-      'Entry from an expression; only another data plane knows it.',
+      'Entry from an expression; only supported by another data plane.',
       notYet,
     ),
   },
@@ -143,7 +143,7 @@ const actions = block({
     block({
       dynamicMetadata: of(
         block({ metadataKey: anything('Key and path of `{requests_per_unit, unit}`.') }),
-        'Takes the quota from metadata.',
+        'Reads the quota from metadata.',
       ),
     }),
     'Overrides the quota of the rules.',
@@ -155,7 +155,7 @@ export interface RateLimitActions extends Static<typeof actions> {}
 export const RateLimitActions = named<RateLimitActions>('RateLimitActions', actions);
 
 const vhost = {
-  rateLimits: list(RateLimitActions, 'Descriptors; any of them that is over its limit answers 429.'),
+  rateLimits: list(RateLimitActions, 'Descriptors; a request over the limit of any of them is rejected with 429.'),
   localRatelimit: of(TokenBucket, 'Limit counted in this proxy instance.'),
 } as const;
 const vhostFields = block(vhost);
@@ -182,8 +182,8 @@ const descriptor = block(
     value: text('Value of the entry. Unset: each value has its own counter.'),
     rateLimit: of(RateLimit, 'The limit. Unset: not limited here.'),
     descriptors: list(self('RateLimitDescriptor'), 'Rules for the entries that follow.'),
-    weight: int('Of all rules hit only those of the highest weight count.', { minimum: 0, default: 0 }),
-    alwaysApply: bool('Counts whatever the weights are.', { default: false }),
+    weight: int('Of all matching rules only those with the highest weight apply.', { minimum: 0, default: 0 }),
+    alwaysApply: bool('Applies regardless of weights.', { default: false }),
   },
   { required: ['key'] },
 );
@@ -196,10 +196,10 @@ export const RateLimitDescriptor = named<RateLimitDescriptor>('RateLimitDescript
 const setDescriptor = block({
   simpleDescriptors: list(
     block({ key: text('Key of the entry.'), value: text('Value of the entry. Unset: any.') }, { required: ['key'] }),
-    'Entries that a request has to have; none fits every request.',
+    'Entries that a request must have; an empty list matches every request.',
   ),
   rateLimit: of(RateLimit, 'The limit.'),
-  alwaysApply: bool('Counts even when an earlier rule was hit.', { default: false }),
+  alwaysApply: bool('Applies even if an earlier rule matched.', { default: false }),
 });
 /** A rule for a set of entries. */
 export interface RateLimitSetDescriptor extends Static<typeof setDescriptor> {}
@@ -207,7 +207,7 @@ export const RateLimitSetDescriptor = named<RateLimitSetDescriptor>('RateLimitSe
 
 const rules = block({
   descriptors: list(RateLimitDescriptor, 'Rules for ordered tuples.'),
-  setDescriptors: list(RateLimitSetDescriptor, 'Rules for sets; the first hit wins.'),
+  setDescriptors: list(RateLimitSetDescriptor, 'Rules for sets; the first match wins.'),
 });
 /** Rules of the rate limit server. */
 export interface RateLimitRules extends Static<typeof rules> {}
@@ -215,13 +215,13 @@ export const RateLimitRules = named<RateLimitRules>('RateLimitRules', rules);
 
 const server = block({
   ratelimitServerRef: ref('Upstream of the server.'),
-  requestTimeout: duration('Longest time for its answer.', { default: '100ms' }),
-  denyOnFail: bool('True answers 500 when the server fails; false lets the request pass.', { default: false }),
+  requestTimeout: duration('Timeout of a request to the server.', { default: '100ms' }),
+  denyOnFail: bool('True returns 500 if the server fails; false allows the request.', { default: false }),
   enableXRatelimitHeaders: bool('Adds `x-ratelimit-*` to responses.', { default: false }),
-  rateLimitBeforeAuth: bool('Limits before login; users are not known then.', { default: false }),
-  grpcService: of(block({ authority: text('`:authority` of the calls.') }), 'How the server is called.'),
+  rateLimitBeforeAuth: bool('Limits before the login, when users are not known yet.', { default: false }),
+  grpcService: of(block({ authority: text('`:authority` of the calls.') }), 'Connection to the server, over gRPC.'),
 });
-/** The server that counts. */
+/** The rate limit server. */
 export interface RateLimitServer extends Static<typeof server> {}
 export const RateLimitServer = named<RateLimitServer>('RateLimitServer', server);
 
@@ -230,12 +230,12 @@ const spec = block({
     block({
       descriptors: list(RateLimitDescriptor, 'Rules for ordered tuples.'),
       setDescriptors: list(RateLimitSetDescriptor, 'Rules for sets.'),
-      rateLimits: list(RateLimitActions, 'Descriptors that requests are counted under.'),
+      rateLimits: list(RateLimitActions, 'Descriptors under which requests are counted.'),
     }),
-    'Rules and descriptors in one.',
+    'Rules and descriptors combined.',
     refused,
   ),
 });
-/** `spec` of a RateLimitConfig: a policy that stands for itself. */
+/** `spec` of a RateLimitConfig: a reusable policy. */
 export interface RateLimitConfigSpec extends Static<typeof spec> {}
 export const RateLimitConfigSpec = named<RateLimitConfigSpec>('RateLimitConfigSpec', spec);

@@ -5,10 +5,7 @@ const policy = block({
     block({
       jwtPrincipal: of(
         block({
-          claims: map(
-            textOrBool(),
-            'Value by claim; all have to match. With the matcher BOOLEAN also `true` or `false`.',
-          ),
+          claims: map(textOrBool(), 'Value by claim; all must match. With the matcher BOOLEAN also `true` or `false`.'),
           provider: text('Only tokens of this provider. Empty: any.'),
           matcher: enumeration(
             ['EXACT_STRING', 'BOOLEAN', 'LIST_CONTAINS', 'REGEX_MATCH'],
@@ -16,29 +13,29 @@ const policy = block({
             { default: 'EXACT_STRING' },
           ),
         }),
-        'Someone with these claims.',
+        'A principal with these claims.',
       ),
     }),
-    'Who may; any of them.',
+    'Principals; one must match.',
   ),
   permissions: of(
     block({
-      pathPrefix: text('How the path has to begin. Unset: any path.'),
-      methods: list(text(), 'Methods allowed. Unset: all.'),
+      pathPrefix: text('Prefix of the path. Unset: any path.'),
+      methods: list(text(), 'Allowed methods. Unset: all.'),
     }),
-    'What they may. Unset: everything.',
+    'What the principals are allowed to do. Unset: everything.',
   ),
-  nestedClaimDelimiter: text('What separates the steps to a nested claim, usually `.`. Empty: top-level claims only.', {
+  nestedClaimDelimiter: text('Separator of the path to a nested claim, usually `.`. Empty: only top-level claims.', {
     default: '',
   }),
 });
-/** Who may do what. */
+/** Principals and what they are allowed to do. */
 export interface RbacPolicy extends Static<typeof policy> {}
 export const RbacPolicy = named<RbacPolicy>('RbacPolicy', policy);
 
 const fields = block({
-  disable: bool('True exempts this place.', { default: false }),
-  policies: map(RbacPolicy, 'Policies by name; one of them has to allow the request, none denies all.'),
+  disable: bool('True disables RBAC here.', { default: false }),
+  policies: map(RbacPolicy, 'Policies by name; one of them must allow the request, no policies deny every request.'),
 });
 /** Access by the claims of verified tokens. */
 export interface Rbac extends Static<typeof fields> {}

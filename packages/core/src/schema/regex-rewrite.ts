@@ -1,10 +1,10 @@
 import { block, int, named, of, regex, text, type Static } from './field.ts';
 
 const pattern = block({
-  regex: regex('RE2 expression; every place it fits is replaced.'),
+  regex: regex('RE2 expression; every match is replaced.'),
   googleRe2: of(
     block({
-      maxProgramSize: int('Largest compiled size, in instructions. Default: Settings `gw.regexMaxProgramSize`.', {
+      maxProgramSize: int('Maximum program size, in instructions. Default: Settings `gw.regexMaxProgramSize`.', {
         minimum: 1,
       }),
     }),
@@ -12,8 +12,8 @@ const pattern = block({
   ),
 });
 const fields = block({
-  pattern: of(pattern, 'What to look for.'),
-  substitution: text('What to put there; `\\1` stands for the first group, `\\0` for the whole match.'),
+  pattern: of(pattern, 'The pattern.'),
+  substitution: text('The replacement; `\\1` is the first group, `\\0` the whole match.'),
 });
 /** Replaces what a regular expression matches. */
 export interface RegexRewrite extends Static<typeof fields> {}

@@ -3,7 +3,7 @@ import { RouteOptions } from './route-options.ts';
 
 const fields = block({
   options: of(RouteOptions, 'The options.'),
-  targetRefs: list(anything(), 'Only heeded with the Kubernetes Gateway API.'),
+  targetRefs: list(anything(), 'Only used with the Kubernetes Gateway API.'),
 });
 /** `spec` of a RouteOption. */
 export interface RouteOptionSpec extends Static<typeof fields> {}

@@ -30,31 +30,31 @@ import { StagedTransformations, Transformations } from './transformations.ts';
 import { Waf } from './waf.ts';
 
 const everywhere = {
-  headerManipulation: of(HeaderManipulation, 'Headers to add and remove; the levels add up.'),
-  stagedTransformations: of(StagedTransformations, 'Changes of requests and responses by stage.'),
+  headerManipulation: of(HeaderManipulation, 'Headers to add and remove; the levels are combined.'),
+  stagedTransformations: of(StagedTransformations, 'Transformations of requests and responses by stage.'),
   transformations: of(Transformations, 'Deprecated form of `stagedTransformations`.'),
   extensions: anything('Free-form settings for extensions.', notYet),
-  extauth: of(ExtAuthExtension, 'Who is asked whether a request may pass. Unset: as one level up.'),
-  bufferPerRoute: of(BufferPerRoute, 'Buffering of requests here.', notYet),
-  csrf: of(Csrf, 'Refuses changing requests from foreign origins.', refused),
+  extauth: of(ExtAuthExtension, 'External auth. Unset: inherited from the next level up.'),
+  bufferPerRoute: of(BufferPerRoute, 'Buffering of requests at this level.', notYet),
+  csrf: of(Csrf, 'Rejects mutating requests from other origins.', refused),
 } as const;
 
 const policies = {
-  retries: of(Retries, 'When a request is tried again.', {
+  retries: of(Retries, 'Retry policy.', {
     ...notYet,
     'x-instead': 'only the requests of GraphQLApis are tried again',
   }),
-  cors: of(Cors, 'Which other origins may call.', notYet),
+  cors: of(Cors, 'CORS policy.', notYet),
   ratelimitBasic: of(RateLimitBasic, 'Limits for known and unknown users.', refused),
-  rateLimitConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs, in the place of the Settings.', refused),
+  rateLimitConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs, at the stage defined in the Settings.', refused),
   rateLimitEarlyConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs before auth.', refused),
   rateLimitRegularConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs after auth.', refused),
-  rbac: of(Rbac, 'Who may do what.'),
+  rbac: of(Rbac, 'Access control by claims.'),
   waf: of(Waf, 'Web application firewall.', refused),
   dlp: of(Dlp, 'Masks sensitive values.', refused),
-  extProc: of(ExtProcRoute, 'External processing here.', notYet),
-  extProcEarly: of(ExtProcRoute, 'Early external processing here.', notYet),
-  extProcLate: of(ExtProcRoute, 'Late external processing here.', notYet),
+  extProc: of(ExtProcRoute, 'External processing at this level.', notYet),
+  extProcEarly: of(ExtProcRoute, 'Early external processing at this level.', notYet),
+  extProcLate: of(ExtProcRoute, 'Late external processing at this level.', notYet),
 } as const;
 
 const RATE_LIMIT_PAIRS = [
@@ -66,50 +66,50 @@ const RATE_LIMIT_PAIRS = [
 const pathRegex = block({
   pattern: of(
     block({ regex: regex('RE2 expression for the path.'), googleRe2: anything('Limits of the expression.') }),
-    'What to look for in the path, without the query.',
+    'Pattern for the path, without the query.',
   ),
-  substitution: text('The host; `\\1` stands for the first group.'),
+  substitution: text('The host; `\\1` is the first group.'),
 });
 
 const route = block(
   {
-    timeout: duration('Longest time for the whole upstream request; `0s` is no limit. 504 afterwards.', {
+    timeout: duration('Timeout of the whole upstream request, then 504; `0s` is no limit.', {
       default: DEFAULTS.routeTimeout,
     }),
-    idleTimeout: duration('Longest silence on the stream. Default: the stream idle timeout of the listener.', notYet),
+    idleTimeout: duration('Idle timeout of the stream. Default: the stream idle timeout of the listener.', notYet),
     maxStreamDuration: of(
       block({
-        maxStreamDuration: duration('Longest life of the stream.'),
+        maxStreamDuration: duration('Maximum lifetime of the stream.'),
         grpcTimeoutHeaderMax: duration('Upper bound of the header `grpc-timeout`.'),
-        grpcTimeoutHeaderOffset: duration('Taken off the header `grpc-timeout`.'),
+        grpcTimeoutHeaderOffset: duration('Subtracted from the header `grpc-timeout`.'),
       }),
-      'Longest life of a stream.',
+      'Maximum lifetime of a stream.',
       notYet,
     ),
     prefixRewrite: text(
-      'Replaces the matched prefix, or the whole exact path; the query stays. Empty is the same as unset.',
+      'Replaces the matched prefix, or the whole exact path; the query is kept. Empty is the same as unset.',
     ),
     regexRewrite: of(RegexRewrite, 'Rewrites the path without the query; not together with `prefixRewrite`.', notYet),
-    hostRewrite: text('Host that the upstream gets.'),
-    autoHostRewrite: bool('The upstream gets the DNS name of the endpoint as host.', { default: false }),
-    hostRewriteHeader: text('Request header with the host that the upstream gets.', notYet),
-    hostRewritePathRegex: of(pathRegex, 'Makes the host from the path.', notYet),
+    hostRewrite: text('Host to send to the upstream.'),
+    autoHostRewrite: bool('Sends the DNS name of the endpoint as host.', { default: false }),
+    hostRewriteHeader: text('Request header with the host to send to the upstream.', notYet),
+    hostRewritePathRegex: of(pathRegex, 'Derives the host from the path.', notYet),
     appendXForwardedHost: bool(
-      'Keeps the host of the client in `x-forwarded-host` when it is rewritten. Default: Settings `gw.istioOptions.appendXForwardedHost`.',
+      'Sends the original host in `x-forwarded-host` if it is rewritten. Default: Settings `gw.istioOptions.appendXForwardedHost`.',
       { default: true },
     ),
-    faults: of(Faults, 'Faults made on purpose.', notYet),
+    faults: of(Faults, 'Fault injection.', notYet),
     shadowing: of(Shadowing, 'Sends a copy of requests to another upstream.', notYet),
-    lbHash: of(LbHash, 'What ring hash and maglev choose the endpoint by.', notYet),
+    lbHash: of(LbHash, 'Hash policies for ring hash and Maglev.', notYet),
     upgrades: list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
     tracing: of(RouteTracing, 'Tracing of this route.', notYet),
     envoyMetadata: map(anything(), 'Metadata of the route, by namespace.', notYet),
-    ratelimit: of(RateLimitRoute, 'Rate limits, in the place of the Settings.', refused),
+    ratelimit: of(RateLimitRoute, 'Rate limits, at the stage defined in the Settings.', refused),
     ratelimitEarly: of(RateLimitRoute, 'Rate limits before auth.', refused),
     ratelimitRegular: of(RateLimitRoute, 'Rate limits after auth.', refused),
-    jwt: of(JwtRoute, 'Deprecated; exempts the route from `jwt` of the virtual host.'),
-    jwtStaged: of(JwtStagedRoute, 'Exempts the route, by stage.'),
-    jwtProvidersStaged: of(JwtStaged, 'Own providers of the route, by stage; the route needs a name.'),
+    jwt: of(JwtRoute, 'Deprecated; disables `jwt` of the virtual host on this route.'),
+    jwtStaged: of(JwtStagedRoute, 'Disables JWT verification on this route, by stage.'),
+    jwtProvidersStaged: of(JwtStaged, 'Providers of the route, by stage; the route must have a name.'),
     ai: anything('Settings for language model routes.', notYet),
     ...everywhere,
     ...policies,
@@ -122,14 +122,14 @@ const route = block(
     ],
   },
 );
-/** Options of a route. A delegated route's own keys win over those of its parent. */
+/** Options of a route. A delegated route's own keys override those of its parent. */
 export interface RouteOptions extends Static<typeof route> {}
 export const RouteOptions = named<RouteOptions>('RouteOptions', route);
 
 const virtualCluster = block(
   {
     name: text('Name in the statistics.'),
-    pattern: text('RE2 expression for the whole path.'),
+    pattern: text('RE2 expression that matches the whole path.'),
     method: text('HTTP method. Unset: any.'),
   },
   { required: ['name', 'pattern'] },
@@ -137,7 +137,7 @@ const virtualCluster = block(
 const virtualHost = block(
   {
     stats: of(
-      block({ virtualClusters: list(virtualCluster, 'Groups of requests that are counted.') }),
+      block({ virtualClusters: list(virtualCluster, 'Groups of requests to count.') }),
       'Additional statistics.',
       notYet,
     ),
@@ -152,11 +152,11 @@ const virtualHost = block(
       'How `cors` of virtual host and route are merged.',
       notYet,
     ),
-    ratelimit: of(RateLimitVhost, 'Rate limits, in the place of the Settings.', refused),
+    ratelimit: of(RateLimitVhost, 'Rate limits, at the stage defined in the Settings.', refused),
     ratelimitEarly: of(RateLimitVhost, 'Rate limits before auth.', refused),
     ratelimitRegular: of(RateLimitVhost, 'Rate limits after auth.', refused),
     jwt: of(JwtProviders, 'Deprecated; the same as `jwtStaged.afterExtAuth`.'),
-    jwtStaged: of(JwtStaged, 'Tokens that requests have to carry, by stage.'),
+    jwtStaged: of(JwtStaged, 'Tokens that requests must have, by stage.'),
     ...everywhere,
     ...policies,
   },

@@ -2,8 +2,8 @@ import { block, int, list, named, type Static } from './field.ts';
 import { RouteSpec } from './route.ts';
 
 const fields = block({
-  routes: list(RouteSpec, 'The routes; the first that fits is taken.'),
-  weight: int('Order among the tables that one selector finds; lower comes first, negative is allowed.', {
+  routes: list(RouteSpec, 'The routes; the first match is used.'),
+  weight: int('Order among the tables that one selector matches; lower comes first, negative is allowed.', {
     default: 0,
   }),
 });

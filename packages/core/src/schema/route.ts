@@ -8,7 +8,7 @@ const routeAction = block(
   {
     single: of(DestinationSpec, 'One destination.'),
     multi: of(MultiDestination, 'Several weighted destinations.'),
-    upstreamGroup: ref('An UpstreamGroup. Namespace when missing: that of the resource it is written in.'),
+    upstreamGroup: ref('An UpstreamGroup. Default namespace: that of the enclosing resource.'),
     clusterHeader: text('Request header whose value names the cluster.', notYet),
     dynamicForwardProxy: of(
       block(
@@ -26,13 +26,13 @@ const routeAction = block(
           ],
         },
       ),
-      'Goes to a host named by the request.',
+      'Forwards to a host named by the request.',
       notYet,
     ),
   },
   { oneOf: [{ members: ['single', 'multi', 'upstreamGroup', 'clusterHeader', 'dynamicForwardProxy'] }] },
 );
-/** Sends a request on. */
+/** Forwards a request. */
 export interface ForwardAction extends Static<typeof routeAction> {}
 export const ForwardAction = named<ForwardAction>('RouteAction', routeAction);
 
@@ -53,65 +53,65 @@ const redirect = block(
   },
   { oneOf: [{ members: ['pathRedirect', 'prefixRewrite', 'regexRewrite'] }] },
 );
-/** Answers with a redirect. */
+/** Returns a redirect. */
 export interface RedirectAction extends Static<typeof redirect> {}
 export const RedirectAction = named<RedirectAction>('RedirectAction', redirect);
 
 const direct = block({
-  status: int('Status to answer with.', { minimum: 200, maximum: 599 }),
-  body: text('Body; at most 4096 bytes unless the Gateway allows more.'),
+  status: int('Response status.', { minimum: 200, maximum: 599 }),
+  body: text('Response body; at most 4096 bytes unless the Gateway allows more.'),
 });
-/** Answers without an upstream. */
+/** Returns a response without an upstream. */
 export interface DirectResponseAction extends Static<typeof direct> {}
 export const DirectResponseAction = named<DirectResponseAction>('DirectResponseAction', direct);
 
 const selector = block({
-  namespaces: list(text(), 'Namespaces that are searched; `*` is all. Empty: that of the delegating resource.'),
-  labels: map(text(), 'Labels that a table has to carry. Not together with `expressions`.'),
-  expressions: list(LabelExpression, 'Expressions that the labels of a table have to fulfil.'),
+  namespaces: list(text(), 'Namespaces to search; `*` is all. Empty: that of the delegating resource.'),
+  labels: map(text(), 'Labels that a table must have. Not together with `expressions`.'),
+  expressions: list(LabelExpression, 'Expressions that the labels of a table must match.'),
 });
-/** Chooses route tables. */
+/** Selects route tables. */
 export interface RouteTableSelector extends Static<typeof selector> {}
 export const RouteTableSelector = named<RouteTableSelector>('RouteTableSelector', selector);
 
 const delegate = block(
   {
     ref: ref('One RouteTable.'),
-    selector: of(RouteTableSelector, 'All RouteTables that fit.'),
-    name: text('Deprecated; name of the RouteTable, wins over everything else.'),
+    selector: of(RouteTableSelector, 'All RouteTables that match.'),
+    name: text('Deprecated; name of the RouteTable, takes precedence over everything else.'),
     namespace: text('Deprecated; namespace of the RouteTable.'),
   },
   { oneOf: [{ members: ['ref', 'selector'] }] },
 );
-/** Hands requests to route tables. */
+/** Delegates requests to route tables. */
 export interface DelegateAction extends Static<typeof delegate> {}
 export const DelegateAction = named<DelegateAction>('DelegateAction', delegate);
 
 const ACTIONS = ['routeAction', 'redirectAction', 'directResponseAction', 'delegateAction', 'graphqlApiRef'] as const;
 const fields = block(
   {
-    name: text('Name in logs, statistics and the command line.'),
-    matchers: list(Matcher, 'Which requests it takes; any of them. Empty: prefix `/`.'),
-    routeAction: of(ForwardAction, 'Sends the request on.'),
-    redirectAction: of(RedirectAction, 'Answers with a redirect.'),
-    directResponseAction: of(DirectResponseAction, 'Answers without an upstream.'),
-    delegateAction: of(DelegateAction, 'Hands the request to route tables.'),
-    graphqlApiRef: ref('GraphQLApi that answers the request.'),
+    name: text('Name in logs, statistics and the CLI.'),
+    matchers: list(Matcher, 'Matchers; one must match. Empty: prefix `/`.'),
+    routeAction: of(ForwardAction, 'Forwards the request.'),
+    redirectAction: of(RedirectAction, 'Returns a redirect.'),
+    directResponseAction: of(DirectResponseAction, 'Returns a response without an upstream.'),
+    delegateAction: of(DelegateAction, 'Delegates the request to route tables.'),
+    graphqlApiRef: ref('GraphQLApi that serves the request.'),
     options: of(RouteOptions, 'Options of the route.'),
     optionsConfigRefs: of(
       block({
         delegateOptions: list(
           ref(),
-          'RouteOptions; the inline options win, then the order counts. The last good options of a reference stay in force when a change breaks it or their resource is deleted.',
+          'RouteOptions; inline options take precedence, then earlier entries. The last good options of a reference stay in use if a change breaks it or their resource is deleted.',
         ),
       }),
-      'Options kept in other resources.',
+      'Options in other resources.',
     ),
     inheritableMatchers: bool(
-      'Adds headers, query parameters and methods of the delegating route to the own matchers. Default: as the delegating route, else false.',
+      'Adds headers, query parameters and methods of the delegating route to the matchers of this route. Default: as the delegating route, else false.',
     ),
     inheritablePathMatchers: bool(
-      'Takes the path of the delegating route instead of the own. Default: as the delegating route, else false.',
+      'Uses the path of the delegating route instead of its own. Default: as the delegating route, else false.',
     ),
   },
   {

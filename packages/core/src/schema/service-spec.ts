@@ -9,7 +9,7 @@ const fields = block(
         transformations: map(TransformationTemplate, 'Template of the request by function.'),
         swaggerInfo: of(
           block(
-            { url: text('Where the document is.'), inline: text('The document.') },
+            { url: text('Source of the document.'), inline: text('The document.') },
             { oneOf: [{ members: ['url', 'inline'] }] },
           ),
           'OpenAPI document.',
@@ -31,7 +31,7 @@ const fields = block(
       }),
       'Deprecated; a gRPC service.',
     ),
-    grpcJsonTranscoder: of(GrpcJsonTranscoder, 'A gRPC service that is spoken to in JSON.'),
+    grpcJsonTranscoder: of(GrpcJsonTranscoder, 'A gRPC service with JSON transcoding.'),
     graphql: of(
       block({ endpoint: of(block({ url: text('URL of the server.') }), 'The server.') }),
       'A GraphQL server.',
@@ -39,19 +39,19 @@ const fields = block(
   },
   { oneOf: [{ members: ['rest', 'grpc', 'grpcJsonTranscoder', 'graphql'] }] },
 );
-/** What an upstream can do. */
+/** The functions of an upstream. */
 export interface ServiceSpec extends Static<typeof fields> {}
 export const ServiceSpec = named<ServiceSpec>('ServiceSpec', fields);
 
 const selector = block({
-  keys: list(text(), 'Labels that a subset is made by.'),
-  singleHostPerSubset: bool('A subset has one endpoint.', { default: false }),
+  keys: list(text(), 'Labels that define a subset.'),
+  singleHostPerSubset: bool('Each subset has one endpoint.', { default: false }),
 });
 const subset = block({
-  selectors: list(selector, 'Which subsets there are.'),
+  selectors: list(selector, 'The subsets.'),
   fallbackPolicy: enumeration(
     ['ANY_ENDPOINT', 'DEFAULT_SUBSET', 'NO_FALLBACK'],
-    'What is used when no endpoint fits.',
+    'What to use if no endpoint matches.',
     { default: 'ANY_ENDPOINT' },
   ),
   defaultSubset: of(block({ values: map(text(), 'Value by label.') }), 'The subset of `DEFAULT_SUBSET`.'),

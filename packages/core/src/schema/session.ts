@@ -5,31 +5,33 @@ const redis = block({
     'Address: `host:port`, `redis://user:password@host:port`, `rediss://…` (TLS) or `unix://user:password@/path`.',
   ),
   db: int('Number of the database.', { minimum: 0, default: 0 }),
-  poolSize: int('Connections, used in turn. Default: one, which commands share without waiting for each other.', {
+  poolSize: int('Number of connections, used in turn. Default: one, with pipelined commands.', {
     minimum: 0,
   }),
   socketType: enumeration(['TCP', 'TLS'], 'Plain or TLS.', { default: 'TCP' }),
   tlsCertMountPath: text(
-    'Directory with `ca.crt` (who signs the server) and, for a client certificate, `tls.crt` and `tls.key`.',
+    'Directory with `ca.crt` (the CA of the server certificate) and, for a client certificate, `tls.crt` and `tls.key`.',
   ),
 });
 /** Connection to Redis. */
 export interface RedisOptions extends Static<typeof redis> {}
 export const RedisOptions = named<RedisOptions>('RedisOptions', redis);
 
-const targetDomain = text('Requests whose host does not belong to this domain are refused.');
+const targetDomain = text('Domain of the hosts; requests with another host are rejected.');
 const fields = block(
   {
-    failOnFetchFailure: bool('Refuses when the store is away; false begins a new login.', { default: false }),
+    failOnFetchFailure: bool('Rejects requests while the store is unavailable; false starts a new login.', {
+      default: false,
+    }),
     cookieOptions: of(
       block({
-        maxAge: int('Lifetime in seconds; 0 ends with the browser.', { minimum: 0, default: 2592000 }),
-        notSecure: bool('Leaves `Secure` out.', { default: false }),
+        maxAge: int('Lifetime in seconds; 0 ends with the browser session.', { minimum: 0, default: 2592000 }),
+        notSecure: bool('Omits `Secure`.', { default: false }),
         httpOnly: bool('Hides the cookie from scripts.', { default: true }),
-        path: text('Path; empty leaves it out.', { default: '/' }),
+        path: text('Path; empty omits it.', { default: '/' }),
         sameSite: enumeration(
           ['DefaultMode', 'LaxMode', 'StrictMode', 'NoneMode'],
-          'When other sites make the browser send it.',
+          'When browsers send the cookie in requests from other sites.',
           { default: 'LaxMode' },
         ),
         domain: text('Domain. Default: the host.'),
@@ -37,13 +39,13 @@ const fields = block(
       'Attributes of cookies.',
     ),
     forwardCookies: bool(
-      'Extension of this gateway. Leaves the cookies of the session in the request to the upstream, which can then act as the user. Cookies of a login in progress are never forwarded.',
+      'Extension of this gateway. Forwards the session cookies to the upstream, which can then act as the user. Cookies of a login in progress are never forwarded.',
       { default: false },
     ),
     cookie: of(
       block({
-        allowRefreshing: bool('Renews tokens that have ended.', { default: false }),
-        keyPrefix: text('Begin of cookie names.'),
+        allowRefreshing: bool('Refreshes expired tokens.', { default: false }),
+        keyPrefix: text('Prefix of cookie names.'),
         logoutDenyList: of(
           block({
             duration: duration(
@@ -59,26 +61,26 @@ const fields = block(
         ),
         targetDomain,
       }),
-      'Tokens are kept in cookies.',
+      'Stores tokens in cookies.',
     ),
     redis: of(
       block({
         options: of(RedisOptions, 'Connection.'),
         cookieName: text(
-          'Name of the session cookie. Default: `__Host-__session`, or `__session` where `cookieOptions` do not allow the prefix.',
+          'Name of the session cookie. Default: `__Host-__session`, or `__session` if `cookieOptions` do not allow the prefix.',
         ),
-        keyPrefix: text('Begin of keys in Redis.'),
-        allowRefreshing: bool('Renews tokens that have ended.', { default: true }),
-        preExpiryBuffer: duration('Time before their end at which tokens are renewed.', { default: '2s' }),
-        headerName: text('Header that tells the provider the session id.'),
+        keyPrefix: text('Prefix of keys in Redis.'),
+        allowRefreshing: bool('Refreshes expired tokens.', { default: true }),
+        preExpiryBuffer: duration('How long before their expiry tokens are refreshed.', { default: '2s' }),
+        headerName: text('Header that sends the session id to the provider.'),
         targetDomain,
       }),
-      'Tokens are kept in Redis.',
+      'Stores tokens in Redis.',
     ),
     cipherConfig: of(block({ keyRef: ref('Secret with a key of 32 bytes.') }), 'Encrypts cookie values.'),
   },
   { oneOf: [{ members: ['cookie', 'redis'] }] },
 );
-/** Where logins are kept. Unset: in cookies. */
+/** Where sessions are stored. Unset: in cookies. */
 export interface UserSession extends Static<typeof fields> {}
 export const UserSession = named<UserSession>('UserSession', fields);

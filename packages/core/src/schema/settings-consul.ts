@@ -16,7 +16,7 @@ import {
 const consul = block({
   address: text('Deprecated; see `httpAddress`.'),
   httpAddress: text('Address of the HTTP API.'),
-  datacenter: text('Data centre. Default: that of the agent.'),
+  datacenter: text('Data center. Default: that of the agent.'),
   username: text('User.'),
   password: text('Password.', secret),
   token: text('Token.', secret),
@@ -24,30 +24,33 @@ const consul = block({
   caPath: text('Directory with root certificates.'),
   certFile: text('File with the client certificate.'),
   keyFile: text('File with its key.'),
-  insecureSkipVerify: bool('Does not check the certificate.', { default: false }),
-  waitTime: duration('Longest time of a waiting query.'),
+  insecureSkipVerify: bool('Skips certificate verification.', { default: false }),
+  waitTime: duration('Maximum time of a blocking query.'),
   serviceDiscovery: of(
-    block({ dataCenters: list(text(), 'Data centres. Empty: all.') }),
-    'Makes upstreams of services.',
+    block({ dataCenters: list(text(), 'Data centers. Empty: all.') }),
+    'Creates upstreams for services.',
   ),
-  dnsAddress: text('Address for names.', { default: '127.0.0.1:8600' }),
-  dnsPollingInterval: duration('Time between look-ups.', { default: '5s' }),
+  dnsAddress: text('Address of the DNS interface.', { default: '127.0.0.1:8600' }),
+  dnsPollingInterval: duration('Interval between lookups.', { default: '5s' }),
 });
 /** Connection to Consul. */
 export interface ConsulSettings extends Static<typeof consul> {}
 export const ConsulSettings = named<ConsulSettings>('ConsulSettings', consul);
 
 const discovery = block({
-  useTlsTagging: bool('Services with the tag speak TLS.', { default: false }),
+  useTlsTagging: bool('Uses TLS for services with the tag.', { default: false }),
   tlsTagName: text('The tag.', { default: 'gwUseTls' }),
   rootCa: ref('Secret with root certificates of such services.'),
-  splitTlsServices: bool('Makes a second upstream of instances that speak TLS.', { default: false }),
+  splitTlsServices: bool('Creates a second upstream for instances with TLS.', { default: false }),
   consistencyMode: enumeration(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.', {
     default: 'ConsistentMode',
   }),
-  queryOptions: of(block({ useCache: bool('Lets the agent answer from its cache.', { default: true }) }), 'Queries.'),
-  serviceTagsAllowlist: list(text(), 'Tags of which a service has to carry one. Empty: all.'),
-  edsBlockingQueries: anything('Waits for changes of endpoints instead of asking again.'),
+  queryOptions: of(
+    block({ useCache: bool('Allows the agent to respond from its cache.', { default: true }) }),
+    'Queries.',
+  ),
+  serviceTagsAllowlist: list(text(), 'Tags; a service must have one of them. Empty: all.'),
+  edsBlockingQueries: anything('Waits for endpoint changes with blocking queries.'),
 });
 /** Upstreams from Consul. */
 export interface ConsulDiscovery extends Static<typeof discovery> {}

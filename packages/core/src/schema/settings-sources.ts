@@ -1,7 +1,7 @@
 import { block, bool, empty, int, list, named, notYet, of, secret, text, type Static } from './field.ts';
 
 const directory = block({ directory: text('The directory.') });
-const key = block({ rootKey: text('Key that all others are under.', { default: 'gw' }) });
+const key = block({ rootKey: text('Root key of all others.', { default: 'gw' }) });
 
 /** Where resources come from; the command line's `--config` is the one in use. */
 export const ConfigSources = {
@@ -20,10 +20,10 @@ const vault = block({
       caPath: text('Directory with root certificates.'),
       clientCert: text('File with the client certificate.'),
       clientKey: text('File with its key.'),
-      tlsServerName: text('Server name asked for.'),
-      insecure: bool('Does not check the certificate.', { default: false }),
+      tlsServerName: text('Server name (SNI).'),
+      insecure: bool('Skips certificate verification.', { default: false }),
     }),
-    'TLS towards the server.',
+    'TLS to the server.',
   ),
   caCert: text('Deprecated; see `tlsConfig`.'),
   caPath: text('Deprecated; see `tlsConfig`.'),
@@ -31,7 +31,7 @@ const vault = block({
   clientKey: text('Deprecated; see `tlsConfig`.'),
   tlsServerName: text('Deprecated; see `tlsConfig`.'),
   insecure: bool('Deprecated; see `tlsConfig`.', { default: false }),
-  rootKey: text('Key that all others are under.', { default: 'gw' }),
+  rootKey: text('Root key of all others.', { default: 'gw' }),
   pathPrefix: text('Path of the secret engine.', { default: 'secret' }),
   aws: of(
     block({
@@ -42,7 +42,7 @@ const vault = block({
       accessKeyId: text('Key id.'),
       secretAccessKey: text('Key.', secret),
       sessionToken: text('Session token.', secret),
-      leaseIncrement: int('Seconds a lease is renewed for.', { minimum: 0 }),
+      leaseIncrement: int('Lease increment in seconds.', { minimum: 0 }),
     }),
     'Logs in with AWS credentials.',
   ),

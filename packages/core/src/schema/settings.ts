@@ -29,22 +29,22 @@ const discovery = block({
   }),
   udsOptions: of(
     block({
-      enabled: bool('Makes upstreams of Services.', { default: true }),
-      watchLabels: map(text(), 'Labels a Service has to carry. Empty: all.'),
+      enabled: bool('Creates upstreams for Services.', { default: true }),
+      watchLabels: map(text(), 'Labels that a Service must have. Empty: all.'),
     }),
     'Discovery of upstreams.',
     notYet,
   ),
   fdsOptions: of(
-    block({ graphqlEnabled: bool('Makes GraphQLApis of what is found.', { default: true }) }),
+    block({ graphqlEnabled: bool('Creates GraphQLApis for discovered functions.', { default: true }) }),
     'Discovery of functions.',
   ),
 });
 const observability = block({
   grafanaIntegration: of(
     block({
-      defaultDashboardFolderId: int('Folder of new dashboards.', { minimum: 0 }),
-      dashboardPrefix: text('Begin of dashboard names, at most 20 characters.'),
+      defaultDashboardFolderId: int('Folder for new dashboards.', { minimum: 0 }),
+      dashboardPrefix: text('Prefix of dashboard names, at most 20 characters.'),
       extraMetricQueryParameters: text('Added to metric queries.'),
     }),
     'Dashboards.',
@@ -58,35 +58,35 @@ const observability = block({
 const fields = block(
   {
     discoveryNamespace: text('Namespace that discovery and translation write to.', { default: 'gw-system' }),
-    watchNamespaces: list(text(), 'Namespaces that are read; the write namespace always is. Empty: all.', notYet),
+    watchNamespaces: list(text(), 'Namespaces to read; the write namespace is always included. Empty: all.', notYet),
     watchNamespaceSelectors: list(
       block({
-        matchLabels: map(text(), 'Labels a namespace has to carry.'),
+        matchLabels: map(text(), 'Labels that a namespace must have.'),
         matchExpressions: list(
           block({
             key: text('Label key.'),
             operator: text('`In`, `NotIn`, `Exists` or `DoesNotExist`.'),
             values: list(text(), 'Values to compare with.'),
           }),
-          'Expressions its labels have to fulfil.',
+          'Expressions that its labels must match.',
         ),
       }),
-      'Namespaces that are read, by label; only heeded without `watchNamespaces`.',
+      'Namespaces to read, by label; only used without `watchNamespaces`.',
       notYet,
     ),
     ...ConfigSources,
     ...SecretSources,
-    secretOptions: of(SecretOptions, 'Several sources of secrets; wins over the single ones.', notYet),
+    secretOptions: of(SecretOptions, 'Several sources of secrets; takes precedence over a single one.', notYet),
     ...ArtifactSources,
-    refreshRate: duration('Time between reads of a source that cannot be watched.', { default: '60s', ...notYet }),
+    refreshRate: duration('Interval between reads of a source that cannot be watched.', { default: '60s', ...notYet }),
     kubernetes: of(
       block({
         rateLimits: of(
           block({
-            QPS: float('Calls a second.', { minimum: 0, default: 50 }),
-            burst: int('Calls at once.', { minimum: 0, default: 100 }),
+            QPS: float('Calls per second.', { minimum: 0, default: 50 }),
+            burst: int('Burst of calls.', { minimum: 0, default: 100 }),
           }),
-          'Limits of calls.',
+          'Limits for calls.',
         ),
       }),
       'Client of the Kubernetes API.',
@@ -96,14 +96,14 @@ const fields = block(
     linkerd: bool('Adds the header `l5d-dst-override` for Kubernetes upstreams.', { default: false, ...notYet }),
     knative: anything('Deprecated; serves Knative ingresses.', notYet),
     ipV4Only: bool('Listens on IPv4 only.', { default: false, ...notYet }),
-    discovery: of(discovery, 'What is found without being written.'),
+    discovery: of(discovery, 'Discovery.'),
     consul: of(ConsulSettings, 'Connection to Consul.', notYet),
     consulDiscovery: of(ConsulDiscovery, 'Upstreams from Consul.', notYet),
     extensions: of(block({ configs: map(anything(), 'Settings by extension.') }), 'Settings of extensions.', notYet),
     observabilityOptions: of(observability, 'Dashboards and metrics.', notYet),
     upstreamOptions: of(
       block({
-        sslParameters: of(SslParameters, 'TLS parameters of upstreams that have none.'),
+        sslParameters: of(SslParameters, 'TLS parameters for upstreams without their own.'),
         globalAnnotations: map(text(), 'Annotations of discovered upstreams.'),
       }),
       'Defaults of upstreams.',
@@ -115,7 +115,7 @@ const fields = block(
     ),
     ratelimit: of(RateLimitRules, 'Rules of the rate limit server.', refused),
     ratelimitServer: of(RateLimitServer, 'The rate limit server.', refused),
-    extauth: of(ExtAuthServer, 'How external auth behaves.'),
+    extauth: of(ExtAuthServer, 'External auth.'),
     namedExtauth: map(ExtAuthServer, 'More auth servers, by name.', { ...refused, 'x-instead': OWN_SERVER }),
     cachingServer: anything('The response cache.', notYet),
     extProc: of(ExtProc, 'External processing.', notYet),
@@ -123,7 +123,7 @@ const fields = block(
     extProcLate: of(ExtProc, 'Late external processing.', notYet),
     consoleOptions: of(
       block({
-        readOnly: bool('The console changes nothing.', { default: true }),
+        readOnly: bool('The console is read-only.', { default: true }),
         apiExplorerEnabled: bool('The console shows the explorer.', { default: true }),
       }),
       'The console.',
@@ -133,7 +133,7 @@ const fields = block(
       block({
         schemaChangeValidationOptions: of(
           block({
-            rejectBreakingChanges: bool('Refuses changes that break clients.', { default: false }),
+            rejectBreakingChanges: bool('Rejects changes that break clients.', { default: false }),
             processingRules: list(
               enumeration([
                 'RULE_DANGEROUS_TO_BREAKING',
@@ -141,7 +141,7 @@ const fields = block(
                 'RULE_IGNORE_DESCRIPTION_CHANGES',
                 'RULE_IGNORE_UNREACHABLE',
               ]),
-              'How changes are judged.',
+              'How changes are evaluated.',
             ),
           }),
           'Checks of changed schemas.',

@@ -22,16 +22,16 @@ const extractor = block(
   {
     header: text('Header to read; only its first value.'),
     body: empty('Reads the body.', notYet),
-    regex: regex('RE2 expression; what it has to match depends on `mode`.'),
-    subgroup: int('Group that is taken; 0 is the whole match.', { minimum: 0, default: 0 }),
+    regex: regex('RE2 expression; what it must match depends on `mode`.'),
+    subgroup: int('Capture group to extract; 0 is the whole match.', { minimum: 0, default: 0 }),
     mode: enumeration(
       ['EXTRACT', 'SINGLE_REPLACE', 'REPLACE_ALL'],
-      'Takes a group, replaces it, or replaces every match.',
+      'Extracts a group, replaces it, or replaces every match.',
       {
         default: 'EXTRACT',
       },
     ),
-    replacementText: text('What is put in place; needed by both replace modes, an error with `EXTRACT`.'),
+    replacementText: text('Replacement; required by both replace modes, an error with `EXTRACT`.'),
   },
   { oneOf: [{ members: ['header', 'body'] }] },
 );
@@ -41,7 +41,7 @@ const mergeKeys = block({
       tmpl: template,
       overrideEmpty: bool('Writes empty results too.', { default: false }),
     }),
-    'Template by path of the key it fills.',
+    'Template by path of the key to set.',
   ),
 });
 const templateFields = block(
@@ -49,16 +49,16 @@ const templateFields = block(
     parseBodyBehavior: enumeration(['ParseAsJson', 'DontParse'], 'Whether the body is read as JSON.', {
       default: 'ParseAsJson',
     }),
-    ignoreErrorOnParse: bool('False answers 400 to a body that is not JSON.', { default: false }),
-    extractors: map(extractor, 'Values taken from headers or the body, by name.'),
+    ignoreErrorOnParse: bool('False rejects a body that is not JSON with 400.', { default: false }),
+    extractors: map(extractor, 'Values to extract from headers or the body, by name.'),
     headers: map(template, 'Template by header; replaces all values, and an empty result removes the header.'),
     headersToAppend: list(
       block({ key: text('Header name.'), value: template }),
-      'Headers added to those that are there; an empty result adds nothing.',
+      'Headers to append; an empty result adds nothing.',
     ),
     headersToRemove: list(text(), 'Headers to remove.'),
     body: of(template, 'Template of the new body.', notYet),
-    passthrough: empty('Leaves the body alone and does not hold it back.'),
+    passthrough: empty('Does not change or buffer the body.'),
     mergeExtractorsToBody: empty('Writes the extracted values into the JSON body; dots in names nest.', notYet),
     mergeJsonKeys: of(mergeKeys, 'Writes the results of templates into the JSON body.', notYet),
     dynamicMetadataValues: list(
@@ -73,7 +73,9 @@ const templateFields = block(
     advancedTemplates: bool('Paths are written `a/b`, and extracted values are read with `extraction`.', {
       default: false,
     }),
-    escapeCharacters: bool('Keeps JSON escapes when strings are put in. Default: the enclosing block, then Settings.'),
+    escapeCharacters: bool(
+      'Keeps JSON escapes when strings are inserted. Default: the enclosing block, then Settings.',
+    ),
     spanTransformer: of(
       block({ name: of(template, 'Template of the name.') }),
       'Renames the trace span; requests only.',
@@ -82,13 +84,13 @@ const templateFields = block(
   },
   { oneOf: [{ members: ['body', 'passthrough', 'mergeExtractorsToBody', 'mergeJsonKeys'] }] },
 );
-/** Changes a message by templates. */
+/** Changes a message with templates. */
 export interface TransformationTemplate extends Static<typeof templateFields> {}
 export const TransformationTemplate = named<TransformationTemplate>('TransformationTemplate', templateFields);
 
 const transformation = block(
   {
-    transformationTemplate: of(TransformationTemplate, 'Changes headers and body by templates.'),
+    transformationTemplate: of(TransformationTemplate, 'Changes headers and body with templates.'),
     headerBodyTransform: of(
       block({ addRequestMetadata: bool('Adds query, method and path of a request.', { default: false }) }),
       'Wraps headers and body into one JSON body.',
@@ -98,61 +100,61 @@ const transformation = block(
       block({
         xslt: text('The stylesheet.'),
         setContentType: text('New content type; empty keeps the old one.'),
-        nonXmlTransform: bool('The input is not XML and is handed over as text.', { default: false }),
+        nonXmlTransform: bool('The input is not XML and is passed as text.', { default: false }),
       }),
-      'Changes the body by an XSLT stylesheet.',
+      'Changes the body with an XSLT stylesheet.',
       notYet,
     ),
-    logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false, ...notYet }),
+    logRequestResponseInfo: bool('Logs input and output at level debug.', { default: false, ...notYet }),
   },
   { oneOf: [{ members: ['transformationTemplate', 'headerBodyTransform', 'xsltTransformation'] }] },
 );
-/** One change of a message. */
+/** One transformation of a message. */
 export interface Transformation extends Static<typeof transformation> {}
 export const Transformation = named<Transformation>('Transformation', transformation);
 
 const stage = block({
   requestTransforms: list(
     block({
-      matcher: of(Matcher, 'Requests it is for; unset: all. Its `caseSensitive` is not heeded.'),
-      clearRouteCache: bool('Chooses the route again after the change.', { default: false }),
-      requestTransformation: of(Transformation, 'Change of the request.'),
-      responseTransformation: of(Transformation, 'Change of the response to it.', notYet),
+      matcher: of(Matcher, 'Requests to which it applies; unset: all. Its `caseSensitive` is ignored.'),
+      clearRouteCache: bool('Selects the route again after the transformation.', { default: false }),
+      requestTransformation: of(Transformation, 'Transformation of the request.'),
+      responseTransformation: of(Transformation, 'Transformation of its response.', notYet),
     }),
-    'The first that fits is the only one used.',
+    'Only the first match is used.',
   ),
   responseTransforms: list(
     block({
-      matchers: list(HeaderMatcher, 'Conditions on response headers; all have to hold.'),
-      responseCodeDetails: text('Code details the response has to have.'),
-      responseTransformation: of(Transformation, 'Change of the response.'),
+      matchers: list(HeaderMatcher, 'Conditions on response headers; all must match.'),
+      responseCodeDetails: text('Response code details that must match.'),
+      responseTransformation: of(Transformation, 'Transformation of the response.'),
     }),
-    'Asked when the chosen request entry has no response change; the first that fits is used.',
+    'Used if the matched request entry has no response transformation; the first match is used.',
     notYet,
   ),
 });
-/** The changes of one stage. */
+/** The transformations of one stage. */
 export interface TransformationStage extends Static<typeof stage> {}
 export const TransformationStage = named<TransformationStage>('TransformationStage', stage);
 
 const staged = block({
   early: of(TransformationStage, 'Before login and access control.'),
   regular: of(TransformationStage, 'After access control.'),
-  postRouting: of(TransformationStage, 'After the upstream is chosen.', notYet),
-  inheritTransformation: bool('Adds the early and regular lists of the parent after the own ones.', { default: false }),
-  logRequestResponseInfo: bool('Logs what goes in and comes out at level debug.', { default: false, ...notYet }),
+  postRouting: of(TransformationStage, 'After the upstream is selected.', notYet),
+  inheritTransformation: bool('Appends the early and regular lists of the parent.', { default: false }),
+  logRequestResponseInfo: bool('Logs input and output at level debug.', { default: false, ...notYet }),
   escapeCharacters: bool('Default for the templates below. Default: Settings `gw.transformationEscapeCharacters`.'),
 });
-/** Changes of requests and responses by stage. The most specific level that has any replaces the others. */
+/** Transformations of requests and responses by stage. The most specific level that has the option replaces the others. */
 export interface StagedTransformations extends Static<typeof staged> {}
 export const StagedTransformations = named<StagedTransformations>('StagedTransformations', staged);
 
 const single = block({
-  requestTransformation: of(Transformation, 'Change of the request.'),
-  clearRouteCache: bool('Chooses the route again after the change.', { default: false }),
-  responseTransformation: of(Transformation, 'Change of the response.', notYet),
+  requestTransformation: of(Transformation, 'Transformation of the request.'),
+  clearRouteCache: bool('Selects the route again after the transformation.', { default: false }),
+  responseTransformation: of(Transformation, 'Transformation of the response.', notYet),
 });
-/** Deprecated form; not heeded when `stagedTransformations.regular` is there. */
+/** Deprecated form; ignored if `stagedTransformations.regular` is set. */
 export interface Transformations extends Static<typeof single> {}
 export const Transformations = named<Transformations>('Transformations', single);
 

@@ -16,14 +16,14 @@ import {
 import { ServiceSpec, SubsetSpec } from './service-spec.ts';
 
 const UINT32 = { minimum: 0, maximum: 4294967295 } as const;
-const serviceSpec = of(ServiceSpec, 'What the upstream can do.', notYet);
+const serviceSpec = of(ServiceSpec, 'Functions of the upstream.', notYet);
 const subsetSpec = of(SubsetSpec, 'Subsets of endpoints by label.', notYet);
 
 const host = block({
   addr: text('DNS name or address.'),
   port: int('Port.', { minimum: 0, maximum: 65535 }),
-  sniAddr: text('Server name for TLS. Default: `addr`, see `autoSniRewrite`.'),
-  loadBalancingWeight: int('Share among the hosts, at least 1.', { minimum: 1, maximum: 4294967295, default: 1 }),
+  sniAddr: text('Server name (SNI) for TLS. Default: `addr`, see `autoSniRewrite`.'),
+  loadBalancingWeight: int('Weight of the host, at least 1.', { minimum: 1, maximum: 4294967295, default: 1 }),
   healthCheckConfig: of(
     block({ path: text('Path of a check.'), method: text('Method of a check.') }),
     'Health checks of this host.',
@@ -37,11 +37,11 @@ export const StaticHost = named<StaticHost>('StaticHost', host);
 
 const staticFields = block({
   hosts: list(StaticHost, 'The hosts; at least one.'),
-  useTls: bool('Speaks TLS. Unset: true when a port is 443.'),
-  autoSniRewrite: bool('The server name for TLS is the host, when it is a DNS name.', { default: true }),
+  useTls: bool('Uses TLS. Unset: true if a port is 443.'),
+  autoSniRewrite: bool('Uses the host as server name (SNI), if it is a DNS name.', { default: true }),
   serviceSpec,
 });
-/** Hosts written down. */
+/** A fixed list of hosts. */
 export interface StaticUpstream extends Static<typeof staticFields> {}
 export const StaticUpstream = named<StaticUpstream>('StaticUpstream', staticFields);
 
@@ -59,10 +59,10 @@ export const KubeUpstream = named<KubeUpstream>('KubeUpstream', kube);
 
 const consul = block({
   serviceName: text('Name of the service.'),
-  serviceTags: list(text(), 'Tags the service has to carry.'),
-  instanceTags: list(text(), 'Tags an instance has to carry.'),
-  instanceBlacklistTags: list(text(), 'Tags an instance must not carry.'),
-  dataCenters: list(text(), 'Data centres. Empty: all.'),
+  serviceTags: list(text(), 'Tags that the service must have.'),
+  instanceTags: list(text(), 'Tags that an instance must have.'),
+  instanceBlacklistTags: list(text(), 'Tags that an instance must not have.'),
+  dataCenters: list(text(), 'Data centers. Empty: all.'),
   consistencyMode: enumeration(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.', {
     default: 'ConsistentMode',
   }),
@@ -77,8 +77,8 @@ export const ConsulUpstream = named<ConsulUpstream>('ConsulUpstream', consul);
 const aws = block({
   region: text('Region.'),
   secretRef: ref('Secret with the credentials.'),
-  disableRoleChaining: bool('Takes on `roleArn` directly.', { default: false }),
-  roleArn: text('Role to take on.'),
+  disableRoleChaining: bool('Assumes `roleArn` directly.', { default: false }),
+  roleArn: text('Role to assume.'),
   lambdaFunctions: list(
     block({
       logicalName: text('Name that routes use.'),
@@ -90,28 +90,28 @@ const aws = block({
   awsAccountId: text('Account of the functions.'),
   destinationOverrides: anything('Defaults of destinations.'),
 });
-/** Functions at AWS. */
+/** AWS Lambda functions. */
 export interface AwsUpstream extends Static<typeof aws> {}
 export const AwsUpstream = named<AwsUpstream>('AwsUpstream', aws);
 
 const ec2 = block({
   region: text('Region.'),
   secretRef: ref('Secret with the credentials.'),
-  roleArn: text('Role to take on.'),
+  roleArn: text('Role to assume.'),
   filters: list(
     block(
       {
-        key: text('Tag that has to be there.'),
+        key: text('Tag that must be present.'),
         kvPair: of(block({ key: text('Tag.'), value: text('Its value.') }), 'Tag that has to have this value.'),
       },
       { oneOf: [{ members: ['key', 'kvPair'] }] },
     ),
-    'Instances that are used; all have to hold.',
+    'Filters for the instances; all must match.',
   ),
   publicIp: bool('Uses the public address.', { default: false }),
   port: int('Port; 0 means 80.', { minimum: 0, maximum: 65535, default: 80 }),
 });
-/** Instances at AWS. */
+/** AWS EC2 instances. */
 export interface AwsEc2Upstream extends Static<typeof ec2> {}
 export const AwsEc2Upstream = named<AwsEc2Upstream>('AwsEc2Upstream', ec2);
 
@@ -126,22 +126,22 @@ const azure = block({
     'The functions.',
   ),
 });
-/** Functions at Azure. */
+/** Azure functions. */
 export interface AzureUpstream extends Static<typeof azure> {}
 export const AzureUpstream = named<AzureUpstream>('AzureUpstream', azure);
 
-/** The types of an upstream, of which it has one. */
+/** The types of an upstream; an upstream has exactly one. */
 export const UPSTREAM_TYPES = {
-  static: of(StaticUpstream, 'Hosts written down.'),
+  static: of(StaticUpstream, 'A fixed list of hosts.'),
   kube: of(KubeUpstream, 'A Kubernetes Service.', notYet),
   consul: of(ConsulUpstream, 'A service in Consul.', notYet),
-  aws: of(AwsUpstream, 'Functions at AWS.', notYet),
-  awsEc2: of(AwsEc2Upstream, 'Instances at AWS.', notYet),
-  azure: of(AzureUpstream, 'Functions at Azure.', notYet),
+  aws: of(AwsUpstream, 'AWS Lambda functions.', notYet),
+  awsEc2: of(AwsEc2Upstream, 'AWS EC2 instances.', notYet),
+  azure: of(AzureUpstream, 'Azure functions.', notYet),
   pipe: of(block({ path: text('Path of the socket.') }), 'A Unix socket.', notYet),
   gcp: of(
     block({ host: text('Host of the service.'), audience: text('Audience of the token.') }, { required: ['host'] }),
-    'A service at Google Cloud, called with an identity token.',
+    'A Google Cloud service, called with an identity token.',
     notYet,
   ),
   ai: anything('Language model providers.', notYet),
@@ -154,7 +154,7 @@ const failover = block({
         block({
           locality: of(
             block({ region: text('Region.'), zone: text('Zone.'), subZone: text('Part of the zone.') }),
-            'Where they are.',
+            'The locality.',
           ),
           lbEndpoints: list(
             block({
@@ -167,26 +167,26 @@ const failover = block({
                   path: text('Path of a check.'),
                   method: text('Method of a check.'),
                 }),
-                'Health checks of it.',
+                'Health checks of the endpoint.',
               ),
-              upstreamSslConfig: anything('TLS towards it.'),
-              loadBalancingWeight: int('Share among them.', UINT32),
+              upstreamSslConfig: anything('TLS to the endpoint.'),
+              loadBalancingWeight: int('Weight of the endpoint.', UINT32),
               metadata: map(anything(), 'Metadata, by namespace.'),
             }),
             'The endpoints.',
           ),
-          loadBalancingWeight: int('Share among the localities.', UINT32),
+          loadBalancingWeight: int('Weight of the locality.', UINT32),
         }),
         'Endpoints by locality.',
       ),
     }),
-    'Localities in the order they are used.',
+    'Localities in order of priority.',
   ),
   policy: of(
-    block({ overprovisioningFactor: int('How long one priority is enough, in percent.', { ...UINT32, default: 140 }) }),
-    'When the next one is used.',
+    block({ overprovisioningFactor: int('Overprovisioning factor, in percent.', { ...UINT32, default: 140 }) }),
+    'Failover policy.',
   ),
 });
-/** Other endpoints for when these fail. */
+/** Failover endpoints. */
 export interface Failover extends Static<typeof failover> {}
 export const Failover = named<Failover>('Failover', failover);

@@ -3,7 +3,7 @@ import { VirtualHostOptions } from './route-options.ts';
 
 const fields = block({
   options: of(VirtualHostOptions, 'The options.'),
-  targetRefs: list(anything(), 'Only heeded with the Kubernetes Gateway API.'),
+  targetRefs: list(anything(), 'Only used with the Kubernetes Gateway API.'),
 });
 /** `spec` of a VirtualHostOption. */
 export interface VirtualHostOptionSpec extends Static<typeof fields> {}

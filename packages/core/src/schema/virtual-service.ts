@@ -7,18 +7,18 @@ const virtualHost = block(
   {
     domains: list(
       text(),
-      'Hosts it answers: exact, `*.suffix`, `prefix.*` or `*`; a port is part of the comparison. Empty: `*`.',
+      'Hosts that it serves: exact, `*.suffix`, `prefix.*` or `*`; a port is part of the comparison. Empty: `*`.',
     ),
-    routes: list(RouteSpec, 'The routes; the first that fits is taken.'),
+    routes: list(RouteSpec, 'The routes; the first match is used.'),
     options: of(VirtualHostOptions, 'Options of the virtual host.'),
     optionsConfigRefs: of(
       block({
         delegateOptions: list(
           ref(),
-          'VirtualHostOptions; the inline options win, then the order counts. The last good options of a reference stay in force when a change breaks it or their resource is deleted.',
+          'VirtualHostOptions; inline options take precedence, then earlier entries. The last good options of a reference stay in use if a change breaks it or their resource is deleted.',
         ),
       }),
-      'Options kept in other resources.',
+      'Options in other resources.',
     ),
   },
   { beside: ['headerManipulation', 'jwt', 'rbac'] },
@@ -28,9 +28,9 @@ export interface VirtualHostSpec extends Static<typeof virtualHost> {}
 export const VirtualHostSpec = named<VirtualHostSpec>('VirtualHost', virtualHost);
 
 const fields = block({
-  displayName: text('Name for people.'),
+  displayName: text('Display name.'),
   virtualHost: of(VirtualHostSpec, 'Domains and routes.'),
-  sslConfig: of(SslConfig, 'Present: served by gateways with `ssl: true` only; absent: by the others only.'),
+  sslConfig: of(SslConfig, 'If set, only gateways with `ssl: true` serve it; otherwise only the others.'),
 });
 /** `spec` of a VirtualService. */
 export interface VirtualServiceSpec extends Static<typeof fields> {}

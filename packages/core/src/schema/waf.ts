@@ -1,8 +1,8 @@
 import { block, bool, enumeration, list, named, of, ref, text, type Static } from './field.ts';
 
 const fields = block({
-  disabled: bool('True switches the rules off here; not inherited.', { default: false }),
-  customInterventionMessage: text('Body of a refusal.'),
+  disabled: bool('True disables the rules here; not inherited.', { default: false }),
+  customInterventionMessage: text('Body of a rejection.'),
   coreRuleSet: of(
     block(
       {
@@ -19,12 +19,12 @@ const fields = block({
       files: list(text(), 'Files with rules.'),
       directory: text('Directory with files of rules.'),
     }),
-    'Own rules, in order.',
+    'Custom rules, in order.',
   ),
   configMapRuleSets: list(
     block({
       configMapRef: ref('ConfigMap with rules.'),
-      dataMapKeys: list(text(), 'Keys that are used. Empty: all, sorted.'),
+      dataMapKeys: list(text(), 'Keys to use. Empty: all, sorted.'),
     }),
     'Rules from ConfigMaps.',
   ),
@@ -37,8 +37,8 @@ const fields = block({
     }),
     'Audit entries.',
   ),
-  requestHeadersOnly: bool('Does not look at request bodies.', { default: false }),
-  responseHeadersOnly: bool('Does not look at response bodies.', { default: false }),
+  requestHeadersOnly: bool('Does not inspect request bodies.', { default: false }),
+  responseHeadersOnly: bool('Does not inspect response bodies.', { default: false }),
 });
 /** Web application firewall rules. */
 export interface Waf extends Static<typeof fields> {}
