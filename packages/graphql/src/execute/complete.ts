@@ -4,37 +4,35 @@ import {
   GraphQLID,
   GraphQLInt,
   GraphQLString,
+  defaultTypeResolver,
   getNullableType,
   isEnumType,
+  isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
   type GraphQLAbstractType,
   type GraphQLEnumType,
+  type GraphQLLeafType,
   type GraphQLNamedOutputType,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
 import { isDeeper } from '../depth.ts';
 import { shownFailure } from '../field-failure.ts';
-import { completeFields, type Place } from './execute.ts';
-import type { Children, FieldPlan } from './plan.ts';
-import { Located, note, nothing } from './run.ts';
-
-/**
- * Makes of what a resolver gave what the result has. Throws, or rejects, where it does not fit the type. The place is that of the
- * value; leaves get that of their parent and do without.
- */
-export type Complete = (value: unknown, field: FieldPlan, place: Place) => unknown;
+import { Located, note, nothing } from './errors.ts';
+import { completeFields } from './execute.ts';
+import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';
+import { infoOf, isThenable } from './resolve.ts';
 
 export interface Completion {
   readonly complete: Complete;
   readonly nullable: boolean;
 }
 
-interface CompletionContext {
-  readonly schema: GraphQLSchema;
+interface CompletionContext extends Pick<PlanContext, 'schema' | 'values'> {
   readonly children: Children;
 }
 
@@ -47,6 +45,16 @@ export function compileCompletion(type: GraphQLOutputType, context: CompletionCo
 
 /** Gives null for null; whether that may be is asked where the value is put. */
 function completionOf(type: GraphQLOutputType, context: CompletionContext): Complete {
+  if (context.values === 'json') return jsonOf(type, context);
+  const complete = anyOf(type, context);
+  return (value, field, place) => {
+    if (value === null || value === undefined) return null;
+    if (value instanceof Error) throw value;
+    return complete(value, field, place);
+  };
+}
+
+function jsonOf(type: GraphQLOutputType, context: CompletionContext): Complete {
   if (isListType(type)) return listOf(type.ofType as GraphQLOutputType, context);
   const { children } = context;
   if (isObjectType(type)) return (value, _field, place) => objectOf(value, type, children, place);
@@ -65,8 +73,68 @@ function objectOf(value: unknown, type: GraphQLObjectType, children: Children, p
   return completeFields(children.of(type), value, place);
 }
 
-/** The type of a value behind an interface or union: as `__typename` says, or the only possible one. */
-function typeOf(value: unknown, type: GraphQLAbstractType, schema: GraphQLSchema): GraphQLObjectType {
+/** What GraphQL.js takes: `isTypeOf`, `resolveType`, iterables, and leaves that are converted. Never asked for null. */
+function anyOf(type: GraphQLOutputType, context: CompletionContext): Complete {
+  if (isListType(type)) return iterableOf(type.ofType as GraphQLOutputType, context);
+  const { children, schema } = context;
+  if (isObjectType(type)) return (value, field, place) => testedObject(value, { type, children, field, place });
+  if (isLeafType(type)) return convertedLeaf(type);
+  const abstract = type as GraphQLAbstractType;
+  const resolveType = abstract.resolveType ?? defaultTypeResolver;
+  return (value, field, place) => {
+    const completeAs = (name: unknown): unknown => {
+      const found = typeof name === 'string' ? schema.getType(name) : undefined;
+      if (!isObjectType(found) || !schema.isSubType(abstract, found)) throw mismatch(abstract.name);
+      return testedObject(value, { type: found, children, field, place });
+    };
+    const name = resolveType(value, place.run.options.context, infoAt(field, place), abstract);
+    return isThenable(name) ? Promise.resolve(name).then(completeAs) : completeAs(name);
+  };
+}
+
+interface TypedObject {
+  readonly type: GraphQLObjectType;
+  readonly children: Children;
+  readonly field: FieldPlan;
+  readonly place: Place;
+}
+
+function testedObject(value: unknown, { type, children, field, place }: TypedObject): unknown {
+  const complete = (isOfType: boolean): unknown => {
+    if (!isOfType) throw mismatch(type.name);
+    return completeFields(children.of(type), value, place);
+  };
+  if (!type.isTypeOf) return complete(true);
+  const isOfType = type.isTypeOf(value, place.run.options.context, infoAt(field, place));
+  return isThenable(isOfType) ? Promise.resolve(isOfType).then(complete) : complete(isOfType);
+}
+
+/** The field whose value, or an item of it, stands at a place. */
+function infoAt(field: FieldPlan, { path, run }: Place): GraphQLResolveInfo {
+  let at = path!;
+  while (typeof at.key === 'number') at = at.prev!;
+  return infoOf(field, run, at);
+}
+
+function iterableOf(type: GraphQLOutputType, context: CompletionContext): Complete {
+  const complete = listOf(type, context);
+  return (value, field, place) => {
+    if (Array.isArray(value) || typeof value !== 'object') return complete(value, field, place);
+    if (Symbol.asyncIterator in value!) {
+      return collected(value as AsyncIterable<unknown>).then((items) => complete(items, field, place));
+    }
+    return complete(Symbol.iterator in value! ? [...(value as Iterable<unknown>)] : value, field, place);
+  };
+}
+
+async function collected(values: AsyncIterable<unknown>): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const item of values) items.push(item);
+  return items;
+}
+
+/** The type of a JSON value behind an interface or union: as `__typename` says, or the only possible one. */
+export function typeOf(value: unknown, type: GraphQLAbstractType, schema: GraphQLSchema): GraphQLObjectType {
   const name = typeof value === 'object' ? (value as { readonly __typename?: unknown }).__typename : undefined;
   const possible = name === undefined ? schema.getPossibleTypes(type) : [];
   const found = typeof name === 'string' ? schema.getType(name) : possible.length === 1 ? possible[0] : undefined;
@@ -76,7 +144,11 @@ function typeOf(value: unknown, type: GraphQLAbstractType, schema: GraphQLSchema
 
 function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
   const inner = getNullableType(type) as GraphQLOutputType;
-  const item: ItemType = { complete: completionOf(inner, context), nullable: !isNonNullType(type) };
+  const complete = completionOf(inner, context);
+  const item: ItemType = {
+    complete: context.values === 'json' ? complete : settling(complete),
+    nullable: !isNonNullType(type),
+  };
   return (value, field, { path, run }) => {
     if (value === null || value === undefined) return null;
     if (!Array.isArray(value)) throw mismatch('a list');
@@ -84,7 +156,7 @@ function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
     let waiting = false;
     try {
       for (let i = 0; i < value.length; i++) {
-        out[i] = itemOf(value[i], item, field, { path: { before: path, key: i }, run });
+        out[i] = itemOf(value[i], item, field, { path: { prev: path, key: i, typename: undefined }, run });
         waiting ||= out[i] instanceof Promise;
       }
     } catch (error) {
@@ -94,6 +166,14 @@ function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
     }
     return waiting ? Promise.all(out) : out;
   };
+}
+
+/** Items may be promises. */
+function settling(complete: Complete): Complete {
+  return (value, field, place) =>
+    isThenable(value)
+      ? Promise.resolve(value).then((settled) => complete(settled, field, place))
+      : complete(value, field, place);
 }
 
 interface ItemType {
@@ -126,7 +206,8 @@ function failedItem(error: unknown, { nullable }: ItemType, field: FieldPlan, { 
   return null;
 }
 
-function mismatch(expected: string): Error {
+/** The failure of a value that does not fit its type. */
+export function mismatch(expected: string): Error {
   return shownFailure(`The value is not of type ${expected}.`);
 }
 
@@ -141,10 +222,10 @@ const SCALARS = new Map<GraphQLNamedOutputType, (value: unknown) => boolean>([
 ]);
 
 /** Leaves are taken as they are: nothing is turned into another type, save a whole number into an ID. */
-function leafOf(type: GraphQLNamedOutputType): Complete {
+export function leafOf(type: GraphQLNamedOutputType): (value: unknown) => unknown {
   if (type.name === GraphQLID.name) return idOf;
   const fits = isEnumType(type) ? fitsEnum(type) : SCALARS.get(type);
-  if (!fits) return anyOf(type.name);
+  if (!fits) return customOf(type.name);
   return (value) => {
     if (value === null || value === undefined) return null;
     if (!fits(value)) throw mismatch(type.name);
@@ -155,10 +236,22 @@ function leafOf(type: GraphQLNamedOutputType): Complete {
 /** Deepest nesting of a value of a scalar that is not GraphQL's own: what is much deeper cannot be written as JSON. */
 const MAX_DEPTH = 1000;
 
-function anyOf(name: string): Complete {
+function customOf(name: string): (value: unknown) => unknown {
   return (value) => {
     if (typeof value === 'object' && value !== null && isDeeper(value, MAX_DEPTH)) throw mismatch(name);
     return value ?? null;
+  };
+}
+
+/** Leaves as their type converts them; what needs no conversion is taken as it is. */
+function convertedLeaf(type: GraphQLLeafType): Complete {
+  const fits = type === GraphQLID ? (value: unknown) => typeof value === 'string' : SCALARS.get(type);
+  return (value) => {
+    if (fits?.(value)) return value;
+    const converted: unknown = type.coerceOutputValue(value);
+    if (converted === null || converted === undefined) throw mismatch(type.name);
+    if (typeof converted === 'object' && isDeeper(converted, MAX_DEPTH)) throw mismatch(type.name);
+    return converted;
   };
 }
 

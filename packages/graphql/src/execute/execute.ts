@@ -1,18 +1,12 @@
 import { getArgumentValues } from 'graphql';
-import type { FieldPlan, Selection } from './plan.ts';
-import { Located, note, nothing, type Path, type Run } from './run.ts';
-
-/** Where an object stands whose fields are completed, or a value that is being completed. */
-export interface Place {
-  readonly path: Path | undefined;
-  readonly run: Run;
-}
+import { Located, note, nothing, pathTo } from './errors.ts';
+import type { FieldPlan, Place, Run, Selection } from './field-plan.ts';
 
 /**
  * The fields of one object, all at once. Gives the object, or a promise of it where a field has to wait. Throws or rejects with
  * `Located` where a field that must have a value has none.
  */
-export function completeFields(selection: Selection, source: object, place: Place): unknown {
+export function completeFields(selection: Selection, source: unknown, place: Place): unknown {
   const out: Record<string, unknown> = {};
   let unfinished: Unfinished | undefined;
   try {
@@ -35,7 +29,7 @@ export function completeFields(selection: Selection, source: object, place: Plac
 }
 
 /** The same, one field after the other, as the fields of a mutation are run. */
-export async function completeSerially(selection: Selection, source: object, place: Place): Promise<unknown> {
+export async function completeSerially(selection: Selection, source: unknown, place: Place): Promise<unknown> {
   const out: Record<string, unknown> = {};
   for (const field of selection) {
     const begun = begin(field, source, place);
@@ -47,7 +41,7 @@ export async function completeSerially(selection: Selection, source: object, pla
           )
         : finish(begun, field, place);
     put(out, field, await value);
-    place.run.calls.forget();
+    place.run.options.afterField?.();
   }
   return out;
 }
@@ -113,28 +107,28 @@ function put(out: Record<string, unknown>, { key, odd }: FieldPlan, value: unkno
 }
 
 /** What the resolver of a field gives, or the key of its parent. */
-function begin(field: FieldPlan, source: object, place: Place): unknown {
+function begin(field: FieldPlan, source: unknown, place: Place): unknown {
   if (!field.resolve) return read(field, source);
   try {
-    return field.resolve(source, field.args ?? argsOf(field, place.run), place.run);
+    return field.resolve(source, field.args ?? argsOf(field, place.run), place, field);
   } catch (error) {
     return failed(error, field, place);
   }
 }
 
-function read({ name, odd }: FieldPlan, source: object): unknown {
-  if (odd && !Object.hasOwn(source, name)) return undefined;
+function read({ name, odd }: FieldPlan, source: unknown): unknown {
+  if (odd && !Object.hasOwn(source as object, name)) return undefined;
   return (source as Readonly<Record<string, unknown>>)[name];
 }
 
-function argsOf({ definition, node }: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
-  return getArgumentValues(definition, node, run.variables, undefined, true);
+function argsOf({ definition, nodes }: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
+  return getArgumentValues(definition, nodes[0]!, run.variables, undefined, true);
 }
 
 /** Completes what was given for a field. */
 function finish(given: unknown, field: FieldPlan, place: Place): unknown {
   try {
-    const inner = field.leaf ? place : { path: { before: place.path, key: field.key }, run: place.run };
+    const inner = field.leaf ? place : { path: pathTo(field, place.path), run: place.run };
     const done = field.complete(given, field, inner);
     if (!(done instanceof Promise)) return present(done, field, place);
     return done.then(
@@ -146,15 +140,15 @@ function finish(given: unknown, field: FieldPlan, place: Place): unknown {
   }
 }
 
-function present(value: unknown, field: FieldPlan, { path }: Place): unknown {
-  if (value === null && !field.nullable) throw new Located(nothing(field), { before: path, key: field.key }, field);
+function present(value: unknown, field: FieldPlan, place: Place): unknown {
+  if (value === null && !field.nullable) throw new Located(nothing(field), pathTo(field, place.path), field);
   return value;
 }
 
 /** Where the field may be null the error stops here; else it goes on to its parent. */
-function failed(error: unknown, field: FieldPlan, { path, run }: Place): null {
-  const located = error instanceof Located ? error : new Located(error, { before: path, key: field.key }, field);
+function failed(error: unknown, field: FieldPlan, place: Place): null {
+  const located = error instanceof Located ? error : new Located(error, pathTo(field, place.path), field);
   if (!field.nullable) throw located;
-  note(run, located);
+  note(place.run, located);
   return null;
 }

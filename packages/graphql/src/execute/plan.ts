@@ -15,78 +15,32 @@ import {
   type GraphQLField,
   type GraphQLNamedOutputType,
   type GraphQLObjectType,
-  type GraphQLSchema,
   type SelectionSetNode,
   type ValueNode,
   type VariableValues,
 } from 'graphql';
 import type { Operation } from '../api.ts';
 import { shownFailure } from '../field-failure.ts';
-import { compileCompletion, type Complete } from './complete.ts';
-import type { Run } from './run.ts';
-
-/** Gives the value of a field that is not simply a key of its parent. */
-export type ResolveField = (parent: unknown, args: Readonly<Record<string, unknown>>, run: Run) => unknown;
-
-/** One field of a selection, with all that does not depend on data. */
-export interface FieldPlan {
-  /** In the result. */
-  readonly key: string;
-  readonly name: string;
-  readonly node: FieldNode;
-  readonly definition: GraphQLField<unknown, unknown>;
-  readonly parentType: GraphQLObjectType;
-  readonly resolve: ResolveField | undefined;
-  /** Those without variables; else they are made for each request. */
-  readonly args: Readonly<Record<string, unknown>> | undefined;
-  readonly complete: Complete;
-  /** Has no place of its own below it. */
-  readonly leaf: boolean;
-  readonly nullable: boolean;
-  /** The key or the name means something on every object. */
-  readonly odd: boolean;
-  readonly children: Children;
-}
-
-export type Selection = readonly FieldPlan[];
-
-/** What is selected of the objects below a field, by their type. Fields that select the same of the same type share it. */
-export interface Children {
-  /** Planned when the first object of the type comes. */
-  of(type: GraphQLObjectType): Selection;
-  /** Those of all types that may come; none for leaves. */
-  all(): readonly Selection[];
-}
+import { compileCompletion } from './complete.ts';
+import type { Children, FieldPlan, Plan, PlanContext, ResolveField, Selection } from './field-plan.ts';
 
 const NO_CHILDREN: Children = { of: () => [], all: () => [] };
 
-/** What plans are made from. */
-export interface PlanContext {
-  readonly schema: GraphQLSchema;
-  /** The resolver of a field; `undefined` reads the key of the parent. */
-  resolverOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): ResolveField | undefined;
-  /** Fields deeper than this are errors; 0 is no limit. */
-  readonly maxDepth: number;
-}
-
 /** Plans an operation. `variables` decide what `@skip` and `@include` leave; the plan keeps them. */
-export function planOperation(
-  operation: Operation,
-  context: PlanContext,
-  variables: VariableValues | undefined,
-): Selection {
+export function planOperation(operation: Operation, context: PlanContext, variables: VariableValues | undefined): Plan {
   const { definition, document } = operation;
-  const fragments = new Map<string, FragmentDefinitionNode>();
+  const fragments = Object.create(null) as Record<string, FragmentDefinitionNode>;
   for (const one of document.definitions) {
-    if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
+    if (one.kind === Kind.FRAGMENT_DEFINITION) fragments[one.name.value] = one;
   }
   const root = context.schema.getRootType(definition.operation)!;
-  return new Planner(context, fragments, variables).selection(root, [definition.selectionSet], 1);
+  const planner = new Planner(context, fragments, variables);
+  return { schema: context.schema, selection: planner.selection(root, [definition.selectionSet], 1), fragments };
 }
 
 class Planner {
   readonly #context: PlanContext;
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #fragments: Plan['fragments'];
   readonly #variables: VariableValues | undefined;
   /** Numbers of the sets that were met. */
   readonly #numbers = new Map<SelectionSetNode, number>();
@@ -95,11 +49,7 @@ class Planner {
   /** Of named types, by the same. */
   readonly #children = new Map<string, Children>();
 
-  constructor(
-    context: PlanContext,
-    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-    variables: VariableValues | undefined,
-  ) {
+  constructor(context: PlanContext, fragments: Plan['fragments'], variables: VariableValues | undefined) {
     this.#context = context;
     this.#fragments = fragments;
     this.#variables = variables;
@@ -176,7 +126,7 @@ class Planner {
   #open(name: string, visited: Set<string>): FragmentDefinitionNode | undefined {
     if (visited.has(name)) return undefined;
     visited.add(name);
-    return this.#fragments.get(name);
+    return this.#fragments[name];
   }
 
   #included(selection: SelectionSetNode['selections'][number]): boolean {
@@ -203,16 +153,15 @@ class Planner {
     const hasChildren = sets.length > 0 && !tooDeep;
     const named = getNamedType(definition.type);
     const children = hasChildren ? this.#childrenOf(named, sets, depth + 1) : NO_CHILDREN;
-    const { schema } = this.#context;
-    const { complete, nullable } = compileCompletion(definition.type, { schema, children });
+    const { complete, nullable } = compileCompletion(definition.type, { ...this.#context, children });
     return {
       key,
       name,
-      node,
+      nodes,
       definition,
       parentType,
       resolve: tooDeep ? deeper(name, maxDepth) : this.#resolver(parentType, definition),
-      args: usesVariables(node) ? undefined : getArgumentValues(definition, node),
+      args: this.#context.values === 'any' || usesVariables(node) ? undefined : getArgumentValues(definition, node),
       complete,
       leaf: sets.length === 0 && !isListType(getNullableType(definition.type)),
       nullable,

@@ -1,5 +1,5 @@
 import { getNamedType, isLeafType } from 'graphql';
-import type { Children, FieldPlan, Selection } from '../execute/plan.ts';
+import type { Children, FieldPlan, Plan, Selection } from '../execute/field-plan.ts';
 import type { CacheHint } from './schema.ts';
 
 /** How long the result of an operation may be kept, and by whom. */
@@ -24,12 +24,40 @@ interface Inherited {
   readonly scope: CacheScope;
 }
 
+/** Gives the policy of plans, each made once. `usesClient`: a field reads what clients send beside document and variables. */
+export function createCachePolicies(
+  hints: ReadonlyMap<string, CacheHint>,
+  usesClient: (field: FieldPlan) => boolean,
+): (plan: Plan) => CachePolicy {
+  const known = new WeakMap<Plan, CachePolicy>();
+  return (plan) => {
+    let policy = known.get(plan);
+    if (!policy) {
+      policy = cachePolicy(plan.selection, hints);
+      // Private where the result differs by client, whatever is declared.
+      if (policy.maxAge > 0 && anyField(plan.selection, usesClient)) policy = { ...policy, scope: 'private' };
+      known.set(plan, policy);
+    }
+    return policy;
+  };
+}
+
+/** Selections that stand in many places are looked at once. */
+function anyField(selection: Selection, test: (field: FieldPlan) => boolean): boolean {
+  const seen = new Set<Selection | Children>();
+  const isNew = (place: Selection | Children): boolean => !seen.has(place) && seen.add(place).size > 0;
+  const found = (fields: Selection): boolean =>
+    isNew(fields) && fields.some((field) => test(field) || (isNew(field.children) && below(field.children)));
+  const below = (children: Children): boolean => children.all().some(found);
+  return found(selection);
+}
+
 /**
  * The policy of a whole operation: the shortest time and the narrowest scope of all its fields. Fields of the operation itself and
  * fields that return objects have 0 by default; others inherit time and scope of their parent. If the time is 0, the
  * scope is irrelevant.
  */
-export function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
+function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
   let maxAge = Number.POSITIVE_INFINITY;
   let scope: CachePolicy['scope'] = 'public';
   /** What was inherited by what was visited: it may stand in many places. */

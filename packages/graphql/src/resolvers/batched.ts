@@ -2,8 +2,7 @@ import type { Resolution } from '@edge-gateway/core/schema';
 import { parseTemplate, readsClient } from '../expression.ts';
 import { FieldFailure } from '../field-failure.ts';
 import { renderValue, textOf } from '../render.ts';
-import type { Run } from '../execute/run.ts';
-import { rootsOf, type Resolver, type ResolverContext } from './resolver.ts';
+import { rootsOf, type Resolver, type ResolverContext, type ResolverRun } from './resolver.ts';
 import { compileResponse } from './response.ts';
 import { createRestCaller } from './rest.ts';
 import { compileRestTemplate } from './rest-request.ts';
@@ -32,7 +31,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
   const readOne = compileResponse({ setters: rest.response?.setters });
   const own = {};
 
-  async function askAll({ keys }: Waiting, run: Run): Promise<void> {
+  async function askAll({ keys }: Waiting, run: ResolverRun): Promise<void> {
     try {
       const batch = { keys: Array.from(keys.values(), ({ key }) => key) };
       const roots = { ...rootsOf(undefined, undefined, run), batch };
@@ -44,7 +43,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
     }
   }
 
-  function waitingOf(run: Run): { current: Waiting | undefined } {
+  function waitingOf(run: ResolverRun): { current: Waiting | undefined } {
     return run.calls.state(own, () => ({ current: undefined }));
   }
 

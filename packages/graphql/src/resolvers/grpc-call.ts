@@ -2,7 +2,6 @@ import type { Registry } from '@bufbuild/protobuf';
 import type { ResourceRef } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { reflect } from '../discover/grpc-reflection.ts';
-import type { Run } from '../execute/run.ts';
 import { FieldFailure } from '../field-failure.ts';
 import type { GrpcChannel } from '../grpc/channel.ts';
 import { methodTypes, type MethodTypes } from '../grpc/descriptors.ts';
@@ -12,7 +11,7 @@ import { retryingGrpc } from '../grpc/retrying.ts';
 import { GrpcFailure } from '../grpc/unary.ts';
 import { serverOf } from '../trace/http-call.ts';
 import { callKind, traced, type TracedCall } from '../trace/span.ts';
-import type { ResolverContext } from './resolver.ts';
+import type { ResolverContext, ResolverRun } from './resolver.ts';
 import { timeoutFinder, upstreamOf } from './rest.ts';
 
 export type GrpcResolver = NonNullable<Resolution['grpcResolver']>;
@@ -35,7 +34,7 @@ export interface GrpcRequest {
 /** Calls one method of one service. */
 export interface GrpcCaller {
   /** Makes a call, once for equal ones of a query. */
-  ask(request: GrpcRequest, run: Run): Promise<unknown>;
+  ask(request: GrpcRequest, run: ResolverRun): Promise<unknown>;
 }
 
 /** Makes what calls the service of a resolver. Throws an `Error` that says what is wrong. */
@@ -53,13 +52,17 @@ export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcPa
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': serviceName, 'rpc.method': methodName };
   const kind = callKind(grpc.spanName || name, attributes);
 
-  async function call({ json, metadata }: GrpcRequest, run: Run, trace: TracedCall | undefined): Promise<unknown> {
+  async function call(
+    { json, metadata }: GrpcRequest,
+    run: ResolverRun,
+    trace: TracedCall | undefined,
+  ): Promise<unknown> {
     trace?.span.setAttributes(serverOf({ upstream, find: context.findUpstream }));
     try {
       const { request, response, types } = await typesOf(timeoutMs());
       const message = encodeJson(request, json, types);
       const sent = trace ? carryingMetadata(metadata, trace) : metadata;
-      const retry = { policy: run.request.retries, repeatable: isQuery(run) };
+      const retry = { policy: run.retries, repeatable: isQuery(run) };
       const asked = { path, message, metadata: sent, timeoutMs: timeoutMs(), signal: run.calls.signal };
       const bytes = await retryingGrpc(asked, retry, (attempt) => channel.call(attempt));
       trace?.span.setAttribute('rpc.grpc.status_code', 0);
@@ -86,8 +89,8 @@ function carryingMetadata(own: GrpcRequest['metadata'], { carried }: TracedCall)
   return [...own.filter(([key]) => !carried.some(([name]) => name === key)), ...carried];
 }
 
-function isQuery({ request }: Run): boolean {
-  return request.operation.definition.operation === 'query';
+function isQuery({ operation }: ResolverRun): boolean {
+  return operation === 'query';
 }
 
 interface MethodPlace {

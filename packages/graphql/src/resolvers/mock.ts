@@ -1,10 +1,10 @@
 import { parseDuration } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import type { ResolveField } from '../execute/plan.ts';
 import { FieldFailure, shownFailure } from '../field-failure.ts';
+import type { Resolve } from './resolver.ts';
 
 /** Answers without asking anybody: at once, after a while, or with an error. */
-export function compileMock(mock: NonNullable<Resolution['mockResolver']>): ResolveField {
+export function compileMock(mock: NonNullable<Resolution['mockResolver']>): Resolve {
   const { syncResponse, asyncResponse, errorResponse } = mock;
   if (errorResponse !== undefined) {
     return () => {

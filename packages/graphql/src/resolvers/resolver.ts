@@ -1,9 +1,10 @@
-import type { CallUpstream, ResourceRef, Secrets, SnapshotUpstream } from '@edge-gateway/core';
+import type { CallUpstream, Facts, ResourceRef, RetryPolicy, Secrets, SnapshotUpstream } from '@edge-gateway/core';
+import type { Context } from '@opentelemetry/api';
+import type { OperationTypeNode } from 'graphql';
 import type { Roots } from '../expression.ts';
-import type { Run } from '../execute/run.ts';
-import type { ResolveField } from '../execute/plan.ts';
 import type { Limits } from '../limits.ts';
 import type { ResolverCounts } from '../statistics.ts';
+import type { Calls } from './calls.ts';
 
 /** What resolvers are compiled with. */
 export interface ResolverContext {
@@ -22,16 +23,30 @@ export interface ResolverContext {
   countsOf(name: string): ResolverCounts;
 }
 
+/** One operation whose fields resolvers give. */
+export interface ResolverRun {
+  readonly facts: Facts;
+  readonly operation: `${OperationTypeNode}`;
+  /** How requests to upstreams are tried again. */
+  readonly retries?: RetryPolicy | undefined;
+  readonly calls: Calls;
+  /** What its calls are part of, in traces; `undefined` where nobody traces. */
+  readonly trace: Context | undefined;
+}
+
+/** Gives the value of a field. */
+export type Resolve = (parent: unknown, args: Readonly<Record<string, unknown>>, run: ResolverRun) => unknown;
+
 /** A compiled resolution. */
 export interface Resolver {
-  readonly resolve: ResolveField;
+  readonly resolve: Resolve;
   /** Results differ by client: no other client may get them from a cache. */
   readonly usesClient: boolean;
 }
 
 /** What the expressions of a field read. */
-export function rootsOf(parent: unknown, args: unknown, { request }: Run): Roots {
-  return { parent, args, client: request.facts };
+export function rootsOf(parent: unknown, args: unknown, { facts }: ResolverRun): Roots {
+  return { parent, args, client: facts };
 }
 
 /** Longest time of a request when neither resolver nor upstream says one, in milliseconds. */

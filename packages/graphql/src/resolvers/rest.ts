@@ -1,10 +1,9 @@
 import { parseDuration, type ResourceRef, type UpstreamAnswer, type UpstreamCall } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import type { Run } from '../execute/run.ts';
 import { carrying, noteRequest } from '../trace/http-call.ts';
 import { callKind, traced, type TracedCall } from '../trace/span.ts';
 import { callFailure, jsonOf } from './calls.ts';
-import { DEFAULT_TIMEOUT_MS, rootsOf, type Resolver, type ResolverContext } from './resolver.ts';
+import { DEFAULT_TIMEOUT_MS, rootsOf, type Resolver, type ResolverContext, type ResolverRun } from './resolver.ts';
 import { compileResponse } from './response.ts';
 import { compileRestTemplate, type RestRequest } from './rest-request.ts';
 
@@ -14,7 +13,7 @@ type RestResolver = NonNullable<Resolution['restResolver']>;
 export interface RestCaller {
   readonly upstream: ResourceRef;
   /** Makes a request, once for equal ones. */
-  ask(request: RestRequest, run: Run): Promise<unknown>;
+  ask(request: RestRequest, run: ResolverRun): Promise<unknown>;
 }
 
 /** Compiles a resolver that asks a REST service. Throws an `Error` that says what is wrong. */
@@ -42,8 +41,8 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   const place = { upstream, find: context.findUpstream };
   const kind = callKind(rest.spanName || name);
 
-  function callOf({ method, path, headers, body }: RestRequest, run: Run): UpstreamCall {
-    const { retries } = run.request;
+  function callOf({ method, path, headers, body }: RestRequest, run: ResolverRun): UpstreamCall {
+    const { retries } = run;
     const maxBodyBytes = limits.maxResponseBytes;
     const call: UpstreamCall = {
       method,
@@ -59,7 +58,7 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   }
 
   /** One promise beside that of the call: there are many calls. */
-  function make(request: RestRequest, run: Run, trace: TracedCall | undefined): Promise<unknown> {
+  function make(request: RestRequest, run: ResolverRun, trace: TracedCall | undefined): Promise<unknown> {
     let sent = request;
     if (trace) {
       noteRequest(trace, request, place);
@@ -97,8 +96,8 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
 }
 
 /** Of a mutation only what changes nothing is asked once, or again. */
-function isRepeatable(method: string, { request }: Run): boolean {
-  return method === 'GET' || method === 'HEAD' || request.operation.definition.operation === 'query';
+function isRepeatable(method: string, { operation }: ResolverRun): boolean {
+  return method === 'GET' || method === 'HEAD' || operation === 'query';
 }
 
 /** Gives all of a request of one template but path and body, as text; for headers that stay the same it is made once. */

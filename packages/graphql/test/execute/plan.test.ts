@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { buildSchema, getVariableValues, Kind, parse, type OperationDefinitionNode } from 'graphql';
 import type { Operation } from '../../src/api.ts';
-import { planOperation, type Selection } from '../../src/execute/plan.ts';
+import type { Selection } from '../../src/execute/field-plan.ts';
+import { planOperation } from '../../src/execute/plan.ts';
+import { createPlans } from '../../src/execute/plans.ts';
 import { isRefusal } from '../../src/refusal.ts';
-import { createPlans } from '../../src/local/plans.ts';
 
 const KINDS = Array.from({ length: 100 }, (_, i) => `T${i}`);
 const schema = buildSchema(`
@@ -12,6 +13,7 @@ const schema = buildSchema(`
   union Any = ${KINDS.join(' | ')}
   ${KINDS.map((kind) => `type ${kind} implements Node { id: ID nodes: [Node] }`).join('\n')}
 `);
+const CONTEXT = { schema, maxDepth: 0, values: 'json', resolverOf: () => undefined } as const;
 const typeOf = (name: string) => schema.getType(name) as Parameters<Selection[number]['children']['of']>[0];
 
 function operationOf(text: string): Operation {
@@ -25,7 +27,7 @@ function planned(text: string) {
   const places: string[] = [];
   const resolverOf = (type: { name: string }, field: { name: string }): undefined =>
     void places.push(`${type.name}.${field.name}`);
-  const selection = planOperation(operationOf(text), { schema, maxDepth: 0, resolverOf }, undefined);
+  const { selection } = planOperation(operationOf(text), { ...CONTEXT, resolverOf }, undefined);
   return { places, selection, field: (key: string) => selection.find((field) => field.key === key)! };
 }
 
@@ -57,11 +59,7 @@ describe('the plan of an operation', () => {
       'query ($a: Boolean!, $b: Boolean!, $id: ID) { nodes { id @include(if: $a) nodes @skip(if: $b) { id } } }',
     );
     const definitions = operation.definition.variableDefinitions!;
-    const planOf = createPlans({
-      context: { schema, maxDepth: 0, resolverOf: () => undefined },
-      cacheHints: new Map(),
-      usesClient: () => false,
-    });
+    const planOf = createPlans(CONTEXT);
     const plan = (a: boolean, b: boolean) => {
       const { variableValues } = getVariableValues(schema, definitions, { a, b, id: 'x' });
       const made = planOf(operation, variableValues);
@@ -76,8 +74,7 @@ describe('the plan of an operation', () => {
   });
 
   it('refuses a condition that is null in place of its default', () => {
-    const context = { schema, maxDepth: 0, resolverOf: () => undefined };
-    const planOf = createPlans({ context, cacheHints: new Map(), usesClient: () => false });
+    const planOf = createPlans(CONTEXT);
     const operation = operationOf('query ($a: Boolean = true) { nodes { id @skip(if: $a) } }');
     const plan = (given: object) =>
       planOf(

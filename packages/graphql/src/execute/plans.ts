@@ -1,16 +1,8 @@
 import { Kind, visit, type VariableValues } from 'graphql';
 import type { Operation } from '../api.ts';
-import { planOperation, type Children, type PlanContext, type Selection } from '../execute/plan.ts';
 import { refusal, type Refusal } from '../refusal.ts';
-import { cachePolicy, type CachePolicy } from './cache-policy.ts';
-import type { CacheHint } from './schema.ts';
-
-/** An operation ready to run. */
-export interface Plan {
-  readonly selection: Selection;
-  /** Private where the result differs by client, whatever is declared. */
-  readonly policy: CachePolicy;
-}
+import type { Plan, PlanContext } from './field-plan.ts';
+import { planOperation } from './plan.ts';
 
 /** Plans kept for one operation: one for each way its conditions turn out. */
 const MAX_VARIANTS = 16;
@@ -21,20 +13,12 @@ interface Planned {
   readonly variants: Map<string, Plan>;
 }
 
-/** What plans need beside the schema. */
-export interface PlansOptions {
-  readonly context: PlanContext;
-  readonly cacheHints: ReadonlyMap<string, CacheHint>;
-  /** Whether the resolver of a field, `Type.field`, reads what clients send beside document and variables. */
-  usesClient(place: string): boolean;
-}
-
 /**
  * Gives the plan of an operation: made once, and again where conditions turn out differently. A condition that is null, as one
  * with a default may be, decides nothing: then it gives the refusal.
  */
 export function createPlans(
-  options: PlansOptions,
+  context: PlanContext,
 ): (operation: Operation, variables?: VariableValues) => Plan | Refusal {
   const planned = new WeakMap<Operation, Planned>();
   return (operation, variables) => {
@@ -46,7 +30,7 @@ export function createPlans(
     const plan = known.variants.get(key);
     if (plan) return plan;
     if (known.variants.size >= MAX_VARIANTS) known.variants.clear();
-    const made = makePlan(operation, variables && onlyOf(variables, known.conditions), options);
+    const made = planOperation(operation, context, variables && onlyOf(variables, known.conditions));
     known.variants.set(key, made);
     return made;
   };
@@ -64,24 +48,6 @@ function onlyOf({ coerced, sources }: VariableValues, names: readonly string[]):
       Object.fromEntries(names.flatMap((name) => (name in all ? [[name, all[name]!]] : []))),
     );
   return { coerced: only(coerced), sources: only(sources) };
-}
-
-function makePlan(operation: Operation, variables: VariableValues | undefined, options: PlansOptions): Plan {
-  const selection = planOperation(operation, options.context, variables);
-  const policy = cachePolicy(selection, options.cacheHints);
-  if (policy.maxAge === 0) return { selection, policy };
-  const usesClient = anyField(selection, ({ parentType, name }) => options.usesClient(`${parentType.name}.${name}`));
-  return { selection, policy: usesClient ? { ...policy, scope: 'private' } : policy };
-}
-
-/** Selections that stand in many places are looked at once. */
-function anyField(selection: Selection, test: (field: Selection[number]) => boolean): boolean {
-  const seen = new Set<Selection | Children>();
-  const isNew = (place: Selection | Children): boolean => !seen.has(place) && seen.add(place).size > 0;
-  const found = (fields: Selection): boolean =>
-    isNew(fields) && fields.some((field) => test(field) || (isNew(field.children) && below(field.children)));
-  const below = (children: Children): boolean => children.all().some(found);
-  return found(selection);
 }
 
 /** The variables of its conditions; other operations of the document may name theirs the same. */

@@ -1,0 +1,70 @@
+import type { ApiResult, OperationRequest } from '../api.ts';
+import { isRefusal, refusedResult } from '../refusal.ts';
+import { Located, note } from './errors.ts';
+import { completeFields, completeSerially } from './execute.ts';
+import type { Plan, PlanContext, Run, RunOptions } from './field-plan.ts';
+import { createPlans } from './plans.ts';
+import { coerceVariables } from './variables.ts';
+
+/** The result of an operation, and the plan it ran by: without one the operation was refused. */
+export interface Executed extends Pick<ApiResult, 'data' | 'errors'> {
+  readonly plan?: Plan;
+}
+
+/** Executes operations on one schema. */
+export interface Engine {
+  /** Returns at once where no resolver has to wait. Never rejects for what a resolver does. */
+  execute(
+    request: Pick<OperationRequest, 'operation' | 'variables'>,
+    options: RunOptions,
+  ): Executed | Promise<Executed>;
+}
+
+/** Creates the engine of a schema: each operation is planned once, for as long as its object is known. */
+export function createEngine(context: PlanContext): Engine {
+  const planOf = createPlans(context);
+  return {
+    execute(request, options) {
+      const { operation } = request;
+      const variables = coerceVariables(context.schema, request);
+      if (variables && !('coerced' in variables)) return variables;
+      const plan = planOf(operation, variables);
+      if (isRefusal(plan)) return refusedResult(plan);
+      const run: Run = { operation, plan, variables, options, errors: [] };
+      return operation.definition.operation === 'mutation' ? inTurn(run) : atOnce(run);
+    },
+  };
+}
+
+function atOnce(run: Run): Executed | Promise<Executed> {
+  try {
+    const data = completeFields(run.plan.selection, run.options.rootValue, { path: undefined, run });
+    if (!(data instanceof Promise)) return executed(data, run);
+    return data.then(
+      (done: unknown) => executed(done, run),
+      (error: unknown) => withoutData(error, run),
+    );
+  } catch (error) {
+    return withoutData(error, run);
+  }
+}
+
+async function inTurn(run: Run): Promise<Executed> {
+  try {
+    const data = await completeSerially(run.plan.selection, run.options.rootValue, { path: undefined, run });
+    return executed(data, run);
+  } catch (error) {
+    return withoutData(error, run);
+  }
+}
+
+function executed(data: unknown, { plan, errors }: Run): Executed {
+  return errors.length > 0 ? { plan, data, errors } : { plan, data };
+}
+
+/** A field that must have a value had none, up to the operation itself. */
+function withoutData(error: unknown, run: Run): Executed {
+  if (!(error instanceof Located)) throw error;
+  note(run, error);
+  return { plan: run.plan, data: null, errors: run.errors };
+}

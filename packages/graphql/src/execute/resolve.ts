@@ -1,0 +1,53 @@
+import type { GraphQLFieldResolver, GraphQLResolveInfo, VariableValues } from 'graphql';
+import { pathTo } from './errors.ts';
+import type { FieldPlan, Path, ResolveField, Run } from './field-plan.ts';
+
+/** Makes a resolver of GraphQL.js a resolver of plans. */
+export function standardResolver(resolve: GraphQLFieldResolver<unknown, unknown>): ResolveField {
+  return (source, args, { path, run }, field) =>
+    settled(
+      resolve(source, args as Record<string, unknown>, run.options.context, infoOf(field, run, pathTo(field, path))),
+    );
+}
+
+/** Reads the field as GraphQL.js does where it has no resolver: a property, or what a method returns. */
+export const readProperty: ResolveField = (source, args, { path, run }, field) => {
+  if ((typeof source !== 'object' || source === null) && typeof source !== 'function') return undefined;
+  const value = (source as Readonly<Record<string, unknown>>)[field.name];
+  if (typeof value !== 'function') return settled(value);
+  return settled(value.call(source, args, run.options.context, infoOf(field, run, pathTo(field, path))));
+};
+
+const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
+const ASYNC_HELPERS: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
+  promiseAll: (values) => Promise.all(values),
+  track: () => {},
+};
+
+/** What a resolver is told of its field. */
+export function infoOf({ definition, nodes, parentType, name }: FieldPlan, run: Run, path: Path): GraphQLResolveInfo {
+  const { plan, operation, variables, options } = run;
+  return {
+    fieldName: name,
+    fieldNodes: nodes,
+    returnType: definition.type,
+    parentType,
+    path,
+    schema: plan.schema,
+    fragments: plan.fragments,
+    rootValue: options.rootValue,
+    operation: operation.definition,
+    variableValues: variables ?? NO_VARIABLES,
+    getAbortSignal: () => options.signal,
+    getAsyncHelpers: () => ASYNC_HELPERS,
+  };
+}
+
+/** Returns true for promises, also those of other libraries. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+function settled(value: unknown): unknown {
+  return isThenable(value) && !(value instanceof Promise) ? Promise.resolve(value) : value;
+}

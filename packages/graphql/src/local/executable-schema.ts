@@ -1,0 +1,144 @@
+import type { Facts } from '@edge-gateway/core';
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import {
+  getNullableType,
+  GraphQLError,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isObjectType,
+  responsePathAsArray,
+  type GraphQLAbstractType,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLNamedOutputType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+} from 'graphql';
+import { leafOf, mismatch, typeOf } from '../execute/complete.ts';
+import { shownExtensions, shownMessage } from '../execute/errors.ts';
+import type { Limits } from '../limits.ts';
+import type { Resolve } from '../resolvers/resolver.ts';
+import { createForeignRuns, type RunOf } from './foreign-runs.ts';
+
+/** What the resolvers of a schema are made of. */
+export interface ResolverParts {
+  /** The resolver of a field; `undefined` reads the key of the parent. */
+  resolverOf(type: string, field: string): Resolve | undefined;
+  readonly limits: Limits;
+  /** Receives each failure, with the reason that clients do not see. */
+  onFailure(facts: Facts, failure: { readonly reason: string; readonly path: readonly (string | number)[] }): void;
+}
+
+type Standard = GraphQLFieldResolver<unknown, unknown>;
+
+/**
+ * Adds resolvers to a schema, in place, so that any server can execute it with the results that the API itself gives: a value that
+ * does not fit its type is an error, and the message of an error reveals no internals.
+ */
+export function addResolvers(schema: GraphQLSchema, parts: ResolverParts): GraphQLSchema {
+  const resolvers: Record<string, Record<string, Standard | TypeResolver>> = {};
+  const runOf = createForeignRuns(parts.limits);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith('__')) continue;
+    if (isAbstractType(type)) resolvers[type.name] = { __resolveType: typeResolver(type, schema) };
+    if (!isObjectType(type)) continue;
+    const fields = Object.values(type.getFields());
+    resolvers[type.name] = Object.fromEntries(
+      fields.map((field) => {
+        const resolve = parts.resolverOf(type.name, field.name);
+        return [field.name, resolve ? called(resolve, { field, parts, runOf }) : read({ field, parts, runOf })];
+      }),
+    );
+  }
+  return makeExecutableSchema({ typeDefs: schema, resolvers, updateResolversInPlace: true });
+}
+
+type TypeResolver = (value: unknown) => string;
+
+function typeResolver(type: GraphQLAbstractType, schema: GraphQLSchema): TypeResolver {
+  return (value) => {
+    try {
+      return typeOf(value, type, schema).name;
+    } catch (error) {
+      throw shown(error);
+    }
+  };
+}
+
+interface FieldParts {
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly parts: ResolverParts;
+  readonly runOf: RunOf;
+}
+
+/** Calls a resolver of the API. */
+function called(resolve: Resolve, { field, parts, runOf }: FieldParts): Standard {
+  const fit = fitterOf(field.type);
+  return (parent, args, context, info) => {
+    const run = runOf(context, info);
+    const fail = (error: unknown): never => {
+      parts.onFailure(run.facts, failureOf(error, info));
+      throw shown(error);
+    };
+    try {
+      const value = resolve(parent, args, run);
+      return value instanceof Promise ? value.then(fit).catch(fail) : fit(value);
+    } catch (error) {
+      return fail(error);
+    }
+  };
+}
+
+/** Reads the key of the parent; never what every object has. */
+function read({ field, parts, runOf }: FieldParts): Standard {
+  const fit = fitterOf(field.type);
+  const { name } = field;
+  return (parent, _args, context, info) => {
+    try {
+      const isKey = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, name);
+      return isKey ? fit((parent as Readonly<Record<string, unknown>>)[name]) : null;
+    } catch (error) {
+      parts.onFailure(runOf(context, info).facts, failureOf(error, info));
+      throw shown(error);
+    }
+  };
+}
+
+function failureOf(error: unknown, { path }: GraphQLResolveInfo) {
+  return { reason: error instanceof Error ? error.message : String(error), path: responsePathAsArray(path) };
+}
+
+/** The error as clients of any server may read it. */
+function shown(error: unknown): GraphQLError {
+  return new GraphQLError(shownMessage(error), { extensions: shownExtensions(error) });
+}
+
+/** Gives a value that fits a type, or throws; in a list an error stands in the place of each item that does not fit. */
+function fitterOf(type: GraphQLOutputType): (value: unknown) => unknown {
+  const inner = getNullableType(type) as GraphQLOutputType;
+  if (isLeafType(inner)) return leafOf(inner);
+  if (!isListType(inner)) return fitsObject(inner as GraphQLNamedOutputType);
+  const fit = fitterOf(inner.ofType as GraphQLOutputType);
+  const fitItem = (item: unknown): unknown => {
+    try {
+      return fit(item);
+    } catch (error) {
+      return shown(error);
+    }
+  };
+  return (value) => {
+    if (value === null || value === undefined) return null;
+    if (!Array.isArray(value)) throw mismatch('a list');
+    return value.map(fitItem);
+  };
+}
+
+function fitsObject({ name }: GraphQLNamedOutputType): (value: unknown) => unknown {
+  return (value) => {
+    if (value === null || value === undefined) return null;
+    if (typeof value !== 'object' || Array.isArray(value)) throw mismatch(name);
+    return value;
+  };
+}
