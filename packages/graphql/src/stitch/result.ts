@@ -1,7 +1,6 @@
-import type { Facts } from '@edge-gateway/core';
-import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { ApiResult, ResultError } from '../api.ts';
 import { ERROR_CODES } from '../error-codes.ts';
+import type { Executed } from '../execute/engine.ts';
 
 type Path = readonly (string | number)[];
 
@@ -62,36 +61,25 @@ function place(data: Record<string, unknown>, error: ResultError): boolean {
   return false;
 }
 
-/** The result of a joined operation; what went wrong inside is told by its code only. `elsewhere` are errors without a place in it. */
-export function resultOf(
-  { data, errors = [] }: ExecutionResult,
-  elsewhere: readonly ResultError[],
-  { facts, keyPrefix }: { readonly facts: Facts; readonly keyPrefix: string },
-): ApiResult {
-  const all = [
-    ...errors.map((error) => errorOf(error, { requestId: facts.requestId, keyPrefix })),
-    ...elsewhere.map(withoutPlace),
-  ];
+/** How clients read an error that another API gave; `undefined` for other errors. */
+export function subschemaErrorOf(
+  error: unknown,
+  { path = [], locations }: Pick<ResultError, 'path' | 'locations'>,
+  keyPrefix: string,
+): ResultError | undefined {
+  if (!(error instanceof SubschemaError)) return undefined;
+  const { message, below, extensions } = error;
+  return { message, ...(locations && { locations }), path: [...path, ...known(below, keyPrefix)], extensions };
+}
+
+/** The result of a joined operation; `elsewhere` are errors without a place in it. */
+export function resultOf({ data, errors = [] }: Executed, elsewhere: readonly ResultError[]): ApiResult {
+  const all = [...errors, ...elsewhere.map(withoutPlace)];
   return { ...(data !== undefined && { data }), ...(all.length > 0 && { errors: all }) };
 }
 
 function withoutPlace({ message, extensions }: ResultError): ResultError {
   return { message, ...(extensions && { extensions }) };
-}
-
-function errorOf(
-  { message, path, locations, originalError }: GraphQLError,
-  { requestId, keyPrefix }: { readonly requestId: string; readonly keyPrefix: string },
-): ResultError {
-  const shown = originalError === undefined || originalError instanceof GraphQLError;
-  const told = originalError instanceof SubschemaError ? originalError : undefined;
-  const code = 'ERR_GRAPHQL_RESOLVER';
-  return {
-    message: shown || told ? message : ERROR_CODES[code].message,
-    ...(locations && { locations }),
-    ...(path && { path: [...path, ...known(told?.below ?? [], keyPrefix)] }),
-    extensions: told?.extensions ?? { code, ...(requestId !== '' && { requestId }) },
-  };
 }
 
 /** A path as far as the client can follow it: key fields under names of our own are not of its document. */

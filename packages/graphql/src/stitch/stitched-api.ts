@@ -1,6 +1,8 @@
 import type { Facts } from '@edge-gateway/core';
-import { execute, type FieldNode, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
+import type { FieldNode, GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError } from '../api.ts';
+import { createEngine, type Engine, type Executed } from '../execute/engine.ts';
+import { standardResolver } from '../execute/resolve.ts';
 import type { Limits } from '../limits.ts';
 import { createCallBudget } from '../resolvers/call-budget.ts';
 import { BatchPlans } from './batch-plan.ts';
@@ -10,7 +12,7 @@ import { compileJoins, type Join, type Joins } from './joins.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { hasField } from './project.ts';
 import { createProjections, keyOf, type Projections } from './projections.ts';
-import { resultOf, SubschemaError } from './result.ts';
+import { resultOf, subschemaErrorOf, SubschemaError } from './result.ts';
 import type { Subschema } from './subschema.ts';
 import { subscribeAt } from './subscribe.ts';
 
@@ -43,9 +45,7 @@ export function createStitchedApi(subschemas: readonly Subschema[], limits: Limi
     async execute(request) {
       const budget = request.budget ?? createCallBudget(limits);
       const stitching = new Stitching(parts!, { ...request, budget });
-      const { facts } = request;
-      const { keyPrefix } = stitching;
-      const result = resultOf(await stitching.execute(), stitching.elsewhere, { facts, keyPrefix });
+      const result = resultOf(await stitching.execute(), stitching.elsewhere);
       return result.errors ? result : { ...result, ...joinedCaching(stitching.results) };
     },
     ...(subschemas.some(({ api }) => api.subscribe) && {
@@ -64,8 +64,19 @@ function partsOf(subschemas: readonly Subschema[]): Parts {
     schemas: subschemas.map(({ api }) => api.schema),
     plans: new BatchPlans(),
     projectionsOf: createProjections(merged),
+    engine: createEngine({
+      schema: merged.schema,
+      values: 'any',
+      maxDepth: 0,
+      resolverOf: (_type, { resolve }) => (resolve ? standardResolver(resolve) : joinedField),
+    }),
   };
 }
+
+/** A field of an object of some API, or of the operation itself. */
+const joinedField = standardResolver((source, _args, stitching, info) => {
+  return (stitching as Stitching).resolve(source as object, info);
+});
 
 interface Parts {
   readonly subschemas: readonly Subschema[];
@@ -75,6 +86,7 @@ interface Parts {
   readonly joins: Joins;
   readonly plans: BatchPlans;
   readonly projectionsOf: (operation: Operation) => Projections;
+  readonly engine: Engine;
 }
 
 /** One operation over several APIs. */
@@ -96,24 +108,19 @@ class Stitching {
     this.#projections = parts.projectionsOf(request.operation);
   }
 
-  get keyPrefix(): string {
-    return this.#projections.keyPrefix;
-  }
-
-  execute() {
-    const { document, definition, name } = this.#request.operation;
-    return execute({
-      schema: this.#parts.schema,
-      document,
-      operationName: name ?? definition.name?.value,
-      variableValues: this.#request.variables,
+  execute(): Executed | Promise<Executed> {
+    const { signal, facts } = this.#request;
+    const { keyPrefix } = this.#projections;
+    return this.#parts.engine.execute(this.#request, {
       rootValue: this,
-      fieldResolver: (source, _args, _context, info) => this.#resolve(source as object, info),
-      hideSuggestions: true,
+      context: this,
+      signal,
+      requestId: facts.requestId,
+      errorOf: (error, at) => subschemaErrorOf(error, at, keyPrefix),
     });
   }
 
-  #resolve(source: object, info: GraphQLResolveInfo): unknown {
+  resolve(source: object, info: GraphQLResolveInfo): unknown {
     if (source === this) return this.#root(info);
     const origin = this.#origins.get(source)!;
     const { subschemas } = this.#parts;
