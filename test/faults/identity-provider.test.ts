@@ -36,8 +36,6 @@ describe('the identity provider under traffic', function () {
     const RETURNING = {
       ...withoutSession('provider away', 'served'),
       logins: ['provider away', 'served'],
-      // Whoever logs in within a second of the last attempt to fetch the keys comes before the next one.
-      accounts: ['sent to log in', 'provider away', 'served', 'no keys'],
       tokens: ['no keys', 'served', 'forbidden'],
       messages: ['told to log in', 'served'],
     };

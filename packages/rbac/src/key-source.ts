@@ -1,11 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, type Counter, type Logger } from '@edge-gateway/core';
 import { JWT_STATUS, type JwtFailure } from './jwt-status.ts';
 import { parseKeys, type KeySet } from './key-set.ts';
 
 /** Because of keys that the set does not have it is fetched again at most once in this time. */
 export const REFETCH_COOLDOWN_MS = 30_000;
-/** Milliseconds between two tries while there are no keys at all. */
-const FIRST_KEYS_RETRY_MS = 1000;
+/**
+ * Milliseconds between two attempts while there are no keys at all. A request that comes earlier waits for the next attempt, so that a
+ * user who has just logged in at a provider that is available again is not rejected.
+ */
+export const FIRST_KEYS_RETRY_MS = 250;
+/** Most requests that wait for an attempt after one has failed: anybody can send tokens while the provider is unavailable. */
+export const MAX_WAITING = 1000;
+/** The same failure is logged at most once in this time. */
+const LOG_EVERY_MS = 5000;
 /** Share of the cache time after which a request has newer keys fetched, without waiting for them. */
 const REFRESH_AHEAD = 0.8;
 /** A fetch that takes longer has failed. */
@@ -50,6 +58,8 @@ export interface RemoteKeysOptions {
   /** Milliseconds that fetched keys are fresh. */
   readonly cacheMs: number;
   readonly now: () => number;
+  /** Resolves after a time. Default: a timer that does not keep the process alive. */
+  readonly wait?: (ms: number) => Promise<void>;
   readonly log: Logger;
   /** What log lines name. */
   readonly from: { readonly provider: string; readonly server: string };
@@ -61,10 +71,12 @@ export interface RemoteKeysOptions {
  * were there, for as long as nothing better comes.
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
-  const { now } = options;
+  const { now, wait = (ms: number) => delay(ms, undefined, { ref: false }) } = options;
   const document = createDocument(options);
   let refetchedAt = -Infinity;
   let fetching: Promise<void> | undefined;
+  let cooling: Promise<void> | undefined;
+  let waiting = 0;
 
   function fetchKeys(): Promise<void> {
     fetching ??= document.fetch().finally(() => {
@@ -73,15 +85,35 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     return fetching;
   }
 
+  function coolDown(): Promise<void> | undefined {
+    const ms = Math.min(FIRST_KEYS_RETRY_MS, document.failedAt + FIRST_KEYS_RETRY_MS - now());
+    if (ms <= 0) return undefined;
+    cooling ??= wait(ms).finally(() => {
+      cooling = undefined;
+    });
+    return cooling;
+  }
+
+  async function retryFirstKeys(): Promise<void> {
+    if (waiting >= MAX_WAITING) return;
+    waiting++;
+    try {
+      if (!fetching) await coolDown();
+      await fetchKeys();
+    } finally {
+      waiting--;
+    }
+  }
+
   const isYounger = (ms: number): boolean => document.keys !== undefined && now() - document.fetchedAt < ms;
-  const mayRetry = (): boolean =>
-    now() - document.failedAt >= (document.keys ? Math.min(REFETCH_COOLDOWN_MS, options.cacheMs) : FIRST_KEYS_RETRY_MS);
+  const mayRetry = (): boolean => now() - document.failedAt >= Math.min(REFETCH_COOLDOWN_MS, options.cacheMs);
 
   return {
     fresh: () => (isYounger(options.cacheMs) ? document.keys : undefined),
     async get() {
       if (isYounger(options.cacheMs)) return document.keys!;
-      if (fetching || mayRetry()) await fetchKeys();
+      if (!document.keys && document.failedAt > -Infinity) await retryFirstKeys();
+      else if (fetching || mayRetry()) await fetchKeys();
       return document.keys ?? document.failure;
     },
     async refetch(known) {
@@ -130,13 +162,20 @@ function createDocument({ fetchText, now, log, from, stats }: RemoteKeysOptions)
         take(await fetchText());
       } catch (error) {
         fail('keysUnreachable');
-        log.warn({ ...from, err: error }, `key set cannot be fetched, ${consequence()}`);
+        warn({ err: error }, `key set cannot be fetched, ${consequence()}`);
       }
     },
   };
 
   const consequence = (): string =>
     document.keys ? 'the keys known so far are kept' : 'its tokens are refused until there is one';
+
+  let warned = { message: '', at: -Infinity };
+  function warn(details: object, message: string): void {
+    if (message === warned.message && Math.abs(now() - warned.at) < LOG_EVERY_MS) return;
+    warned = { message, at: now() };
+    log.warn({ ...from, ...details }, message);
+  }
 
   function fail(reason: JwtFailure): void {
     stats.failed.value++;
@@ -148,7 +187,7 @@ function createDocument({ fetchText, now, log, from, stats }: RemoteKeysOptions)
     const read = document.keys && fetched === text ? document.keys : parseKeys(fetched);
     if (typeof read === 'string') {
       fail(read);
-      log.warn({ ...from, reason: JWT_STATUS[read].text }, `key set refused, ${consequence()}`);
+      warn({ reason: JWT_STATUS[read].text }, `key set refused, ${consequence()}`);
       return;
     }
     stats.success.value++;

@@ -1,6 +1,7 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createMetrics, silentLoggers } from '@edge-gateway/core';
-import { localKeys, REFETCH_COOLDOWN_MS, remoteKeys } from '../src/key-source.ts';
+import { FIRST_KEYS_RETRY_MS, localKeys, MAX_WAITING, REFETCH_COOLDOWN_MS, remoteKeys } from '../src/key-source.ts';
 import type { KeySet } from '../src/key-set.ts';
 import { jwt } from '../src/index.ts';
 import { createIssuer, ISSUER, NOW, serve, testContext, type Issuer } from './issuer.ts';
@@ -32,6 +33,10 @@ describe('remote keys', () => {
       },
       cacheMs,
       now: () => now,
+      wait: async (ms) => {
+        await nextTick();
+        now += ms;
+      },
       log: { ...silentLoggers.get('jwt'), warn: (details, message) => void told.push([details, message]) },
       from: { provider: 'main', server: 'id.example' },
       stats: { success: counter('success'), failed: counter('failed') },
@@ -97,11 +102,56 @@ describe('remote keys', () => {
     expect(await keys.get()).to.be.an('object');
   });
 
-  it('do not hammer a server that is down', async () => {
+  it('are waited for by requests that come before a failed fetch may be repeated', async () => {
     const keys = source();
-    answers = Array.from({ length: 100 }, () => new Error('down'));
-    for (let i = 0; i < 100; i++) await keys.get();
+    answers = [new Error('down')];
+    expect(await keys.get()).to.equal('keysUnreachable');
+    now += 50;
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => keys.get()));
+    for (const outcome of outcomes) expect(outcome).to.be.an('object');
+    expect(calls).to.equal(2);
+    expect(now).to.equal(NOW + FIRST_KEYS_RETRY_MS);
+  });
+
+  it('are waited for by a bounded number of requests after a failed fetch; the others fail at once', async () => {
+    const keys = source();
+    answers = [new Error('down')];
+    await keys.get();
+    const waiting = Array.from({ length: MAX_WAITING }, () => keys.get());
+    expect(await keys.get()).to.equal('keysUnreachable');
     expect(calls).to.equal(1);
+    for (const outcome of await Promise.all(waiting)) expect(outcome).to.be.an('object');
+    expect(await keys.get()).to.be.an('object');
+    expect(calls).to.equal(2);
+  });
+
+  it('are waited for by as many requests after each failed fetch', async () => {
+    const keys = source();
+    answers = [new Error('down'), new Error('down')];
+    await keys.get();
+    const ask = () => Promise.all(Array.from({ length: MAX_WAITING }, () => keys.get()));
+    expect(new Set(await ask())).to.deep.equal(new Set(['keysUnreachable']));
+    for (const outcome of await ask()) expect(outcome).to.be.an('object');
+    expect(calls).to.equal(3);
+  });
+
+  it('are waited for once when the clock was set back', async () => {
+    const keys = source();
+    answers = [new Error('down')];
+    await keys.get();
+    now -= 3_600_000;
+    const from = now;
+    expect(await keys.get()).to.be.an('object');
+    expect(now - from).to.equal(FIRST_KEYS_RETRY_MS);
+  });
+
+  it('do not hammer a server that is down, or fill the log', async () => {
+    const keys = source();
+    answers = Array.from({ length: 1000 }, () => new Error('down'));
+    for (let i = 0; i < 81; i++) await Promise.all(Array.from({ length: 10 }, () => keys.get()));
+    expect(calls).to.equal(81);
+    expect(now).to.equal(NOW + 80 * FIRST_KEYS_RETRY_MS);
+    expect(told).to.have.length(5);
   });
 
   it('are fetched again for an unknown kid at most once in a cool-down', async () => {
