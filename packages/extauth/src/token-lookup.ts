@@ -9,6 +9,7 @@ import {
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { askJson } from './ask.ts';
 import type { Claims } from './claims.ts';
+import { createClientSlots, networkOf, type ClientSlots } from './client-slots.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from './failure.ts';
 import { createRemembered } from './remembered.ts';
 import { jwtChecker } from './token-jwt.ts';
@@ -41,14 +42,18 @@ interface Refused {
 /** `undefined` if the endpoint rejects the token. */
 type Introspect = (token: string, signal: AbortSignal) => Promise<Claims | undefined>;
 
-/** Facts about a token, or why it is invalid. */
-export type LookUp = (token: string) => Promise<Known | string>;
+/**
+ * Facts about a token, or why it is invalid. `client` is the trusted address of the client. Rejects with `ERR_EXTAUTH_REQUEST` (429)
+ * when too many lookups are in progress, in total or for this client.
+ */
+export type LookUp = (token: string, client: string) => Promise<Known | string>;
 
 /** Results of calls, and the calls in progress, of all compiled versions of one step. */
 interface Memory {
   readonly known: ReturnType<typeof createRemembered<Known>>;
   readonly refused: ReturnType<typeof createRemembered<Refused>>;
   readonly running: Map<string, Promise<Known | Refused>>;
+  readonly slots: ClientSlots;
 }
 
 /**
@@ -61,11 +66,15 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
   const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
   const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
   const { now } = context;
-  const { known, refused, running }: Memory = context.state(`extauth.tokens:${id}:${JSON.stringify(spec)}`, () => ({
-    known: createRemembered<Known>(now),
-    refused: createRemembered<Refused>(now),
-    running: new Map(),
-  }));
+  const { known, refused, running, slots }: Memory = context.state(
+    `extauth.tokens:${id}:${JSON.stringify(spec)}`,
+    () => ({
+      known: createRemembered<Known>(now),
+      refused: createRemembered<Refused>(now),
+      running: new Map(),
+      slots: createClientSlots(MAX_CALLS),
+    }),
+  );
 
   async function call(token: string, checked: Claims | undefined): Promise<Known | Refused> {
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
@@ -89,21 +98,22 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
   }
 
   /** Independent of the timeout or the client of one request: all waiting requests share the result. */
-  function start(token: string, checked: Claims | undefined): Promise<Known | Refused> {
-    if (running.size >= MAX_CALLS) throw clientError('too many token lookups', 429);
-    const calling = learn(token, checked).finally(() => running.delete(token));
+  function start(token: string, checked: Claims | undefined, client: string): Promise<Known | Refused> {
+    if (!slots.acquire(client)) throw clientError('too many token lookups', 429);
+    const calling = learn(token, checked).finally(() => {
+      running.delete(token);
+      slots.release(client);
+    });
     running.set(token, calling);
     return calling;
   }
 
-  return async (token) => {
+  return async (token, client) => {
     const checked = check && (await check(token));
     if (typeof checked === 'string') return checked;
     if (checked && !spec.userinfoUrl) return { claims: checked };
     let found: Known | Refused | undefined = known.get(token) ?? refused.get(token);
-    if (!found) {
-      found = await (running.get(token) ?? start(token, checked));
-    }
+    found ??= await (running.get(token) ?? start(token, checked, networkOf(client)));
     return 'reason' in found ? found.reason : found;
   };
 }

@@ -21,8 +21,11 @@ describe('the look-up of access tokens', () => {
     });
   });
   afterEach(stopAll);
-  const lookUpOf = (more: Partial<AccessTokenValidation> = {}) =>
-    createLookUp({ introspection: { introspectionUrl }, ...more }, 'n.c/step', createContext({ now: () => now }));
+  const lookUpOf = (more: Partial<AccessTokenValidation> = {}) => {
+    const context = createContext({ now: () => now });
+    const lookUp = createLookUp({ introspection: { introspectionUrl }, ...more }, 'n.c/step', context);
+    return (token: string, client = '192.0.2.1') => lookUp(token, client);
+  };
 
   it('asks once for many requests with one token at the same time', async () => {
     const lookUp = lookUpOf({ cacheTimeout: '0s' });
@@ -86,14 +89,44 @@ describe('the look-up of access tokens', () => {
     for (sub of [undefined, 'alice']) expect(await lookUp(`t-${String(sub)}`)).to.have.property('userInfo');
   });
 
+  const outcomeOf = (looking: Promise<unknown>): Promise<unknown> => looking.catch((error: unknown) => error);
+
   it('asks about a bounded number of tokens at once', async () => {
     answer = () => {};
     const lookUp = lookUpOf();
-    const waiting = Array.from({ length: MAX_CALLS }, (_, i) => lookUp(`t${i}`).catch(() => undefined));
-    const refused = await lookUp('more').catch((error: unknown) => error);
+    const waiting = Array.from({ length: 2 * MAX_CALLS }, (_, i) => outcomeOf(lookUp(`t${i}`, `client-${i}`)));
+    const refused = await outcomeOf(lookUp('more', 'one more'));
     expect(refused).to.include({ code: 'ERR_EXTAUTH_REQUEST', status: 429 });
     await stopAll();
-    await Promise.all(waiting);
+    const failed = (await Promise.all(waiting)) as { readonly code: string }[];
+    expect(failed.filter(({ code }) => code !== 'ERR_EXTAUTH_REQUEST')).to.have.length(MAX_CALLS);
+  });
+
+  for (const [name, client, other] of [
+    ['an IPv4 address', () => '192.0.2.1', '192.0.2.2'],
+    ['an IPv6 network', (i: number) => `2001:db8::${i.toString(16)}`, '2001:db8:0:1::1'],
+  ] as const) {
+    it(`asks about the tokens of others while ${name} sends invalid tokens`, async () => {
+      answer = () => {};
+      const lookUp = lookUpOf();
+      const waiting = Array.from({ length: MAX_CALLS }, (_, i) => outcomeOf(lookUp(`t${i}`, client(i))));
+      expect(await outcomeOf(lookUp('own', client(MAX_CALLS)))).to.include({
+        code: 'ERR_EXTAUTH_REQUEST',
+        status: 429,
+      });
+      answer = (res) => void res.end('{"active":true,"sub":"alice"}');
+      expect(await lookUp('good', other)).to.have.nested.property('claims.sub', 'alice');
+      await stopAll();
+      await Promise.all(waiting);
+    });
+  }
+
+  it('asks about tokens of a client again when its calls have ended', async () => {
+    const lookUp = lookUpOf({ cacheTimeout: '0s' });
+    for (let round = 0; round < 3; round++) {
+      const half = Array.from({ length: MAX_CALLS / 2 }, (_, i) => lookUp(`t${i}`));
+      for (const known of await Promise.all(half)) expect(known).to.have.nested.property('claims.sub', 'alice');
+    }
   });
 
   it('cannot be made of an http address of another machine, unless the resource allows it', () => {

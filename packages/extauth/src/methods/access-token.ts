@@ -53,7 +53,7 @@ function methodOf(spec: AccessTokenValidation, surroundings: Surroundings): Auth
     async authorize(request): Promise<AuthDecision> {
       const token = bearerToken(request);
       if (token === undefined) return denied('no token, or several');
-      const known = await lookUp(token);
+      const known = await lookUp(token, request.clientAddress);
       if (typeof known === 'string') return denied(known);
       const { userInfo } = known;
       const claims = groups ? await groups.complete(known.claims) : known.claims;

@@ -1,5 +1,6 @@
 import { GatewayError, type AuthDenied, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
+import { networkOf } from '../client-slots.ts';
 import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type StoredHash } from '../password/hash.ts';
 import type { Rejection } from '../password/threads.ts';
 import { createVerifier } from '../password/verifier.ts';
@@ -41,7 +42,7 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
         if (!credentials) return denied('no user name and password');
         const found = users.get(credentials.name);
         const hashes = found ? [found, ...decoys.filter((decoy) => costOf(decoy) !== costOf(found))] : decoys;
-        const check = { ...credentials, hashes, client: request.clientAddress };
+        const check = { ...credentials, hashes, client: networkOf(request.clientAddress) };
         const isRight = await verifier.verify(check).catch((error: unknown): Rejection => {
           // Not a server failure: `failureModeAllow` must not apply.
           log.error({ requestId: request.requestId, config: id, err: error }, 'password check failed');

@@ -12,7 +12,7 @@ export interface PasswordCheck {
   readonly name: string;
   readonly password: string;
   readonly hashes: readonly StoredHash[];
-  /** Address of the client. */
+  /** Network of the client, see `networkOf`. */
   readonly client: string;
 }
 

@@ -1,0 +1,43 @@
+/** A bounded number of slots that clients share. */
+export interface ClientSlots {
+  /** Takes a slot. Returns false if the client has as many as are left for all others. */
+  acquire(client: string): boolean;
+  release(client: string): void;
+}
+
+/**
+ * Creates `max` slots. A client takes at most half of those that the others leave, so that one client cannot lock the others out and
+ * each further one takes less. Pass the {@link networkOf} a client's address.
+ */
+export function createClientSlots(max: number): ClientSlots {
+  const byClient = new Map<string, number>();
+  let used = 0;
+  return {
+    acquire(client) {
+      const own = byClient.get(client) ?? 0;
+      if (own >= max - used) return false;
+      used++;
+      byClient.set(client, own + 1);
+      return true;
+    },
+    release(client) {
+      const left = byClient.get(client)! - 1;
+      used--;
+      if (left > 0) byClient.set(client, left);
+      else byClient.delete(client);
+    },
+  };
+}
+
+/** Returns what addresses of one client have in common: an IPv4 address itself, of an IPv6 address its first 64 bits. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [start = '', end] = address.split('::');
+  const groups = start === '' ? [] : start.split(':');
+  const after = end === undefined || end === '' ? [] : end.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - after.length) }, () => '0');
+  return [...groups, ...zeros, ...after]
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':');
+}
