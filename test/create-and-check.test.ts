@@ -19,7 +19,7 @@ const LOGIN = `--enable-oidc-auth --oidc-auth-client-id shop --oidc-auth-client-
   --oidc-auth-issuer-url http://127.0.0.1:9 --oidc-auth-app-url https://shop.example
   --oidc-auth-callback-path /callback`.split(/\s+/);
 
-describe('what create writes', () => {
+describe('the output of create', () => {
   let gateway: GatewayProcess;
   before(async () => {
     gateway = new GatewayProcess();
@@ -38,7 +38,7 @@ describe('what create writes', () => {
       return typeof text === 'string' ? all.includes(text) : text.test(all);
     }, `check says ${text}`);
 
-  it('is taken by the gateway, and check tells what is still missing', async () => {
+  it('is accepted by the gateway, and check reports what is still missing', async () => {
     await checkSays(/shop\.yaml:7:27  VirtualService gw-system\/shop .*AuthConfig gw-system\.shop not found/);
     expect((await create('authconfig', 'shop', ...LOGIN)).code).to.equal(0);
     await checkSays(
@@ -53,7 +53,7 @@ describe('what create writes', () => {
     expect(served.status, 'a script without session').to.equal(401);
   });
 
-  it('is never shown with its values by the running gateway', async () => {
+  it('never exposes its values in the running gateway', async () => {
     const file = readFileSync(join(gateway.dir, 'secret-gw-system-shop.yaml'), 'utf8');
     expect(file).to.contain(Buffer.from('hush-hush').toString('base64'));
     for (const path of ['/snapshots/input', '/snapshots/proxies']) {
@@ -63,7 +63,7 @@ describe('what create writes', () => {
     expect(gateway.output + gateway.errors).to.not.contain('hush-hush');
   });
 
-  it('is refused by check when it is damaged by hand', async () => {
+  it('is rejected by check after an invalid edit', async () => {
     gateway.write(
       'secret-gw-system-shop.yaml',
       'apiVersion: v1\nkind: Secret\nmetadata: { name: shop }\ndata: { a: "%" }\n',

@@ -12,7 +12,7 @@ const FOLDER = join(ROOT, '.artifacts', 'programs');
 describe('programs in the documentation', () => {
   before(() => rmSync(FOLDER, { recursive: true, force: true }));
 
-  it('fit the types of the packages', () => {
+  it('type-check against the packages', () => {
     let programs = 0;
     for (const page of PAGES) {
       for (const { language, text, line } of readPage(join(ROOT, page))) {

@@ -17,7 +17,7 @@ describe('resources in the documentation', () => {
     );
     if (blocks.length === 0) continue;
 
-    it(`${page} shows only what is accepted`, () => {
+    it(`${page} contains only valid resources`, () => {
       const wrong = blocks.flatMap(({ text, line }) =>
         parseDocuments(text, `${page}:${line}`).flatMap((written) =>
           validateWritten(written)

@@ -58,7 +58,7 @@ describe('the documentation', () => {
     });
   }
 
-  it('compares outputs by what is printed, … being anything', () => {
+  it('compares printed output, with … as a wildcard', () => {
     expect(fits('a 1 b\n', 'a … b')).to.equal(true);
     expect(fits('a 1 c\n', 'a … b')).to.equal(false);
     expect(fits('one\ntwo\nthree', 'one\n…')).to.equal(true);

@@ -55,7 +55,7 @@ describe('the example with Express, login and roles', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('shows its first page to everybody, and tells scripts to log in', async () => {
+  it('serves its first page without a login, and returns 401 to scripts', async () => {
     expect((await fetch(url)).status).to.equal(200);
     for (const path of ['/account', '/admin', '/other']) {
       const refused = await fetch(url + path, { headers: { 'sec-fetch-mode': 'cors', jwt: 'forged' } });
@@ -63,7 +63,7 @@ describe('the example with Express, login and roles', () => {
     }
   });
 
-  it('lets the admin in everywhere that is named, and nobody elsewhere', async () => {
+  it('allows the admin on every listed path and denies all other paths', async () => {
     const browser = createBrowser('admin@example.com');
     const account = await browser.visit(`${url}/account`);
     expect(JSON.parse(account.body)).to.include({ email: 'admin@example.com' });
@@ -71,7 +71,7 @@ describe('the example with Express, login and roles', () => {
     expect((await browser.visit(`${url}/other`)).status).to.equal(403);
   });
 
-  it('keeps others out of the administration, and logs out', async () => {
+  it('denies other users the administration, and logs out', async () => {
     const browser = createBrowser('user@example.com');
     expect(JSON.parse((await browser.visit(`${url}/account`)).body)).to.include({ email: 'user@example.com' });
     const { status, body } = await browser.visit(`${url}/admin`);

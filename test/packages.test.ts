@@ -30,7 +30,7 @@ describe('the published packages', () => {
   after(() => rmSync(out, { recursive: true }));
 
   for (const dir of PUBLISHED) {
-    it(`${dir}: publint and attw find nothing in the tarball`, async () => {
+    it(`${dir}: publint and attw report no problem in the tarball`, async () => {
       const pkgDir = join(ROOT, dir);
       const pkg = JSON.parse(readFileSync(join(pkgDir, 'package.json'), 'utf8'));
       const tarball = join(out, `${pkg.name.replaceAll(/[@/]/g, '-')}.tgz`);
@@ -45,7 +45,7 @@ describe('the published packages', () => {
       );
     });
 
-    it(`${dir}: packs its licence and read-me, and neither tests nor build state`, async () => {
+    it(`${dir}: packs its license and README, but no tests or build state`, async () => {
       const { stdout } = await run('npx', [...PNPM, 'pack', '--json', '--out', join(out, 'list.tgz')], {
         cwd: join(ROOT, dir),
       });

@@ -71,7 +71,7 @@ describe('the packed packages', () => {
 
   const node = (...args: string[]) => run('node', args, { cwd: project, env: ENV });
 
-  it('name versions of each other, not the workspace', () => {
+  it('depend on versions of each other, not on the workspace', () => {
     expect(manifests.map(({ name }) => name)).to.include.members([...Object.keys(NAMES), '@edge-gateway/gateway']);
     for (const { name, dependencies = {} } of manifests) {
       for (const [dependency, version] of Object.entries(dependencies)) {
@@ -120,7 +120,7 @@ describe('the packed packages', () => {
     return stdout.split('\n');
   }
 
-  it('have programs that run', async () => {
+  it('have programs that start', async () => {
     for (const { name, bin = {} } of manifests) {
       for (const file of Object.values(bin)) {
         const { stdout } = await node(join(project, 'node_modules', name, file), '--version');

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
 describe('npm run', () => {
-  it('resolves paths against the directory of the caller, and colours no pipe in CI', async () => {
+  it('resolves paths against the directory of the caller, and writes no colors to a pipe in CI', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'run-'));
     try {
       writeFileSync(join(cwd, 'a.yaml'), 'kind: Upstrem\nmetadata: { name: a }\n');

@@ -57,7 +57,7 @@ describe('the GraphQL explorer, in a browser', () => {
     await gateway.close();
   });
 
-  it('runs a query, with the schema at hand and nothing loaded from elsewhere', async () => {
+  it('runs a query with the schema available, and loads nothing from other hosts', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
     const problems: string[] = [];
     const hosts = new Set<string>();
@@ -79,7 +79,7 @@ describe('the GraphQL explorer, in a browser', () => {
     expect(problems).to.deep.equal([]);
   });
 
-  it('runs and loads nothing of what a schema or an answer says', async () => {
+  it('executes and loads nothing from a schema or a response', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
     const loaded: string[] = [];
     page.on('requestfinished', (request) => loaded.push(request.url()));
@@ -99,7 +99,7 @@ describe('the GraphQL explorer, in a browser', () => {
     await page.close();
   });
 
-  it('is not on the client port, which does not tell the schema either', async () => {
+  it('is not served on the client port, which does not expose the schema either', async () => {
     const page = await fetch(`${gateway.url}/graphql/gw-system/hello`);
     expect(await page.text()).to.not.include('graphiql');
     const asked = await fetch(`${gateway.url}/`, {
@@ -110,7 +110,7 @@ describe('the GraphQL explorer, in a browser', () => {
     expect(asked.status).to.equal(400);
   });
 
-  it('knows no other APIs and no other files', async () => {
+  it('serves no other APIs or files', async () => {
     for (const path of [
       '/graphql/gw-system/none',
       '/graphql/assets/package.json',
@@ -121,7 +121,7 @@ describe('the GraphQL explorer, in a browser', () => {
     }
   });
 
-  it('refuses pages of another origin', async () => {
+  it('rejects pages of another origin', async () => {
     const { status } = await fetch(`${gateway.admin}/graphql/gw-system/hello/query`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', origin: 'http://evil.example' },

@@ -38,7 +38,7 @@ describe('the protected pages with Keycloak as identity provider', function () {
   }
 
   for (const prefix of ['', '/cookies']) {
-    it(`log in, decide by the claim, and log out (${prefix || 'tokens in the gateway'})`, async () => {
+    it(`log in, authorize by the claim, and log out (${prefix || 'tokens in the gateway'})`, async () => {
       const page = await logIn(prefix, 'admin@example.com');
       expect(await page.locator('#who').textContent()).to.equal('admin@example.com');
       expect(await page.locator('[data-header="x-vendor-claim-email"]').textContent()).to.equal('admin@example.com');

@@ -54,7 +54,7 @@ describe('the protected pages, in a browser', () => {
         await page.waitForURL(url('/account'));
       }
 
-      it('logs in, and the page gets the token and the claim, but no cookie', async () => {
+      it('logs in, and forwards the token and the claim but no cookie', async () => {
         const context = await newContext();
         const page = await context.newPage();
         await page.goto(url('/account'));
@@ -72,7 +72,7 @@ describe('the protected pages, in a browser', () => {
         await screenshot(page, `${slug}-2-account`);
       });
 
-      it('refuses another path, and another user', async () => {
+      it('denies another path and another user', async () => {
         const page = await (await newContext()).newPage();
         await logIn(page);
         const elsewhere = await page.goto(url('/reports'));
@@ -96,7 +96,7 @@ describe('the protected pages, in a browser', () => {
         await screenshot(other, `${slug}-4-another-user`);
       });
 
-      it('logs out, here and at the identity provider, and asks again', async () => {
+      it('logs out at the gateway and the identity provider, and requires a new login', async () => {
         const context = await newContext();
         const page = await context.newPage();
         await logIn(page);
@@ -120,7 +120,7 @@ describe('the protected pages, in a browser', () => {
         expect(page.url(), 'the handle of the ended session').to.contain(`${demo.issuer}/interaction/`);
       });
 
-      it(`logs in in ${TABS} tabs at once`, async () => {
+      it(`logs in concurrently in ${TABS} tabs`, async () => {
         const context = await newContext();
         const pages = await Promise.all(Array.from({ length: TABS }, () => context.newPage()));
         await Promise.all(pages.map((page, i) => page.goto(`${url('/account')}?tab=${i}`)));
@@ -133,7 +133,7 @@ describe('the protected pages, in a browser', () => {
         for (const page of pages) expect(await page.locator('#who').textContent()).to.equal('admin@example.com');
       });
 
-      it('survives the back button and a callback that is opened again', async () => {
+      it('survives the back button and a repeated callback', async () => {
         const page = await (await newContext()).newPage();
         const callbacks: string[] = [];
         page.on('request', (request) => {
@@ -154,7 +154,7 @@ describe('the protected pages, in a browser', () => {
         expect(stranger.url(), 'a stranger with the same callback').to.contain(`${demo.issuer}/interaction/`);
       });
 
-      it('answers 401 to a script, without sending it to log in', async () => {
+      it('returns 401 to a script instead of a redirect to the login', async () => {
         // The policy of the page forbids scripts to call anything.
         const page = await (await newContext({ bypassCSP: true })).newPage();
         await page.goto(`${demo.appUrl}/goodbye`);
@@ -164,7 +164,7 @@ describe('the protected pages, in a browser', () => {
     });
   }
 
-  it('lets nobody forge what the login grants', async () => {
+  it('strips forged copies of the headers that the login grants', async () => {
     const page = await (await newContext()).newPage();
     await page.setExtraHTTPHeaders({ jwt: 'forged', 'x-vendor-claim-email': 'admin@example.com' });
     await page.goto(`${demo.appUrl}/account`);

@@ -19,7 +19,7 @@ const OUTSIDE_SECONDS = [-300, 300];
 /** Shorter than the larger difference. */
 const ID_SECONDS = 120;
 
-describe('an identity provider that is slow, or has another time, under traffic', function () {
+describe('a slow or skewed identity provider under traffic', function () {
   this.timeout(300_000);
   const suite = suiteWorld();
   afterEach(() => {
@@ -39,7 +39,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
     },
   };
   for (const [how, answer] of Object.entries(SLOW)) {
-    it(`F10: ${how}: 504 in time, a page to try again from, and the same callback works then`, async () => {
+    it(`F10: ${how}: returns 504 in time with a page to retry, and the same callback succeeds then`, async () => {
       const { world } = suite;
       const person = newcomer();
       const callback = await person.toCallback('/private/page', () => world.next().url);
@@ -72,7 +72,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
     });
   }
 
-  it('F13: clocks apart: within 60 s all is served; beyond, 401 with the reason `clock`, and no login goes in circles', async () => {
+  it('F13: clock skew: serves everything within 60 s; beyond that returns 401 with reason `clock`, without a redirect loop', async () => {
     const { world } = suite;
     world.provider.idSeconds = ID_SECONDS;
     const report = await underTraffic('F13', mixedFlows(world), async (phase) => {
@@ -113,7 +113,7 @@ describe('an identity provider that is slow, or has another time, under traffic'
     }
   }
 
-  it('F13: a browser whose logins do not hold is stopped after two of them', async () => {
+  it('F13: lost logins: stops the browser after two of them', async () => {
     const { redis, world } = suite;
     const person = await logIn(world, newcomer());
     for (let round = 1; round <= 2; round++) {

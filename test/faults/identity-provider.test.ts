@@ -23,7 +23,7 @@ describe('the identity provider under traffic', function () {
   const suite = suiteWorld({ providerIsAway: true });
   afterEach(() => void (suite.world.provider.briefSeconds = BRIEF_SECONDS));
 
-  it('F8: away at the start: what needs no login is served, a login is 503, and works alone when it is there', async () => {
+  it('F8: unavailable at startup: serves routes without a login, returns 503 to logins, and recovers automatically', async () => {
     const { world } = suite;
     const AWAY = {
       ...withoutSession(),
@@ -57,7 +57,7 @@ describe('the identity provider under traffic', function () {
     });
   });
 
-  it('F9: away during the run: sessions go on, ended tokens are 503, nobody is logged out', async () => {
+  it('F9: unavailable later: keeps sessions, returns 503 for expired tokens, logs nobody out', async () => {
     const { world } = suite;
     world.provider.briefSeconds = HOLD_SECONDS;
     const people = [newcomer(BRIEF), newcomer(BRIEF), newcomer(BRIEF)];
@@ -93,7 +93,7 @@ describe('the identity provider under traffic', function () {
     }
   });
 
-  it('F14: a refresh token that was revoked: one clean login, and the session is gone everywhere', async () => {
+  it('F14: revoked refresh token: requires one login, and removes the session at all gateways', async () => {
     const { redis, world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
     const handle = /__session=([^;]+)/.exec(person.cookies())![1]!;
@@ -120,7 +120,7 @@ describe('the identity provider under traffic', function () {
     expect(world.provider.authorizations.filter((each) => each === person.email)).to.have.length(2);
   });
 
-  it('F15: 200 parallel requests at expiry at three gateways make one token call, and get 200 correct answers', async () => {
+  it('F15: 200 concurrent requests at expiry at three gateways: makes one token call, and returns 200 correct responses', async () => {
     const { world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
     // Those of the renewal outlive the test.
@@ -141,7 +141,7 @@ describe('the identity provider under traffic', function () {
     });
   });
 
-  it('F11: other keys without overlap: nobody is refused, each set is read once', async () => {
+  it('F11: key rotation without overlap: rejects nobody, and reads each key set once', async () => {
     const { world } = suite;
     // Id tokens of before are signed with a key that is gone: a route that judges them again refuses them.
     const expected = { accounts: ['served', 'bad token'] };

@@ -26,7 +26,7 @@ describe('the key sets of the identity provider under traffic', () => {
     'cut off': () => undefined,
   };
 
-  it('F12: a key set that is broken, empty, too large, HTML or missing: the keys of before go on, and it is counted', async () => {
+  it('F12: broken, empty, too large, HTML or missing key set: keeps the previous keys, and counts the failure', async () => {
     const { world } = suite;
     world.configure({ keysFor: '1s' });
     await wait(CALM_MS);

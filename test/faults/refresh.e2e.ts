@@ -10,10 +10,10 @@ import { logIn, newcomer } from './world.ts';
 
 const CALM_MS = 2000;
 
-describe('the renewal of tokens under traffic', () => {
+describe('token refresh under traffic', () => {
   const suite = suiteWorld();
 
-  it('F16: a gateway is killed while it renews tokens: the lock ends, the next gateway renews, no session is destroyed', async () => {
+  it('F16: gateway killed during a refresh: the lock expires, the next gateway refreshes, no session is lost', async () => {
     const { world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
     const [, , victim] = world.nodes;
@@ -55,7 +55,7 @@ describe('the renewal of tokens under traffic', () => {
     expect(world.provider.authorizations.filter((email) => email === person.email)).to.have.length(1);
   });
 
-  it('tokens that end while someone goes on asking are renewed before, once for each of their lives', async () => {
+  it('refreshes tokens before they expire, once per lifetime', async () => {
     const { world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
     await underTraffic('renewals', [...mixedFlows(world), pagesOf(world, () => person, 30)], () =>

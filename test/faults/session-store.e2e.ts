@@ -20,11 +20,11 @@ const BACK_WITHIN_MS = 50_000;
 
 const TROUBLED = { ...ofSessions('served', 'store away'), logins: ['served', 'store away'] };
 
-describe('a session store that is slow, moves, or has another password, under traffic', function () {
+describe('a session store that is slow, fails over, or changes its password, under traffic', function () {
   this.timeout(300_000);
   const suite = suiteWorld({ forEach: 'test behind a front' });
 
-  it('F3: 300 ms slower: served, one read a request as ever, later by that read alone', async () => {
+  it('F3: 300 ms slower: serves with one read per request, delayed only by that read', async () => {
     const { redis, front, world } = suite;
     let reads = 0;
     const report = await underTraffic('F3', mixedFlows(world), async (phase) => {
@@ -74,7 +74,7 @@ describe('a session store that is slow, moves, or has another password, under tr
     return report;
   }
 
-  it('F5: fail-over, the old primary answers READONLY: logins are 503 at most 5 s, nobody is logged out', async () => {
+  it('F5: failover, the old primary returns READONLY: logins return 503 for at most 5 s, nobody is logged out', async () => {
     const { redis } = suite;
     const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(redis.port)] });
     try {
@@ -90,7 +90,7 @@ describe('a session store that is slow, moves, or has another password, under tr
     }
   });
 
-  it('F5: fail-over, the old primary answers MOVED: 503 at most 5 s, nobody is logged out', async () => {
+  it('F5: failover, the old primary returns MOVED: returns 503 for at most 5 s, nobody is logged out', async () => {
     const { redis, front } = suite;
     const move = async (): Promise<void> => {
       front.says = `-MOVED 866 ${redis.host}`;
@@ -99,7 +99,7 @@ describe('a session store that is slow, moves, or has another password, under tr
     expect(countOf(report, 'store away', { phase: 'moving', flows: SESSION_FLOWS })).to.be.greaterThan(20);
   });
 
-  it('F7: another password: 503 with the cause in the log, and the new one works without a restart', async () => {
+  it('F7: changed password: returns 503 with the cause in the log, and accepts the new password without a restart', async () => {
     const { redis, front, world } = suite;
     const first = 'the-first-password';
     const second = 'the-second-password';

@@ -61,12 +61,12 @@ describe('the session store under traffic', function () {
     return report;
   }
 
-  it('F1: stopped: 503 with Retry-After while it is, all else goes on, no session is lost', async () => {
+  it('F1: stopped: returns 503 with Retry-After meanwhile, serves everything else, loses no session', async () => {
     const { redis } = suite;
     await away('F1', { begin: () => redis.stop(), end: () => redis.start() });
   });
 
-  it('F2: frozen: the same, and few commands wait for it', async () => {
+  it('F2: frozen: as F1, and few commands wait for it', async () => {
     const { redis } = suite;
     let waited = 0;
     const report = await away('F2', {
@@ -84,7 +84,7 @@ describe('the session store under traffic', function () {
     expect(waited).to.be.lessThan(refused);
   });
 
-  it('F6: full: who is logged in goes on, a login is 503', async () => {
+  it('F6: out of memory: keeps sessions, returns 503 to logins', async () => {
     const { redis, world } = suite;
     await underTraffic('F6', mixedFlows(world), async (phase, soFar) => {
       await wait(CALM_MS);
@@ -106,7 +106,7 @@ describe('the session store under traffic', function () {
     });
   });
 
-  it('F4: restarted empty: pages are sent to log in, scripts and POST get 401, no body gets through', async () => {
+  it('F4: restarted empty: redirects pages to the login, returns 401 to scripts and POST, forwards no body', async () => {
     const { redis, world } = suite;
     await underTraffic('F4', mixedFlows(world), async (phase, soFar) => {
       await wait(CALM_MS);

@@ -125,7 +125,7 @@ export function testFramework(name: string, start: StartApplication): void {
       body: JSON.stringify(body),
     });
 
-    it('answers 401 without a token and 403 without the role', async () => {
+    it('returns 401 without a token and 403 without the role', async () => {
       const missing = await ask('/api/pets');
       expect(missing).to.include({ status: 401, body: 'Jwt is missing' });
       expect(missing.headers.get('www-authenticate')).to.match(/^Bearer realm=/);
@@ -135,7 +135,7 @@ export function testFramework(name: string, start: StartApplication): void {
       });
     });
 
-    it('lets in with the role; the handler reads who it is', async () => {
+    it('allows the role; the handler reads the identity', async () => {
       const { status, body } = await ask('/api/pets', ADMIN);
       expect(status, body).to.equal(200);
       const seen = { subject: 'me', groups: ['staff'], provider: 'main', email: ADMIN.email };
@@ -143,7 +143,7 @@ export function testFramework(name: string, start: StartApplication): void {
     });
 
     for (const path of SPELLINGS) {
-      it(`lets nobody past the guard by another spelling of its path: ${path}`, async () => {
+      it(`cannot be bypassed by another spelling of the path: ${path}`, async () => {
         const { port } = application.server.address() as AddressInfo;
         const status = await new Promise<number>((resolve, reject) => {
           request({ port, path, agent: false }, (response) => {
@@ -156,7 +156,7 @@ export function testFramework(name: string, start: StartApplication): void {
       });
     }
 
-    it('hands refusals to the error handler of the framework', async () => {
+    it('passes rejections to the error handler of the framework', async () => {
       const missing = await ask('/errors/pets');
       expect([missing.status, JSON.parse(missing.body)]).to.deep.equal([401, { handled: 'ERR_RBAC_JWT' }]);
       const denied = await ask('/errors/pets', { email: 'user@example.com' });
@@ -179,7 +179,7 @@ export function testFramework(name: string, start: StartApplication): void {
       expect([status, body]).to.deep.equal([200, '{"data":{"pet":{"name":"Rex"}}}']);
     });
 
-    it('guards WebSockets', async () => {
+    it('protects WebSockets', async () => {
       const authorization = `Bearer ${await issuer.sign(ADMIN)}`;
       expect((await openSocket(`${url}/socket`)).status).to.equal(401);
       expect((await openSocket(`${url}/socket`, { authorization: `${authorization}x` })).status).to.equal(401);

@@ -11,7 +11,7 @@ describe('the account page', () => {
   const open = (headers: Record<string, string> = {}) => fetch(`http://127.0.0.1:${service.port}/account`, { headers });
   const token = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 
-  it('shows who is logged in, the headers it received, and where to log out', async () => {
+  it('shows the user, the received headers, and a logout link', async () => {
     const response = await open({
       jwt: token({ email: 'admin@example.com' }),
       'x-vendor-claim-email': 'admin@example.com',
@@ -24,7 +24,7 @@ describe('the account page', () => {
     expect(text).to.contain('href="/cookies/logout"').and.to.contain('no cookies');
   });
 
-  it('says so when nobody is, and when cookies arrive', async () => {
+  it('reports a missing login and received cookies', async () => {
     const text = await (await open({ jwt: 'nonsense', cookie: 'a=b' })).text();
     expect(text).to.contain('Nobody is logged in').and.to.contain('with cookies').and.to.contain('href="/logout"');
   });
@@ -34,7 +34,7 @@ describe('the account page', () => {
     expect(text).to.contain('<h1>You are logged out</h1>').and.to.contain('href="/account"');
   });
 
-  it('never lets a claim or a header become markup', async () => {
+  it('escapes claims and headers', async () => {
     const text = await (await open({ jwt: token({ email: '<script>1</script>' }), 'x-odd': '"><img src=x>' })).text();
     expect(text).to.not.contain('<script>').and.to.not.contain('<img');
   });

@@ -25,14 +25,14 @@ describe('the bookinfo services', () => {
     ['/reviews/0', { id: '0' }],
     ['/ratings/1', { id: '1' }],
   ] as const) {
-    it(`answer ${path}`, async () => {
+    it(`return ${path}`, async () => {
       const [status, body] = await get(path);
       expect(status).to.equal(200);
       expect(body).to.include(expected);
     });
   }
 
-  it('answer 404 for a book that does not exist and 405 for what is not GET', async () => {
+  it('return 404 for an unknown book and 405 for methods other than GET', async () => {
     expect((await get('/details/7'))[0]).to.equal(404);
     expect((await get('/nothing'))[0]).to.equal(404);
     expect((await get('/details/0', 'POST'))[0]).to.equal(405);

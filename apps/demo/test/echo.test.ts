@@ -21,7 +21,7 @@ describe('the echo service', () => {
     expect(seen.headers['x-mine']).to.equal('yes');
   });
 
-  it('responds to a path that is not a valid URL by itself', async () => {
+  it('responds to a path that is not a valid URL', async () => {
     const { port } = service;
     const path = await new Promise<string>((resolve, reject) => {
       const req = request({ port, host: '127.0.0.1', path: '//?status=418', agent: false }, (res) => {
@@ -35,7 +35,7 @@ describe('the echo service', () => {
     expect(path).to.equal('418 //?status=418');
   });
 
-  it('answers with the status that was asked for, and 200 for one that is none', async () => {
+  it('returns the requested status, and 200 if it is invalid', async () => {
     expect((await fetch(`http://127.0.0.1:${service.port}/?status=418`)).status).to.equal(418);
     expect((await fetch(`http://127.0.0.1:${service.port}/?status=99`)).status).to.equal(200);
   });

@@ -17,7 +17,7 @@ describe('the generated secrets', () => {
 
   const decoded = (text: string): Buffer => Buffer.from(text, 'base64');
 
-  it('are a certificate for localhost that fits its key, and a client secret, readable by the owner only', async () => {
+  it('are a certificate for localhost with its key, and a client secret, readable only by the owner', async () => {
     const { file, clientSecret } = await ensureSecrets(join(folder, 'generated'));
     const [tls, oauth] = parseAllDocuments(readFileSync(file, 'utf8')).map((each) => each.toJS() as any);
     const certificate = new X509Certificate(decoded(tls.data['tls.crt']));
@@ -32,12 +32,12 @@ describe('the generated secrets', () => {
     expect(statSync(file).mode & 0o777).to.equal(0o600);
   });
 
-  it('stay the same at the next start', async () => {
+  it('are reused at the next start', async () => {
     const first = await ensureSecrets(folder);
     expect(await ensureSecrets(folder)).to.deep.equal(first);
   });
 
-  it('are made anew before the certificate ends, and when the file is damaged', async () => {
+  it('are generated again before the certificate expires, and when the file is damaged', async () => {
     const first = await ensureSecrets(folder);
     const later = await ensureSecrets(folder, Date.now() + 85 * DAY_MS);
     expect(later.clientSecret).to.not.equal(first.clientSecret);

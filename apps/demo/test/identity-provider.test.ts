@@ -99,7 +99,7 @@ describe('the identity provider', () => {
     expect(keys[0]).to.not.have.property('d');
   });
 
-  it('shows a form with the users, and lets one in who knows the password', async () => {
+  it('shows a form with the users, and accepts the correct password', async () => {
     const browser = new Browser();
     const form = await browser.open((await browser.open(authorizeUrl())).location);
     expect(form.text).to.contain('admin@example.com').and.to.contain('user@example.com');
@@ -116,7 +116,7 @@ describe('the identity provider', () => {
     });
   });
 
-  it('shows the form again to a wrong password, and tells nothing of an unknown interaction', async () => {
+  it('shows the form again for a wrong password, and reveals nothing about an unknown interaction', async () => {
     const answer = await logIn(new Browser(), 'admin@example.com', 'user');
     expect(answer.status).to.equal(200);
     expect(answer.text).to.contain('no such user');
@@ -127,13 +127,13 @@ describe('the identity provider', () => {
     ]);
   });
 
-  it('refuses a redirect to another place', async () => {
+  it('rejects a redirect to another URL', async () => {
     const elsewhere = authorizeUrl().replace('app.example', 'evil.example');
     const { status, location } = await new Browser().open(elsewhere);
     expect([status, location]).to.deep.equal([400, '']);
   });
 
-  it('rotates refresh tokens: a used one ends all of them', async () => {
+  it('rotates refresh tokens and revokes all of them on reuse', async () => {
     const { location } = await logIn(new Browser());
     const first = (await exchange(codeOf(location))).body.refresh_token as string;
     const refresh = (token: string) => tokens({ grant_type: 'refresh_token', refresh_token: token });
@@ -144,7 +144,7 @@ describe('the identity provider', () => {
     expect((await refresh(second.body.refresh_token as string)).status).to.equal(400);
   });
 
-  it('ends a session at the wish of the client, tells it by the back channel, and asks for the password again', async () => {
+  it('ends a session at the request of the client, notifies it by the back channel, and requires the password again', async () => {
     const browser = new Browser();
     const { location } = await logIn(browser);
     const { id_token: hint } = (await exchange(codeOf(location))).body as { id_token: string };

@@ -18,7 +18,7 @@ const LONG = 'x'.repeat(7_900);
 /** Lines that are more than the 16 MiB that may wait. */
 const MANY = 3_000;
 
-describe('access log of a gateway whose output is read slowly', function () {
+describe('the access log with a slow reader', function () {
   this.timeout(60_000);
   let gateway: GatewayProcess;
   let agent: Agent;
@@ -67,7 +67,7 @@ describe('access log of a gateway whose output is read slowly', function () {
     });
   }
 
-  it('drop: serves on, drops lines beyond the bound, and counts each of them', async () => {
+  it('drop: keeps serving, drops lines beyond the limit, and counts them', async () => {
     await gateway.start();
     gateway.child.stdout!.pause();
     await askMany(MANY);
@@ -81,7 +81,7 @@ describe('access log of a gateway whose output is read slowly', function () {
     expect(metrics).to.contain(`access_log_lines_dropped{path="/dev/stdout"} ${lost}`);
   });
 
-  it('block: holds requests instead of losing lines', async () => {
+  it('block: delays requests instead of losing lines', async () => {
     await gateway.start('--access-log-overflow', 'block');
     readSlowly();
     await askMany(MANY);
@@ -90,7 +90,7 @@ describe('access log of a gateway whose output is read slowly', function () {
     await until(() => lines() === MANY, 'every line is written');
   });
 
-  it('block: continues after five seconds when the reader has stalled', async () => {
+  it('block: continues after five seconds if the reader stalls', async () => {
     await gateway.start('--access-log-overflow', 'block');
     gateway.child.stdout!.pause();
     const began = Date.now();
@@ -104,7 +104,7 @@ describe('access log of a gateway whose output is read slowly', function () {
     expect(await dropped()).to.equal(0);
   });
 
-  it('writes every line before it ends after SIGTERM', async () => {
+  it('writes every line before it exits after SIGTERM', async () => {
     await gateway.start();
     readSlowly();
     await askMany(1_000);

@@ -115,7 +115,7 @@ describe('JWT and RBAC in the gateway', () => {
   });
   const ADMIN = { email: 'admin@example.com' };
 
-  it('lets in whom a policy names; the upstream gets the claim, not the token nor what the client claims', async () => {
+  it('allows principals of a policy; the upstream receives the claim, but not the token or forged headers', async () => {
     const { status, body } = await ask('/api/x?a=1', { ...as(ADMIN), 'x-email': 'forged', x_email: 'forged' });
     expect(status).to.equal(200);
     const { url, headers } = JSON.parse(body) as { url: string; headers: Record<string, string> };
@@ -124,12 +124,12 @@ describe('JWT and RBAC in the gateway', () => {
     expect(headers).to.not.have.any.keys('authorization', 'x_email');
   });
 
-  it('takes a token in the query out of the path', async () => {
+  it('removes a token in the query from the path', async () => {
     const { body } = await ask(`/api/x?access_token=${tokenOf({ aud: 'shop.example', ...ADMIN })}&b=1`);
     expect((JSON.parse(body) as { url: string }).url).to.equal('/api/x?b=1');
   });
 
-  it('answers with the text itself, its type and the challenge; HEAD without the text', async () => {
+  it('responds with the exact text, its type and the challenge; without the text for HEAD', async () => {
     for (const method of ['GET', 'HEAD']) {
       const { status, headers, body } = await ask('/api/x?a=1', {}, method);
       expect(status).to.equal(401);
@@ -146,47 +146,47 @@ describe('JWT and RBAC in the gateway', () => {
     ['a foreign audience', { aud: 'else.example' }, 403, 'Audiences in Jwt are not allowed'],
     ['somebody else', { email: 'user@example.com' }, 403, 'RBAC: access denied'],
   ] as const) {
-    it(`answers ${what} with ${status} ${body}`, async () => {
+    it(`rejects ${what} with ${status} ${body}`, async () => {
       const answer = await ask('/api/x', as(claims));
       expect(answer).to.include({ status, body });
       expect(answer.headers['content-type']).to.equal('text/plain');
     });
   }
 
-  it('denies the other path and method, however the path is spelt', async () => {
+  it('denies another path and method in every spelling of the path', async () => {
     for (const path of ['/owners', '/%61pi/../owners', '/api/%2e%2e/owners', '/API/x', '//api/x']) {
       expect((await ask(path, as(ADMIN))).status, path).to.equal(403);
     }
     expect((await ask('/api/x', as(ADMIN), 'POST')).status).to.equal(403);
   });
 
-  it('compares a boolean that is written without quotes', async () => {
+  it('compares a boolean written without quotes', async () => {
     expect((await ask('/verified', as({ email_verified: true }))).status).to.equal(200);
     expect((await ask('/verified', as({ email_verified: false }))).status).to.equal(403);
     expect((await ask('/verified', as({ email_verified: 'true' }))).status).to.equal(403);
   });
 
-  it('chooses the route again by a claim', async () => {
+  it('selects the route again by a claim', async () => {
     expect((await ask('/api/tiers', as({ ...ADMIN, tier: 'gold' }))).body).to.equal('gold');
     expect((await ask('/api/tiers', as({ ...ADMIN, tier: 'tin' }))).body).to.equal('plain');
     expect((await ask('/api/tiers', { ...as({ ...ADMIN, tier: 'tin' }), 'x-tier': 'gold' })).body).to.equal('plain');
   });
 
-  it('a client that brings the header of a claim does not choose its route', async () => {
+  it('ignores a forged claim header when it selects the route', async () => {
     expect((await ask('/api/tiers', { ...as(ADMIN), 'x-tier': 'gold' })).body).to.equal('plain');
   });
 
-  it('exempts a route', async () => {
+  it('disables the policies on a route', async () => {
     expect((await ask('/open')).status).to.equal(200);
   });
 
-  it('has the keys of a provider fetched before the first request, through the upstream', async () => {
+  it('fetches the keys of a provider before the first request, through the upstream', async () => {
     await until(() => keyFetches === 1, 'a fetch');
     expect((await ask('/remote', as({}))).status).to.equal(200);
     expect(keyFetches).to.equal(1);
   });
 
-  it('logs why, with the details that tools look for', async () => {
+  it('logs the reason, with the details that tools expect', async () => {
     await ask('/api/x');
     await ask('/api/x', as({ email: 'user@example.com' }));
     await until(() => gateway.output.includes('rbac_access_denied_matched_policy[none]'), 'the access log');

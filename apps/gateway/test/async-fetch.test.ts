@@ -51,7 +51,7 @@ metadata: { name: keys }
 spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
 `;
 
-describe('keys that are fetched ahead', () => {
+describe('keys with asyncFetch', () => {
   let gateway: GatewayProcess;
   let keyServer: Server;
   /** Requests for keys that have no answer yet. */
@@ -86,7 +86,7 @@ describe('keys that are fetched ahead', () => {
     return Promise.race([promise.then(() => true), wait(700, false)]);
   }
 
-  it('are waited for by the listeners of the start', async () => {
+  it('delay the listeners at startup', async () => {
     gateway.write('a.yaml', guarded('slow', '*', '{}'));
     const started = gateway.start();
     await areAskedFor();
@@ -97,7 +97,7 @@ describe('keys that are fetched ahead', () => {
     expect(gateway.errors).to.not.include('listeners open before');
   });
 
-  it('are not waited for with fastListener: the first request waits in their stead', async () => {
+  it('do not delay listeners with fastListener: the first request waits instead', async () => {
     gateway.write('a.yaml', guarded('slow', '*', '{ fastListener: true }'));
     await gateway.start();
     await areAskedFor();
@@ -107,7 +107,7 @@ describe('keys that are fetched ahead', () => {
     expect(await answer).to.equal('200 inside');
   });
 
-  it('are waited for no longer than some seconds, and the log names whose', async () => {
+  it('delay listeners for at most a few seconds, and the log names the provider', async () => {
     gateway.write('a.yaml', guarded('never', 'a.example', '{}'));
     gateway.write('b.yaml', OPEN);
     await gateway.start();
@@ -116,7 +116,7 @@ describe('keys that are fetched ahead', () => {
     expect(await ask('open.example')).to.equal('200 open');
   });
 
-  it('are not waited for when their server refuses', async () => {
+  it('do not delay listeners if their server fails', async () => {
     keyServer.close();
     gateway.write('a.yaml', guarded('down', 'a.example', '{}'));
     gateway.write('b.yaml', OPEN);
@@ -130,7 +130,7 @@ describe('keys that are fetched ahead', () => {
     expect(apart).to.be.within(0, 4000);
   });
 
-  it('hold up nobody else on a reload; only listeners that are new wait', async () => {
+  it('delay only new listeners on a reload', async () => {
     gateway.write('b.yaml', OPEN);
     gateway.write('first.yaml', listener('first', await freePort()));
     await gateway.start();
@@ -149,7 +149,7 @@ describe('keys that are fetched ahead', () => {
     await until(async () => (await onNewPort()) === '200 changed', 'the new listener is open');
   });
 
-  it('are given up by a gateway that is told to stop', async () => {
+  it('are abandoned by a gateway that stops', async () => {
     gateway.write('b.yaml', OPEN);
     await gateway.start();
     gateway.write('a.yaml', guarded('never', 'a.example', '{}'));

@@ -53,7 +53,7 @@ const say = (what: string): Record<string, string> => ({ 'x-say': what });
 
 type Line = Readonly<Record<string, unknown>>;
 
-describe('external auth that refuses, or cannot say', () => {
+describe('external auth that denies or fails', () => {
   let gateway: Protected;
   let server: Server;
   let resources: string;
@@ -109,7 +109,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(lines.map((line, i) => line.slice(0, expected[i]?.length))).to.deep.equal(expected);
   }
 
-  it('marks a refusal in the access log, and no pass', async () => {
+  it('marks denied requests in the access log, but not allowed ones', async () => {
     const answer = await gateway.ask('/', say('no'));
     expect(answer).to.include({ status: 429, body: 'later' });
     expect(answer.headers['x-why']).to.equal('too often');
@@ -118,7 +118,7 @@ describe('external auth that refuses, or cannot say', () => {
     await logged('429 UAEX ext_authz_denied', '200 - ');
   });
 
-  it('tells a step that cannot judge from one that refuses, in log and counters', async () => {
+  it('distinguishes failed checks from denials in log and counters', async () => {
     expect((await gateway.ask('/', say('broken'))).status).to.equal(403);
     await logged('403 UAEX ext_authz_error');
     expect(['error', 'denied'].map(count)).to.deep.equal([1, 0]);
@@ -126,7 +126,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(['error', 'denied'].map(count)).to.deep.equal([1, 1]);
   });
 
-  it('answers 403 with an empty body when the time is over, and the log says what to raise', async () => {
+  it('returns 403 with an empty body after a timeout, and logs which setting to raise', async () => {
     gateway.source.delete('settings');
     const answer = await gateway.ask('/?token=secret', { ...say('later'), cookie: 'session=secret' });
     expect(answer).to.include({ status: 403, body: '' });
@@ -140,7 +140,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect((await gateway.ask('/', say('later'))).status).to.equal(200);
   });
 
-  it('answers as statusOnError says, and lets pass with failureModeAllow: what failed, and no refusal', async () => {
+  it('applies statusOnError and failureModeAllow to failures, not to denials', async () => {
     gateway.source.set('settings', settings('{ statusOnError: 503, requestTimeout: 50ms }'));
     expect(await gateway.ask('/', say('nothing'))).to.include({ status: 503, body: '' });
     await logged('503 UAEX ext_authz_error');
@@ -151,7 +151,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(gateway.reached()).to.equal(1);
   });
 
-  it('goes on with the last good settings when new ones are bad, and never opens', async () => {
+  it('keeps the last good settings when new ones are invalid, and never fails open', async () => {
     gateway.source.set('settings', settings('{ statusOnError: 503, requestTimeout: 50ms }'));
     for (const bad of ['statusOnError: 599', 'statusOnError: 100', 'requestTimeout: 0s', 'userIdHeader: host']) {
       gateway.source.set('settings', settings(`{ failureModeAllow: true, ${bad} }`));
@@ -161,7 +161,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(gateway.reached()).to.equal(0);
   });
 
-  it('takes what its listener says in place of the settings', async () => {
+  it('prefers the settings of its listener', async () => {
     gateway.source.set('settings', settings('{ failureModeAllow: true, requestTimeout: 50ms }'));
     const own = 'httpGateway: { options: { extauth: { statusOnError: 502, requestTimeout: 60ms } } }';
     gateway.source.set('resources', resources.replace('httpGateway: {}', own));
@@ -169,7 +169,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(lines.find(({ step }) => step === 'decide')).to.include({ timeoutMs: 60 });
   });
 
-  it('takes the rest when the first settings are bad, and never opens', async () => {
+  it('uses the valid rest when the first settings are invalid, and never fails open', async () => {
     const fresh = await protect([resources, settings('{ failureModeAllow: true, statusOnError: 599 }')].join('---\n'));
     expect(fresh.state('Settings', 'default')).to.equal('Rejected');
     expect(await fresh.ask('/', say('nothing'))).to.include({ status: 403, body: '' });
@@ -177,7 +177,7 @@ describe('external auth that refuses, or cannot say', () => {
     await fresh.close();
   });
 
-  it('tells the auth server the body, and answers 413 to a longer one before it is asked', async () => {
+  it('sends the body to the auth server, and rejects a longer one with 413 without a call', async () => {
     gateway.source.set('settings', settings('{ requestTimeout: 30s, requestBody: { maxRequestBytes: 10 } }'));
     expect(JSON.parse((await gateway.ask('/', say('yes'), 'hello')).body)).to.include({ size: 5 });
     expect(told).to.deep.equal(['hello']);
@@ -186,7 +186,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(told).to.have.lengthOf(1);
   });
 
-  it('tells the beginning of a longer body with allowPartialMessage, and the upstream gets all of it', async () => {
+  it('sends the beginning of a longer body with allowPartialMessage, and forwards all of it', async () => {
     gateway.source.set(
       'settings',
       settings('{ requestTimeout: 30s, requestBody: { maxRequestBytes: 10, allowPartialMessage: true } }'),
@@ -196,7 +196,7 @@ describe('external auth that refuses, or cannot say', () => {
     expect(told).to.deep.equal(['x'.repeat(10)]);
   });
 
-  it('tells no body without requestBody, and reads 4096 bytes where it names no size', async () => {
+  it('sends no body without requestBody, and reads 4096 bytes by default', async () => {
     expect((await gateway.ask('/', say('yes'), 'hello')).status).to.equal(200);
     expect(told).to.deep.equal(['']);
     for (const requestBody of ['{}', '{ maxRequestBytes: 0 }']) {

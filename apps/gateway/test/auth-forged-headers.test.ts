@@ -105,7 +105,7 @@ const FORGED = {
 };
 const names = Object.keys(FORGED).map((name) => name.toLowerCase());
 
-describe('headers that only external auth may fill', () => {
+describe('headers that only external auth may set', () => {
   let gateway: Protected;
   beforeEach(async () => {
     gateway = await protect(RESOURCES);
@@ -119,20 +119,20 @@ describe('headers that only external auth may fill', () => {
   }
 
   for (const path of ['/open', '/shares', '/nothing-said']) {
-    it(`are taken from clients in every spelling where nobody is asked, on ${path}`, async () => {
+    it(`are removed in every spelling on a route without external auth: ${path}`, async () => {
       const seen = await upstreamSaw(path, { 'x-other': 'stays' });
       expect(seen).to.include({ 'x-other': 'stays' });
       expect(seen).not.to.have.any.keys(...names);
     });
   }
 
-  it('are taken from clients where another AuthConfig is asked, which grants its own', async () => {
+  it('are removed where another AuthConfig applies, which grants its own', async () => {
     const seen = await upstreamSaw('/partners', { 'api-key': 'k-1' });
     expect(seen).to.include({ 'x-plan': 'gold', 'x-user-id': 'alice' });
     expect(seen).not.to.have.any.keys(...names.filter((name) => !['x-plan', 'x-user-id'].includes(name)));
   });
 
-  it('stay on a virtual host without AuthConfig, until the settings speak of external auth', async () => {
+  it('are kept on a virtual host without AuthConfig, until the Settings have an extauth block', async () => {
     expect(await upstreamSaw('/', { host: 'other.example.com' })).to.include({ 'x-user-id': 'root', 'x-plan': 'gold' });
     gateway.source.set(
       'settings',

@@ -52,7 +52,7 @@ spec:
     options: { httpConnectionManagerSettings: { useRemoteAddress: true, xffNumTrustedHops: 1 } }
 `;
 
-describe('what a gRPC auth server changes', () => {
+describe('changes by a gRPC auth server', () => {
   let server: Server;
   let gateway: Protected;
   let asked: Asked[];
@@ -78,14 +78,14 @@ describe('what a gRPC auth server changes', () => {
     server.forceShutdown();
   });
 
-  it('query parameters: they reach the upstream, and the route stays', async () => {
+  it('query parameters: reach the upstream, and keep the route', async () => {
     await open(false);
     const { status, body } = await gateway.ask('/a?t=secret&plan=free');
     expect(status).to.equal(200);
     expect(JSON.parse(body)).to.include({ path: '/a?plan=gold' });
   });
 
-  it('query parameters: they choose the route again where the settings say so, so that its policies hold', async () => {
+  it('query parameters: select the route and its policies again with clearRouteCache', async () => {
     await open(true);
     expect(await gateway.ask('/a?plan=free')).to.include({ status: 403, body: 'RBAC: access denied' });
   });
@@ -107,7 +107,7 @@ describe('what a gRPC auth server changes', () => {
     expect(clientOf(asked[0]!)).to.deep.equal(['127.0.0.1', true, 'http', 'http']);
   });
 
-  it('headers of the response, as each says, by what the upstream answers', async () => {
+  it('response headers: follow append_action and the headers of the upstream', async () => {
     const header = (key: string, appendAction?: number) => ({ header: { key, value: 'new' }, appendAction });
     const [addIfAbsent, overwrite, overwriteIfExists] = [1, 2, 3];
     await open(false, {

@@ -59,7 +59,7 @@ const CASES: readonly [what: string, resources: string, kind: string, name: stri
 
 describe('external auth that is not supported yet', () => {
   for (const [what, resources, kind, name] of CASES) {
-    it(`is refused and serves nothing from the start: ${what}`, async () => {
+    it(`is rejected at startup and serves nothing: ${what}`, async () => {
       const gateway = await protect(resources);
       expect(gateway.state(kind, name)).to.equal('Rejected');
       expect((await gateway.ask('/', basic)).status).to.equal(404);
@@ -67,7 +67,7 @@ describe('external auth that is not supported yet', () => {
       await gateway.close();
     });
 
-    it(`is refused, and what guarded before goes on: ${what}`, async () => {
+    it(`is rejected, and the last good version stays in use: ${what}`, async () => {
       const gateway = await protect(GOOD);
       expect((await gateway.ask('/', basic)).status).to.equal(200);
       gateway.source.set('resources', resources);
@@ -78,7 +78,7 @@ describe('external auth that is not supported yet', () => {
     });
   }
 
-  it('namedExtauth refuses the Settings, and the auth configs go on guarding', async () => {
+  it('namedExtauth in Settings is rejected, and the auth configs stay in use', async () => {
     const settings = `
 apiVersion: gw.vendor.io/v1
 kind: Settings

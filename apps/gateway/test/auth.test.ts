@@ -70,7 +70,7 @@ describe('external auth on routes', () => {
   });
   afterEach(() => gateway.close());
 
-  it('lets in by one method or the other, and asks nobody upstream before', async () => {
+  it('allows either method, and does not call the upstream before', async () => {
     expect((await gateway.ask('/')).status).to.equal(401);
     expect(gateway.reached()).to.equal(0);
     const login = await gateway.ask('/', { ...basic, 'x-user-id': 'root' });
@@ -80,35 +80,35 @@ describe('external auth on routes', () => {
     expect(gateway.reached()).to.equal(2);
   });
 
-  it('takes nothing for granted that a client says itself, also where another method let it in', async () => {
+  it('strips forged headers, also of requests that another method allowed', async () => {
     const { body } = await gateway.ask('/', { ...basic, 'x-plan': 'gold', x_plan: 'gold' });
     expect(JSON.parse(body).headers).not.to.have.any.keys('x-plan', 'x_plan');
   });
 
-  it('answers as the last method that refused, as text', async () => {
+  it('responds like the last method that denied, as text', async () => {
     const { headers, body } = await gateway.ask('/');
     expect(headers['www-authenticate']).to.equal('API key is missing or invalid');
     expect(body).to.equal('');
   });
 
-  it('takes the block of the nearest level', async () => {
+  it('uses the block of the most specific level', async () => {
     expect((await gateway.ask('/open')).status).to.equal(200);
     expect((await gateway.ask('/shares')).status).to.equal(200);
     expect((await gateway.ask('/keys-only', basic)).status).to.equal(401);
     expect((await gateway.ask('/keys-only', key)).status).to.equal(200);
   });
 
-  it('guards answers of its own as well', async () => {
+  it('protects direct responses', async () => {
     expect((await gateway.ask('/text')).status).to.equal(401);
     expect(await gateway.ask('/text', key)).to.include({ status: 200, body: 'hidden' });
   });
 
-  it('lets nobody claim to be somebody where nobody is asked', async () => {
+  it('strips forged user headers on routes without external auth', async () => {
     const { body } = await gateway.ask('/open', { 'X-User-Id': 'root', x_user_id: 'root' });
     expect(JSON.parse(body).headers).not.to.have.any.keys('x-user-id', 'x_user_id');
   });
 
-  it('sends the body on that it has read, and refuses a longer one before anybody is asked', async () => {
+  it('forwards the body that it read, and rejects a longer one without a call', async () => {
     gateway.source.set(
       'settings',
       settings('{ extauth: { requestBody: { maxRequestBytes: 20 }, userIdHeader: x-who } }'),
@@ -119,27 +119,27 @@ describe('external auth on routes', () => {
     expect(await gateway.ask('/', key, 'x'.repeat(21))).to.include({ status: 413, body: 'Payload Too Large' });
   });
 
-  it('chooses the route again by granted headers when the settings say so', async () => {
+  it('selects the route again by granted headers with clearRouteCache', async () => {
     expect(JSON.parse((await gateway.ask('/a', key)).body).path).to.equal('/a');
     gateway.source.set('settings', settings('{ extauth: { clearRouteCache: true } }'));
     expect(JSON.parse((await gateway.ask('/a', key)).body).path).to.equal('/golda');
     expect((await gateway.ask('/a')).status).to.equal(401);
   });
 
-  it('knows a new key, and no longer a removed one, at once', async () => {
+  it('accepts a new key and rejects a removed one immediately', async () => {
     gateway.source.set('resources', [SECRETS.replace('k-1', 'k-2'), CONFIGS, HOST].join('---\n'));
     expect((await gateway.ask('/', key)).status).to.equal(401);
     expect((await gateway.ask('/', { 'api-key': 'k-2' })).status).to.equal(200);
   });
 
-  it('rejects what refers to an AuthConfig that is gone, and goes on guarding with the last good one', async () => {
+  it('rejects references to a deleted AuthConfig, and keeps the last good version', async () => {
     gateway.source.set('resources', [SECRETS, HOST].join('---\n'));
     expect(gateway.state('VirtualService', 'shop')).to.equal('Rejected');
     expect((await gateway.ask('/')).status).to.equal(401);
     expect((await gateway.ask('/', basic)).status).to.equal(200);
   });
 
-  it('never serves openly what its AuthConfig could not be found for', async () => {
+  it('never serves a route without its missing AuthConfig', async () => {
     const fresh = await protect(HOST);
     expect(fresh.state('VirtualService', 'shop')).to.equal('Rejected');
     expect((await fresh.ask('/')).status).to.equal(404);

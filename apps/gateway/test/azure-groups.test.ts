@@ -119,7 +119,7 @@ describe('routes for users with very many groups', () => {
     'x-teams': '["team-a","team-b"]',
   };
 
-  it('give the groups of a login to headers and metadata', async () => {
+  it('set headers and metadata to the groups of a login', async () => {
     const done = await logIn();
     expect(done.status).to.equal(302);
     const cookie = cookiesOf(done);
@@ -128,13 +128,13 @@ describe('routes for users with very many groups', () => {
     expect(microsoft.graphCalls).to.have.length(1);
   });
 
-  it('give the groups of an access token to headers and metadata', async () => {
+  it('set headers and metadata to the groups of an access token', async () => {
     expect(seen(await gateway.ask('/api', { ...bearer, 'x-groups': 'admins' }))).to.include(GRANTED);
     await gateway.ask('/api', bearer);
     expect(microsoft.graphCalls).to.have.length(1);
   });
 
-  it('answer 503 to both while the groups cannot be read', async () => {
+  it('return 503 to both while the groups cannot be read', async () => {
     microsoft.graph = () => ({ status: 429, headers: { 'retry-after': '1' } });
     expect(await logIn()).to.include({ status: 503 });
     expect(await gateway.ask('/api', bearer)).to.include({ status: 503, body: '' });

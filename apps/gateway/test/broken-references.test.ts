@@ -54,7 +54,7 @@ describe('a broken reference in a running gateway', () => {
   };
   const warned = (text: string) => until(() => gateway.errors.includes(text), `the log says ${text}`);
 
-  it('leaves the last good destination serving, and the log names the nearest name with file and line', async () => {
+  it('keeps the last good destination, and logs the nearest name with file and line', async () => {
     expect((await get()).status).to.equal(200);
     gateway.write('shop.yaml', service('shop', '/', 'v22'));
     await warned('did you mean v2?');
@@ -64,7 +64,7 @@ describe('a broken reference in a running gateway', () => {
     await until(async () => (await get()).status === 503, 'the upstream that came later is used');
   });
 
-  it('is counted alike by the log, the metrics, /zpages, /problems and check', async () => {
+  it('has the same count in the log, the metrics, /zpages, /problems and check', async () => {
     const routes = Array.from(
       { length: 40 },
       (_, i) =>
@@ -93,7 +93,7 @@ describe('a broken reference in a running gateway', () => {
     await until(async () => (await get()).status === 200, 'the upstream is back');
   });
 
-  it('asks for credentials after the reference to its shared options is misspelt, and after they are deleted', async () => {
+  it('requires credentials after the reference to shared options is misspelt, and after they are deleted', async () => {
     gateway.write('auth.yaml', AUTH);
     const guarded = (name: string): string =>
       service('shop', '/', 'v2').replace(

@@ -74,7 +74,7 @@ spec:
     ];
   };
 
-  it('starts although one pair cannot be read, serves the others, and serves that one once it can be', async () => {
+  it('starts with an unreadable pair, serves the others, and serves that pair once it is readable', async () => {
     put('server', 'good');
     gateway.write('good.yaml', service('good', 'good'));
     gateway.write('bad.yaml', service('bad', 'missing'));

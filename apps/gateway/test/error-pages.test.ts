@@ -55,7 +55,7 @@ describe('errors of the gateway', () => {
     ['/down', 503, 'upstream connect error', 'The service is not available'],
   ];
   for (const [path, status, script, title] of CASES) {
-    it(`are a page for people and text for scripts: ${status}`, async () => {
+    it(`are a page for browsers and text for scripts: ${status}`, async () => {
       for (const headers of [SCRIPT, {}]) {
         const plain = await gateway.ask(path, headers);
         expect([plain.status, plain.body.slice(0, script.length)]).to.deep.equal([status, script]);
@@ -71,7 +71,7 @@ describe('errors of the gateway', () => {
     });
   }
 
-  it('are exactly `RBAC: access denied` for what no browser navigates to', async () => {
+  it('are exactly `RBAC: access denied` outside browser navigation', async () => {
     const notNavigating: Record<string, string>[] = [
       SCRIPT,
       {},
@@ -92,7 +92,7 @@ describe('errors of the gateway', () => {
     expect(page.body).to.contain('You are signed in as ann.').and.not.contain('Switch accounts');
   });
 
-  it('leave the response of a route as it is written', async () => {
+  it('do not replace the configured response of a route', async () => {
     expect(await gateway.ask('/teapot', BROWSER)).to.include({ status: 418, body: 'short and stout' });
   });
 
@@ -111,7 +111,7 @@ describe('the directory of error pages', () => {
   beforeEach(() => (dir = mkdtempSync(join(tmpdir(), 'pages-'))));
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  it('has a template for each name', () => {
+  it('provides a template for each name', () => {
     writeFileSync(join(dir, '5xx.html'), 'sorry: {{ title }}');
     writeFileSync(join(dir, 'README.md'), '{{ notes }}');
     const content = { templates: ['503', '5xx'], status: 503, title: 'Busy', message: '' };

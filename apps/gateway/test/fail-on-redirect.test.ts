@@ -43,7 +43,7 @@ spec:
     await idp?.close();
   });
 
-  it('sends nobody away: 401, without cookies; a session that there is goes on', async () => {
+  it('returns 401 without cookies instead of a redirect; keeps an existing session', async () => {
     gateway.write('all.yaml', resources(false));
     const browser = createBrowser();
     // The first resources, which do not know the port, may still hold.

@@ -135,7 +135,7 @@ describe('bad input at the GraphQL routes of the gateway', () => {
   ];
   for (const route of ['/local', '/remote']) {
     for (const [what, status, { query, ...init }] of CLASSES) {
-      it(`${route}, class ${what}: ${status} as GraphQL says errors, and no request upstream`, async () => {
+      it(`${route}, class ${what}: returns ${status} with a GraphQL error, without an upstream request`, async () => {
         const path = query === undefined ? route : `${route}?query=${encodeURIComponent(query)}`;
         const answer = await send(path, { headers: { 'content-type': 'application/json' }, ...init });
         expect(answer.body).to.have.nested.property('errors[0].message').that.is.a('string');
@@ -149,7 +149,7 @@ describe('bad input at the GraphQL routes of the gateway', () => {
   }
 
   for (const kind of Object.keys(FAULTS)) {
-    it(`/local, a backend that is ${kind}: an error of that field, asked once`, async () => {
+    it(`/local, a backend that is ${kind}: returns an error for that field after one request`, async () => {
       const { status, body } = await post('/local', ask(`{ thing(kind: "${kind}") { name size } good { name } }`));
       expect(status).to.equal(200);
       expect(body.data.good).to.deep.equal({ name: 'good' });
@@ -163,7 +163,7 @@ describe('bad input at the GraphQL routes of the gateway', () => {
       expect(times).to.be.within(1, kind === 'reset' ? 2 : 1);
     });
     if (kind === 'typed') continue;
-    it(`/remote, a server that is ${kind}: one error, asked once`, async () => {
+    it(`/remote, a server that is ${kind}: returns one error after one request`, async () => {
       const { status, body } = await post('/remote', ask(`{ thing(kind: "${kind}") { name } }`));
       expect(status).to.equal(200);
       expect(body.data).to.equal(null);
@@ -174,7 +174,7 @@ describe('bad input at the GraphQL routes of the gateway', () => {
     });
   }
 
-  it('answers good requests after all of that', async () => {
+  it('serves valid requests afterwards', async () => {
     for (const route of ['/local', '/remote']) {
       expect((await post(route, ask(QUERY))).body).to.deep.equal({ data: { good: { name: 'good' } } });
     }

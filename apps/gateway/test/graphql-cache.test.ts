@@ -54,7 +54,7 @@ describe('--graphql-cache', () => {
     return (await redis.command(['keys', 'graphql:*'])).split('graphql:').length - 1;
   }
 
-  it('keeps results of GraphQL APIs in Redis', async () => {
+  it('caches results of GraphQL APIs in Redis', async () => {
     await until(async () => {
       expect(await ask()).to.deep.equal({ data: { title: 'One' } });
       return (await kept()) === 1;
@@ -82,7 +82,7 @@ describe('--graphql-cache', () => {
     });
   }
 
-  it('refuses an address that is none of Redis', async () => {
+  it('rejects an address that is not a Redis URL', async () => {
     const other = new GatewayProcess();
     const failed = await other.start('--graphql-cache', 'http://127.0.0.1').catch((error: Error) => error.message);
     expect(failed).to.include('redis://host:port');

@@ -107,13 +107,13 @@ describe('discovery in the gateway', () => {
     return response.status === 200 ? response.json() : undefined;
   }
 
-  it('learns a gRPC service by reflection over TLS, from the host that answers', async () => {
+  it('discovers a gRPC service by reflection over TLS, from the host that responds', async () => {
     const query = '{ GetUser(user_search: { username: "frodo" }) { fullName } }';
     const expected = { data: { GetUser: { fullName: 'Frodo Baggins' } } };
     await until(async () => JSON.stringify(await ask('/users', query)) === JSON.stringify(expected), 'the user');
   });
 
-  it('learns a service from its document in YAML, and names the path that it skips', async () => {
+  it('discovers a service from its YAML document, and names the skipped path', async () => {
     await until(async () => ask('/pets', '{ getPet(id: "7") { name } }'), 'the pet');
     expect(await ask('/pets', '{ getPet(id: "7") { name } }')).to.deep.equal({
       data: { getPet: { name: 'Rabbit 1' } },
@@ -121,7 +121,7 @@ describe('discovery in the gateway', () => {
     expect(gateway.output + gateway.errors).to.include('GET /pets/{id}/photo');
   });
 
-  it('shows what it learned, and nothing of a server whose certificate it cannot verify', async () => {
+  it('shows the discovered APIs, and nothing from a server with an unverifiable certificate', async () => {
     const { data } = (await (await fetch(`${gateway.stats}/snapshots/input`)).json()) as { data: any[] };
     const names = data.filter(({ kind }) => kind === 'GraphQLApi').map(({ metadata }) => metadata.name);
     expect(names).to.have.members(['pets', 'users']);

@@ -94,7 +94,7 @@ describe('remote, discovered and joined APIs in the gateway', () => {
     return { status: response.status, text: await response.text() };
   }
 
-  it('hands a query on to the server that it found', async () => {
+  it('forwards a query to the discovered server', async () => {
     const query = '{ todo(id: "b") { id text done } }';
     await until(async () => (await ask('/todos', query)).status === 200, 'an answer');
     const { text } = await ask('/todos', query);
@@ -102,7 +102,7 @@ describe('remote, discovered and joined APIs in the gateway', () => {
     expect((await ask('/todos', '{ nothing }')).status).to.equal(400);
   });
 
-  it('hands subscriptions on over WebSocket and as server-sent events', async () => {
+  it('forwards subscriptions over WebSocket and server-sent events', async () => {
     await until(async () => (await ask('/todos', '{ todoList { id } }')).status === 200, 'an answer');
     const client = createClient({ url: `${gateway.url.replace('http', 'ws')}/todos`, webSocketImpl: WebSocket });
     const texts: unknown[] = [];
@@ -130,7 +130,7 @@ describe('remote, discovered and joined APIs in the gateway', () => {
     await reading;
   });
 
-  it('completes the seller of a product from the gRPC service that it found', async () => {
+  it('completes the seller of a product from the discovered gRPC service', async () => {
     const query = '{ GetProduct { name seller { username fullName userId } } }';
     await until(async () => (await ask('/shop', query)).status === 200, 'an answer');
     const { text } = await ask('/shop', query);

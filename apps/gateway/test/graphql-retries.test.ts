@@ -85,7 +85,7 @@ describe('the retries of a route to a GraphQLApi', () => {
     return ((await (await fetch(gateway.url + path, sent)).json()) as { data: unknown }).data;
   }
 
-  it('send the calls of its resolvers to the other endpoint where one is gone', async () => {
+  it('send resolver calls to another endpoint if one is gone', async () => {
     for (let i = 0; i < 10; i++) {
       expect(await ask('/own', '{ book { title } }')).to.deep.equal({ book: { title: 'Emma' } });
       expect(await ask('/own', 'mutation { rename { title } }')).to.deep.equal({ rename: { title: 'Emma' } });
@@ -94,13 +94,13 @@ describe('the retries of a route to a GraphQLApi', () => {
     expect(methods.filter((method) => method === 'POST')).to.have.length(10);
   });
 
-  it('are those of the virtual host where the route has none', async () => {
+  it('default to those of the virtual host', async () => {
     for (let i = 0; i < 4; i++) {
       expect(await ask('/', '{ book { title } }')).to.deep.equal({ book: { title: 'Emma' } });
     }
   });
 
-  it('repeat no change that the upstream has answered', async () => {
+  it('do not repeat a mutation after a response of the upstream', async () => {
     fails = 9;
     expect(await ask('/', 'mutation { rename { title } }')).to.deep.equal({ rename: null });
     expect(methods.length).to.be.at.most(1);

@@ -84,7 +84,7 @@ describe('the schema of a GraphQL server behind the gateway', () => {
     return response.status;
   }
 
-  it('shows in the status when it breaks what clients may ask, and is not taken where that is refused', async () => {
+  it('reports breaking changes in the status, and is not applied where they are rejected', async () => {
     expect(await ask('/asked', '{ pages }')).to.equal(200);
     expect((await statusOf('declared')).state).to.equal('Accepted');
     schema = buildSchema(AFTER);
@@ -103,7 +103,7 @@ describe('the schema of a GraphQL server behind the gateway', () => {
     expect(await ask('/asked', '{ year }')).to.equal(400);
   });
 
-  it('is taken, with a warning, where breaking changes are not refused', async () => {
+  it('is applied with a warning where breaking changes are allowed', async () => {
     gateway.write('settings.yaml', settings(false));
     await until(async () => (await ask('/asked', '{ year }')) === 200, 'the newer schema');
     expect((await statusOf('asked')).state).to.equal('Warning');
@@ -112,7 +112,7 @@ describe('the schema of a GraphQL server behind the gateway', () => {
     expect(await ask('/declared', '{ year }')).to.equal(400);
   });
 
-  it('is shown by the explorer, which asks at the path of the route', async () => {
+  it('is shown by the explorer, which sends requests to the path of the route', async () => {
     const response = await fetch(`${gateway.admin}/graphql/gw-system/asked/query`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -123,7 +123,7 @@ describe('the schema of a GraphQL server behind the gateway', () => {
     expect((await fetch(`${gateway.url}/graphql/gw-system/asked`)).status).to.equal(404);
   });
 
-  it('has each change in the log and in the statistics', async () => {
+  it('reports each change in the log and the statistics', async () => {
     const lines = (gateway.output + gateway.errors)
       .split('\n')
       .filter((line) => line.includes('the schema of a server has changed'));

@@ -162,19 +162,19 @@ describe('stitched APIs in the gateway', () => {
     return { headers: response.headers, body: await response.json() };
   }
 
-  it('gives a product with its seller from a gRPC service whose descriptors lie in a ConfigMap', async () => {
+  it('returns a product with its seller from a gRPC service with descriptors in a ConfigMap', async () => {
     const { body } = await ask('/shop', '{ GetProduct { name seller { username nickName userId } } }');
     expect(body).to.deep.equal({
       data: { GetProduct: { name: 'Ring', seller: { username: 'frodo', nickName: 'Frodo Baggins', userId: 2 } } },
     });
   });
 
-  it('says how long that may be kept, by what both APIs say', async () => {
+  it('computes the cache lifetime from both APIs', async () => {
     const { headers } = await ask('/shop', '{ GetProduct { seller { nickName } } }');
     expect(headers.get('cache-control')).to.equal('max-age=30, public');
   });
 
-  it('asks for all the stock of a hundred products in one request, each once', async () => {
+  it('requests the stock of a hundred products in one batch, each once', async () => {
     const { body } = await ask('/shop', '{ products { seller { nickName } stock { name count } } }');
     expect(body.errors).to.equal(undefined);
     expect(body.data.products).to.have.length(100);
@@ -188,7 +188,7 @@ describe('stitched APIs in the gateway', () => {
     expect(operation.selectionSet.selections).to.have.length(10);
   });
 
-  it('leaves a federation subgraph what it is', async () => {
+  it('does not change a federation subgraph', async () => {
     const service = await ask('/stock', '{ _service { sdl } }');
     expect(service.body).to.deep.equal({
       data: { _service: { sdl: 'type Stock @key(fields: "name") { name: String }' } },

@@ -172,7 +172,7 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     });
   }
 
-  it('come to both kinds of clients, from both endpoints in turn, at the rewritten path', async () => {
+  it('reach both kinds of clients, from both endpoints in turn, at the rewritten path', async () => {
     const expected = [{ count: 1 }, { count: 2 }];
     expect(await count('/open')).to.deep.equal(expected);
     expect(await count('/open')).to.deep.equal(expected);
@@ -184,7 +184,7 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     expect(new Set(upgrades.map(({ socket }) => socket.localPort)).size).to.equal(2);
   });
 
-  it('are behind external auth: without a password 401 before the upgrade, and no server is asked', async () => {
+  it('require external auth: return 401 before the upgrade without a password, without a call to the server', async () => {
     expect(await handshake('/staff')).to.equal('Unexpected server response: 401');
     expect((await events('/staff', 'subscription { ticks }')).status).to.equal(401);
     expect(upgrades).to.deep.equal([]);
@@ -192,7 +192,7 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     expect(await count('/staff', { authorization })).to.have.length(2);
   });
 
-  it('are behind tokens and policies: 401 and 403 before the upgrade, and no server is asked', async () => {
+  it('require tokens and policies: return 401 and 403 before the upgrade, without a call to the server', async () => {
     expect(await handshake('/token')).to.equal('Unexpected server response: 401');
     const bearer = (email: string) => ({ authorization: `Bearer ${tokenOf(email)}` });
     expect(await handshake('/token', bearer('user@example.com'))).to.equal('Unexpected server response: 403');
@@ -203,7 +203,7 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     expect(upgrades[0]!.headers).to.not.have.property('authorization');
   });
 
-  it('of pages of other origins are refused, unless the API allows them', async () => {
+  it('are rejected for other origins, unless the API allows them', async () => {
     const path = '/open/foreign';
     expect(await handshake(path, { origin: 'https://evil.example' })).to.equal('Unexpected server response: 403');
     expect(await handshake(path, { origin: gateway.url })).to.equal('open');
@@ -214,7 +214,7 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     expect(logged()[1]).to.include('101');
   });
 
-  it('have the limits of the API', async () => {
+  it('obey the limits of the API', async () => {
     const client = createClient({ url: webSocketUrl('/open'), webSocketImpl: WebSocket, retryAttempts: 0 });
     const codes: unknown[] = [];
     for (let i = 0; i < 4; i++) {
@@ -229,12 +229,12 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     await until(() => open() === 0, 'no subscription');
   });
 
-  it('are only events where the route switches WebSocket off', async () => {
+  it('are only available as events where the route disables WebSocket', async () => {
     expect(await handshake('/closed')).to.equal('Unexpected server response: 403');
     expect(await (await events('/closed', 'subscription { count(to: 1) }')).text()).to.include('{"count":1}');
   });
 
-  it('end at the server because the client has left, not at a ping that nobody answers', async () => {
+  it('end at the server because the client has disconnected, not because of an unanswered ping', async () => {
     const client = createClient({ url: webSocketUrl('/open'), webSocketImpl: WebSocket, retryAttempts: 0 });
     await new Promise<void>((resolve, reject) => {
       client.subscribe(
@@ -247,7 +247,7 @@ describe('subscriptions through the gateway to servers over WebSocket and TLS', 
     await until(() => open() === 0, 'no subscription');
   });
 
-  it('go on when the configuration changes, and end at SIGTERM, long before the time to drain is over', async () => {
+  it('continue when the configuration changes, and end at SIGTERM, long before the drain timeout', async () => {
     const results: number[] = [];
     const client = createClient({ url: webSocketUrl('/open'), webSocketImpl: WebSocket, retryAttempts: 0 });
     let over: unknown;

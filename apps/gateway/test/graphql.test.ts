@@ -43,7 +43,7 @@ describe('a GraphQLApi in the gateway', () => {
     await backend.close();
   });
 
-  it('answers the query of the demo with books, details, reviews and ratings', async () => {
+  it('returns books, details, reviews and ratings for the query of the demo', async () => {
     const { status, body } = await post(gateway.url, JSON.stringify({ query: QUERY }));
     expect(status).to.equal(200);
     expect(body.errors).to.equal(undefined);
@@ -68,7 +68,7 @@ describe('a GraphQLApi in the gateway', () => {
     expect(text).to.match(/envoy_gw_system_bookinfo_graphql_reviews_rest_resolver_total_resolutions\S* \d+/);
   });
 
-  it('answers with the header changes of the route, refused requests too', async () => {
+  it('applies the header changes of the route, also to rejected requests', async () => {
     const routed = readFileSync(DEMO, 'utf8').replace(
       'graphqlApiRef:',
       'options: { headerManipulation: { responseHeadersToAdd: [{ header: { key: x-added, value: here } }] } }\n        graphqlApiRef:',
@@ -83,7 +83,7 @@ describe('a GraphQLApi in the gateway', () => {
     expect(headers).to.include({ 'x-added': 'here', 'content-type': 'application/json; charset=utf-8' });
   });
 
-  it('takes a changed API without a restart', async () => {
+  it('applies a changed API without a restart', async () => {
     gateway.write('graphql.yaml', readFileSync(DEMO, 'utf8').replaceAll('productsForHome', 'books'));
     await until(async () => {
       const { body } = await post(gateway.url, JSON.stringify({ query: '{ books { id } }' }));

@@ -86,7 +86,7 @@ describe('edge-gateway', () => {
     await until(async () => (await get('/')).text === 'two', 'the changed body is served');
   });
 
-  it('keeps the last good version of a resource that becomes bad, and says what is wrong with it', async () => {
+  it('keeps the last good version of a resource that becomes invalid, and reports the problem', async () => {
     gateway.write('a.yaml', direct('a', '*', 'good'));
     await gateway.start();
     gateway.write('a.yaml', direct('a', '*', 'bad').replace('directResponseAction', 'directRespnseAction'));
@@ -98,7 +98,7 @@ describe('edge-gateway', () => {
     expect(status).to.include({ state: 'Rejected', reportedBy: 'gw' });
   });
 
-  it('serves the good ones beside a bad one from the start', async () => {
+  it('serves valid resources beside an invalid one at startup', async () => {
     gateway.write('good.yaml', direct('good', '*', 'good'));
     gateway.write(
       'bad.yaml',
@@ -109,7 +109,7 @@ describe('edge-gateway', () => {
     expect((await get('/')).text).to.equal('good');
   });
 
-  it('is ready, and after SIGTERM finishes what is under way, takes nothing new and ends with 0', async () => {
+  it('is ready, and after SIGTERM finishes active requests, accepts no new ones and exits with 0', async () => {
     gateway.write('echo.yaml', toEcho(echo.port));
     await gateway.start();
     expect(await (await fetch(`${gateway.admin}/ready`)).text()).to.match(/^LIVE/);
@@ -129,7 +129,7 @@ describe('edge-gateway', () => {
     expect(await gateway.ended()).to.equal(0);
   });
 
-  it('stops at once at a second SIGTERM', async () => {
+  it('stops immediately at a second SIGTERM', async () => {
     gateway.write('echo.yaml', toEcho(echo.port));
     await gateway.start();
     const slow = fetch(`${gateway.url}/slow?delay=60000`).catch((error: Error) => error);
@@ -147,7 +147,7 @@ describe('edge-gateway', () => {
     expect(await slow).to.be.instanceOf(Error);
   });
 
-  it('says which port is taken, and ends with 1', async () => {
+  it('names the port that is in use, and exits with 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -198,7 +198,7 @@ describe('edge-gateway', () => {
     expect((await componentOf(`listener-::-${port}`)).state).to.equal('ready');
   });
 
-  it('is not ready until every listener is served that the resources ask for, and stays ready then', async () => {
+  it('is not ready until every listener of the resources is open, and stays ready then', async () => {
     gateway.write('plain.yaml', direct('plain', '*', 'one'));
     gateway.write(
       'safe.yaml',
@@ -231,12 +231,12 @@ describe('edge-gateway', () => {
     await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 200, 'the listener is served');
   });
 
-  it('is ready without resources: nothing asks for a listener', async () => {
+  it('is ready without resources, which need no listener', async () => {
     await gateway.start();
     expect((await fetch(`${gateway.admin}/ready`)).status).to.equal(200);
   });
 
-  it('says which directory does not exist, and which flag is wrong', async () => {
+  it('names a missing directory and an invalid flag', async () => {
     const failure = (await gateway.start('--config', `${gateway.dir}/nothing`).catch((error: Error) => error)) as Error;
     expect(failure.message).to.include('ended with 1').and.to.include('directory does not exist');
     const wrong = (await gateway.start('--http-port', 'eighty').catch((error: Error) => error)) as Error;
@@ -245,7 +245,7 @@ describe('edge-gateway', () => {
     expect(role.message).to.include("unknown argument 'nothing'");
   });
 
-  it('opens the developer API for as long as the Settings ask for it', async () => {
+  it('opens the developer API while the Settings enable it', async () => {
     gateway.write('a.yaml', direct('a', '*', 'one'));
     await gateway.start();
     gateway.write(
@@ -270,7 +270,7 @@ describe('edge-gateway', () => {
     );
   });
 
-  it('writes one JSON line a request to standard output, and nothing else', async () => {
+  it('writes one JSON line per request to standard output, and nothing else', async () => {
     gateway.write('a.yaml', direct('a', '*', 'one'));
     await gateway.start();
     await get('/some/path?x=1');

@@ -18,7 +18,7 @@ describe('the metrics of a gateway', () => {
     ['stats', '/metrics'],
     ['admin', '/stats/prometheus'],
   ] as const) {
-    it(`say what each of them counts: ${path}`, async () => {
+    it(`have a HELP line each: ${path}`, async () => {
       const lines = (await (await fetch(gateway[port] + path)).text()).split('\n');
       const types = lines.flatMap((line, i) => (line.startsWith('# TYPE ') ? [i] : []));
       expect(types.length).to.be.greaterThan(40);

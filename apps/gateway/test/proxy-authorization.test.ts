@@ -29,13 +29,13 @@ describe('Proxy-Authorization', () => {
   before(async () => (gateway = await protect(RESOURCES)));
   after(() => gateway.close());
 
-  it('lets in who knows the password, and never gets to the upstream', async () => {
+  it('accepts the password, and never reaches the upstream', async () => {
     const { status, body } = await gateway.ask('/', credentials('alice:password'));
     expect(status).to.equal(200);
     expect((JSON.parse(body) as { headers: object }).headers).to.not.have.property('proxy-authorization');
   });
 
-  it('lets in nobody else', async () => {
+  it('rejects other credentials', async () => {
     expect((await gateway.ask('/', credentials('alice:wrong'))).status).to.equal(401);
     expect((await gateway.ask('/')).status).to.equal(401);
     expect(

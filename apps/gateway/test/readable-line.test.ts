@@ -6,14 +6,14 @@ const line = (fields: object): string =>
 const read = (fields: object): string => readableLine(line(fields), { colors: false });
 
 describe('a log line on a terminal', () => {
-  it('has time, level, logger, message and fields', () => {
+  it('shows time, level, logger, message and fields', () => {
     expect(read({ revision: 2, file: 'a b.yaml', ok: true })).to.match(
       /^\d\d:\d\d:\d\d INFO {2}config: hello revision=2 file="a b.yaml" ok=true\n$/,
     );
     expect(read({ level: 50, logger: undefined })).to.match(/ ERROR hello\n$/);
   });
 
-  it('has lists with commas, listeners as protocol and port, other objects in parentheses', () => {
+  it('shows lists with commas, listeners as protocol and port, other objects in parentheses', () => {
     const http = { name: 'listener-::-8080', address: '::', port: 8080, protocol: 'http' };
     const listeners = [http, { ...http, port: 8443, protocol: 'https' }];
     expect(read({ listeners })).to.match(/ listeners=http:8080,https:8443\n$/);
@@ -22,7 +22,7 @@ describe('a log line on a terminal', () => {
     expect(read({ unserved })).to.match(/ unserved=\(name=listener-::-8443 reason="no certificate" at=null\)\n$/);
   });
 
-  it('shows control characters as escapes, so that no text moves the cursor', () => {
+  it('escapes control characters, so that text cannot move the cursor', () => {
     const text = read({ msg: 'a\u001b[2Jb', name: '\u001b]0;x\u0007', deep: { x: '\u009b2J' } });
     // oxlint-disable-next-line no-control-regex
     expect(text).not.to.match(/[\u0000-\u0009\u000b-\u001f\u0080-\u009f]/);
@@ -34,7 +34,7 @@ describe('a log line on a terminal', () => {
     expect(read({ err })).to.match(/err=\n {4}Error: broken\n {8}at a.ts:1:1\n$/);
   });
 
-  it('has colours where the terminal shows them', () => {
+  it('uses colors if the terminal supports them', () => {
     expect(readableLine(line({}), { colors: true })).to.include('\u001b[32mINFO');
   });
 });

@@ -12,7 +12,7 @@ const PORTS = {
 } as const;
 const PASSWORD = 'hunter2';
 
-describe('the password of a Redis that keeps logins', () => {
+describe('the password of the session store', () => {
   let gateway: GatewayProcess;
   let redis: RedisServer;
   let idp: BadProvider;
@@ -82,7 +82,7 @@ spec:
       .visit(`${gateway.url}/`)
       .catch(() => ({ status: 0, body: '' }));
 
-  it('is shown nowhere, also where it is wrong; the log says what is', async () => {
+  it('is never shown, even if it is wrong; the log names the problem', async () => {
     await until(async () => (await visit()).status === 503, '503');
     await until(() => gateway.errors.includes('redis refused the user or the password'), 'a line in the log');
     const { body } = await visit();
@@ -91,13 +91,13 @@ spec:
     expect(all + body + gateway.output + gateway.errors).to.not.contain(PASSWORD);
   });
 
-  it('F7: may be changed without a restart', async () => {
+  it('F7: changes without a restart', async () => {
     gateway.write('all.yaml', resources(`redis://:${PASSWORD}@${redis.host}`));
     await until(async () => (await visit()).status === 200, 'logins with the new password');
     expect((await shown()) + gateway.output + gateway.errors).to.not.contain(PASSWORD);
   });
 
-  it('is not repeated by the status of a resource whose address cannot be read', async () => {
+  it('is not in the status of a resource with an invalid address', async () => {
     gateway.write('all.yaml', resources(`redis://:${PASSWORD}@:x`));
     await until(async () => (await shown()).includes('unix://path'), 'a status');
     expect((await shown()) + gateway.output + gateway.errors).to.not.contain(PASSWORD);

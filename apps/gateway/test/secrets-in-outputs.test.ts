@@ -164,7 +164,7 @@ const PAGES = {
   ],
 } as const;
 
-describe('secrets that are written into resources', () => {
+describe('secrets in resources', () => {
   let gateway: GatewayProcess;
 
   before(async () => {
@@ -192,7 +192,7 @@ describe('secrets that are written into resources', () => {
 
   for (const port of ['stats', 'admin'] as const) {
     for (const path of PAGES[port]) {
-      it(`are on no page: ${port} ${path}`, async () => {
+      it(`are not on any page: ${port} ${path}`, async () => {
         const response = await fetch(gateway[port] + path);
         expect(response.status).to.be.oneOf([200, 404]);
         withoutMarker(await response.text(), path);
@@ -214,7 +214,7 @@ describe('secrets that are written into resources', () => {
     'explain GET http://127.0.0.1/users',
     'explain GET http://127.0.0.1/login -o json',
   ]) {
-    it(`are in no output: gatewayctl ${words}`, async () => {
+    it(`are not in any output: gatewayctl ${words}`, async () => {
       const args = words.replace('DIR', gateway.dir).split(' ');
       const done = await call([...args, '--server', gateway.stats, '--proxy-admin', gateway.admin]);
       expect(done.stderr).to.not.contain('unknown command');
@@ -223,7 +223,7 @@ describe('secrets that are written into resources', () => {
     });
   }
 
-  it('are in no log line, also of rejected requests', async () => {
+  it('are not in any log line, also for rejected requests', async () => {
     const authorization = `Basic ${Buffer.from(`ann:${MARKER}`).toString('base64')}`;
     for (const path of ['/users', '/tokens', '/login', '/', `/keyed?access_token=${MARKER}`]) {
       await fetch(gateway.url + path, { redirect: 'manual', headers: { authorization, 'x-api-key': MARKER } });

@@ -117,12 +117,12 @@ describe('the cookies of a login', () => {
     return (JSON.parse(body) as { headers: Record<string, string> }).headers;
   }
 
-  it('reach no upstream of the virtual host, also where nobody or another AuthConfig is asked', async () => {
+  it('reach no upstream of the virtual host, also on routes without or with another AuthConfig', async () => {
     for (const path of ['/open', '/partners'])
       expect((await upstreamSaw(path)).cookie, path).to.equal('theme=dark; forwarded=i; lang=de');
   });
 
-  it('leave no cookie header behind where there are no others', async () => {
+  it('leave no empty cookie header', async () => {
     expect(await upstreamSaw('/open', { cookie: OWN.join('; ') })).to.not.have.property('cookie');
   });
 
@@ -131,7 +131,7 @@ describe('the cookies of a login', () => {
     expect(seen).to.include({ jwt: 'c', cookie: 'theme=dark; forwarded=i; lang=de' });
   });
 
-  it('go on at virtual hosts without a login', async () => {
+  it('are forwarded on virtual hosts without a login', async () => {
     expect((await upstreamSaw('/', { host: 'other.example.com' })).cookie).to.equal(ALL);
   });
 });

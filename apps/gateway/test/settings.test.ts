@@ -23,15 +23,15 @@ describe('the command line of edge-gateway', () => {
     return settings ?? printed;
   }
 
-  it('names a flag that it does not know, and the one that was meant, before it asks for --config', async () => {
+  it('suggests a flag for an unknown one, before it requires --config', async () => {
     expect(await call('--http-prt', '1')).to.equal("error: unknown option '--http-prt'\n(Did you mean --http-port?)\n");
   });
 
-  it('asks for --config where it is missing', async () => {
+  it('requires --config', async () => {
     expect(await call()).to.equal("error: required option '--config <dir>' not specified\n");
   });
 
-  it('rejects a policy for the access log that does not exist, and has drop by default', async () => {
+  it('rejects an unknown access log policy, and defaults to drop', async () => {
     expect(await call('--config', 'resources', '--access-log-overflow', 'wait')).to.contain(
       'Allowed choices are drop, block.',
     );
@@ -68,7 +68,7 @@ describe('the command line of edge-gateway', () => {
     );
   });
 
-  it('runs with what is said', async () => {
+  it('applies its flags', async () => {
     expect(await call('--config', 'resources', '--http-port', '0')).to.include({ config: 'resources', httpPort: 0 });
   });
 });

@@ -120,7 +120,7 @@ ${KEY_FAILURES.map(
         directResponseAction: { status: 200 }
 `;
 
-describe('each way in which a token fails', () => {
+describe('each failure of a token', () => {
   const gateway = new GatewayProcess();
   let keyServer: Server;
   before(async () => {
@@ -162,7 +162,7 @@ describe('each way in which a token fails', () => {
     if (token !== '') expect(gateway.output + gateway.errors).to.not.include(token);
   }
 
-  it('but a good token does not', async () => {
+  it('does not apply to a valid token', async () => {
     expect(await ask('/x', tokenOf(CLAIMS))).to.include({ status: 200 });
   });
 
@@ -173,12 +173,12 @@ describe('each way in which a token fails', () => {
     it(`${body}, of keys behind HTTP`, () => isAnswered(`/keys/${i}`, tokenOf(CLAIMS), body));
   }
 
-  it('with the scheme of the connection, whatever a client nobody trusts says', async () => {
+  it('uses the scheme of the connection, not that of an untrusted client', async () => {
     const { headers } = await ask('/x', '', { 'x-forwarded-proto': 'https' });
     expect(headers['www-authenticate']).to.equal('Bearer realm="http://shop.example/x"');
   });
 
-  it('while keys written in the resource are refused when nobody can read them, and those before go on', async () => {
+  it('rejects unreadable keys in a resource, and keeps the previous ones', async () => {
     const { port } = keyServer.address() as AddressInfo;
     gateway.write('all.yaml', resources(port).replace(/key: '[^']*'/, `key: '{"keys":[]}'`));
     await until(() => gateway.errors.includes('the keys cannot be used'), 'the refusal in the log');
@@ -188,7 +188,7 @@ describe('each way in which a token fails', () => {
     gateway.write('all.yaml', resources(port));
   });
 
-  it('and one that is longer than heads may be is refused before anybody reads it', async () => {
+  it('rejects a token above the head limit before it is read', async () => {
     for (const size of [64 * 1024, 1024 * 1024]) {
       const answer = await ask('/x', 'a'.repeat(size)).catch((error: NodeJS.ErrnoException) => ({
         status: error.code,

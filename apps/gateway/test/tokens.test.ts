@@ -76,7 +76,7 @@ describe('tokens and policies on routes', () => {
     ],
   };
   for (const [name, [options, route]] of Object.entries(placements)) {
-    it(`lets one person in on one path: ${name}`, async () => {
+    it(`allows one user on one path: ${name}`, async () => {
       await serve(options, route);
       const missing = await gateway.ask('/admin');
       expect(missing).to.include({ status: 401, body: 'Jwt is missing' });
@@ -107,7 +107,7 @@ describe('tokens and policies on routes', () => {
               validationPolicy: ALLOW_MISSING
               providers: { own: { jwks: { remote: { url: 'http://idp.test/keys', upstreamRef: { name: echo } } } } }`,
   })) {
-    it(`takes the client's copies of claim headers out where other rules hold for a route: ${name}`, async () => {
+    it(`strips forged claim headers where a route has other rules: ${name}`, async () => {
       await serve(`jwt:\n        providers:\n          main:${provider()}`, route);
       const forged = { 'X-Vendor-Claim-Email': 'root', x_vendor_claim_email: 'root', 'x-other': 'stays' };
       const { status, body } = await gateway.ask('/a', forged);
@@ -118,7 +118,7 @@ describe('tokens and policies on routes', () => {
     });
   }
 
-  it('keeps what a token of before external auth gave where another route holds after that', async () => {
+  it('keeps headers of a token verified before external auth if another route is selected after it', async () => {
     await serve(
       `jwtStaged:\n        beforeExtAuth:\n         providers:\n          main:${provider()}`,
       `jwtProvidersStaged:
@@ -129,7 +129,7 @@ describe('tokens and policies on routes', () => {
     expect(JSON.parse(body).headers).to.include({ 'x-vendor-claim-email': 'a@x' });
   });
 
-  it('takes the token out of headers and query, unless it is to be kept', async () => {
+  it('removes the token from headers and query, unless keepToken is set', async () => {
     await serve(
       `jwt:\n        providers:\n          main:${provider().replace('keepToken: true', 'keepToken: false')}`,
     );
@@ -140,12 +140,12 @@ describe('tokens and policies on routes', () => {
     expect(JSON.parse(byHeader.body).headers).not.to.have.property('authorization');
   });
 
-  it('exempts a route by disable', async () => {
+  it('disables verification on a route with disable', async () => {
     await serve(`jwt:\n        providers:\n          main:${provider()}`, 'jwt: { disable: true }');
     expect((await gateway.ask('/')).status).to.equal(200);
   });
 
-  it('takes a verified token for a step of external auth', async () => {
+  it('passes the jwt step of external auth with a verified token', async () => {
     const config = `---
 apiVersion: enterprise.gw.vendor.io/v1
 kind: AuthConfig
@@ -159,7 +159,7 @@ spec: { configs: [{ jwt: {} }] }
     expect((await gateway.ask('/', bearer('a@example.com'))).status).to.equal(200);
   });
 
-  it('denies everything where policies are required and none are written', async () => {
+  it('denies everything if policies are required and there are none', async () => {
     const settings = `---
 apiVersion: gw.vendor.io/v1
 kind: Settings
