@@ -44,7 +44,7 @@ _gatewayctl_names() {
   local args=() i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "\${COMP_WORDS[i]}" in
-      -c|--config|-n|--namespace) args+=("\${COMP_WORDS[i]}" "\${COMP_WORDS[i + 1]}") ;;
+      -c|--config|-n|--namespace|--server) args+=("\${COMP_WORDS[i]}" "\${COMP_WORDS[i + 1]}") ;;
     esac
   done
   "\${COMP_WORDS[0]}" get "$1" -o name "\${args[@]}" 2>/dev/null | sed 's|^.*/||'
@@ -89,7 +89,7 @@ _gatewayctl_names() {
   local i
   for ((i = 2; i < CURRENT; i++)); do
     case "\${words[i]}" in
-      -c|--config|-n|--namespace) args+=("\${words[i]}" "\${words[i + 1]}") ;;
+      -c|--config|-n|--namespace|--server) args+=("\${words[i]}" "\${words[i + 1]}") ;;
     esac
   done
   "\${words[1]}" get "$1" -o name "\${args[@]}" 2>/dev/null | sed 's|^.*/||'

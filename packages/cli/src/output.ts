@@ -13,7 +13,7 @@ export type Output = (typeof OUTPUTS)[number];
 
 /** The `-o` flag of the commands that print resources. */
 export function outputOption(): Option {
-  return new Option('-o, --output <format>', 'what to print').choices(OUTPUTS).default('table');
+  return new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('table');
 }
 
 /** Renders resources in any form but the two tables. Secret values are left out. */

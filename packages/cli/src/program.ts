@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, Help, Option } from 'commander';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
@@ -12,7 +12,7 @@ import { addValidate } from './commands/validate.ts';
 import { addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './connection.ts';
 import type { Io } from './io.ts';
-import { examples } from './help.ts';
+import { addExamples, hideGlobalFlags } from './help.ts';
 import { wantsColors } from './terminal.ts';
 import { CLIENT_VERSION } from './client-version.ts';
 
@@ -22,23 +22,24 @@ import { CLIENT_VERSION } from './client-version.ts';
  */
 export function createProgram(io: Io): Command {
   const program = new Command('gatewayctl')
-    .description('Looks into a gateway: what it serves, why, and what a change would do.')
+    .description('Inspect a gateway: what it serves, why, and what a change would do.')
     .version(CLIENT_VERSION, '-V, --version', 'print the version of gatewayctl')
     .helpOption('-h, --help', 'print help')
     .configureHelp({
       showGlobalOptions: true,
-      minWidthToWrap: 20,
+      minWidthToWrap: MIN_DESCRIPTION,
+      formatItem,
       styleTitle: (title) => `\u001b[1m${title}\u001b[22m`,
     })
     .configureOutput(outputOf(io))
     .exitOverride()
     .addOption(
-      new Option('--server <url>', 'control plane of the gateway (env GATEWAYCTL_SERVER)').default(
+      new Option('--server <url>', 'URL of the control plane (env GATEWAYCTL_SERVER)').default(
         io.env['GATEWAYCTL_SERVER'] || DEFAULT_SERVER,
       ),
     )
     .addOption(
-      new Option('--proxy-admin <url>', 'admin of its proxy (env GATEWAYCTL_PROXY_ADMIN)').default(
+      new Option('--proxy-admin <url>', 'URL of the proxy admin (env GATEWAYCTL_PROXY_ADMIN)').default(
         io.env['GATEWAYCTL_PROXY_ADMIN'] || DEFAULT_PROXY_ADMIN,
       ),
     );
@@ -57,14 +58,30 @@ export function createProgram(io: Io): Command {
   ]) {
     add(program, io);
   }
-  return program.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl check', 'is everything in order?'],
-      ['gatewayctl validate ./resources', 'before a commit, without a gateway'],
-      ['gatewayctl explain GET http://shop.example/cart', 'which route, and why'],
-    ]),
-  );
+  for (const command of program.commands.filter((each) => OFFLINE_COMMANDS.has(each.name())))
+    for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--server', '--proxy-admin']);
+  addExamples(program, [
+    ['gatewayctl check', 'is everything in order?'],
+    ['gatewayctl validate ./resources', 'before a commit; needs no gateway'],
+    ['gatewayctl explain GET http://shop.example/cart', 'which route, and why'],
+  ]);
+  return program;
+}
+
+/** Commands that never connect to a gateway. */
+const OFFLINE_COMMANDS: ReadonlySet<string> = new Set(['validate', 'completion', 'help']);
+
+/** Columns that a description needs beside its term. */
+const MIN_DESCRIPTION = 28;
+
+/** A flag or command of a help with its description, which is below the term in a narrow terminal. */
+function formatItem(this: Help, ...[term, termWidth, description, help]: Parameters<Help['formatItem']>): string {
+  const width = help.helpWidth ?? 80;
+  const longestWord = Math.max(...description.split(' ').map((word) => word.length));
+  if (width - termWidth - 4 >= Math.max(MIN_DESCRIPTION, longestWord))
+    return Help.prototype.formatItem.call(this, term, termWidth, description, help);
+  const lines = help.boxWrap(description, width - 6).split('\n');
+  return [`  ${term}`, ...lines.map((line) => `      ${line}`)].join('\n');
 }
 
 function outputOf(io: Io) {

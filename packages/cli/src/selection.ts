@@ -21,10 +21,10 @@ export interface GetFlags {
 export function withGetFlags(command: Command, plural: string): Command {
   return command
     .description(`Show ${plural}.`)
-    .argument('[name]', 'only the one of this name')
-    .addOption(new Option('--name <name>', 'the same as the argument'))
-    .addOption(new Option('-n, --namespace <namespace>', 'namespace to look in').default(DEFAULT_NAMESPACE))
-    .addOption(new Option('-A, --all-namespaces', 'look in every namespace'))
+    .argument('[name]', 'show only the resource of this name')
+    .addOption(new Option('--name <name>', 'same as the argument'))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-A, --all-namespaces', 'resources of all namespaces'))
     .addOption(outputOption())
     .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
 }

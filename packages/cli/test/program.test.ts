@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { expect } from 'chai';
 import * as publicNames from '../src/index.ts';
@@ -30,6 +31,19 @@ describe('program', () => {
       all += `### gatewayctl ${path.join(' ')}\n${stdout}\n`;
     }
     expectFixture('help.txt', all);
+  });
+
+  it('fits help into narrow terminals, examples included', async () => {
+    for (const columns of [60, 80, 200]) {
+      for (const path of [[], ...pathsOf(createProgram(io)).map((words) => words.map((word) => word.split('|')[0]!))]) {
+        let text = '';
+        const write = (chunk: unknown, _: string, done: () => void) => ((text += String(chunk)), done());
+        const stdout = Object.assign(new Writable({ write }), { columns });
+        await call([...path, '--help'], { isTTY: true, stdout, env: { NO_COLOR: '1' } });
+        const tooWide = text.split('\n').filter((line) => line.length > columns && !line.startsWith('Usage:'));
+        expect(tooWide, `gatewayctl ${path.join(' ')} in ${columns} columns`).to.deep.equal([]);
+      }
+    }
   });
 
   it('exports exactly these names', () => {

@@ -1,13 +1,13 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
-import type { Command } from 'commander';
-import { EXCLUDABLE } from '../check/checks.ts';
+import { Option, type Command } from 'commander';
+import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
 import { checksOf, configurationResults, totalLine } from '../check/configuration.ts';
 import { readDirectory } from '../check/directory.ts';
 import { readInput, type CheckFlags } from '../check/input.ts';
 import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway.ts';
-import { examples } from '../help.ts';
+import { addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../printable.ts';
 import { didYouMean } from '../suggest.ts';
@@ -29,20 +29,28 @@ export function addCheck(program: Command, io: Io): void {
     .command('check')
     .description('Check a running gateway: its components, and its configuration.')
     .option('-c, --config <dir>', 'check this directory of resources instead of a running gateway')
-    .option('-x, --exclude <names>', `leave out some of: ${EXCLUDABLE.join(', ')}`, collect)
-    .option('-n, --namespace <namespace>', 'namespace of the gateway', DEFAULT_NAMESPACE)
-    .option('-r, --resource-namespaces <names>', 'only resources of these namespaces', collect)
-    .option('-p, --pod-selector <label>', 'components to look at for Pods', 'gw')
-    .option('--read-only', 'do not ask the proxy itself')
-    .option('-o, --output <format>', 'table or json; json exits 0 even with errors', 'table');
-  command.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl check', 'exit status 1 when something is wrong'],
-      ['gatewayctl check --config ./resources', 'before they are served; each problem with its place'],
-      ['gatewayctl check -x pods,secrets -o json', 'without two checks, as JSON'],
-    ]),
-  );
+    .option(
+      '-x, --exclude <names>',
+      `leave out some of: ${CHECKS.map(({ excludedBy }) => excludedBy).join(', ')}`,
+      collect,
+    )
+    // Only the default has components without Kubernetes.
+    .addOption(
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway').default(DEFAULT_NAMESPACE).hideHelp(),
+    )
+    .option(
+      '-r, --resource-namespaces <names>',
+      'check only resources in these namespaces, separated by commas',
+      collect,
+    )
+    .option('-p, --pod-selector <label>', 'components to check as Pods: a name or kind; gw is every listener', 'gw')
+    .option('--read-only', 'do not query the proxy')
+    .option('-o, --output <format>', 'output format: table or json; json exits 0 even with errors', 'table');
+  addExamples(command, [
+    ['gatewayctl check', 'exit status 1 when something is wrong'],
+    ['gatewayctl check --config ./resources', 'a directory, before it is served'],
+    ['gatewayctl check -x pods,secrets -o json', 'without two checks, as JSON'],
+  ]);
   command.action(async () => {
     const given = command.opts<CheckFlags & { output: string; config?: string }>();
     const flags = { ...NOTHING_CHOSEN, ...given };

@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
 import { bashCompletion, completionNodes, zshCompletion } from '../completion.ts';
-import { asGroup, examples } from '../help.ts';
+import { asGroup, addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { createTerminal } from '../terminal.ts';
 
 /** `completion bash|zsh`: a script that completes the words of every command. */
 export function addCompletion(program: Command, io: Io): void {
   const completion = asGroup(program.command('completion').description('Print a script that completes commands.'));
-  completion.addHelpText(
-    'after',
-    examples([['source <(gatewayctl completion bash)', 'in this shell; put it into ~/.bashrc for all']]),
-  );
+  addExamples(completion, [['source <(gatewayctl completion bash)', 'in this shell; put it into ~/.bashrc for all']]);
   for (const [shell, script] of [
     ['bash', bashCompletion],
     ['zsh', zshCompletion],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addAuthFlags, authSteps, type AuthFlags } from '../create/auth-steps.ts';
 import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
-import { examples } from '../help.ts';
+import { addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { authConfigTable } from '../rows/auth-configs.ts';
 import { renderTable } from '../table.ts';
@@ -11,15 +11,12 @@ import { createTerminal } from '../terminal.ts';
 export function addCreateAuthConfig(create: Command, io: Io): void {
   const command = withCreateFlags(create.command('authconfig').alias('ac').description('Create an auth config.'));
   addAuthFlags(command);
-  command.addHelpText(
-    'after',
-    examples([
-      [
-        'gatewayctl create authconfig keys --enable-apikey-auth --apikey-label-selector team=shop -c ./resources',
-        'API keys',
-      ],
-    ]),
-  );
+  addExamples(command, [
+    [
+      'gatewayctl create authconfig keys --enable-apikey-auth --apikey-label-selector team=shop -c ./resources',
+      'API keys',
+    ],
+  ]);
   command.action(async (argument: string | undefined) => {
     const flags = command.optsWithGlobals<CreateFlags & AuthFlags>();
     const metadata = metadataOf(argument, flags);

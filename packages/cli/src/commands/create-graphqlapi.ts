@@ -4,7 +4,7 @@ import { formatIssue, parseDocuments } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { metadataOf, save, withCreateFlags, type CreateFlags } from '../create/save.ts';
 import { cliError, fileError } from '../error-codes.ts';
-import { examples } from '../help.ts';
+import { addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { createTerminal } from '../terminal.ts';
 
@@ -21,13 +21,10 @@ export function addCreateGraphQLApi(create: Command, io: Io): void {
   const command = withCreateFlags(create.command('graphqlapi').alias('gql').description('Create a GraphQL API.'))
     .requiredOption('--from-openapi <file|url>', 'OpenAPI 3 document, in JSON or YAML')
     .option('--upstream <name>', 'the Upstream of the service; default: the name of the API');
-  command.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl create graphqlapi petstore --from-openapi petstore.yaml -c ./resources', 'a file in ./resources'],
-      ['gatewayctl create gql petstore --from-openapi http://127.0.0.1:8080/openapi.json --dry-run', 'only printed'],
-    ]),
-  );
+  addExamples(command, [
+    ['gatewayctl create graphqlapi petstore --from-openapi petstore.yaml -c ./resources', 'a file in ./resources'],
+    ['gatewayctl create gql petstore --from-openapi http://127.0.0.1:8080/openapi.json --dry-run', 'only printed'],
+  ]);
   command.action(async (argument: string | undefined) => {
     const flags = command.optsWithGlobals<GraphQLApiFlags>();
     const metadata = metadataOf(argument, flags);

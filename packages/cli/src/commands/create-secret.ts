@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
 import { SECRET_KINDS, type SecretContent } from '../create/secret-kinds.ts';
-import { asGroup, examples } from '../help.ts';
+import { asGroup, addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { renderTable } from '../table.ts';
 import { createTerminal } from '../terminal.ts';
@@ -12,10 +12,7 @@ export function addCreateSecret(create: Command, io: Io): void {
   for (const kind of SECRET_KINDS) {
     const command = withCreateFlags(group.command(kind.command).description(kind.description));
     kind.addFlags(command);
-    command.addHelpText(
-      'after',
-      examples([[`gatewayctl create secret ${kind.command} ${kind.example} -c ./resources`, kind.type]]),
-    );
+    addExamples(command, [[`gatewayctl create secret ${kind.command} ${kind.example} -c ./resources`, kind.type]]);
     command.action(async (argument: string | undefined) => {
       const flags = command.optsWithGlobals<CreateFlags & Record<string, string | boolean | undefined>>();
       const metadata = metadataOf(argument, flags);

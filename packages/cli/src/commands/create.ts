@@ -2,31 +2,31 @@ import type { Command } from 'commander';
 import { readResources, saveAll, shown } from '../create/from-file.ts';
 import type { TargetFlags } from '../create/save.ts';
 import { cliError } from '../error-codes.ts';
-import { asGroup, examples, unknownSubcommand } from '../help.ts';
+import { asGroup, addExamples, hideGlobalFlags, unknownSubcommand } from '../help.ts';
 import type { Io } from '../io.ts';
 import { createTerminal } from '../terminal.ts';
 import { addCreateAuthConfig } from './create-authconfig.ts';
 import { addCreateGraphQLApi } from './create-graphqlapi.ts';
 import { addCreateSecret } from './create-secret.ts';
 
+/** Flags for the addresses of a gateway, which `create` does not connect to. */
+const ADDRESSES = ['--server', '--proxy-admin'];
+
 /** `create`: new resources as files in a directory, from flags or from a file. */
 export function addCreate(program: Command, io: Io): void {
   const create = asGroup(program.command('create').alias('c').description('Create a resource.'))
-    .option('-f, --file <file>', 'create the resources of this file; - is standard input')
-    .option('-c, --config <dir>', 'directory of resources to write them into (env GATEWAY_CONFIG)')
-    .option('--dry-run', 'print them, secret values included, and write nothing')
-    .option('--force', 'overwrite the files of resources of the same name');
-  create.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl create -f shop.yaml -c ./resources', 'each resource of it, checked, as a file in ./resources'],
-      [
-        'gatewayctl create secret tls shop --certchain c.pem --privatekey k.pem -c ./resources',
-        'a file in ./resources',
-      ],
-      ['gatewayctl create secret apikey alice --apikey-generate --dry-run', 'only printed'],
-    ]),
-  );
+    .option('-f, --file <file>', 'create the resources in this file; - is standard input')
+    .option('-c, --config <dir>', 'directory to write to (env GATEWAY_CONFIG)')
+    .option('--dry-run', 'print the resources with their secret values, write nothing')
+    .option('--force', 'overwrite existing files of the same resources');
+  addExamples(create, [
+    ['gatewayctl create -f shop.yaml -c ./resources', 'check each resource, write it to ./resources'],
+    [
+      'gatewayctl create secret tls shop --certchain c.pem --privatekey k.pem -c ./resources',
+      'write a Secret to ./resources',
+    ],
+    ['gatewayctl create secret apikey alice --apikey-generate --dry-run', 'print only'],
+  ]);
   create.action(async (word: string | undefined) => {
     const flags = create.opts<CreateFileFlags>();
     if (word !== undefined) throw unknownSubcommand(create, word);
@@ -38,6 +38,9 @@ export function addCreate(program: Command, io: Io): void {
   addCreateSecret(create, io);
   addCreateAuthConfig(create, io);
   addCreateGraphQLApi(create, io);
+  hideGlobalFlags(create, ADDRESSES);
+  for (const command of create.commands)
+    for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--file', ...ADDRESSES]);
 }
 
 interface CreateFileFlags extends TargetFlags {

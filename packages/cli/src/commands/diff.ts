@@ -5,7 +5,7 @@ import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../com
 import { badAnswer, type Connection } from '../connection.ts';
 import { exitStatus } from '../exit-status.ts';
 import { gatewayOf } from '../gateway.ts';
-import { examples } from '../help.ts';
+import { addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { keepServed } from '../keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../offline.ts';
@@ -29,15 +29,12 @@ export function addDiff(program: Command, io: Io): void {
     .description('Show what a directory of resources would change in the served configuration.')
     .argument('<dir>', 'directory of resources')
     .option('--against <dir>', 'compare with this directory instead of the running gateway')
-    .option('--exit-code', 'exit status 1 when there are differences')
-    .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
-  command.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl diff ./resources', 'what the running gateway would change'],
-      ['gatewayctl diff ./new --against ./old --exit-code', 'without a gateway, for CI'],
-    ]),
-  );
+    .option('--exit-code', 'exit with status 1 if there are differences')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+  addExamples(command, [
+    ['gatewayctl diff ./resources', 'what the running gateway would change'],
+    ['gatewayctl diff ./new --against ./old --exit-code', 'needs no gateway, for CI'],
+  ]);
   command.action(async (directory: string) => {
     const flags = command.opts<DiffFlags>();
     const terminal = createTerminal(io);

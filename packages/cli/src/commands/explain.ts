@@ -6,7 +6,7 @@ import { askForAccess } from '../explain-access.ts';
 import { rejectedBehind } from '../explain-rejected.ts';
 import { explainContext } from '../explain-secrets.ts';
 import { renderExplanation, withoutSecrets } from '../explanation.ts';
-import { examples } from '../help.ts';
+import { addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { chooseSnapshot, readServedResources } from '../served.ts';
 import { createTerminal } from '../terminal.ts';
@@ -27,28 +27,22 @@ export function addExplain(program: Command, io: Io): void {
   const command = program
     .command('explain')
     .description('Explain which listener, virtual host and route a request gets, and what goes upstream.')
-    .argument('[method]', 'e.g. GET')
-    .argument('[url]', 'absolute, e.g. http://shop.example/cart')
-    .option('--graphql <query>', 'explain what this GraphQL operation asks of upstreams, instead of a request')
-    .option('--api <name>', 'the GraphQLApi of --graphql, when there are several: name or namespace/name')
-    .option('-H, --header <header>', 'a request header "name: value"; may be given several times', collect)
-    .option('--claims <json>', 'claims to take for those of a verified token, e.g. \'{"email":"a@example.com"}\'')
-    .option('-c, --config <dir>', 'ask this directory of resources instead of a running gateway')
-    .option('--listener <name>', 'the listener to take; default: the one of the port or scheme of the URL')
-    .option('--proxy <name>', 'the proxy to ask, when there are several')
-    .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
-  command.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl explain GET http://shop.example/cart', 'of the running gateway'],
-      [`gatewayctl explain GET http://shop.example/ --claims '{"email":"a@example.com"}'`, 'whom RBAC lets in'],
-      [
-        "gatewayctl explain --graphql '{ products { reviews { text } } }'",
-        'which upstreams a query asks, and how often',
-      ],
-      ["gatewayctl explain POST http://shop.example/ -H 'x-beta: 1' -c ./resources", 'of a directory'],
-    ]),
-  );
+    .argument('[method]', 'HTTP method, e.g. GET')
+    .argument('[url]', 'absolute URL, e.g. http://shop.example/cart')
+    .option('--graphql <query>', 'explain the requests of this GraphQL operation to upstreams, instead of a request')
+    .option('--api <name>', 'GraphQLApi of --graphql if there are several: name or namespace/name')
+    .option('-H, --header <header>', 'request header "name: value"; repeatable', collect)
+    .option('--claims <json>', 'claims to assume of a verified token, e.g. \'{"email":"a@example.com"}\'')
+    .option('-c, --config <dir>', 'read this directory of resources instead of a running gateway')
+    .option('--listener <name>', 'listener of the request; default: by port or scheme of the URL')
+    .option('--proxy <name>', 'proxy to query if there are several')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+  addExamples(command, [
+    ['gatewayctl explain GET http://shop.example/cart', 'by the running gateway'],
+    [`gatewayctl explain GET http://shop.example/ --claims '{"email":"a@example.com"}'`, 'whether RBAC allows it'],
+    ["gatewayctl explain --graphql '{ products { reviews { text } } }'", 'which upstreams are called, and how often'],
+    ["gatewayctl explain POST http://shop.example/ -H 'x-beta: 1' -c ./resources", 'by a directory of resources'],
+  ]);
   command.action(async (method: string | undefined, url: string | undefined) => {
     const flags = command.opts<ExplainFlags & Partial<ExplainGraphqlFlags>>();
     const { graphql } = flags;

@@ -14,7 +14,9 @@ const VIEW = VIEWS.find((view) => view.kind === 'VirtualService')!;
 /** `get virtualservice route [virtual service]`: its routes, one table per kind of action. */
 export function addGetRoute(parent: Command, io: Io): void {
   const command = parent.command('route').aliases(['r', 'routes']);
-  command.description('Show the routes of virtual services.').argument('[name]', 'only those of this virtual service');
+  command
+    .description('Show the routes of virtual services.')
+    .argument('[name]', 'show only the routes of this virtual service');
   command.action(async (name: string | undefined) => {
     const flags: GetFlags = command.optsWithGlobals();
     const all = await readObjects(io, command, 'VirtualService');

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { asGroup, examples } from '../help.ts';
+import { asGroup, addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import type { StatusObject } from '../objects.ts';
 import { renderObjects, renderTables, widthOf, type Output } from '../output.ts';
@@ -12,14 +12,11 @@ import { addGetRoute } from './get-route.ts';
 /** `get`: the resources with their status, from a running gateway or a directory. */
 export function addGet(program: Command, io: Io): void {
   const get = asGroup(program.command('get').alias('g').description('Show resources and their status.'));
-  get.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl get virtualservices', 'all of the namespace gw-system'],
-      ['gatewayctl get upstream echo -o yaml', 'one, as YAML'],
-      ['gatewayctl get vs -A --config ./resources', 'of a directory, without a gateway'],
-    ]),
-  );
+  addExamples(get, [
+    ['gatewayctl get virtualservices', 'all in the namespace gw-system'],
+    ['gatewayctl get upstream echo -o yaml', 'one, as YAML'],
+    ['gatewayctl get vs -A --config ./resources', 'of a directory; needs no gateway'],
+  ]);
   for (const view of VIEWS) {
     const command = withGetFlags(get.command(view.command), view.plural).aliases(view.aliases);
     if (view.kind === 'Proxy') {

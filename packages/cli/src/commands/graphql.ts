@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander';
 import { cliError, fileError } from '../error-codes.ts';
 import { exitStatus } from '../exit-status.ts';
 import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../graphql-objects.ts';
-import { asGroup, examples } from '../help.ts';
+import { asGroup, addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { createTerminal } from '../terminal.ts';
 
@@ -31,14 +31,11 @@ export function addGraphql(program: Command, io: Io): void {
     .option('--api <name>', 'the GraphQLApi to compare with, when there are several: name or namespace/name')
     .option('-c, --config <dir>', 'compare with this directory of resources instead of a running gateway')
     .addOption(new Option('--rule <rule...>', 'how changes are judged').choices(RULES))
-    .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
-  command.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl graphql check schema.graphql', 'with the only API of the running gateway'],
-      ['gatewayctl graphql check schema.graphql --api bookinfo -c ./resources', 'of a directory'],
-    ]),
-  );
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+  addExamples(command, [
+    ['gatewayctl graphql check schema.graphql', 'with the only API of the running gateway'],
+    ['gatewayctl graphql check schema.graphql --api bookinfo -c ./resources', 'of a directory'],
+  ]);
   command.action(async (file: string) => {
     const flags = command.opts<CheckFlags>();
     const text = readText(io, file);

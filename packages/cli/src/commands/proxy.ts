@@ -1,27 +1,33 @@
 import type { Command } from 'commander';
-import { asGroup, examples } from '../help.ts';
+import { asGroup, addExamples, hideGlobalFlags } from '../help.ts';
 import type { Io } from '../io.ts';
 import { addProxyAddress } from './proxy-address.ts';
 import { addProxyLogs } from './proxy-logs.ts';
 import { addProxyDump, addProxyStats } from './proxy-pages.ts';
 import { addServedConfig } from './served-config.ts';
 
+/** Flags of `proxy` that some of its subcommands do not read. */
+const UNUSED_FLAGS: Readonly<Record<string, readonly string[]>> = {
+  address: ['--name'],
+  url: ['--name'],
+  'served-config': ['--port'],
+};
+
 /** `proxy`: what the running data plane says of itself. */
 export function addProxy(program: Command, io: Io): void {
-  const proxy = asGroup(program.command('proxy').alias('p').description('Ask the proxy of a running gateway.'));
+  const proxy = asGroup(program.command('proxy').alias('p').description('Query the proxy of a running gateway.'));
   proxy
     .option('--name <name>', 'name of the proxy', 'gateway-proxy')
-    .option('--port <port>', 'http, https, or the number of a port', 'http');
-  proxy.addHelpText(
-    'after',
-    examples([
-      ['curl $(gatewayctl proxy url)/', 'where requests go'],
-      ['gatewayctl proxy dump', 'everything the proxy is configured with'],
-    ]),
-  );
+    .option('--port <port>', 'listener: http, https, or a port number', 'http');
+  addExamples(proxy, [
+    ['curl $(gatewayctl proxy url)/', 'where requests go'],
+    ['gatewayctl proxy dump', 'the complete configuration of the proxy'],
+  ]);
   addProxyAddress(proxy, io);
   addProxyDump(proxy, io);
   addProxyStats(proxy, io);
   addProxyLogs(proxy, io);
   addServedConfig(proxy, io);
+  // Each subcommand shows the flags that it reads.
+  for (const command of proxy.commands) hideGlobalFlags(command, UNUSED_FLAGS[command.name()] ?? ['--name', '--port']);
 }

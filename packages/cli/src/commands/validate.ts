@@ -1,7 +1,7 @@
 import { issueData } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { exitStatus } from '../exit-status.ts';
-import { examples } from '../help.ts';
+import { addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { loadPaths } from '../offline.ts';
 import { count, countLine, problemLines, shownProblems } from '../problems.ts';
@@ -25,15 +25,12 @@ export function addValidate(program: Command, io: Io): void {
     )
     .option('--allow-missing', 'report references to missing resources as warnings, to check part of a configuration')
     .option('--strict', 'warnings fail as well')
-    .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'json']).default('table'));
-  command.addHelpText(
-    'after',
-    examples([
-      ['gatewayctl validate ./resources', 'exit status 1 when there are errors'],
-      ['gatewayctl validate shop.yaml --allow-missing', 'one file, whose upstreams are elsewhere'],
-      ['gatewayctl validate ./resources --strict -o json', 'for a CI that reads JSON'],
-    ]),
-  );
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+  addExamples(command, [
+    ['gatewayctl validate ./resources', 'exit status 1 when there are errors'],
+    ['gatewayctl validate shop.yaml --allow-missing', 'one file, whose upstreams are elsewhere'],
+    ['gatewayctl validate ./resources --strict -o json', 'for a CI that reads JSON'],
+  ]);
   command.action(async (paths: readonly string[]) => {
     const flags = command.opts<ValidateFlags>();
     const terminal = createTerminal(io);

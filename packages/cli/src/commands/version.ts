@@ -5,7 +5,7 @@ import { CLIENT_VERSION } from '../client-version.ts';
 import type { Connection } from '../connection.ts';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway.ts';
-import { examples } from '../help.ts';
+import { addExamples } from '../help.ts';
 import type { Io } from '../io.ts';
 import { text } from '../objects.ts';
 import { printable } from '../printable.ts';
@@ -18,9 +18,12 @@ export function addVersion(program: Command, io: Io): void {
     .command('version')
     .alias('v')
     .description('Print the version of gatewayctl and of the running gateway.')
-    .option('-n, --namespace <namespace>', 'namespace of the gateway', DEFAULT_NAMESPACE)
-    .addOption(new Option('-o, --output <format>', 'what to print').choices(['json', 'yaml', 'table']).default('json'));
-  command.addHelpText('after', examples([['gatewayctl version -o table', 'as a table']]));
+    // Without Kubernetes it is only printed.
+    .addOption(
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway').default(DEFAULT_NAMESPACE).hideHelp(),
+    )
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml', 'table']).default('json'));
+  addExamples(command, [['gatewayctl version -o table', 'as a table']]);
   command.action(async () => {
     const { namespace, output } = command.opts<{ namespace: string; output: string }>();
     if (namespace === '') throw cliError('ERR_CLI_USAGE', 'the namespace may not be empty');

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { readPairs } from './pairs.ts';
 
@@ -25,22 +25,31 @@ export interface AuthFlags {
 /** Gives a command the flags that {@link authSteps} reads. */
 export function addAuthFlags(command: Command): void {
   command
-    .option('--enable-oidc-auth', 'a login by OpenID Connect')
+    .option('--enable-oidc-auth', 'add a login with OpenID Connect')
     .option('--oidc-auth-client-id <id>', 'client id')
-    .option('--oidc-auth-client-secret-name <name>', 'secret with the client secret')
-    .option('--oidc-auth-client-secret-namespace <namespace>', 'its namespace; default: that of the auth config')
-    .option('--oidc-auth-issuer-url <url>', 'issuer')
-    .option('--oidc-auth-app-url <url>', 'address of this application')
-    .option('--oidc-auth-callback-path <path>', 'path the provider sends users back to')
-    .option('--oidc-scope <scopes>', 'scopes beside openid, with commas between')
-    .option('--auth-endpoint-query-params <pairs>', 'parameters added to the authorize URL, name=value,name=value')
-    .option('--enable-apikey-auth', 'API keys')
-    .option('--apikey-label-selector <labels>', 'labels that the secret of a key carries, name=value,name=value')
-    .option('--apikey-secret-name <name>', 'secret with a key')
-    .option('--apikey-secret-namespace <namespace>', 'its namespace; default: that of the auth config')
-    .option('--enable-opa-auth', 'policies in Rego')
-    .option('--opa-query <query>', 'query of the policies')
-    .option('--opa-module-ref <refs>', 'config maps with the policies, namespace.name,namespace.name');
+    .option('--oidc-auth-client-secret-name <name>', 'name of the Secret with the client secret')
+    .option(
+      '--oidc-auth-client-secret-namespace <namespace>',
+      'namespace of that Secret; default: that of the auth config',
+    )
+    .option('--oidc-auth-issuer-url <url>', 'URL of the issuer')
+    .option('--oidc-auth-app-url <url>', 'public URL of the application')
+    .option('--oidc-auth-callback-path <path>', 'path to which the provider redirects after the login')
+    .option('--oidc-scope <scopes>', 'scopes in addition to openid, separated by commas')
+    .option(
+      '--auth-endpoint-query-params <pairs>',
+      'query parameters of the authorization request, name=value,name=value',
+    )
+    .option('--enable-apikey-auth', 'add API keys')
+    .option('--apikey-label-selector <labels>', 'labels of the Secrets with keys, name=value,name=value')
+    .option('--apikey-secret-name <name>', 'name of a Secret with a key')
+    .option('--apikey-secret-namespace <namespace>', 'namespace of that Secret; default: that of the auth config')
+    // Gateways reject AuthConfigs with OPA, which is not supported yet.
+    .addOption(new Option('--enable-opa-auth', 'add policies in Rego').hideHelp())
+    .addOption(new Option('--opa-query <query>', 'query of the policies').hideHelp())
+    .addOption(
+      new Option('--opa-module-ref <refs>', 'ConfigMaps with policies, namespace.name,namespace.name').hideHelp(),
+    );
 }
 
 /** The steps that the flags ask for, each checked for what it cannot do without. The order: login, API keys, policies. */

@@ -46,9 +46,9 @@ export interface NewResource {
 export function withCreateFlags(command: Command): Command {
   return command
     .argument('[name]', 'name of the new resource')
-    .option('--name <name>', 'the same as the argument')
-    .addOption(new Option('-n, --namespace <namespace>', 'its namespace').default(DEFAULT_NAMESPACE))
-    .addOption(new Option('-o, --output <format>', 'what to print').choices(['table', 'yaml', 'json', 'kube-yaml']));
+    .option('--name <name>', 'same as the argument')
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'yaml', 'json', 'kube-yaml']));
 }
 
 /** The name of argument or flag. */

@@ -31,7 +31,7 @@ const textOf = (value: string | boolean | undefined): string | undefined =>
 
 /** Adds a flag for a value, and the one for a file that holds it: what stands on a command line others can see. */
 function addValue(command: Command, flag: string, what: string): void {
-  command.option(`--${flag} <value>`, what).option(`--${flag}-file <file>`, `file that holds it`);
+  command.option(`--${flag} <value>`, what).option(`--${flag}-file <file>`, `file with the ${flag}`);
 }
 
 const ENCRYPTION_KEY_BYTES = 32;
@@ -47,16 +47,16 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     example: 'shop --certchain tls.crt --privatekey tls.key',
     addFlags(command) {
       command
-        .option('--certchain <file>', 'PEM file of the certificate and those above it')
-        .option('--privatekey <file>', 'PEM file of its private key')
-        .option('--rootca <file>', 'PEM file of the root certificates that peers are checked against')
-        .option('--ocspstaple <file>', 'DER file of the OCSP answer');
+        .option('--certchain <file>', 'PEM file with the certificate and its chain')
+        .option('--privatekey <file>', 'PEM file with the private key')
+        .option('--rootca <file>', 'PEM file with root certificates to verify peers')
+        .option('--ocspstaple <file>', 'DER file with the OCSP response');
     },
     read: readTls,
   },
   {
     command: 'oauth',
-    description: 'Create a secret with the client secret for an identity provider.',
+    description: 'Create a secret with the client secret of an identity provider.',
     type: 'extauth.vendor.io/oauth',
     example: 'login --client-secret-file secret.txt',
     addFlags: (command) => addValue(command, 'client-secret', 'client secret'),
@@ -73,10 +73,10 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     type: 'extauth.vendor.io/apikey',
     example: 'alice --apikey-generate --apikey-labels team=shop',
     addFlags(command) {
-      addValue(command, 'apikey', 'the key');
+      addValue(command, 'apikey', 'API key');
       command
-        .option('--apikey-generate', 'make one up')
-        .option('--apikey-labels <labels>', 'labels that auth configs select by, as name=value,name=value');
+        .option('--apikey-generate', 'generate a key and print it once')
+        .option('--apikey-labels <labels>', 'labels for selectors of auth configs, name=value,name=value');
     },
     read: readApiKey,
   },
@@ -98,10 +98,10 @@ export const SECRET_KINDS: readonly SecretKind[] = [
   },
   {
     command: 'encryptionkey',
-    description: 'Create a secret with the key that cookies are encrypted with.',
+    description: 'Create a secret with a key that encrypts session cookies.',
     type: 'gw.vendor.io.EncryptionKeySecret',
     example: 'cookies --key 0123456789abcdef0123456789abcdef',
-    addFlags: (command) => addValue(command, 'key', 'the key, 32 bytes'),
+    addFlags: (command) => addValue(command, 'key', 'key of 32 bytes'),
     read(io, flags) {
       const key = valueOf(io, 'key', { value: textOf(flags['key']), file: textOf(flags['keyFile']) });
       const length = Buffer.byteLength(key);
@@ -111,10 +111,10 @@ export const SECRET_KINDS: readonly SecretKind[] = [
   },
   {
     command: 'header',
-    description: 'Create a secret with headers.',
+    description: 'Create a secret with headers for requests to upstreams.',
     type: 'gw.vendor.io/header',
     example: 'probe --headers x-probe=yes,x-token=abc',
-    addFlags: (command) => void command.option('--headers <headers>', 'name=value,name=value'),
+    addFlags: (command) => void command.option('--headers <headers>', 'headers, name=value,name=value'),
     read(_io, flags) {
       const text = textOf(flags['headers']);
       if (!text) throw cliError('ERR_CLI_USAGE', '--headers is needed');
