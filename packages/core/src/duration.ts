@@ -15,6 +15,9 @@ const PART = /([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g;
 const LONGEST_MS = 315_576_000_000_000;
 const LONGEST_TEXT = 64;
 
+/** Longest delay of a timer of Node, in milliseconds. */
+export const MAX_DELAY_MS = 2 ** 31 - 1;
+
 /**
  * Milliseconds of a duration, with fractions. Units `ns us ms s m h`, several may follow each other; `0` needs none.
  * At most 10,000 years; negative ones are refused. Throws `ERR_CORE_DURATION`.

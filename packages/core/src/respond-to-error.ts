@@ -23,7 +23,7 @@ export function respondToError(error: unknown, req: IncomingMessage, res: Server
   const reader = { request: signsOf(req), requestId, pages, facts };
   const { status, body, contentType, headers } = forPeople(errorResponse(error, requestId), reader);
   const names = new Set(headers.flatMap((each, i) => (i % 2 === 0 ? [each.toLowerCase()] : [])));
-  for (const name of names) res.removeHeader(name);
+  for (const name of names) if (name !== 'vary') res.removeHeader(name);
   for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
   if (contentType !== '') res.setHeader('content-type', contentType);
   res.setHeader('content-length', Buffer.byteLength(body));

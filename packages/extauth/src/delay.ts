@@ -1,7 +1,4 @@
-import { parseDuration } from '@edge-gateway/core';
-
-/** Longest time that a timer can wait, in milliseconds. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
+import { MAX_DELAY_MS, parseDuration } from '@edge-gateway/core';
 
 /** A written duration as timers take it: whole milliseconds, at most 24 days. `undefined` where none or 0 is written. */
 export function delayMs(written: string | undefined): number | undefined {

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS } from './subscriptions/timer.ts';
+import { MAX_DELAY_MS } from '@edge-gateway/core';
 
 /** Bounds of what a client may ask of an API. Each is a positive integer; 0 is no limit, save where it says otherwise. */
 export interface Limits {

@@ -14,16 +14,19 @@ export interface Reader {
   readonly facts?: Pick<Facts, 'identity' | 'logoutPath'> | undefined;
 }
 
+/** The request headers that {@link isNavigation} reads. */
+const VARY = ['vary', 'accept, sec-fetch-mode, x-requested-with'];
 const CONTENT_TYPE = 'text/html; charset=utf-8';
 
 /**
- * Returns the response to an error as a page, with the same status and headers, for the navigation of a browser;
- * unchanged for scripts, and for errors that are not the gateway's own.
+ * Returns the response to an error as a page, with the same status and headers, for the navigation of a browser, and
+ * with its own body for scripts. `Vary` is added to both. Errors that are not the gateway's own stay unchanged.
  */
 export function forPeople(response: ErrorResponse, { request, requestId, pages, facts }: Reader): ErrorResponse {
   const { error, status, headers, contentType } = response;
   const isPage = contentType.startsWith('text/html');
-  if (!error || isPage || status < 400 || !isNavigation(request)) return response;
+  if (!error || isPage || status < 400) return response;
+  if (!isNavigation(request)) return { ...response, headers: [...headers, ...VARY] };
   const content = errorPage({
     status,
     body: error.message,
@@ -36,7 +39,7 @@ export function forPeople(response: ErrorResponse, { request, requestId, pages, 
     status,
     body: pages.render(content),
     contentType: CONTENT_TYPE,
-    headers: [...headers, ...pageHeaders(pages.policy()), 'vary', 'accept, sec-fetch-mode'],
+    headers: [...headers, ...pageHeaders(pages.policy()), ...VARY],
   };
 }
 

@@ -7,6 +7,7 @@ const reader = (facts?: Reader['facts']): Reader => ({
   pages: createPages(),
   facts,
 });
+const VARY = 'accept, sec-fetch-mode, x-requested-with';
 const denied = (more: object = {}) =>
   new GatewayError('no', { code: 'ERR_X_DENIED', status: 403, headers: { 'x-a': '1' }, ...more });
 
@@ -14,8 +15,14 @@ describe('forPeople', () => {
   it('keeps status and headers, and has code, message and request id on the page', () => {
     const page = forPeople(errorResponse(denied(), 'r-1'), reader());
     expect(page).to.include({ status: 403, contentType: 'text/html; charset=utf-8' });
-    expect(page.headers).to.include.members(['x-a', 'no-store', 'accept, sec-fetch-mode']);
+    expect(page.headers).to.include.members(['x-a', 'no-store', VARY]);
     expect(page.body).to.contain('ERR_X_DENIED').and.contain('r-1').and.contain('no');
+  });
+
+  it('adds Vary to the response for scripts, whose body stays the same', () => {
+    const response = errorResponse(denied({ reply: { body: 'RBAC: access denied' } }), 'r-1');
+    const script = { ...reader(), request: { method: 'GET', header: () => undefined } };
+    expect(forPeople(response, script)).to.deep.equal({ ...response, headers: ['x-a', '1', 'vary', VARY] });
   });
 
   it('shows the display name of the signed-in user', () => {

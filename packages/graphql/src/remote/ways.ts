@@ -1,7 +1,6 @@
-import type { CallUpstream, ResourceRef } from '@edge-gateway/core';
+import { MAX_DELAY_MS, type CallUpstream, type ResourceRef } from '@edge-gateway/core';
 import type { OperationRequest } from '../api.ts';
 import type { Limits } from '../limits.ts';
-import { MAX_DELAY_MS } from '../subscriptions/timer.ts';
 import { subscribeByEvents } from './event-stream.ts';
 import { bodyOf, payloadOf, type RemoteHead } from './remote-request.ts';
 import type { Ways } from './remote-subscription.ts';

@@ -1,5 +1,4 @@
-/** Longest delay a timer of Node takes. */
-export const MAX_DELAY_MS = 2 ** 31 - 1;
+import { MAX_DELAY_MS } from '@edge-gateway/core';
 
 /** A timer for a limit in milliseconds; none for 0. */
 export function timerOf(ms: number, over: () => void): NodeJS.Timeout | undefined {

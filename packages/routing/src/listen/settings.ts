@@ -1,5 +1,4 @@
-import { parseDuration, type Listener } from '@edge-gateway/core';
-import { MAX_DELAY_MS } from '../upstream/settings.ts';
+import { MAX_DELAY_MS, parseDuration, type Listener } from '@edge-gateway/core';
 import type { RequestRules } from './check-request.ts';
 
 /** What a listener allows its clients. Times are milliseconds, 0 is no limit. */

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS } from './settings.ts';
+import { MAX_DELAY_MS } from '@edge-gateway/core';
 
 /** What may take only so long. */
 export interface Limited {

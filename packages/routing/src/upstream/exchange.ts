@@ -1,3 +1,4 @@
+import { MAX_DELAY_MS } from '@edge-gateway/core';
 import type { Endpoint } from '@edge-gateway/core';
 import { explain, failureOf, isDisconnect, type FailureReason } from '../forward/failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
@@ -9,7 +10,6 @@ import type { Connection, ConnectionUser } from './connection.ts';
 import { Deadline, type Limited } from './deadlines.ts';
 import { hostOf } from './host-of.ts';
 import type { ConnectionPool } from './pool.ts';
-import { MAX_DELAY_MS } from './settings.ts';
 
 /** A request to an endpoint, and how long its answer may take. */
 export interface UpstreamRequest {

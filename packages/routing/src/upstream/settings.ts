@@ -1,4 +1,4 @@
-import { DEFAULTS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
+import { DEFAULTS, MAX_DELAY_MS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
 
 /** Longest time for connecting, the TLS handshake included, in milliseconds. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
@@ -8,8 +8,6 @@ export const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 export const DEFAULT_MAX_CONNECTIONS = 1024;
 /** Most requests that wait for a connection to one endpoint. */
 export const DEFAULT_MAX_PENDING = 1024;
-/** Longest delay a timer of Node takes. */
-export const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Bounds of the connections to one endpoint. */
 export interface ConnectionSettings {
