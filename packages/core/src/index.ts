@@ -38,7 +38,7 @@ export { onlyProtected } from './protect/only-protected.ts';
 export { createUpgradeResponse, releaseSocket } from './protect/upgrade-response.ts';
 export type { StateHold } from './states.ts';
 export { plainAddress, type ClientConnection } from './client-connection.ts';
-export { parseDuration } from './duration.ts';
+export { MAX_DELAY_MS, parseDuration } from './duration.ts';
 export {
   FORWARDED_HEADERS,
   FRAMING_HEADERS,
@@ -87,6 +87,7 @@ export {
   signingKeyProblem,
 } from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
+export { readRegularFile, UnusableFile } from './source/read-file.ts';
 export { fileSource } from './source/file.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
 export { severalSources } from './source/several.ts';

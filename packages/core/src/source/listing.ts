@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Problem } from '../parse/source-text.ts';
+import { UnusableFile } from './read-file.ts';
 
 /** The resource files of a directory at one moment. */
 export interface Listing {
@@ -146,8 +147,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'the link leads nowhere',
 };
 
-/** Words an error of the file system. */
+/** Returns the problem for an error of reading a file. */
 export function unreadable(error: unknown): Problem {
+  if (error instanceof UnusableFile) return { code: 'UNREADABLE', offset: 0, message: `it ${error.message}` };
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   return { code: 'UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };
 }

@@ -1,8 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
 import type { LearnedProblem } from '../learned.ts';
 import type { SslFiles } from '../schema/ssl-config.ts';
 import type { SecretValue } from '../snapshot.ts';
 import { tlsTextProblem } from '../tls-material.ts';
+import { readRegularFile, UnusableFile } from './read-file.ts';
 
 /** Largest certificate file, in bytes. */
 const MAX_FILE_BYTES = 1_048_576;
@@ -41,12 +41,11 @@ export function readCertificateFiles(files: SslFiles): ReadFiles {
     const path = files[field];
     if (!path) continue;
     try {
-      const content = readSmallFile(path);
+      const content = readRegularFile(path, MAX_FILE_BYTES);
       texts[text] = content.toString('utf8');
       data[entry] = content.toString('base64');
     } catch (error) {
-      const { code = '', message } = error as NodeJS.ErrnoException;
-      return { problem: problemAt(field, `${path} cannot be read: ${REASONS[code] ?? (code || message)}`) };
+      return { problem: problemAt(field, `${path} cannot be read: ${reasonOf(error)}`) };
     }
   }
   const { tlsCert: cert = '', tlsKey: key = '', rootCa: ca = '' } = files;
@@ -55,12 +54,10 @@ export function readCertificateFiles(files: SslFiles): ReadFiles {
   return { problem: problemAt(PARTS.find(({ text }) => text === bad.text)!.field, bad.message) };
 }
 
-function readSmallFile(path: string): Buffer {
-  const stat = statSync(path);
-  if (stat.isDirectory()) throw new Error('it is a directory');
-  if (!stat.isFile()) throw new Error('it is not a file');
-  if (stat.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-  return readFileSync(path);
+function reasonOf(error: unknown): string {
+  if (error instanceof UnusableFile) return `it ${error.message}`;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? (code || message);
 }
 
 function problemAt(field: string, message: string): LearnedProblem {

@@ -1,16 +1,28 @@
-import { readFileSync, statSync } from 'node:fs';
 import { parseDocuments, unreadableUnit } from '../parse/parse.ts';
 import { tooLarge } from '../parse/source-text.ts';
 import { unreadable } from './listing.ts';
+import { readFileOrPipe, readRegularFile, UnusableFile } from './read-file.ts';
 import type { WrittenResource } from './source.ts';
 
-/** Reads and parses one file; a file above the limit is refused by its size, unread. */
+/** Reads and parses one file. A file above the limit is rejected unread. */
 export function readUnit(path: string, maxFileBytes: number): readonly WrittenResource[] {
   try {
-    const { size } = statSync(path);
-    if (size > maxFileBytes) return [unreadableUnit(path, tooLarge(size, maxFileBytes))];
-    return parseDocuments(readFileSync(path), path, { maxFileBytes });
+    return parseDocuments(readRegularFile(path, maxFileBytes), path, { maxFileBytes });
   } catch (error) {
-    return [unreadableUnit(path, unreadable(error))];
+    return rejected(path, maxFileBytes, error);
   }
+}
+
+/** Reads and parses a file or a pipe. */
+export async function readUnitOrPipe(path: string, maxFileBytes: number): Promise<readonly WrittenResource[]> {
+  try {
+    return parseDocuments(await readFileOrPipe(path, maxFileBytes), path, { maxFileBytes });
+  } catch (error) {
+    return rejected(path, maxFileBytes, error);
+  }
+}
+
+function rejected(path: string, maxFileBytes: number, error: unknown): readonly WrittenResource[] {
+  const size = error instanceof UnusableFile ? error.size : undefined;
+  return [unreadableUnit(path, size === undefined ? unreadable(error) : tooLarge(size, maxFileBytes))];
 }

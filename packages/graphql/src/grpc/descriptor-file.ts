@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { constants, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { readRegularFile, UnusableFile } from '@edge-gateway/core';
 
 /** Largest descriptor set in a file, in bytes. */
 export const MAX_DESCRIPTOR_BYTES = 10 * 1024 * 1024;
@@ -17,14 +18,11 @@ export function readDescriptorFile(path: string, root: string | undefined): Buff
   if (!isBelow(resolve(root), wanted) && !isBelow(base, wanted)) throw outside(path);
   const real = realPath(wanted, path);
   if (!isBelow(base, real)) throw outside(path);
-  const file = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const stat = fstatSync(file);
-    if (!stat.isFile()) throw new Error(`${FIELD}: '${path}' is not a file`);
-    if (stat.size > MAX_DESCRIPTOR_BYTES) throw new Error(`${FIELD}: '${path}' is larger than 10 MiB`);
-    return readFileSync(file);
-  } finally {
-    closeSync(file);
+    return readRegularFile(real, MAX_DESCRIPTOR_BYTES, constants.O_NOFOLLOW);
+  } catch (error) {
+    if (error instanceof UnusableFile) throw new Error(`${FIELD}: '${path}' ${error.message}`, { cause: error });
+    throw error;
   }
 }
 

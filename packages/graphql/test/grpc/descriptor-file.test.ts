@@ -53,7 +53,7 @@ describe('a file with descriptors', () => {
     ['link.bin', 'is outside the configuration directory'],
     ['up/secret.bin', 'is outside the configuration directory'],
     ['.', 'is outside the configuration directory'],
-    ['inner', 'is not a file'],
+    ['inner', 'is a directory'],
     ['pipe', 'is not a file'],
     ['large.bin', 'is larger than 10 MiB'],
     ['missing.bin', 'does not exist in the configuration directory'],
