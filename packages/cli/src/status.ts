@@ -1,5 +1,5 @@
 import { STATES, type State } from '@edge-gateway/core';
-import { dig, entries, text, type StatusObject } from './objects.ts';
+import { dig, entries, items, text, type StatusObject } from './objects.ts';
 
 /** What one controller says of a resource, read from either spelling of a state. */
 export interface Report {
@@ -8,6 +8,8 @@ export interface Report {
   readonly state: State;
   readonly reason: string;
   readonly reportedBy: string;
+  /** Remarks that the state does not depend on. */
+  readonly messages: readonly string[];
   readonly subresources: readonly { readonly name: string; readonly state: State; readonly reason: string }[];
 }
 
@@ -24,6 +26,7 @@ export function reportsOf(object: StatusObject): Report[] {
     state: readState(dig(report, 'state')),
     reason: text(report, 'reason'),
     reportedBy: text(report, 'reportedBy'),
+    messages: items(report, 'messages').map(String),
     subresources: entries(report, 'subresourceStatuses').map(([name, sub]) => ({
       name,
       state: readState(dig(sub, 'state')),
@@ -43,16 +46,14 @@ export function statusCell(
   return reports.map((report) => `${report.controller}: ${cellOf(report)}`).join('\n');
 }
 
-/** The STATUS cell of a virtual service, which also tells of the proxies that could not take it. */
+/** Returns the STATUS cell of a virtual service: its state, its remarks, and the proxies that have problems. */
 export function virtualServiceStatus(object: StatusObject, replacesInvalidRoutes: boolean): string {
   return statusCell(object, (report) => {
     const bad = report.subresources.filter((sub) => sub.state !== 'Accepted');
-    if (report.state === 'Pending' || bad.length === 0) return report.state;
-    if (report.state === 'Accepted') {
-      if (replacesInvalidRoutes) return report.state;
-      return ['Accepted', ...bad.map(blocked)].join('\n');
-    }
-    return [report.state, ...bad.map((sub) => `${sub.name} ${sub.state}: ${sub.reason}`)].join('\n');
+    const first = [report.state, ...report.messages];
+    if (report.state === 'Pending' || bad.length === 0) return first.join('\n');
+    if (report.state === 'Accepted') return [...first, ...(replacesInvalidRoutes ? [] : bad.map(blocked))].join('\n');
+    return [...first, ...bad.map((sub) => `${sub.name} ${sub.state}: ${sub.reason}`)].join('\n');
   });
 }
 

@@ -42,6 +42,14 @@ describe('status', () => {
     expect(virtualServiceStatus(blocked, true)).to.equal('Accepted');
   });
 
+  it('shows the remarks of a virtual service, also if broken routes are replaced', () => {
+    const messages = ['SSL secret not found'];
+    const subresourceStatuses = { [PROXY]: { state: 3, reason: 'x' } };
+    const object = resource({ statuses: { a: { state: 1, messages, subresourceStatuses } } });
+    expect(virtualServiceStatus(object, true)).to.equal('Accepted\nSSL secret not found');
+    expect(virtualServiceStatus(object, false)).to.match(/^Accepted\nSSL secret not found\n.*in a Warning state/);
+  });
+
   it('gives the reason of each bad proxy below the state of a refused virtual service', () => {
     const refused = resource({
       statuses: { a: { state: 2, subresourceStatuses: { [PROXY]: { state: 3, reason: 'why' }, ok: { state: 1 } } } },

@@ -2,7 +2,8 @@ import { compareOrigins } from './claim.ts';
 import { formatIssue, type FieldPath, type Issue } from './parse/issue.ts';
 import { DEFAULT_NAMESPACE, keyOf, type Origin, type ResourceKey } from './resource.ts';
 import type { Store } from './store.ts';
-import { translationProblems, type LocatedProblem } from './translate/memory.ts';
+import { translationProblems } from './translate/memory.ts';
+import type { LocatedProblem } from './translate/report.ts';
 import { SETTINGS_NAME } from './translate/settings.ts';
 import type { Translation } from './translate/translation.ts';
 

@@ -73,7 +73,7 @@ export type State = (typeof STATES)[number];
 export interface StatusReport {
   readonly state: State;
   readonly reason?: string;
-  /** What is worth knowing in any state. */
+  /** Remarks that the state does not depend on. */
   readonly messages?: readonly string[];
   readonly reportedBy: string;
   /** By `*v1.Proxy.<proxy>_<namespace>`. */

@@ -2,6 +2,7 @@ import { keyOf, type ResourceKey } from '../resource.ts';
 import type { Changes } from './changes.ts';
 import type { ListenerBuild } from './listeners.ts';
 import type { Memory } from './memory.ts';
+import { tlsProblems } from './tls-problems.ts';
 import type { World } from './world.ts';
 
 /** Resources whose status may differ from that of before. More than those do no harm. */
@@ -26,6 +27,9 @@ export function dirtyKeys(
 
 function compare(now: ListenerBuild, before: ListenerBuild | undefined, dirty: Set<ResourceKey>): void {
   dirty.add(keyOf('Gateway', now.gateway.ref));
+  if (now.tls !== before?.tls) {
+    for (const tls of [now.tls, before?.tls]) for (const { key } of tls ? tlsProblems(tls) : []) dirty.add(key);
+  }
   const aligned = before?.builds.length === now.builds.length;
   for (const [i, build] of now.builds.entries()) {
     const old = aligned ? before.builds[i] : undefined;

@@ -3,10 +3,10 @@ import type { SnapshotUpstream } from '../snapshot.ts';
 import type { StoredResource, StoreState } from '../store.ts';
 import type { AuthConfigTable } from './auth-configs.ts';
 import type { ListenerBuild } from './listeners.ts';
-import type { Problem } from './report.ts';
+import type { LocatedProblem, Problem } from './report.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { StatusTable } from './status-table.ts';
-import type { ListenerTls } from './tls.ts';
+import { tlsProblems } from './tls-problems.ts';
 import type { Translation } from './translation.ts';
 import type { UpstreamTable } from './upstreams.ts';
 
@@ -30,12 +30,6 @@ export function remember(translation: Translation, memory: Memory): Translation 
   return translation;
 }
 
-/** A problem that translation found, and the resource that has it. */
-export interface LocatedProblem {
-  readonly key: ResourceKey;
-  readonly problem: Problem;
-}
-
 /** Returns every problem of the translation once, at the resource where it can be fixed. */
 export function translationProblems(translation: Translation): readonly LocatedProblem[] {
   const memory = recall(translation);
@@ -54,18 +48,6 @@ export function translationProblems(translation: Translation): readonly LocatedP
     if (tls) for (const { key, problem } of tlsProblems(tls)) add(key, problem);
   }
   return [...found.values()];
-}
-
-/** Returns the TLS problems of a listener, at the virtual services that require TLS. */
-function tlsProblems({ blamed, problems, claims }: ListenerTls): LocatedProblem[] {
-  return problems.flatMap((problem) => {
-    const { hosts, path } = blamed.get(problem.message) ?? { hosts: [], path: [] };
-    const blamedClaims = claims.filter(({ host }) => hosts.includes(host));
-    return blamedClaims.map(({ host, namespace }) => {
-      const key = keyOf('VirtualService', { namespace, name: host.slice(namespace.length + 1) });
-      return { key, problem: { ...problem, path } };
-    });
-  });
 }
 
 export function recall(translation: Translation | undefined): Memory | undefined {

@@ -1,11 +1,14 @@
 import { keyOf, type ResourceKey } from '../resource.ts';
 import type { ListenerBuild } from './listeners.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
+import { tlsProblems } from './tls-problems.ts';
 
 /** What the listeners found about one resource, and the proxies it has a part in. */
 export interface FoundProblems {
   readonly problems: Problems[];
   readonly proxies: string[];
+  /** Problems of the listener that this resource causes. Its state does not depend on them. */
+  readonly notes: string[];
 }
 
 /** Problems by gateway, virtual service and route table, in the order of the listeners; only of `wanted` when given. */
@@ -17,18 +20,19 @@ export function collectProblems(
   const add = (key: ResourceKey, problems: Problems, proxy: string) => {
     if (wanted && !wanted.has(key)) return;
     const known = found.get(key);
-    if (!known) found.set(key, { problems: problems === NO_PROBLEMS ? [] : [problems], proxies: [proxy] });
+    if (!known) found.set(key, { problems: problems === NO_PROBLEMS ? [] : [problems], proxies: [proxy], notes: [] });
     else {
       if (problems !== NO_PROBLEMS) known.problems.push(problems);
       if (!known.proxies.includes(proxy)) known.proxies.push(proxy);
     }
   };
-  for (const { gateway, proxy, problems, services, builds } of listeners) {
+  for (const { gateway, proxy, problems, services, builds, tls } of listeners) {
     add(keyOf('Gateway', gateway.ref), problems, proxy);
     for (const [i, { stored, tables }] of builds.entries()) {
       add(stored.key, services[i]!, proxy);
       if (tables.size > 0) for (const [key, own] of tables) add(key, own, proxy);
     }
+    for (const { key, problem } of tls ? tlsProblems(tls) : []) found.get(key)?.notes.push(problem.message);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { ResourceKey } from '../resource.ts';
 
 /** A problem between resources. The holder of the report knows the resource. */
 export interface Problem extends ProblemClass {
@@ -17,6 +18,12 @@ export interface ProblemClass {
   readonly code?: 'MISSING_REFERENCE';
   /** Equal for all problems that one mistake causes. */
   readonly cause?: string;
+}
+
+/** A problem that translation found, and the resource that has it. */
+export interface LocatedProblem {
+  readonly key: ResourceKey;
+  readonly problem: Problem;
 }
 
 /** Problems of one resource, in the order they were found. */

@@ -50,7 +50,12 @@ export function statusTable(sources: StatusSources, memory: Memory | undefined):
     }
     const own = found.get(key);
     const subresources = own ? own.proxies.flatMap((proxy) => (reports.get(proxy) ? [reports.get(proxy)!] : [])) : NONE;
-    const input: StatusInput = { stored, problems: own?.problems ?? outside(stored, world), subresources };
+    const input: StatusInput = {
+      stored,
+      problems: own?.problems ?? outside(stored, world),
+      notes: own?.notes ?? NONE,
+      subresources,
+    };
     const entry = statusEntry(key, input, memory?.statuses.entries.get(key));
     entries.set(key, entry);
     statuses.set(key, entry.status);
@@ -87,7 +92,7 @@ export function subresource(
 function proxyEntry({ metadata }: Resource, listeners: StatusSources['listeners'], memory: Memory | undefined) {
   const key = keyOf('Proxy', metadata);
   const problems = proxyProblems(metadata.name, listeners.values());
-  const input = { stored: undefined, problems, subresources: NONE };
+  const input = { stored: undefined, problems, notes: NONE, subresources: NONE };
   return [key, statusEntry(key, input, memory?.statuses.entries.get(key))] as const;
 }
 

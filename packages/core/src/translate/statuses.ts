@@ -21,6 +21,8 @@ export const MAX_REASON = 2048;
 export interface StatusInput {
   readonly stored: StoredResource | undefined;
   readonly problems: readonly Problems[];
+  /** Texts for `messages`, beside those of the resource. */
+  readonly notes: readonly string[];
   /** By subresource key. */
   readonly subresources: readonly (readonly [string, StatusReport])[];
 }
@@ -36,7 +38,7 @@ export function statusEntry(key: ResourceKey, input: StatusInput, before: Status
   const report = reportOf(key, input);
   const old = before?.status.statuses[DEFAULT_NAMESPACE];
   const status = old && sameReport(report, old) ? before!.status : wrap(report);
-  return { stored: input.stored, problems: input.problems, subresources: input.subresources, status };
+  return { ...input, status };
 }
 
 function sameReport(now: StatusReport, before: StatusReport): boolean {
@@ -54,6 +56,7 @@ function sameInput(now: StatusInput, before: StatusInput): boolean {
     now.stored === before.stored &&
     now.problems.length === before.problems.length &&
     now.problems.every((problems, i) => problems === before.problems[i]) &&
+    now.notes.join('\n') === before.notes.join('\n') &&
     now.subresources.length === before.subresources.length &&
     now.subresources.every(([name, report], i) => {
       const [otherName, other] = before.subresources[i]!;
@@ -62,8 +65,8 @@ function sameInput(now: StatusInput, before: StatusInput): boolean {
   );
 }
 
-function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusInput): StatusReport {
-  const notes = stored?.learned?.notes ?? [];
+function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }: StatusInput): StatusReport {
+  const notes = [...new Set([...(stored?.learned?.notes ?? []), ...input.notes])];
   const clean = (stored?.issues.length ?? 0) === 0 && problems.length === 0;
   if (clean) return withSubresources(withNotes(ACCEPTED, notes), subresources);
   const errors: string[] = [];
@@ -77,7 +80,7 @@ function reportOf(key: ResourceKey, { stored, problems, subresources }: StatusIn
 }
 
 function withNotes(report: StatusReport, notes: readonly string[]): StatusReport {
-  return notes.length > 0 ? Object.freeze({ ...report, messages: Object.freeze([...notes]) }) : report;
+  return notes.length > 0 ? Object.freeze({ ...report, messages: Object.freeze(notes) }) : report;
 }
 
 function withSubresources(report: StatusReport, subresources: StatusInput['subresources']): StatusReport {

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { translate } from '../../src/translate/translate.ts';
+import { createStore } from '../../src/store.ts';
+import { load } from './load.ts';
 import { MAX_REASON, stateReport } from '../../src/translate/statuses.ts';
 
 const problem = (i: number, length = 100): string => `${i} `.padEnd(length, 'x');
@@ -31,5 +34,37 @@ describe('the reason of a status', () => {
         expect(Number(left?.[1] ?? 0)).to.equal(rest.length - shown);
       }
     }
+  });
+});
+
+describe('the status of a virtual service with TLS', () => {
+  const service = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: a }
+spec:
+  sslConfig: { secretRef: { name: cert } }
+  virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }] }
+`;
+  const secret = (type: string) => `apiVersion: v1
+kind: Secret
+metadata: { name: cert }
+type: ${type}
+data: {}
+`;
+
+  it('names the problem of its certificate as long as it lasts, although it is accepted', () => {
+    const store = createStore();
+    const messages = (translation: ReturnType<typeof translate>) => {
+      const { state, messages: found = [] } =
+        translation.statuses.get('VirtualService/gw-system/a')!.statuses['gw-system']!;
+      expect(state).to.equal('Accepted');
+      return found.join();
+    };
+    const missing = translate(load([service], store), {});
+    expect(messages(missing)).to.contain('SSL secret not found: no secret gw-system.cert');
+    const wrong = translate(load([service, secret('kubernetes.io/tls')], store), {}, missing);
+    expect(messages(wrong)).to.contain('no certificate information found').and.not.contain('not found: no secret');
+    const plain = translate(load([service.replace(/  sslConfig.*\n/, '')], store), {}, wrong);
+    expect(messages(plain)).to.equal('');
   });
 });
