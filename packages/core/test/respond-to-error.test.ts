@@ -63,8 +63,10 @@ describe('respondToError', () => {
   });
 
   it('sends an empty body with its length, and no body to HEAD', async () => {
-    error = new GatewayError('no', { code: 'ERR_X', status: 403, reply: { body: '' } });
-    expect((await send()).headers).to.include({ 'content-length': '0' });
+    error = new GatewayError('no', { code: 'ERR_X', status: 403, reply: { body: '', isFinal: true } });
+    expect((await send()).headers).to.include({ 'content-length': '0', 'content-type': 'text/css' });
+    const page = await send({ accept: 'text/html' });
+    expect(page.headers['content-type'], 'there is no own text to keep').to.match(/^text\/html/);
     error = new GatewayError('no', { code: 'ERR_X', status: 403, reply: { body: 'denied' } });
     const head = await send({}, 'HEAD');
     expect(head.headers).to.include({ 'content-length': '6', 'content-type': 'text/plain' });

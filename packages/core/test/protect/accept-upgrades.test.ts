@@ -40,6 +40,12 @@ describe('acceptUpgrades', () => {
     expect(await upgrade('/chat/rooms/1')).to.equal('rooms /1 /chat/rooms /chat/rooms/1');
   });
 
+  it('keeps the original path of an outer mount', async () => {
+    server.on('upgrade', (req: IncomingMessage & { originalUrl?: string }) => void (req.originalUrl = '/outer/chat'));
+    acceptUpgrades(server, { '/chat': tell('chat') });
+    expect(await upgrade('/chat/x')).to.equal('chat /x /chat /outer/chat');
+  });
+
   it('takes / for every path', async () => {
     acceptUpgrades(server, { '/': tell('all') });
     expect(await upgrade('/a?b')).to.equal('all /a?b  /a?b');

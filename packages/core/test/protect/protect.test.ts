@@ -173,6 +173,41 @@ describe('protect', () => {
     expect(text.match(/set-cookie/g)).to.have.length(2);
   });
 
+  it('adds no headers of the response that belong to the handshake', async () => {
+    const length: Handler = (_req, res, next) => {
+      res.setHeader('content-length', '5').setHeader('upgrade', 'other').setHeader('x-kept', '1');
+      next();
+    };
+    const text = await upgrade(await serve(protect(length, echo())));
+    expect(text).to.match(/^HTTP\/1\.1 101 .*\r\nx-kept: 1\r\nupgrade: test\r\n/);
+    expect(text).to.not.match(/content-length|other/);
+  });
+
+  it('runs the rest once if a handler calls next twice, and takes null for no error', async () => {
+    let runs = 0;
+    const twice: Handler = (_req, _res, next) => (next(null as never), next());
+    const port = await serve(protect(twice, (_req, res) => void res.end(String(++runs))));
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).to.equal('1');
+    expect(runs).to.equal(1);
+  });
+
+  it('takes a rejection without a reason for an error', async () => {
+    const last = echo();
+    const port = await serve(protect((() => Promise.reject()) as unknown as Handler, last));
+    expect(await upgrade(port)).to.match(/^HTTP\/1\.1 500 /);
+    expect(last.upgraded).to.have.length(0);
+  });
+
+  it('adds no second response to an upgrade that has begun and then throws', async () => {
+    const failing: Handler = Object.assign(((_req, res) => void res.end()) as Handler, {
+      upgrade(_req: IncomingMessage, socket: Socket) {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+        throw new Error('late');
+      },
+    });
+    expect(await upgrade(await serve(protect(pass, failing)))).to.not.match(/500/);
+  });
+
   it('works as a part of another chain', async () => {
     const last = echo();
     const port = await serve(protect(pass, protect(refuse, last)));

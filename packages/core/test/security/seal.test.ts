@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { deriveKey, seal, unseal } from '../../src/security/seal.ts';
+import { deriveKey, digest, keyedDigest, randomToken, seal, unseal } from '../../src/security/seal.ts';
 
 describe('seal', () => {
   const key = new Uint8Array(32).fill(7);
@@ -14,6 +14,24 @@ describe('seal', () => {
   it('rejects text that was changed', () => {
     for (const bad of ['', 'x', `${sealed}=`, `${sealed}AA`, sealed.slice(0, -1), ` ${sealed}`])
       expect(unseal(key, 'a', bad), bad).to.equal(undefined);
+  });
+
+  it('never gives the same text twice, and tokens of 32 bytes', () => {
+    expect(seal(key, 'a', 'text')).to.not.equal(sealed);
+    expect(randomToken())
+      .to.match(/^[\w-]{43}$/)
+      .and.not.equal(randomToken());
+  });
+
+  // Sessions and cached results of earlier versions must stay readable.
+  it('keeps its formats', () => {
+    expect(unseal(key, 'a', 'R-GTOHEQ7dFyDfEvI0xb8kp-ZgO8I7JEn8N_ADrN1sA')).to.equal('text');
+    const derived = deriveKey('a secret of more than thirty-two bytes', 'one');
+    expect(Buffer.from(derived).toString('hex')).to.equal(
+      '73238994f8ebfd8f38397a9c8199d15b437d6253eb6381e49f624f434d6eb71a',
+    );
+    expect(digest('abc')).to.equal('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
+    expect(keyedDigest(key, 'abc')).to.equal('En2kztaoObj2EYvCRGhNJmPnDLX_Ct7vyonX501aBSU');
   });
 
   it('derives another key for another use', () => {

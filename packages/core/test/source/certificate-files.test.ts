@@ -203,6 +203,16 @@ describe('certificate files of resources', () => {
     expect(metric('update_success')).to.equal(0);
   });
 
+  it('stay available while the last good version of their resource is served', async () => {
+    put('server');
+    const { source } = await start();
+    const elsewhere = service(join(dir, 'elsewhere'));
+    source.set('a', elsewhere.replace("domains: ['*']", "domains: ['*/']"));
+    expect(status().state).to.equal('Rejected');
+    source.set('b', service(dir).replace('name: a', 'name: b').replaceAll(dir, '/nowhere'));
+    expect(served()).to.equal('server');
+  });
+
   it('are forgotten with the resource', async () => {
     put('server');
     const { source } = await start();

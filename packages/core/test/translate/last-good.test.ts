@@ -141,6 +141,14 @@ describe('a reference that a change breaks', () => {
     expect(served(after(unnamed, [...both, service(route(single('v22'), '/b'))]))).to.deep.equal(['404']);
   });
 
+  it('knows a route by its matchers when its name changes in the same edit', () => {
+    const first = [...both, service(route(single('v1'), '/a', 'shop'), route(single('v2'), '/b', 'shop'))];
+    const renamed = service(route(single('v22'), '/b', 'other'), route(single('v11'), '/a'));
+    expect(served(after(first, [...both, renamed]))).to.deep.equal(['v2', 'v1']);
+    const swapped = service(route(single('v11'), '/b', 'shop'), route(single('v22'), '/a', 'shop'));
+    expect(served(after(first, [...both, swapped]))).to.deep.equal(['v2', 'v1']);
+  });
+
   it('serves the new destination when its upstream comes later', () => {
     const first = [...both, service(route(single('v2')))];
     const broken = [...both, service(route(single('v22')))];
