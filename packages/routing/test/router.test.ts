@@ -84,6 +84,27 @@ describe('router', () => {
     expect(headers['x-envoy-upstream-service-time']).to.match(/^\d+$/);
   });
 
+  it('counts the time from sending to the response head as that of the upstream', async () => {
+    const upstreamMs = 120;
+    const concernMs = 400;
+    const slow: Concern = {
+      name: 'slow',
+      option: 'rbac',
+      stage: 'rbac',
+      compile: () => (_req, _res, next) => void setTimeout(next, concernMs),
+    };
+    const { port: target } = await start((_req, res) => {
+      setTimeout(() => {
+        res.write('head');
+        setTimeout(() => res.end(), concernMs);
+      }, upstreamMs);
+    });
+    const host = hostOf([routeOf({ options: { rbac: {} } })]);
+    const { port } = await serve(snapshotOf([host], [upstreamOf([endpointOf(target)])]), { concerns: [slow] });
+    const { headers } = await ask(port, '/');
+    expect(Number(headers['x-envoy-upstream-service-time'])).to.be.within(upstreamMs - 2, upstreamMs + concernMs - 20);
+  });
+
   it('answers 404 without body when no virtual host or no route fits', async () => {
     const routes = [directOf('a', { matchers: [{ prefix: '/a' }] })];
     const { port } = await serve(snapshotOf([hostOf(routes, { domains: ['a.example'] })]));

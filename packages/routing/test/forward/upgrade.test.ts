@@ -354,6 +354,36 @@ describe('forwardUpgrade', () => {
     expect(received).to.be.greaterThan(last.length);
   });
 
+  it('writes what the socket has buffered when the upstream closes', async () => {
+    const piece = Buffer.alloc(48 * 1024, 'z');
+    let upstreamSocket: Socket | undefined;
+    let isClosed = false;
+    const upstream = await rawUpstream((socket) => {
+      upstreamSocket = socket.on('close', () => (isClosed = true));
+      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+    });
+    const gw = await upgradeGateway(snapshotOf(upstream.port));
+    const client = connect({ port: gw.port, host: '127.0.0.1', allowHalfOpen: true });
+    client.write(HANDSHAKE);
+    await once(client, 'readable');
+    const [socket] = gw.sockets;
+    const head = socket!.bytesWritten;
+    let sent = 0;
+    // The client reads nothing, so that at some point the kernel accepts no more.
+    while (socket!.writableLength === 0) {
+      upstreamSocket!.write(piece);
+      sent += piece.length;
+      await until(() => socket!.bytesWritten - head === sent);
+    }
+    upstreamSocket!.end();
+    await until(() => isClosed);
+    let received = 0;
+    client.on('data', (chunk: Buffer) => (received += chunk.length));
+    await once(client, 'end');
+    expect(received - head).to.equal(sent);
+    client.end();
+  });
+
   it('closes the client when the upstream disappears', async () => {
     const echo = await echoServer();
     const gw = await upgradeGateway(snapshotOf(echo.port));
