@@ -126,6 +126,13 @@ describe('logging out', () => {
     expect(answer.headers.get('location')).to.equal(`${world.site.url}/bye`);
   });
 
+  it('rejects methods other than GET, HEAD and POST', async () => {
+    const browser = await login();
+    const { status, headers } = await browser.send(`${world.site.url}/logout`, { method: 'DELETE' });
+    expect([status, headers.get('allow')]).to.deep.equal([405, 'GET, HEAD, POST']);
+    expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
+  });
+
   it('asks first where another site made the request: logout CSRF', async () => {
     const browser = await login();
     const headers = { 'sec-fetch-site': 'cross-site' };

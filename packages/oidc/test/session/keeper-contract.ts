@@ -27,7 +27,8 @@ export function requestWith(cookie?: string): AuthRequest {
 
 const idToken = (claims: object): string =>
   `e30.${Buffer.from(JSON.stringify({ iss: 'https://idp.example', exp: 4_000_000_000, ...claims })).toString('base64url')}.x`;
-const sessionOf = (sub: string, sid: string): Session => ({
+/** A session that can be renewed. */
+export const sessionOf = (sub: string, sid: string): Session => ({
   idToken: idToken({ sub, sid }),
   accessToken: `access of ${sub}`,
   refreshToken: `refresh of ${sid}`,
@@ -89,6 +90,7 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
       expect(await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(2);
       expect([await pair.keeper.load(one), await pair.keeper.load(same)]).to.deep.equal([undefined, undefined]);
       expect(await pair.keeper.load(third)).to.not.equal(undefined);
+      expect(await pair.keeper.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(0);
       await pair.keeper.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]);
       expect(await pair.keeper.load(third)).to.equal(undefined);
     });

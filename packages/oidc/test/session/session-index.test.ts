@@ -40,6 +40,13 @@ function sessionIndexContract(name: string, create: (now: () => number) => Promi
       expect(await index.find(['subject'])).to.deep.equal(['b']);
     });
 
+    it('keeps sessions until they end', async () => {
+      await index.add(['subject'], { id: 'a', endsAt: in1s() });
+      shift = 500;
+      await index.add(['subject'], { id: 'b', endsAt: in1s() });
+      expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'b']);
+    });
+
     it('keeps a session that lasts longer than it was to', async () => {
       await index.add(['subject'], { id: 'a', endsAt: in1s() });
       await index.add(['subject'], { id: 'a', endsAt: now() + 10_000 });

@@ -11,7 +11,7 @@ import { createLocalIndex } from '../../src/session/session-index.ts';
 import { createLocalLock } from '../../src/session/session-lock.ts';
 import { createStoreKeeper, type StoreKeeperOptions } from '../../src/session/store-keeper.ts';
 import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-ids.ts';
-import { requestWith, sessionStoreContract } from './keeper-contract.ts';
+import { requestWith, sessionOf, sessionStoreContract } from './keeper-contract.ts';
 
 const ATTRIBUTES = {
   maxAgeSeconds: 3600,
@@ -98,7 +98,36 @@ describe('Redis', () => {
       .to.not.contain(cookie.slice('__session='.length, 20))
       .and.not.contain('the token');
     expect(await redis.run((client) => client.ttl(key))).to.be.greaterThan(0);
+    await keeper.create(requestWith(), sessionOf('a', '1'));
+    const indexed = await redis.run((client) => client.keys('q:sessions-of:*'));
+    const times = await Promise.all(indexed.map((each) => redis.run((client) => client.ttl(each))));
+    expect(times.length).to.equal(2);
+    for (const ttl of times) expect(ttl).to.be.within(3590, 3600);
     redis.disconnect();
+  });
+});
+
+describe('the embedded store', () => {
+  it('ends the session that expires first when its user has too many', async () => {
+    const keeper = createStoreKeeper({
+      ...local(createLocalStore(Date.now)),
+      index: createLocalIndex(Date.now, 2),
+    });
+    const requests = [];
+    for (const sid of ['1', '2', '3']) {
+      const [cookie = ''] = await keeper.create(requestWith(), sessionOf('a', sid));
+      requests.push(requestWith(cookie.split(';', 1)[0]));
+    }
+    const held = await Promise.all(requests.map((request) => keeper.load(request)));
+    expect(held.map((each) => each?.session.refreshToken)).to.deep.equal([undefined, 'refresh of 2', 'refresh of 3']);
+  });
+
+  it('accepts a logout token once for each client', async () => {
+    const options = local(createLocalStore(Date.now));
+    const ran: string[] = [];
+    for (const client of ['one', 'another', 'one'])
+      await createStoreKeeper({ ...options, client }).runOnce!('a', async () => void ran.push(client));
+    expect(ran).to.deep.equal(['one', 'another']);
   });
 });
 
