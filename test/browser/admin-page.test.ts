@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
+import { screenshot, startChromium } from '../parts/chromium.ts';
+
+const RESOURCES = `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: hello }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200, body: hello } }]
+`;
+
+describe('the home page of the proxy admin, in a browser', () => {
+  let browser: Browser;
+  let page: Page;
+  const gateway = new GatewayProcess();
+  const sent: string[] = [];
+
+  before(async function () {
+    browser = await startChromium(this);
+    gateway.write('resources.yaml', RESOURCES);
+    await gateway.start();
+    page = await browser.newPage({ viewport: { width: 400, height: 800 } });
+    page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  });
+  after(async () => {
+    await browser?.close();
+    await gateway.close();
+  });
+  beforeEach(async () => {
+    await page.goto(`${gateway.admin}/`);
+    sent.length = 0;
+  });
+
+  const form = (name: string) => page.locator('form', { has: page.getByRole('button', { name, exact: true }) });
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const confirm = (name: string) => form(name).getByLabel('I am sure').check();
+
+  it('does not scroll sideways, and separates disruptive actions', async () => {
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(400);
+    const disruptive = page.locator('h2:has-text("Disruptive") ~ table');
+    expect((await disruptive.getByRole('button').allTextContents()).sort()).to.deep.equal([
+      'drain_listeners',
+      'healthcheck/fail',
+      'quitquitquit',
+      'reset_counters',
+    ]);
+    await screenshot(page, 'admin-page');
+  });
+
+  for (const name of ['healthcheck/fail', 'quitquitquit', 'drain_listeners', 'reset_counters']) {
+    it(`sends nothing when ${name} is pressed without confirmation`, async () => {
+      await press(name);
+      const isMissing = await form(name).evaluate((element: { matches(selector: string): boolean }) =>
+        element.matches(':invalid'),
+      );
+      expect(isMissing).to.equal(true);
+      expect(sent).to.deep.equal([]);
+    });
+  }
+
+  it('resets the counters after confirmation', async () => {
+    await fetch(gateway.url);
+    const stats = async () => (await fetch(`${gateway.admin}/stats?filter=downstream_rq_2xx`)).text();
+    expect(await stats()).to.match(/downstream_rq_2xx: [1-9]/);
+    await confirm('reset_counters');
+    await press('reset_counters');
+    await page.getByText('OK').waitFor();
+    expect(sent).to.deep.equal(['POST /reset_counters']);
+    expect(await stats()).not.to.match(/downstream_rq_2xx: [1-9]/);
+  });
+
+  it('drains the listeners after confirmation', async () => {
+    await confirm('drain_listeners');
+    await press('drain_listeners');
+    await page.getByText('OK').waitFor();
+    await until(async () => (await fetch(gateway.url).catch(() => undefined)) === undefined, 'no connection');
+  });
+
+  it('ends the process after confirmation', async () => {
+    await confirm('quitquitquit');
+    await press('quitquitquit');
+    expect(await gateway.ended()).to.equal(0);
+  });
+});
