@@ -71,7 +71,7 @@ async function greet(ready) {
   const lines = [
     '',
     unserved.length === 0 ? 'The gateway is running.' : `The gateway is running, but not every listener is served.`,
-    `  requests       ${urls.join('  ') || (unserved.length === 0 ? 'no listener yet: no virtual service' : 'no listener yet')}`,
+    `  requests       ${urls.join('\n                 ') || (unserved.length === 0 ? 'no listener yet: no virtual service' : 'no listener yet')}`,
     ...unserved.flatMap(({ name, reason }) => [`  not served     ${name}`, `                 ${reason}`]),
     ...(problems > 0 ? [`  problems       ${problems}, listed by: ${gatewayctl(ready)} check`] : []),
     `  proxy admin    http://localhost:${adminPort}`,
@@ -106,8 +106,10 @@ async function greetUsers(listeners) {
   if (!listeners.some((each) => each.protocol === 'https' && each.port === port)) return;
   const users = DEMO_USERS.map(({ email, password }) => `  ${email.padEnd(20)} password ${password}`);
   console.error(`Try, in a browser (its certificate is self-signed):
-  ${DEMO_APP_URL}/account          a login; the tokens stay in the gateway
-  ${DEMO_APP_URL}/cookies/account  the same with the tokens in cookies
+  ${DEMO_APP_URL}/account
+      a login; the tokens stay in the gateway
+  ${DEMO_APP_URL}/cookies/account
+      the same, with the tokens in cookies
 ${users.join('\n')}
 `);
 }
