@@ -57,7 +57,7 @@ describe('asMiddleware', () => {
     });
   }
 
-  it('removes what a server may read as a header that is set or removed', async () => {
+  it('removes other spellings of headers that are set or removed', async () => {
     const forged = { 'x-user': 'forged', x_user: 'forged', X_Granted: 'forged', x_other: 'kept' };
     const response = await ask(middleware({}), { headers: forged });
     expect(await response.json())
@@ -65,7 +65,7 @@ describe('asMiddleware', () => {
       .and.to.not.have.any.keys('x-user', 'x_user', 'x_granted');
   });
 
-  it('responds to a refusal by default, with the headers and the body of the error', async () => {
+  it('responds to a rejection by default, with the headers and the body of the error', async () => {
     const reply = { headers: { 'www-authenticate': 'Bearer' }, reply: { body: 'Jwt is missing' } };
     const response = await ask(middleware({ fails: error(401, reply) }));
     expect(response.status).to.equal(401);
@@ -87,7 +87,7 @@ describe('asMiddleware', () => {
     }
   });
 
-  it('passes refusals and failures to next(error) with onRefusal: next, without what was granted', async () => {
+  it('passes rejections and failures to next(error) with onRefusal: next, without granted headers', async () => {
     const response = await ask(middleware({ fails: error(401), onRefusal: 'next' }));
     expect(response.headers.get('x-next')).to.equal('ERR_TEST');
     expect(response.headers.get('set-cookie')).to.equal('a=1');
@@ -101,7 +101,7 @@ describe('asMiddleware', () => {
     expect([response.status, response.headers.get('location')]).to.deep.equal([302, 'https://id.example.com/']);
   });
 
-  it('answers HEAD without a body, and an unread body without leaving the connection open', async () => {
+  it('responds to HEAD without a body, and closes the connection after an unread body', async () => {
     const head = await ask(middleware({ fails: error(403) }), { method: 'HEAD' });
     expect([head.status, await head.text()]).to.deep.equal([403, '']);
     await new Promise((resolve) => (server.closeAllConnections(), server.close(resolve)));
@@ -109,13 +109,13 @@ describe('asMiddleware', () => {
     expect([post.status, post.headers.get('connection')]).to.deep.equal([403, 'close']);
   });
 
-  it('lets through with what was granted', async () => {
+  it('continues with granted headers', async () => {
     const response = await ask(middleware({}));
     expect(response.headers.get('x-next')).to.equal('none');
     expect(await response.json()).to.include({ 'x-granted': 'yes' });
   });
 
-  it('keeps its own option from the concern, and rejects an unknown value', async () => {
+  it('does not pass its option to the concern, and rejects an unknown value', async () => {
     await ask(middleware({ onRefusal: 'next' }));
     expect(seen.at(-1)).to.deep.equal({});
     for (const onRefusal of ['nxt', '', null, true]) {

@@ -9,7 +9,7 @@ const requestOn = (more: object, express: object = {}): IncomingMessage =>
   Object.assign(new IncomingMessage({ ...socket, ...more } as Socket), { httpVersion: '1.1', ...express });
 
 describe('the connection of a client', () => {
-  it('is that of the socket in a server without Express', () => {
+  it('comes from the socket in a server without Express', () => {
     const req = requestOn({ encrypted: true });
     req.headers = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'http' };
     expect(connectionOf(req)).to.deep.equal({
@@ -23,14 +23,14 @@ describe('the connection of a client', () => {
     expect(connectionOf(requestOn({})).scheme).to.equal('http');
   });
 
-  it('is what Express computes', () => {
+  it('comes from Express', () => {
     const behind = connectionOf(requestOn({}, { ip: '203.0.113.7', protocol: 'https' }));
     expect(behind).to.include({ clientAddress: '203.0.113.7', clientPort: 0, scheme: 'https' });
     const direct = connectionOf(requestOn({}, { ip: '::ffff:10.0.0.9', protocol: 'http' }));
     expect(direct).to.include({ clientAddress: '10.0.0.9', clientPort: 5000, scheme: 'http' });
   });
 
-  it('of a closed socket has no address', () => {
+  it('has no address if the socket is closed', () => {
     const gone = { remoteAddress: undefined, remotePort: undefined, localAddress: undefined, localPort: undefined };
     expect(connectionOf(requestOn(gone))).to.include({
       clientAddress: '',
@@ -40,7 +40,7 @@ describe('the connection of a client', () => {
     });
   });
 
-  it('is what the gateway sets in its facts', () => {
+  it('comes from the facts in the gateway', () => {
     const req = requestOn({});
     expect(factsOf(req).connection.clientAddress).to.equal('10.0.0.9');
     const trusted = { ...connectionOf(req), clientAddress: '203.0.113.7' };

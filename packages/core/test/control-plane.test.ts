@@ -53,7 +53,7 @@ describe('createControlPlane', () => {
     await controlPlane.close();
   });
 
-  it('starts with nothing, and with nothing but refused resources', async () => {
+  it('starts without resources, and with only rejected ones', async () => {
     for (const resources of [{}, { a: 'kind: [', b: upstream('a', 'many') }]) {
       const controlPlane = createControlPlane({ source: memorySource(resources) });
       await controlPlane.start();
@@ -62,7 +62,7 @@ describe('createControlPlane', () => {
     }
   });
 
-  it('publishes each change, and the present state to who comes later', async () => {
+  it('publishes each change, and the current state to later subscribers', async () => {
     const source = memorySource({ a: upstream('a') });
     const controlPlane = createControlPlane({ source });
     const revisions: number[] = [];
@@ -76,7 +76,7 @@ describe('createControlPlane', () => {
     expect(revisions).to.deep.equal([1, 2, 200, 300]);
   });
 
-  it('keeps parts that did not change as they are', async () => {
+  it('keeps unchanged parts identical', async () => {
     const source = memorySource({ a: upstream('a'), s: service('s', 'a'), t: service('t', 'a') });
     const controlPlane = createControlPlane({ source });
     await controlPlane.start();
@@ -87,7 +87,7 @@ describe('createControlPlane', () => {
     expect(after[1]).to.not.equal(before[1]);
   });
 
-  it('serves the last good version of a refused resource, and reports the newest', async () => {
+  it('serves the last good version of a rejected resource, and reports the newest', async () => {
     const source = memorySource({ a: upstream('a'), s: service('s', 'a') });
     const controlPlane = createControlPlane({ source });
     await controlPlane.start();
@@ -99,7 +99,7 @@ describe('createControlPlane', () => {
     expect(state!.issues.map(({ code }) => code)).to.include('UNKNOWN_KEY');
   });
 
-  it('outlives a change that cannot be translated', async () => {
+  it('survives a change that cannot be translated', async () => {
     const { written, log } = lines();
     let broken = false;
     const defaultGateways = {
@@ -122,7 +122,7 @@ describe('createControlPlane', () => {
     expect(controlPlane.state!.resources.size).to.equal(4);
   });
 
-  it('has a state even if the first translation fails', async () => {
+  it('publishes a state even if the first translation fails', async () => {
     const defaultGateways = {
       get httpPort(): number {
         throw new Error('never');
@@ -134,7 +134,7 @@ describe('createControlPlane', () => {
     expect(controlPlane.state!.snapshots.size).to.equal(0);
   });
 
-  it('outlives a subscriber that throws', async () => {
+  it('survives a subscriber that throws', async () => {
     const source = memorySource({ a: upstream('a') });
     const { written, log } = lines();
     const controlPlane = createControlPlane({ source, log });
@@ -149,7 +149,7 @@ describe('createControlPlane', () => {
     expect(written.filter(({ level }) => level === 50)).to.have.length(2);
   });
 
-  it('logs one line a change, and each problem once', async () => {
+  it('logs one line per change, and each problem once', async () => {
     const { written, log } = lines();
     const source = memorySource({ a: upstream('a'), s: service('s', 'missing') });
     await createControlPlane({ source, log }).start();
@@ -216,7 +216,7 @@ describe('createControlPlane', () => {
     }
   });
 
-  it('tells a domain conflict beside the other problems of the same virtual service', async () => {
+  it('reports a domain conflict beside other problems of the same virtual service', async () => {
     const text = (name: string, to: string): string => `apiVersion: gateway.vendor.io/v1
 kind: VirtualService
 metadata: { name: ${name} }
@@ -242,7 +242,7 @@ spec:
     ]);
   });
 
-  it('gives the line of a problem in the second document of a file', async () => {
+  it('reports the line of a problem in the second document of a file', async () => {
     const second = `# the second
 apiVersion: gateway.vendor.io/v1
 kind: VirtualService
@@ -286,7 +286,7 @@ spec:
 ${routes(to)}
 `;
 
-    it('has a problem for each, with its line and field', async () => {
+    it('reports each with its line and field', async () => {
       const controlPlane = createControlPlane({ source: memorySource({ s: broken((i) => `missing-${i}`) }) });
       await controlPlane.start();
       const { issues, statuses } = controlPlane.state!;
@@ -339,7 +339,7 @@ ${routes(to)}
     expect(text).not.to.contain('translation_time_sec_bucket{translator_name="gateway",le="60000"}');
   });
 
-  it('gives the same state whatever the order of the units', async () => {
+  it('returns the same state for any order of the units', async () => {
     const units = { a: upstream('a'), b: upstream('a', 81), s: service('s', 'a'), t: service('t', 's'), u: 'x' };
     const plain = async (entries: [string, unknown][]): Promise<unknown> => {
       const controlPlane = createControlPlane({ source: memorySource(Object.fromEntries(entries)) });
@@ -367,7 +367,7 @@ describe('loadDirectory', () => {
     }
   });
 
-  it('refuses a directory that does not exist', async () => {
+  it('rejects a missing directory', async () => {
     const error = await loadDirectory(join(tmpdir(), 'no-such-directory')).catch((reason: unknown) => reason);
     expect(error).to.include({ code: 'ERR_CORE_DIRECTORY_UNREADABLE' });
   });

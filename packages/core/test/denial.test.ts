@@ -4,7 +4,7 @@ import { denialError } from '../src/denial.ts';
 import { factsOf } from '../src/facts.ts';
 
 describe('the error of a denial', () => {
-  it('has the headers of the denial; cookies and what occurs twice are recorded on the response', () => {
+  it('has the headers of the denial; cookies and repeated headers are recorded on the response', () => {
     const facts = factsOf({ headers: {} } as IncomingMessage);
     const headers = [
       'Retry-After',

@@ -42,7 +42,7 @@ describe('parseDuration', () => {
     '1s'.repeat(40),
   ];
   for (const text of bad) {
-    it(`refuses ${JSON.stringify(text.slice(0, 20))}`, () => {
+    it(`rejects ${JSON.stringify(text.slice(0, 20))}`, () => {
       expect(() => parseDuration(text))
         .throw()
         .property('code', 'ERR_CORE_DURATION');

@@ -31,7 +31,7 @@ describe('a header of the facts', () => {
     expect(facts.header('X-List')).to.equal('1, 2');
   });
 
-  it('does so for the headers that the gateway took in', async () => {
+  it('does so for received headers', async () => {
     const facts = await factsWith([]);
     facts.headers = COOKIES;
     expect([facts.header('cookie'), facts.header('x-list')]).to.deep.equal(['a=1; b=2', '1, 2']);

@@ -16,7 +16,7 @@ const LEARNED: Learned = {
   notes: ['it was last seen today'],
 };
 
-describe('what is learned of a resource', () => {
+describe('observations of a resource', () => {
   async function start() {
     const source = memorySource({ a: TEXT });
     const controlPlane = createControlPlane({ source });
@@ -24,7 +24,7 @@ describe('what is learned of a resource', () => {
     return { source, controlPlane, status: () => controlPlane.state!.statuses.get(KEY)!.statuses['gw-system']! };
   }
 
-  it('shows in its status and as an issue at its field, and leaves it in use', async () => {
+  it('are reported in its status and as an issue at its field, and keep it in use', async () => {
     const { controlPlane, status } = await start();
     controlPlane.learn(KEY, LEARNED);
     expect(status()).to.deep.equal({
@@ -38,7 +38,7 @@ describe('what is learned of a resource', () => {
     expect(controlPlane.state!.resources.has(KEY)).to.equal(true);
   });
 
-  it('stays when the resource is written again, and goes when it is forgotten', async () => {
+  it('are kept when the resource is updated, and removed on request', async () => {
     const { source, controlPlane, status } = await start();
     controlPlane.learn(KEY, { ...LEARNED, problems: [] });
     expect(status()).to.deep.include({ state: 'Accepted', messages: LEARNED.notes });
@@ -48,7 +48,7 @@ describe('what is learned of a resource', () => {
     expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw' });
   });
 
-  it('is no change when it is told twice, or of a resource that is not there', async () => {
+  it('cause no change if repeated, or for a missing resource', async () => {
     const { controlPlane } = await start();
     controlPlane.learn(KEY, LEARNED);
     const { revision } = controlPlane.state!;

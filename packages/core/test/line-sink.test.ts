@@ -46,12 +46,12 @@ describe('line sink', () => {
     expect(await readFile(path, 'utf8')).to.equal(lines.join(''));
   });
 
-  it('writes lines of a quiet time on its own', async () => {
+  it('flushes lines without further writes', async () => {
     open(path).write('a\n');
     await until(async () => (await readFile(path, 'utf8').catch(() => '')) === 'a\n');
   });
 
-  it('keeps what cannot be written, and writes it when it can be again', async () => {
+  it('keeps lines during write errors, and writes them afterwards', async () => {
     const failures: string[] = [];
     const sink = open(join(directory, 'later', 'log'), { onFailure: (reason) => failures.push(reason) });
     sink.write('1\n');
@@ -74,7 +74,7 @@ describe('line sink', () => {
     expect(reports).to.deep.equal([15]);
   });
 
-  it('counts the lines that it drops when it is closed', async () => {
+  it('counts the lines that it drops on close', async () => {
     const dropped = { value: 0 };
     const sink = open(join(directory, 'missing', 'log'), { dropped });
     for (let i = 0; i < 30_000; i++) sink.write(`line ${i}\n`);
@@ -82,7 +82,7 @@ describe('line sink', () => {
     expect(dropped.value).to.equal(30_000);
   });
 
-  it('goes on in a new file when the old one was renamed', async () => {
+  it('continues in a new file after the old one was renamed', async () => {
     const sink = open(path);
     sink.write('1\n');
     await until(async () => (await readFile(path, 'utf8').catch(() => '')) === '1\n');
@@ -111,7 +111,7 @@ describe('line sink', () => {
     expect(text).to.equal(`first\n${lines.join('')}`);
   });
 
-  it('writes whole lines to a pipe that others write to as well', async () => {
+  it('writes whole lines to a shared pipe', async () => {
     const sink = openPipe();
     const ours = Array.from({ length: 3_000 }, (_, i) => `ours ${i} ${'x'.repeat(i % 300)}`);
     const reader = createReadStream(path);
@@ -139,7 +139,7 @@ describe('line sink', () => {
     expect(dropped.value).to.equal(1);
   });
 
-  it('reports a stalled reader, and drops its lines when it is closed', async () => {
+  it('reports a stalled reader, and drops its lines on close', async () => {
     const dropped = { value: 0 };
     const sink = openPipe({ dropped });
     const reader = openSync(path, 'r+');
@@ -152,7 +152,7 @@ describe('line sink', () => {
     expect(dropped.value).to.be.greaterThan(1_000);
   });
 
-  describe('in a process that ends', () => {
+  describe('at process exit', () => {
     const LINES = 30_000;
 
     async function run(ending: string, read: boolean): Promise<{ code: number | null; text: string; errors: string }> {
@@ -181,14 +181,14 @@ describe('line sink', () => {
       ['by an error that nobody catches', 'setTimeout(() => { throw new Error("crash"); }, 5);', 1],
       ['by a rejection that nobody handles', 'await Promise.reject(new Error("crash"));', 1],
     ] as const) {
-      it(`loses no line when it ends ${how}`, async () => {
+      it(`loses no line when the process ends ${how}`, async () => {
         const ended = await run(ending, true);
         expect(ended.code, ended.errors).to.equal(code);
         expect(ended.text).to.equal(all);
       });
     }
 
-    it('ends although the output is not read', async () => {
+    it('exits although the output is not read', async () => {
       const { code } = await run('setTimeout(() => process.exit(3), 50);', false);
       expect(code).to.equal(3);
     });

@@ -9,7 +9,7 @@ describe('a log line', () => {
     return JSON.parse(written) as Record<string, never>;
   }
 
-  it('has no value under the names of secrets, at the top or one level below', () => {
+  it('hides values of secret fields, at the top or one level below', () => {
     for (const name of ['authorization', 'cookie', 'token', 'secret', 'password', 'code']) {
       expect(lineOf({ [name]: 'a-secret', request: { [name]: 'a-secret' } })).to.deep.include({
         [name]: '[redacted]',
@@ -18,21 +18,21 @@ describe('a log line', () => {
     }
   });
 
-  it('has the code of an error', () => {
+  it('contains the code of an error', () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     expect(lineOf({ err: refused })).to.nested.include({ 'err.code': 'ECONNREFUSED' });
     const failed = new GatewayError('away', { code: 'ERR_OIDC_STORE_UNAVAILABLE' });
     expect(lineOf({ err: failed })).to.nested.include({ 'err.code': 'ERR_OIDC_STORE_UNAVAILABLE' });
   });
 
-  it('has no code of an error that looks like an authorization code, and no token of one', () => {
+  it('hides error codes that look like authorization codes or tokens', () => {
     for (const code of ['Splx10BeZQQYbYS6WxSbIA', 'E2a9', '4/P7q7W91']) {
       const line = lineOf({ err: Object.assign(new Error('x'), { code, token: 'a-secret' }) });
       expect(line).to.nested.include({ 'err.code': '[redacted]', 'err.token': '[redacted]' });
     }
   });
 
-  it('has no secret of a resource, of an address or of the message of an error, at any depth', () => {
+  it('hides secrets of resources, addresses and error messages at any depth', () => {
     const line = lineOf({
       upstream: { spec: { host: 'redis://user:MARKER@redis:6379' } },
       changed: [{ jwks: { local: { key: '{"kty":"oct","k":"MARKER"}' } } }],
@@ -59,7 +59,7 @@ describe('the loggers of library use', () => {
     return text;
   }
 
-  it('write from level warn on to standard error, as JSON lines without secrets', () => {
+  it('write warnings and errors to standard error, as JSON lines without secrets', () => {
     const text = toStandardError(() => {
       const log = createContext().log.get('router');
       log.info({}, 'not this');

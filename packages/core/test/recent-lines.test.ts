@@ -10,7 +10,7 @@ describe('recent lines', () => {
     expect(buffer.lines()).to.deep.equal(['c', 'd', 'e']);
   });
 
-  it('keeps no more characters than its bound', () => {
+  it('keeps at most its maximum number of characters', () => {
     const buffer = createLineBuffer({ maxLines: 100, maxLength: 10, maxLineLength: 6 });
     for (const line of ['aaaa', 'bbbb', 'cccc']) buffer.write(line);
     expect(buffer.lines()).to.deep.equal(['bbbb', 'cccc']);
@@ -18,7 +18,7 @@ describe('recent lines', () => {
     expect(buffer.lines()).to.deep.equal(['cccc', 'ddddd…']);
   });
 
-  it('holds its bounds over a hundred thousand lines', () => {
+  it('keeps its bounds over a hundred thousand lines', () => {
     const buffer = createLineBuffer();
     for (let i = 0; i < 100_000; i++) buffer.write(`${i} ${'x'.repeat(i % 5_000)}`);
     const lines = buffer.lines();
@@ -27,7 +27,7 @@ describe('recent lines', () => {
     expect(lines.join('').length).to.be.within(1_000_000, 1_048_576);
   });
 
-  it('calls back with each new line until that is ended', () => {
+  it('calls back with each new line until unsubscribed', () => {
     const buffer = createLineBuffer();
     const seen: string[] = [];
     buffer.write('before\n');
@@ -43,13 +43,13 @@ describe('recent lines of loggers', () => {
   const written: string[] = [];
   const log = createLoggers({ destination: { write: (line: string) => void written.push(line) } });
 
-  it('are the lines that are written', () => {
+  it('are the written lines', () => {
     log.get('router').info({ route: 'a' }, 'said');
     expect(log.recent?.lines().map((line) => `${line}\n`)).to.deep.equal(written);
     expect(log.recent?.lines()).to.have.length(1);
   });
 
-  it('have no secret', () => {
+  it('contain no secret', () => {
     log.get('main').info({ token: 'MARKER', upstream: { host: 'redis://user:MARKER@redis:6379' } }, 'said');
     expect(log.recent?.lines().at(-1)).to.contain('redacted').and.not.contain('MARKER');
   });

@@ -10,11 +10,11 @@ describe('compileRegex', () => {
     expect(regex.test('/api/vx')).equal(false);
   });
 
-  it('gives the same object for the same pattern', () => {
+  it('returns the same object for the same pattern', () => {
     expect(compileRegex('same[0-9]')).equal(compileRegex('same[0-9]'));
   });
 
-  it('gives the groups of a full match', () => {
+  it('returns the groups of a full match', () => {
     expect(compileRegex('/(a)?(b)').fullGroups('/b')).deep.equal(['/b', undefined, 'b']);
     expect(compileRegex('/(a)').fullGroups('/b')).equal(undefined);
   });
@@ -50,7 +50,7 @@ describe('compileRegex', () => {
     ['a{2000}', 1],
   ];
   for (const [pattern, offset] of bad) {
-    it(`refuses ${pattern} and shows where`, () => {
+    it(`rejects ${pattern} with the position`, () => {
       try {
         compileRegex(pattern);
         expect.fail('was accepted');
@@ -62,12 +62,12 @@ describe('compileRegex', () => {
     });
   }
 
-  it('refuses an expression that is larger than allowed', () => {
+  it('rejects an expression above the maximum size', () => {
     expect(() => compileRegex('a{500}', { maxProgramSize: 100 })).throw(RegexError, 'more than 100');
     expect(compileRegex('a{500}', { maxProgramSize: 2000 }).programSize).greaterThan(100);
   });
 
-  it('keeps those used last', () => {
+  it('keeps the most recently used', () => {
     const used = compileRegex('used-often');
     const unused = compileRegex('used-once');
     for (let i = 0; i < 10_000; i++) {
@@ -78,7 +78,7 @@ describe('compileRegex', () => {
     expect(compileRegex('used-once')).not.to.equal(unused);
   });
 
-  it('takes linear time on what stalls a backtracking engine', () => {
+  it('takes linear time on input that stalls a backtracking engine', () => {
     expect(compileRegex('(a+)+(b|c)').fullMatch('a'.repeat(20_000))).equal(false);
     expect(compileRegex('(.*)*x').test('y'.repeat(20_000))).equal(false);
   });

@@ -6,21 +6,21 @@ const take = (next: () => { address: string } | undefined, n: number): string =>
   Array.from({ length: n }, () => next()?.address).join('');
 
 describe('createRoundRobin', () => {
-  it('gives endpoints of one weight in turn', () => {
+  it('returns endpoints of equal weight in turn', () => {
     expect(take(createRoundRobin([endpoint('a'), endpoint('b'), endpoint('c')]), 7)).to.equal('abcabca');
   });
 
-  it('gives each its share, spread evenly', () => {
+  it('returns each by its weight, spread evenly', () => {
     expect(take(createRoundRobin([endpoint('a', 3), endpoint('b', 1)]), 8)).to.equal('aabaaaba');
     const many = take(createRoundRobin([endpoint('a', 5), endpoint('b', 2), endpoint('c', 3)]), 1000);
     expect([...'abc'].map((name) => many.split(name).length - 1)).to.deep.equal([500, 200, 300]);
   });
 
-  it('never gives one without weight', () => {
+  it('never returns one without weight', () => {
     expect(take(createRoundRobin([endpoint('a', 0), endpoint('b', 2)]), 4)).to.equal('bbbb');
   });
 
-  it('gives none when there is none', () => {
+  it('returns none without endpoints', () => {
     expect(createRoundRobin([])()).to.equal(undefined);
     expect(createRoundRobin([endpoint('a', 0)])()).to.equal(undefined);
   });

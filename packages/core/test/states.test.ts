@@ -4,21 +4,21 @@ import { createStates } from '../src/states.ts';
 
 const MINUTE = 60_000;
 
-describe('what outlives reloads', () => {
+describe('state across reloads', () => {
   let now = 0;
   beforeEach(() => {
     now = 0;
   });
   const clock = (): number => now;
 
-  it('is made once, and one object for all who hold it', () => {
+  it('is created once and shared by all holders', () => {
     const states = createStates(clock);
     const value = states.hold().state('a', () => ({}));
     expect(states.hold().state('a', () => ({}))).to.equal(value);
     expect(states.state('a', () => ({}))).to.equal(value);
   });
 
-  it('stays bounded over 200 reloads that change it, and what is unchanged stays', () => {
+  it('stays bounded over 200 reloads that change it, and keeps unchanged entries', () => {
     const states = createStates(clock);
     let made = 0;
     let before = states.hold();
@@ -35,7 +35,7 @@ describe('what outlives reloads', () => {
     expect(states.size).to.be.at.most(12);
   });
 
-  it('stays bounded also when all reloads come at once', () => {
+  it('stays bounded when all reloads happen at once', () => {
     const states = createStates(clock);
     for (let i = 0; i < 2000; i++) {
       const hold = states.hold();
@@ -45,7 +45,7 @@ describe('what outlives reloads', () => {
     expect(states.size).to.equal(256);
   });
 
-  it('is found again by a configuration that comes back within ten minutes', () => {
+  it('is reused by a configuration that returns within ten minutes', () => {
     const states = createStates(clock);
     const first = states.hold();
     const value = first.state('a', () => ({}));
@@ -58,7 +58,7 @@ describe('what outlives reloads', () => {
     expect(second.state('a', () => ({}))).to.equal(value);
   });
 
-  it('goes for good once it is let go of twice, by one holder or by several', () => {
+  it('is removed after the release of its last holder', () => {
     const states = createStates(clock);
     const [first, second] = [states.hold(), states.hold()];
     const value = first.state('a', () => ({}));
@@ -74,7 +74,7 @@ describe('what outlives reloads', () => {
     expect(states.size).to.equal(0);
   });
 
-  it('is not held by who has let go already', () => {
+  it('is not held after a release', () => {
     const states = createStates(clock);
     const late = states.hold();
     late.release();
@@ -84,7 +84,7 @@ describe('what outlives reloads', () => {
     expect(states.size).to.equal(0);
   });
 
-  it('stays for as long as a context on which nobody holds it', () => {
+  it('is kept for the lifetime of its context if nobody holds it', () => {
     const context = createContext({ now: clock });
     const value = context.state('a', () => ({}));
     now += 60 * MINUTE;

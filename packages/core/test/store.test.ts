@@ -25,7 +25,7 @@ describe('createStore', () => {
 
   beforeEach(() => (store = createStore()));
 
-  it('counts the changes taken in, from 1, also an empty first one', () => {
+  it('counts applied changes, from 1, including an empty first one', () => {
     expect(store.state.revision).to.equal(0);
     put({});
     expect(store.state.revision).to.equal(1);
@@ -33,7 +33,7 @@ describe('createStore', () => {
     expect(store.state.revision).to.equal(2);
   });
 
-  it('records what was learned of several resources as one change', () => {
+  it('records observations of several resources as one change', () => {
     put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
     const { revision } = store.state;
     const learned = { problems: [], notes: ['certificate replaced'] };
@@ -44,14 +44,14 @@ describe('createStore', () => {
     expect(store.state.revision).to.equal(revision + 1);
   });
 
-  it('gives the keys of which something changed', () => {
+  it('returns the changed keys', () => {
     expect(put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` })).to.deep.equal([KEY, 'Upstream/gw-system/b']);
     expect(put({ 'a.yaml': `${upstream('a')}---\n${upstream('b', 81)}` })).to.deep.equal(['Upstream/gw-system/b']);
     expect(put({ 'a.yaml': undefined })).to.deep.equal([KEY, 'Upstream/gw-system/b']);
     expect(store.state.stored.size).to.equal(0);
   });
 
-  it('takes the same content again as no change', () => {
+  it('treats the same content as no change', () => {
     put({ 'a.yaml': upstream('a'), 'b.yaml': 'x: [' });
     const { state } = store;
     expect(put({ 'a.yaml': upstream('a'), 'b.yaml': 'x: [' })).to.deep.equal([]);
@@ -77,7 +77,7 @@ describe('createStore', () => {
     expect(stored()).not.to.have.property('written');
   });
 
-  it('keeps the last good version of a refused one', () => {
+  it('keeps the last good version of a rejected resource', () => {
     put({ 'a.yaml': upstream('a', 80) });
     put({ 'a.yaml': upstream('a', 'many') });
     expect(stored()).to.deep.include({ key: KEY, stale: true });
@@ -88,7 +88,7 @@ describe('createStore', () => {
     expect([port(), stored()!.stale, codes()]).to.deep.equal([81, false, []]);
   });
 
-  it('has nothing in use of a resource that was never good, or was deleted in between', () => {
+  it('uses nothing of a resource that was never good, or was deleted in between', () => {
     put({ 'a.yaml': upstream('a', 'many') });
     expect(stored()).to.deep.include({ resource: undefined, stale: false });
     put({ 'a.yaml': upstream('a') });
@@ -97,7 +97,7 @@ describe('createStore', () => {
     expect(stored()).to.deep.include({ resource: undefined, stale: false });
   });
 
-  it('keeps all that was in a file that cannot be read as a whole', () => {
+  it('keeps all resources of a file that becomes unreadable', () => {
     put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
     for (const broken of ['', '- list', '{', 'a: 1\na: 2']) {
       put({ 'a.yaml': broken });
@@ -123,21 +123,21 @@ describe('createStore', () => {
     expect(stored(never)).to.equal(undefined);
   });
 
-  it('keeps a resource whose kind or name can no longer be told, and takes its neighbours in', () => {
+  it('keeps a resource whose kind or name becomes unreadable, and applies its neighbors', () => {
     put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
     put({ 'a.yaml': `${upstream('a').replace('Upstream', 'Upstraem')}---\n${upstream('b', 81)}` });
     expect([port(), stored()!.stale, codes()]).to.deep.equal([80, true, ['UNKNOWN_KIND']]);
     expect(port('Upstream/gw-system/b')).to.equal(81);
   });
 
-  it('takes a resource away with its document, or with a file that has only comments', () => {
+  it('removes a resource with its document, or with a file that has only comments', () => {
     put({ 'a.yaml': upstream('a') });
     put({ 'a.yaml': '# nothing\n' });
     expect(stored()).to.equal(undefined);
     expect(store.state.unfiled.map(({ code }) => code)).to.deep.equal(['NO_DOCUMENT']);
   });
 
-  it('files a broken document under its resource', () => {
+  it('assigns a broken document to its resource', () => {
     put({ 'a.yaml': upstream('a') });
     put({ 'a.yaml': `${upstream('a')}  bad: indentation\n` });
     expect([port(), codes()]).to.deep.equal([80, ['YAML_SYNTAX']]);
@@ -145,7 +145,7 @@ describe('createStore', () => {
   });
 
   describe('with one kind, namespace and name twice', () => {
-    it('takes none of them, whatever their order, and names all places', () => {
+    it('rejects all of them in any order, and names all positions', () => {
       const results = [
         [{ 'a.yaml': upstream('a', 1), 'b.yaml': upstream('a', 2) }],
         [{ 'b.yaml': upstream('a', 2), 'a.yaml': upstream('a', 1) }],
@@ -162,13 +162,13 @@ describe('createStore', () => {
       ]);
     });
 
-    it('refuses both of one file', () => {
+    it('rejects both in one file', () => {
       put({ 'a.yaml': `${upstream('a', 1)}---\n${upstream('a', 2)}` });
       expect(codes()).to.deep.equal(['DUPLICATE_RESOURCE', 'DUPLICATE_RESOURCE']);
       expect(stored()!.issues.map(({ origin }) => origin.line)).to.deep.equal([1, 6]);
     });
 
-    it('leaves in use what was', () => {
+    it('keeps the version that was in use', () => {
       put({ 'b.yaml': upstream('a', 2) });
       put({ 'a.yaml': upstream('a', 1) });
       expect([port(), stored()!.stale]).to.deep.equal([2, true]);
@@ -176,7 +176,7 @@ describe('createStore', () => {
       expect(port()).to.equal(2);
     });
 
-    it('heals when one is left', () => {
+    it('recovers when one is left', () => {
       put({ 'a.yaml': upstream('a', 1), 'b.yaml': upstream('a', 2), 'c.yaml': upstream('a', 3) });
       put({ 'a.yaml': undefined });
       expect(codes()).to.have.length(2);
@@ -184,20 +184,20 @@ describe('createStore', () => {
       expect([port(), stored()!.stale, codes()]).to.deep.equal([2, false, []]);
     });
 
-    it('takes a move to another file as no duplicate', () => {
+    it('does not treat a move to another file as a duplicate', () => {
       put({ 'a.yaml': upstream('a', 1) });
       put({ 'b.yaml': upstream('a', 1), 'a.yaml': undefined });
       expect([port(), codes(), stored()!.resource!.origin.file]).to.deep.equal([1, [], 'b.yaml']);
     });
 
-    it('takes a document rather than a memory of an unreadable file', () => {
+    it('prefers a document over the last good version of an unreadable file', () => {
       put({ 'a.yaml': upstream('a', 1) });
       put({ 'a.yaml': '{', 'b.yaml': upstream('a', 2) });
       expect([port(), codes()]).to.deep.equal([2, []]);
     });
   });
 
-  describe('with Settings that are refused', () => {
+  describe('with rejected Settings', () => {
     const SETTINGS = 'Settings/gw-system/default' as ResourceKey;
     const settings = (spec: string): Record<string, string> => ({
       's.yaml': `{apiVersion: gw.vendor.io/v1, kind: Settings, metadata: {name: default}, spec: ${spec}}`,
@@ -207,20 +207,20 @@ describe('createStore', () => {
       return { spec: resource?.spec, stale, partial };
     };
 
-    it('uses the first ones without the fields that are wrong', () => {
+    it('uses the first ones without the invalid fields', () => {
       put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999, requestTimeout: soon}, unknown: 1}'));
       const extauth = { userIdHeader: 'x-who', failureModeAllow: false };
       expect(inUse()).to.deep.equal({ spec: { extauth }, stale: true, partial: true });
       expect(codes(SETTINGS)).to.have.length(3);
     });
 
-    it('follows what is written as long as none was good', () => {
+    it('follows changes while none was good', () => {
       put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999}}'));
       put(settings('{extauth: {userIdHeader: x-whom, statusOnError: 999}}'));
       expect(inUse().spec).to.deep.equal({ extauth: { userIdHeader: 'x-whom', failureModeAllow: false } });
     });
 
-    it('goes back to the last good ones, and not to a part', () => {
+    it('returns to the last good ones, not to a part', () => {
       put(settings('{extauth: {userIdHeader: x-who, statusOnError: 999}}'));
       put(settings('{extauth: {userIdHeader: x-who}}'));
       expect(inUse()).to.deep.equal({ spec: { extauth: { userIdHeader: 'x-who' } }, stale: false, partial: undefined });
@@ -228,25 +228,25 @@ describe('createStore', () => {
       expect(inUse()).to.deep.equal({ spec: { extauth: { userIdHeader: 'x-who' } }, stale: true, partial: undefined });
     });
 
-    it('demands policies where a field of rbac is wrong', () => {
+    it('requires policies if a field of rbac is invalid', () => {
       put(settings('{rbac: {requireRbac: maybe}}'));
       expect(inUse().spec).to.deep.equal({ rbac: { requireRbac: true } });
     });
 
-    it('lets nobody pass unjudged where a field of extauth is wrong, and does elsewhere', () => {
+    it('fails closed if a field of extauth is invalid, and not otherwise', () => {
       put(settings('{extauth: {failureModeAllow: true, statusOnError: 999}}'));
       expect(inUse().spec).to.deep.equal({ extauth: { failureModeAllow: false } });
       put(settings('{extauth: {failureModeAllow: true}, unknown: 1}'));
       expect(inUse().spec).to.deep.equal({ extauth: { failureModeAllow: true } });
     });
 
-    it('uses nothing where the whole is no object', () => {
+    it('uses nothing if the spec is not an object', () => {
       put(settings('7'));
       expect(inUse()).to.deep.equal({ spec: undefined, stale: false, partial: undefined });
     });
   });
 
-  it('gives secrets, the same object as long as a secret does not change', () => {
+  it('returns secrets, the same object while a secret does not change', () => {
     const secret = (value: string): string =>
       `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: Opaque\nstringData: {key: ${value}}\n`;
     const get = () => secretsOf(store.state.stored).get({ name: 's', namespace: 'gw-system' });

@@ -6,13 +6,13 @@ import { cookieNameProblem, hideCookies, hostPrefix } from '../../src/http/cooki
 describe('names of cookies', () => {
   const attributes = { secure: true, path: '/', domain: undefined };
 
-  it('carry __Host- for secure cookies of one host and all its paths only', () => {
+  it('have __Host- only for secure cookies of one host and all its paths', () => {
     expect(hostPrefix(attributes)).to.equal('__Host-');
     for (const other of [{ secure: false }, { path: '/shop' }, { path: '' }, { domain: 'example.com' }])
       expect(hostPrefix({ ...attributes, ...other }), JSON.stringify(other)).to.equal('');
   });
 
-  it('that browsers do not keep are a problem', () => {
+  it('are reported if browsers reject them', () => {
     for (const name of ['session', '__Host-session', '__Secure-x', 'a.b-c_d'])
       expect(cookieNameProblem(name, attributes), name).to.equal(undefined);
     for (const name of ['', 'a b', 'a=b', 'a;b', 'a,b', 'ä'])
@@ -29,7 +29,7 @@ describe('names of cookies', () => {
     return facts.header('cookie');
   };
 
-  it('that are hidden go, and the others stay', () => {
+  it('are removed if hidden, and the others stay', () => {
     expect(after('a=1; sid=x; b="2;=3"; sid=y', /^sid$/)).to.equal('a=1; b="2; =3"');
     expect(after(' sid = x ;a=1', /^sid$/)).to.equal('a=1');
     expect(after('sid', /^sid$/)).to.equal(undefined);

@@ -11,12 +11,12 @@ describe('reserved headers', () => {
     'x-envoy-peer',
     'TE',
   ])
-    it(`keeps ${name} from clients`, () => expect(isIdentityHeader(name)).to.equal(true));
+    it(`reserves ${name}`, () => expect(isIdentityHeader(name)).to.equal(true));
 
   for (const name of ['x-page', 'user-agent', 'accept-language', 'api_key', 'x-trace'])
-    it(`leaves ${name} to clients`, () => expect(isIdentityHeader(name)).to.equal(false));
+    it(`does not reserve ${name}`, () => expect(isIdentityHeader(name)).to.equal(false));
 
-  it('finds every name that resources have the gateway set', () => {
+  it('contains every header name that resources can set', () => {
     const specs = [
       {
         virtualHost: {

@@ -12,7 +12,7 @@ const denied = (more: object = {}) =>
   new GatewayError('no', { code: 'ERR_X_DENIED', status: 403, headers: { 'x-a': '1' }, ...more });
 
 describe('forPeople', () => {
-  it('keeps status and headers, and has code, message and request id on the page', () => {
+  it('keeps status and headers, and shows code, message and request id', () => {
     const page = forPeople(errorResponse(denied(), 'r-1'), reader());
     expect(page).to.include({ status: 403, contentType: 'text/html; charset=utf-8' });
     expect(page.headers).to.include.members(['x-a', 'no-store', VARY]);
@@ -51,7 +51,7 @@ describe('forPeople', () => {
 });
 
 describe('withPage', () => {
-  it('writes the page of a denial out, with its headers and where its forms may go', () => {
+  it('renders the page of a denial, with its headers and form targets', () => {
     const page = { templates: ['log-out'], status: 200, title: 'Log out?', message: '' };
     const headers = ['set-cookie', 'a=b'];
     const out = withPage(

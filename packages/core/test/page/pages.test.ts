@@ -10,7 +10,7 @@ const content: PageContent = {
 };
 
 describe('createPages', () => {
-  it('renders the built-in page without a template, with nothing to load and no script', () => {
+  it('renders the built-in page without external resources and scripts', () => {
     const page = createPages().render({ ...content, code: 'ERR_RBAC_DENIED', requestId: 'r-1', user: 'ann' });
     expect(page).to.match(/^<!doctype html>/);
     for (const text of ['<h1>Access denied</h1>', 'RBAC: access denied', 'signed in as ann', 'ERR_RBAC_DENIED', 'r-1'])
@@ -20,7 +20,7 @@ describe('createPages', () => {
     expect(createPages().policy()).to.contain("default-src 'none'").and.contain("form-action 'self'");
   });
 
-  it('escapes every text, and expands no placeholder inside a text', () => {
+  it('escapes every text, and expands no placeholder inside it', () => {
     const hostile: PageContent = {
       ...content,
       title: HOSTILE,
@@ -39,12 +39,12 @@ describe('createPages', () => {
   });
 
   for (const href of ['javascript:alert(1)', '//evil.example', '/\\evil.example', 'data:text/html,x', 'logout']) {
-    it(`links to / in place of ${href}`, () => {
+    it(`links to / instead of ${href}`, () => {
       expect(createPages().render({ ...content, links: [{ href, text: 'x' }] })).to.contain('<a href="/">x</a>');
     });
   }
 
-  it('takes the most specific template of the operator', () => {
+  it('uses the most specific template of the operator', () => {
     const pages = createPages(
       new Map([
         ['403', 'only 403: {{status}} {{ message }}'],
@@ -61,7 +61,7 @@ describe('createPages', () => {
       .and.contain('form-action https://idp.example');
   });
 
-  it('rejects a placeholder it does not know, with its line and the known ones', () => {
+  it('rejects an unknown placeholder, with its line and the known ones', () => {
     expect(() => createPages(new Map([['404', 'a\n{{ secret }}']]))).to.throw(
       '404.html:2: unknown placeholder {{ secret }}: use one of code, content,',
     );
@@ -76,7 +76,7 @@ describe('errorPage', () => {
     expect(links({ logoutPath: '/logout' })).to.not.include('Switch accounts');
   });
 
-  it('has a title for statuses without one of their own', () => {
+  it('has a default title for other statuses', () => {
     expect(errorPage({ status: 418, body: '' }).title).to.equal('The request was rejected');
     expect(errorPage({ status: 500, body: '' }).title).to.equal('Something went wrong');
   });

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { PARSE_CODES, SCHEMA_CODES } from '../../src/parse/issue-codes.ts';
 import { SEMANTIC_CODES } from '../../src/validate/finding.ts';
 
-describe('the codes of problems', () => {
-  it('stand in a table, each once', () => {
+describe('problem codes', () => {
+  it('are in one table, each once', () => {
     const source = join(import.meta.dirname, '../../src');
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const used = files.flatMap((name) =>

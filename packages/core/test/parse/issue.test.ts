@@ -16,7 +16,7 @@ describe('groupByCause', () => {
     expect(groupByCause([a, b, c, d])).to.deep.equal([[a, c], [b], [d]]);
   });
 
-  it('leaves equal problems without a cause apart', () => {
+  it('does not group equal problems without a cause', () => {
     expect(groupByCause([issue('a'), issue('a')])).to.have.length(2);
   });
 });

@@ -13,7 +13,7 @@ const found = (text: string | Uint8Array, unit = 'a.yaml'): string[] =>
 const values = (text: string, unit = 'a.yaml'): unknown[] => parseDocuments(text, unit).map(({ value }) => value);
 
 describe('parseDocuments', () => {
-  it('reads several YAML documents with the place of each', () => {
+  it('reads several YAML documents with their positions', () => {
     const written = parseDocuments('# first\na: 1\n---\n# second\n\nb: [x, y]\n---\n---\n  c: {d: e}\n', 'dir/a.yaml');
     expect(written.map(({ value }) => value)).to.deep.equal([{ a: 1 }, { b: ['x', 'y'] }, { c: { d: 'e' } }]);
     expect(written.map(({ origin }) => `${origin.file}:${origin.line}:${origin.column}`)).to.deep.equal([
@@ -24,7 +24,7 @@ describe('parseDocuments', () => {
     expect(written.every(({ unit, issues }) => unit === 'dir/a.yaml' && issues.length === 0)).to.equal(true);
   });
 
-  it('tells the place of keys and values, and of the nearest parent of what is missing', () => {
+  it('reports positions of keys and values, and of the nearest parent of missing ones', () => {
     const text = 'x: 1\n---\nspec:\n  routes:\n    - name: "a"\n    - name: >\n        long\n  none:\n';
     const [, written] = parseDocuments(text, 'a.yaml');
     const place = (path: (string | number)[], on?: 'key' | 'value'): string => {
@@ -42,14 +42,14 @@ describe('parseDocuments', () => {
     expect(place(['elsewhere'])).to.equal('3:1');
   });
 
-  it('reads JSON by the rules of JSON, with places', () => {
+  it('reads JSON by the rules of JSON, with positions', () => {
     const [written] = parseDocuments('{\n\t"a": {"b": [1, true, null, "\\u00e9"]}\n}\n', 'a.json');
     expect(written!.value).to.deep.equal({ a: { b: [1, true, null, 'é'] } });
     expect(written!.locate(['a', 'b', 1])).to.include({ line: 2, column: 17 });
     expect(written!.locate(['a', 'b'])).to.include({ line: 2, column: 8 });
   });
 
-  it('gives each item of a list as a resource of its own, with its place', () => {
+  it('returns each item of a list as a separate resource, with its position', () => {
     const text = 'apiVersion: v1\nkind: List\nitems:\n- kind: A\n  spec: {x: 1}\n- 7\n- kind: B\n';
     const [first, second, third] = parseDocuments(text, 'a.yaml');
     expect([first!.value, third!.value]).to.deep.equal([{ kind: 'A', spec: { x: 1 } }, { kind: 'B' }]);
@@ -59,7 +59,7 @@ describe('parseDocuments', () => {
     expect(values('kind: UpstreamList\nitems:\n- kind: Upstream\n')).to.deep.equal([{ kind: 'Upstream' }]);
   });
 
-  it('writes aliases out', () => {
+  it('resolves aliases', () => {
     const [written] = parseDocuments('a: &x {b: [1]}\nc: *x\n', 'a.yaml');
     const value = written!.value as Record<string, { b: number[] }>;
     expect(value).to.deep.equal({ a: { b: [1] }, c: { b: [1] } });
@@ -110,33 +110,33 @@ describe('parseDocuments', () => {
     ['two JSON texts', '{} {}', ['1:4 JSON_SYNTAX'], 'a.json'],
   ];
   for (const [name, text, expected, unit] of refusals) {
-    it(`refuses ${name} at its place`, () => {
+    it(`rejects ${name} with its position`, () => {
       expect(found(text, unit)).to.deep.equal(expected);
       for (const issue of expected) expect(PARSE_CODES).to.have.property(issue.split(' ')[1]!);
       expect(parseDocuments(text, unit ?? 'a.yaml').every(({ value }) => value === undefined)).to.equal(true);
     });
   }
 
-  it('names both places of a duplicate key', () => {
+  it('names both positions of a duplicate key', () => {
     const [written] = parseDocuments('x: 1\n---\na: 1\na: 2\n', 'a.yaml').slice(1);
     expect(written!.issues[0]!.message).to.equal('duplicate key "a", first written at 3:1');
     expect(written!.issues[0]!.origin).to.deep.equal({ file: 'a.yaml', line: 4, column: 1 });
   });
 
-  it('places inside a text of the second document, or at its key where the text does not show it', () => {
+  it('locates a problem inside a text of the second document, or at its key if ambiguous', () => {
     const [, written] = parseDocuments('x: 1\n---\n# b\na: |\n  one\n  two\nb: 5\n', 'a.yaml');
     expect(written!.locate(['a'], { line: 2, column: 1 })).to.deep.include({ line: 6 });
     expect(written!.locate(['b'], { line: 2, column: 1 })).to.deep.include({ line: 7, column: 1 });
   });
 
-  it('refuses an alias bomb quickly', () => {
+  it('rejects an alias bomb quickly', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let i = 1; i <= 9; i++)
       lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(', ')}]`);
     expect(found(lines.join('\n'))[0]).to.match(/^5:\d+ ALIAS_BOMB$/);
   });
 
-  it('refuses input above the limit, and takes what is within', () => {
+  it('rejects input above the limit, and accepts input within', () => {
     const text = `a: ${'x'.repeat(5 * 1024 * 1024)}\n`;
     expect(found(text)).to.deep.equal([]);
     expect(parseDocuments('a: 12345\n', 'a.yaml', { maxFileBytes: 8 }).map((written) => at(written))).to.deep.equal([
@@ -151,7 +151,7 @@ describe('parseDocuments', () => {
     expect(written.map(({ issues }) => issues.length)).to.deep.equal([0, 1, 1, 1, 1, 1, 0]);
   });
 
-  it('says which resource a broken document is', () => {
+  it('identifies the resource of a broken document', () => {
     const yaml = 'kind: Upstream\nmetadata:\n  labels: {name: no}\n  name: "u" # c\n  namespace: n\nspec: [\n';
     const json = '{\n  "kind": "Upstream",\n  "metadata": {\n    "name": "u",\n    "namespace": "n"\n  },\n  x\n}\n';
     const flow = 'kind: Upstream\nmetadata: {labels: {name: no}, name: "u", namespace: n} # c\nspec: [\n';
@@ -165,7 +165,7 @@ describe('parseDocuments', () => {
     }
   });
 
-  it('warns of a file that has only comments', () => {
+  it('warns about a file with only comments', () => {
     const [written] = parseDocuments('# nothing\n---\n# more\n', 'a.yaml');
     expect(written!.value).to.equal(undefined);
     expect(written!.issues).to.have.length(1);
@@ -184,7 +184,7 @@ describe('parseDocuments', () => {
     }
   });
 
-  it('takes directives, end markers and Windows line ends', () => {
+  it('accepts directives, end markers and Windows line endings', () => {
     expect(values('%YAML 1.2\n---\na: 1\n...\n# c\n%YAML 1.2\n---\nb: 2\n...\n')).to.deep.equal([{ a: 1 }, { b: 2 }]);
     expect(values('a: 1\r\n---\r\nb:\r\n  - c\r\n')).to.deep.equal([{ a: 1 }, { b: ['c'] }]);
     expect(values('a: |\n  x\n  --- y\nb: "---"\n')).to.deep.equal([{ a: 'x\n--- y\n', b: '---' }]);

@@ -13,12 +13,12 @@ function places(yaml: string): { told: string; written: string } {
 
 const HEAD = 'kind: A\nmetadata: { name: a }\nspec:\n';
 
-describe('a place inside the text of a field', () => {
+describe('a position inside the text of a field', () => {
   for (const [what, yaml] of [
     ['a literal block', `${HEAD}  text: |\n    one\n      two here\n`],
     ['a literal block that begins with empty lines', `${HEAD}  text: |\n\n\n    one here\n`],
     ['a literal block with a comment and signs', `${HEAD}  text: |- # a "note"\n    one\n    here\n`],
-    ['a literal block that says how deep it is', `${HEAD}  text: |2\n      one\n    here\n`],
+    ['a literal block with an indentation indicator', `${HEAD}  text: |2\n      one\n    here\n`],
     ['a folded block', `${HEAD}  text: >\n    one\n    two\n\n    three here\n`],
     ['a plain text of several lines', `${HEAD}  text: one\n    two\n    three here\n`],
     ['a text in single quotes', `${HEAD}  text: 'it''s\n    one here'\n`],
@@ -34,7 +34,7 @@ describe('a place inside the text of a field', () => {
     });
   }
 
-  it('is that of the field where it cannot be told', () => {
+  it('is that of the field if it is ambiguous', () => {
     const [document] = parseDocuments(`${HEAD}  first: &a |\n    one here\n  text: *a\n`, 'a.yaml');
     expect(document!.locate(['spec', 'text'], { line: 1, column: 5 })).to.include({ line: 6, column: 3 });
     expect(document!.locate(['spec', 'text'], { line: 9, column: 5 })).to.include({ line: 6, column: 3 });

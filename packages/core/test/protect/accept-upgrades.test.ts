@@ -46,13 +46,13 @@ describe('acceptUpgrades', () => {
     expect(await upgrade('/chat/x')).to.equal('chat /x /chat /outer/chat');
   });
 
-  it('takes / for every path', async () => {
+  it('accepts / for every path', async () => {
     acceptUpgrades(server, { '/': tell('all') });
     expect(await upgrade('/a?b')).to.equal('all /a?b  /a?b');
   });
 
   for (const path of ['/', '/chats', '/CHAT', '//chat', '/x/chat', 'http://a/chat', '/%63hat']) {
-    it(`rejects a path that is none of them: ${path}`, async () => {
+    it(`rejects an unknown path: ${path}`, async () => {
       acceptUpgrades(server, { '/chat': tell('chat') });
       expect(await upgrade(path)).to.equal('HTTP/1.1 404 Not Found');
     });
@@ -67,7 +67,7 @@ describe('acceptUpgrades', () => {
     expect(await upgrade('/chat')).to.match(/^chat /);
   });
 
-  it('throws for paths without a slash and chains that are none', () => {
+  it('throws for paths without a slash and invalid chains', () => {
     const chain = tell('x');
     for (const chains of [{ chat: chain }, { '': chain }, { '/a?b': chain }, { '/chat': (() => {}) as never }]) {
       expect(() => acceptUpgrades(server, chains as unknown as Record<string, ProtectedHandler>))

@@ -72,7 +72,7 @@ describe('protect', () => {
     expect(seen).to.deep.equal(['a', 'b']);
   });
 
-  it('runs all handlers before the last for an upgrade, and then its upgrade', async () => {
+  it('runs all handlers but the last for an upgrade, then its upgrade', async () => {
     const seen: string[] = [];
     const later: Handler = (_req, _res, next) => void setTimeout(() => (seen.push('later'), next()), 5);
     const last = echo();
@@ -96,7 +96,7 @@ describe('protect', () => {
   };
   for (const [how, guard] of Object.entries(refusing)) {
     for (const place of ['first', 'second']) {
-      it(`writes the refusal of the ${place} handler to the socket and closes it: ${how}`, async () => {
+      it(`writes the rejection of the ${place} handler to the socket and closes it: ${how}`, async () => {
         const last = echo();
         const port = await serve(place === 'first' ? protect(guard, pass, last) : protect(pass, guard, last));
         const text = await upgrade(port);
@@ -109,7 +109,7 @@ describe('protect', () => {
     }
   }
 
-  it('closes the connection when a handler throws after it called next', async () => {
+  it('closes the connection if a handler throws after calling next', async () => {
     const port = await serve(
       protect(
         pass,
@@ -147,7 +147,7 @@ describe('protect', () => {
     expect(text).to.not.match(/secret/);
   });
 
-  it('hands recorded header changes to the upgrade', async () => {
+  it('passes recorded header changes to the upgrade', async () => {
     const concern: Concern<object> = {
       name: 'user',
       option: 'user',
@@ -161,7 +161,7 @@ describe('protect', () => {
     expect(await upgrade(port)).to.match(/hello alice$/);
   });
 
-  it('adds headers of the response to that of the upgrade, as renewed cookies', async () => {
+  it('adds response headers, such as renewed cookies, to the upgrade response', async () => {
     const renew: Handler = (_req, res, next) => {
       res.appendHeader('set-cookie', 'a=1').appendHeader('set-cookie', 'b=2');
       next();
@@ -183,7 +183,7 @@ describe('protect', () => {
     expect(text).to.not.match(/content-length|other/);
   });
 
-  it('runs the rest once if a handler calls next twice, and takes null for no error', async () => {
+  it('runs the rest once if a handler calls next twice, and treats null as no error', async () => {
     let runs = 0;
     const twice: Handler = (_req, _res, next) => (next(null as never), next());
     const port = await serve(protect(twice, (_req, res) => void res.end(String(++runs))));
@@ -191,14 +191,14 @@ describe('protect', () => {
     expect(runs).to.equal(1);
   });
 
-  it('takes a rejection without a reason for an error', async () => {
+  it('treats a rejection without a reason as an error', async () => {
     const last = echo();
     const port = await serve(protect((() => Promise.reject()) as unknown as Handler, last));
     expect(await upgrade(port)).to.match(/^HTTP\/1\.1 500 /);
     expect(last.upgraded).to.have.length(0);
   });
 
-  it('adds no second response to an upgrade that has begun and then throws', async () => {
+  it('adds no second response to an upgrade that throws after it started', async () => {
     const failing: Handler = Object.assign(((_req, res) => void res.end()) as Handler, {
       upgrade(_req: IncomingMessage, socket: Socket) {
         socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
@@ -208,14 +208,14 @@ describe('protect', () => {
     expect(await upgrade(await serve(protect(pass, failing)))).to.not.match(/500/);
   });
 
-  it('works as a part of another chain', async () => {
+  it('works inside another chain', async () => {
     const last = echo();
     const port = await serve(protect(pass, protect(refuse, last)));
     expect(await upgrade(port)).to.match(/^HTTP\/1\.1 401 /);
     expect(last.upgraded).to.have.length(0);
   });
 
-  it('survives a client that leaves while a handler decides', async () => {
+  it('survives a disconnect while a handler decides', async () => {
     const asked = Promise.withResolvers<() => void>();
     const last = echo();
     const port = await serve(protect((_req, _res, next) => asked.resolve(next), last));
@@ -231,7 +231,7 @@ describe('protect', () => {
     expect(last.upgraded).to.have.length(0);
   });
 
-  it('answers an upgrade that throws', async () => {
+  it('responds to an upgrade that throws', async () => {
     const failing: Handler = Object.assign(((_req, res) => void res.end()) as Handler, {
       upgrade() {
         throw new Error('secret');
@@ -242,7 +242,7 @@ describe('protect', () => {
     expect(text).to.not.match(/secret/);
   });
 
-  it('throws for handlers that are none', () => {
+  it('throws for invalid handlers', () => {
     for (const handlers of [[], [undefined], [pass, {}], [pass, null]]) {
       expect(() => protect(...(handlers as Handler[])))
         .to.throw(GatewayError)
@@ -251,7 +251,7 @@ describe('protect', () => {
     server = createServer();
   });
 
-  it('leaves what is thrown behind it to the caller', () => {
+  it('rethrows errors of later handlers to the caller', () => {
     server = createServer();
     const mine = new Error('mine');
     const chain = protect(pass, pass);
@@ -280,7 +280,7 @@ describe('protect', () => {
   });
 
   describe('onlyProtected', () => {
-    it('rejects an upgrade that passed no chain', async () => {
+    it('rejects an upgrade outside a chain', async () => {
       const last = echo();
       const guarded = Object.assign(((_req, res) => void res.end()) as Handler, {
         upgrade: onlyProtected(last.upgrade!, silentLoggers.get('http')),
@@ -311,10 +311,10 @@ describe('protect', () => {
       );
       return outcome!;
     }
-    it('resolves true for a request that was passed on', async () => {
+    it('resolves with true for a request that continues', async () => {
       expect(await outcomeOf(pass)).to.equal(true);
     });
-    it('resolves with false for a request that got a response', async () => {
+    it('resolves with false after a response', async () => {
       expect(await outcomeOf((_req, res) => void res.end('x'))).to.equal(false);
     });
     it('rejects with the error', async () => {

@@ -19,7 +19,7 @@ function* walk(schema: Schema, path: string): Generator<[string, Schema]> {
 const everything = [...KINDS.values()].flatMap(({ kind, schema }) => [...walk(schema as TSchema as Schema, kind)]);
 
 describe('the kinds', () => {
-  it('are those that resources may have', () => {
+  it('are the kinds of resources', () => {
     expect([...KINDS.keys()].toSorted()).deep.equal([...KIND_NAMES].toSorted());
   });
 
@@ -31,13 +31,13 @@ describe('the kinds', () => {
     expect(findKind('pod')).equal(undefined);
   });
 
-  it('take Settings under both groups', () => {
+  it('accept Settings in both groups', () => {
     expect(KINDS.get('Settings')?.apiVersions).deep.equal(['settings.gw.vendor.io/v1', 'gw.vendor.io/v1']);
   });
 });
 
 describe('the schemas', () => {
-  it('describe every field in a sentence', () => {
+  it('describe every field with a sentence', () => {
     const silent = everything.flatMap(([path, { properties = {} }]) =>
       Object.entries(properties as Schema)
         .filter(([, field]) => !/^[A-Z`].*[.]$/s.test((field as Schema)['description'] ?? ''))
@@ -46,12 +46,12 @@ describe('the schemas', () => {
     expect(silent).deep.equal([]);
   });
 
-  it('know three levels of support', () => {
+  it('have three levels of support', () => {
     const levels = new Set(everything.map(([, schema]) => schema['x-support'] ?? 'yes'));
     expect([...levels].toSorted()).deep.equal(['notYet', 'refused', 'yes']);
   });
 
-  it('give one name to one block only', () => {
+  it('use each block name once', () => {
     const blocks = new Map<string, object>();
     for (const [path, { title, properties }] of everything) {
       if (title === undefined) continue;
@@ -61,7 +61,7 @@ describe('the schemas', () => {
     expect(blocks.size).greaterThan(80);
   });
 
-  it('name only known fields in one-ofs, required lists and keys beside options', () => {
+  it('refer only to known fields in one-ofs, required lists and keys beside options', () => {
     for (const [path, schema] of everything) {
       const known = Object.keys(schema['properties'] ?? {});
       const members = (schema['x-oneof'] ?? []).flatMap((rule: { members: string[] }) => rule.members);
@@ -71,7 +71,7 @@ describe('the schemas', () => {
     }
   });
 
-  it('have defaults of the type they are for', () => {
+  it('have defaults of the right type', () => {
     const ajv = new Ajv({ strict: false });
     for (const [path, schema] of everything) {
       if (schema['default'] === undefined || schema['properties']) continue;
@@ -80,7 +80,7 @@ describe('the schemas', () => {
   });
 
   for (const info of KINDS.values()) {
-    it(`make a JSON Schema of ${info.kind} that an editor can use`, () => {
+    it(`generate a JSON Schema of ${info.kind} for editors`, () => {
       const schema = resourceSchema(info, 'editor');
       const validate = new Ajv({ strict: false }).compile(schema);
       const frame = { apiVersion: info.apiVersions[0], kind: info.kind, metadata: { name: 'x' } };
@@ -91,7 +91,7 @@ describe('the schemas', () => {
     });
   }
 
-  it('let an editor take what may stand beside options, and enums by number', () => {
+  it('accept fields beside options and enums by number in editors', () => {
     const validate = new Ajv({ strict: false }).compile(resourceSchema(KINDS.get('VirtualService')!, 'editor'));
     const route = { redirectAction: { responseCode: 3 }, rbac: { disable: true }, jwt: { disable: true } };
     const spec = { virtualHost: { headerManipulation: { requestHeadersToRemove: ['x'] }, routes: [route] } };

@@ -24,7 +24,7 @@ describe('redact', () => {
     });
   });
 
-  it('hides what an address carries beside the place it names', () => {
+  it('hides credentials in an address', () => {
     const config = {
       kind: 'AuthConfig',
       spec: { host: 'rediss://u:p@redis:6379', url: 'https://auth.example.com/?key=k' },
@@ -35,7 +35,7 @@ describe('redact', () => {
     });
   });
 
-  it('shows the public part of keys and hides what is private in them', () => {
+  it('shows the public part of keys and hides the private one', () => {
     const inline = (key: string) => redact({ jwks: { local: { key } } }).jwks.local.key;
     const rsa = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
     expect(JSON.parse(inline(JSON.stringify({ keys: [{ ...rsa, d: 'MARKER', qi: 'MARKER' }] })))).to.deep.equal({
@@ -104,7 +104,7 @@ describe('redact', () => {
     expect(JSON.stringify(redact({ kind: 'Secret', metadata: { annotations } }))).to.not.contain('MARKER');
   });
 
-  it('hides what a condition compares the header of a credential with', () => {
+  it('hides the value in a condition on a credential header', () => {
     const headers = ['exactMatch', 'prefixMatch', 'suffixMatch', 'regexMatch'].map((field) => ({
       name: 'Authorization',
       [field]: 'MARKER',
@@ -112,7 +112,7 @@ describe('redact', () => {
     expect(JSON.stringify(redact({ headers }))).to.not.contain('MARKER');
   });
 
-  it('takes no longer than a text is long, and hides what is nested too deeply', () => {
+  it('takes linear time, and hides deeply nested values', () => {
     const long = 300_000;
     const texts = [
       'a'.repeat(long),

@@ -13,7 +13,7 @@ describe('redactRejected', () => {
     expect(redactRejected(document, [issue('BAD_ENUM', 'spec', 'configs')])).to.deep.equal(shown);
   });
 
-  it('hides values whose place the schema does not know, which may be misspelt secrets', () => {
+  it('hides values of unknown fields, which may be misspelt secrets', () => {
     const document = { kind: 'Upstream', spec: { list: [{ pasword: { any: 'MARKER' }, port: 1 }] }, other: 'MARKER' };
     const issues = [
       issue('UNKNOWN_KEY', 'spec', 'list', 0, 'pasword'),
@@ -27,7 +27,7 @@ describe('redactRejected', () => {
     });
   });
 
-  it('shows of a Secret its type, its name and its keys', () => {
+  it('shows only type, name and keys of a Secret', () => {
     const document = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -42,13 +42,13 @@ describe('redactRejected', () => {
     });
   });
 
-  it('leaves out a copy of the resource in an annotation', () => {
+  it('omits a copy of the resource in an annotation', () => {
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': 'MARKER', note: 'a' };
     const shown = redactRejected({ kind: 'Upstream', metadata: { name: 'a', annotations } }, []);
     expect(shown).to.deep.equal({ kind: 'Upstream', metadata: { name: 'a', annotations: { note: 'a' } } });
   });
 
-  it('returns nothing for what is no object', () => {
+  it('returns nothing for a value that is not an object', () => {
     expect(redactRejected('text', [])).to.equal(undefined);
   });
 });

@@ -5,7 +5,7 @@ describe('seal', () => {
   const key = new Uint8Array(32).fill(7);
   const sealed = seal(key, 'a', 'text');
 
-  it('opens with the same key and purpose only', () => {
+  it('opens only with the same key and purpose', () => {
     expect(unseal(key, 'a', sealed)).to.equal('text');
     expect(unseal(key, 'b', sealed)).to.equal(undefined);
     expect(unseal(new Uint8Array(32), 'a', sealed)).to.equal(undefined);
@@ -34,7 +34,7 @@ describe('seal', () => {
     expect(keyedDigest(key, 'abc')).to.equal('En2kztaoObj2EYvCRGhNJmPnDLX_Ct7vyonX501aBSU');
   });
 
-  it('derives another key for another use', () => {
+  it('derives a different key for another use', () => {
     const secret = 'a secret of more than thirty-two bytes';
     expect(deriveKey(secret, 'one')).to.have.length(32);
     expect(deriveKey(secret, 'one')).to.deep.equal(deriveKey(secret, 'one'));

@@ -42,7 +42,7 @@ describe('the secret fields of the schemas', () => {
     });
   }
 
-  it('are all fields whose names are those of secrets', () => {
+  it('include all fields with names of secrets', () => {
     const unmarked = [...KINDS.values()].flatMap(({ kind, schema }) =>
       [...plainTexts(schema as unknown as Field)].filter(isSecretName).map((name) => `${kind} ${name}`),
     );

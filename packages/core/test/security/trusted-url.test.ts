@@ -26,7 +26,7 @@ describe('a trusted URL', () => {
     });
   }
 
-  it('is on this machine only where its host is loopback', () => {
+  it('is on this machine only if its host is loopback', () => {
     expect(isLoopbackUrl('http://127.0.0.1/')).to.equal(true);
     expect(isLoopbackUrl('https://[::1]/')).to.equal(true);
     expect(isLoopbackUrl('https://127.0.0.1.example.com/')).to.equal(false);

@@ -71,7 +71,7 @@ describe('certificate files of resources', () => {
   const metric = (path: string): number =>
     (metrics.list().find(({ name }) => name.path === `certificate_files.${path}`) as any).stat.value;
 
-  it('are read with the resource that names them, and are no problem when valid', async () => {
+  it('are read with the resource that names them, without a problem if valid', async () => {
     put('server');
     await start();
     expect(served()).to.equal('server');
@@ -79,7 +79,7 @@ describe('certificate files of resources', () => {
     expect(controlPlane.state!.revision).to.equal(1);
   });
 
-  it('are a problem of the resource when they are missing, with its file, line and field', async () => {
+  it('are reported if missing, with file, line and field of the resource', async () => {
     await start();
     expect(served()).to.equal(undefined);
     expect(status().state).to.equal('Rejected');
@@ -105,7 +105,7 @@ describe('certificate files of resources', () => {
     expect(metric('update_success')).to.equal(1);
   });
 
-  it('may be replaced one after the other: a pair that does not fit yet is no problem', async () => {
+  it('may be replaced one after the other: a temporary mismatch is not reported', async () => {
     put('server');
     const { revisions } = await start();
     writeFileSync(join(dir, 'tls.key'), pem('client.key'));
@@ -144,7 +144,7 @@ describe('certificate files of resources', () => {
     'a file of 2 MB': [() => writeFileSync(join(dir, 'tls.crt'), 'x'.repeat(2_000_000)), 'it is larger than'],
   };
   for (const [name, [spoil, message]] of Object.entries(bad)) {
-    it(`stay as they were when replaced by ${name}, which is a warning until it is repaired`, async () => {
+    it(`keep their content when replaced by ${name}, with a warning until repaired`, async () => {
       put('server');
       await start();
       spoil();
@@ -191,7 +191,7 @@ describe('certificate files of resources', () => {
     await until(() => served(join(dir, 'current')) === 'client', 5000);
   });
 
-  it('cost nothing when only their time changes', async () => {
+  it('cause no change when only their modification time changes', async () => {
     put('server');
     const { revisions } = await start();
     for (const file of ['tls.crt', 'tls.key']) {

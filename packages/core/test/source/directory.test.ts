@@ -91,7 +91,7 @@ describe('directorySource', () => {
     ]);
   });
 
-  it('reads once when it is told not to watch', async () => {
+  it('reads once without watch', async () => {
     writeFileSync(path('a.yaml'), upstream('a'));
     await start({ watch: false });
     writeFileSync(path('a.yaml'), upstream('b'));
@@ -99,19 +99,19 @@ describe('directorySource', () => {
     expect(nameIn('a.yaml')).to.equal('a');
   });
 
-  it('refuses to start without its directory', async () => {
+  it('fails to start without its directory', async () => {
     source = directorySource(path('missing'));
     const error = await source.start(() => {}).catch((reason: unknown) => reason);
     expect(error).to.include({ code: 'ERR_CORE_DIRECTORY_UNREADABLE' });
   });
 
-  it('refuses a file above the limit by its size', async () => {
+  it('rejects a file above the size limit', async () => {
     writeFileSync(path('a.yaml'), `# ${'x'.repeat(200)}\n`);
     await start({ watch: false, maxFileBytes: 100 });
     expect(codeIn('a.yaml')).to.equal('FILE_TOO_LARGE');
   });
 
-  it('reports a file without permission once, and reads it when it gets it', async function () {
+  it('reports an unreadable file once, and reads it when permissions allow', async function () {
     if (!process.geteuid || !process.seteuid) return this.skip();
     const root = process.geteuid() === 0;
     chmodSync(directory, 0o755);
@@ -132,7 +132,7 @@ describe('directorySource', () => {
     await until(() => nameIn('a.yaml') === 'a');
   });
 
-  it('follows new folders, and folders that are moved away', async () => {
+  it('follows new and moved folders', async () => {
     await start();
     mkdirSync(path('one/two'), { recursive: true });
     writeFileSync(path('one/two/a.yaml'), upstream('a'));
@@ -143,7 +143,7 @@ describe('directorySource', () => {
     await until(() => held.size === 0);
   });
 
-  it('takes a file that an editor replaces by renaming', async () => {
+  it('reads a file that an editor replaces by renaming', async () => {
     writeFileSync(path('a.yaml'), upstream('a'));
     await start();
     writeFileSync(path('.a.yaml.swp'), upstream('b'));
@@ -206,7 +206,7 @@ describe('directorySource', () => {
     expect(codes).to.deep.equal([]);
   });
 
-  it('follows links to files and folders elsewhere, not in circles', async () => {
+  it('follows links to other files and folders, without loops', async () => {
     const elsewhere = temporary();
     try {
       writeFileSync(join(elsewhere, 'a.yaml'), upstream('a'));
@@ -251,7 +251,7 @@ describe('directorySource', () => {
     await until(() => nameIn('b.yaml') === 'b');
   });
 
-  it('follows links to files that it reads as well, or leaves out', async () => {
+  it('follows links to files that it also reads, or ignores', async () => {
     mkdirSync(path('.hidden'));
     writeFileSync(path('.hidden/a.yaml'), upstream('a'));
     writeFileSync(path('b.yaml'), upstream('b'));
@@ -263,7 +263,7 @@ describe('directorySource', () => {
     await until(() => ['a.yaml', 'b.yaml', 'c.yaml'].every((name) => nameIn(name) === 'changed'));
   });
 
-  it('reports a link that leads nowhere, until it does', async () => {
+  it('reports a dangling link until its target exists', async () => {
     await start();
     symlinkSync('target', path('a.yaml'));
     await until(() => codeIn('a.yaml') === 'UNREADABLE');
@@ -271,7 +271,7 @@ describe('directorySource', () => {
     await until(() => nameIn('a.yaml') === 'a');
   });
 
-  it('keeps what it knows while its directory is gone, and goes on when it is back', async () => {
+  it('keeps its resources while its directory is missing, and continues when it is back', async () => {
     writeFileSync(path('a.yaml'), upstream('a'));
     writeFileSync(path('b.yaml'), upstream('b'));
     await start();
@@ -286,7 +286,7 @@ describe('directorySource', () => {
     rmSync(`${directory}.away`, { recursive: true });
   });
 
-  it('goes on when its directory is deleted and made again', async () => {
+  it('continues when its directory is deleted and created again', async () => {
     writeFileSync(path('a.yaml'), upstream('a'));
     await start();
     for (const name of ['b', 'c']) {
@@ -297,7 +297,7 @@ describe('directorySource', () => {
     }
   });
 
-  it('takes a folder named like a file, and a pipe, for what they are', async () => {
+  it('distinguishes files from a folder named like one and from a pipe', async () => {
     mkdirSync(path('folder.yaml'));
     writeFileSync(path('folder.yaml/a.yaml'), upstream('a'));
     execFileSync('mkfifo', [path('pipe.yaml')]);

@@ -20,7 +20,7 @@ describe('memorySource', () => {
     return change;
   }
 
-  it('takes an object, and a list of objects', async () => {
+  it('accepts an object and a list of objects', async () => {
     const [one] = (await read({ kind: 'A' })).get('memory:a')!;
     expect(one).to.deep.include({ unit: 'memory:a', value: { kind: 'A' }, issues: [] });
     expect(one!.locate(['kind'])).to.deep.equal({ file: 'memory:a', line: 1, column: 1 });
@@ -28,7 +28,7 @@ describe('memorySource', () => {
     expect(both.map(({ value }) => value)).to.deep.equal([{ kind: 'A' }, { kind: 'B' }]);
   });
 
-  it('takes the items of a list', async () => {
+  it('accepts the items of a list', async () => {
     const written = (await read({ kind: 'List', items: [{ kind: 'A' }, { kind: 'B' }] })).get('memory:a')!;
     expect(written.map(({ value }) => value)).to.deep.equal([{ kind: 'A' }, { kind: 'B' }]);
   });
@@ -40,7 +40,7 @@ describe('memorySource', () => {
     expect(written!.value).to.deep.equal({ kind: 'A', spec: { x: 1 } });
   });
 
-  it('refuses what no file can hold', async () => {
+  it('rejects values that a file cannot contain', async () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     for (const resource of [circle, { big: 1n }, () => {}, undefined, null, 7, [[]]]) {
@@ -51,7 +51,7 @@ describe('memorySource', () => {
     }
   });
 
-  it('hands over before set returns', async () => {
+  it('delivers before set returns', async () => {
     const source = memorySource();
     const units: string[] = [];
     await source.start((change) => units.push(...change.keys()));

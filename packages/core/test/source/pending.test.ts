@@ -29,7 +29,7 @@ describe('a changed file', () => {
   const settledAt = async (now: number): Promise<number | undefined> =>
     (await pending.settled(now)).get(path)?.written.length;
 
-  it('is handed over once it rests', async () => {
+  it('is delivered once it is stable', async () => {
     writeFileSync(path, FIRST + SECOND);
     pending.touch(path, 0);
     expect(await settledAt(DEBOUNCE_MS - 1)).to.equal(undefined);
@@ -37,7 +37,7 @@ describe('a changed file', () => {
     expect(pending.size).to.equal(0);
   });
 
-  it('is waited for while its writer goes on, also after it was moved into place', async () => {
+  it('is not delivered while it is still being written, also after a move', async () => {
     const writer = openSync(`${path}.tmp`, 'w');
     try {
       writeSync(writer, FIRST);
@@ -53,7 +53,7 @@ describe('a changed file', () => {
     }
   });
 
-  it('is read again when a half-written one goes on', async () => {
+  it('is read again when writing continues', async () => {
     writeFileSync(path, `${FIRST}kind: [`);
     pending.touch(path, 0);
     expect(await settledAt(DEBOUNCE_MS)).to.equal(undefined);
@@ -63,7 +63,7 @@ describe('a changed file', () => {
     expect(reads).to.equal(2);
   });
 
-  it('is handed over broken when it stays broken, read once', async () => {
+  it('is delivered broken if it stays broken, after one read', async () => {
     writeFileSync(path, 'kind: [');
     pending.touch(path, 0);
     for (const now of [20, 100, 299]) expect(await settledAt(now)).to.equal(undefined);
@@ -71,7 +71,7 @@ describe('a changed file', () => {
     expect(reads).to.equal(1);
   });
 
-  it('is read after a while even if it never rests', async () => {
+  it('is read after a time limit even if it never becomes stable', async () => {
     pending.touch(path, 0);
     for (let now = 0; now < 400; now += 10) {
       writeFileSync(path, FIRST + SECOND + '#'.repeat(now));
@@ -81,7 +81,7 @@ describe('a changed file', () => {
     expect(await settledAt(400)).to.equal(2);
   });
 
-  it('that is moved away is gone', async () => {
+  it('is removed when it is moved away', async () => {
     writeFileSync(path, FIRST);
     pending.touch(path, 0);
     unlinkSync(path);

@@ -5,7 +5,7 @@ import { severalSources } from '../../src/source/several.ts';
 const upstream = (name: string) => ({ apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata: { name } });
 
 describe('several sources', () => {
-  it('hand over their first listing together, then each change', async () => {
+  it('deliver their first listing together, then each change', async () => {
     const [a, b] = [memorySource({ a: upstream('a') }), memorySource({ b: upstream('b') })];
     const changes: string[][] = [];
     const source = severalSources([a, b]);

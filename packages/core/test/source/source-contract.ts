@@ -15,7 +15,7 @@ const upstream = (name: string): string => `kind: Upstream\nmetadata:\n  name: $
 
 /** What every source promises. `create` makes one that holds these texts by name. */
 export function sourceContract(name: string, create: (texts: Record<string, string>) => Promise<SourceFixture>): void {
-  describe(`${name} keeps the contract of sources`, () => {
+  describe(`${name} fulfills the contract of sources`, () => {
     let fixture: SourceFixture;
     let changes: SourceChange[];
 
@@ -38,19 +38,19 @@ export function sourceContract(name: string, create: (texts: Record<string, stri
       await fixture.dispose?.();
     });
 
-    it('hands over a complete listing before start resolves', async () => {
+    it('delivers a complete listing before start resolves', async () => {
       const held = await started({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}`, 'c.yaml': upstream('c') });
       expect(changes).to.have.length(1);
       expect([...held.keys()].sort()).to.deep.equal([fixture.unit('a.yaml'), fixture.unit('c.yaml')]);
       expect(names(held.get(fixture.unit('a.yaml')))).to.deep.equal(['a', 'b']);
     });
 
-    it('hands over an empty listing when it holds nothing', async () => {
+    it('delivers an empty listing if it is empty', async () => {
       await started({});
       expect(changes.map((change) => change.size)).to.deep.equal([0]);
     });
 
-    it('tells places by unit, line and column', async () => {
+    it('reports positions by unit, line and column', async () => {
       const held = await started({ 'a.yaml': `# first\n${upstream('a')}` });
       const [written] = held.get(fixture.unit('a.yaml'))!;
       expect(written!.unit).to.equal(fixture.unit('a.yaml'));
@@ -58,7 +58,7 @@ export function sourceContract(name: string, create: (texts: Record<string, stri
       expect(written!.locate(['metadata', 'name'])).to.deep.equal({ file: fixture.unit('a.yaml'), line: 4, column: 3 });
     });
 
-    it('hands over what is added, changed and removed', async () => {
+    it('delivers additions, changes and removals', async () => {
       const held = await started({ 'a.yaml': upstream('a') });
       await fixture.put('b.yaml', upstream('b'));
       await until(() => held.has(fixture.unit('b.yaml')));
@@ -70,7 +70,7 @@ export function sourceContract(name: string, create: (texts: Record<string, stri
       expect(names(held.get(fixture.unit('a.yaml')))).to.deep.equal(['a', 'c']);
     });
 
-    it('hands over a broken document as an issue, with its neighbours', async () => {
+    it('delivers a broken document as an issue, together with its neighbors', async () => {
       const held = await started({ 'a.yaml': `${upstream('a')}---\nx: [\n---\n${upstream('b')}` });
       const written = held.get(fixture.unit('a.yaml'))!;
       expect(names(written)).to.deep.equal(['a', undefined, 'b']);
@@ -85,7 +85,7 @@ export function sourceContract(name: string, create: (texts: Record<string, stri
       await until(() => names(held.get(fixture.unit('a.yaml')))[0] === 'b');
     });
 
-    it('says nothing after close, which may be called twice', async () => {
+    it('delivers nothing after close, which may be called twice', async () => {
       await started({ 'a.yaml': upstream('a') });
       await fixture.source.close();
       await fixture.source.close();

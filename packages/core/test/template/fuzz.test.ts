@@ -79,8 +79,8 @@ function grown(random: (below: number) => number, depth: number): string {
   }
 }
 
-describe('any template', () => {
-  it('made of pieces of the language ends, and throws nothing but a GatewayError', () => {
+describe('random templates', () => {
+  it('of language fragments terminate and throw only GatewayError', () => {
     const random = createRandom(7);
     const seen = new Set<string>();
     for (let round = 0; round < 20_000; round++) {
@@ -91,7 +91,7 @@ describe('any template', () => {
     expect([...seen]).to.include.members(['rendered', 'ERR_CORE_TEMPLATE', 'ERR_CORE_TEMPLATE_RENDER']);
   });
 
-  it('of nested loops and growing texts ends within its steps, and throws nothing but a GatewayError', () => {
+  it('of nested loops and growing strings terminate within the step limit and throw only GatewayError', () => {
     const random = createRandom(11);
     const seen = new Set<string>();
     for (let round = 0; round < 400; round++) seen.add(outcome(grown(random, 5)));
@@ -99,7 +99,7 @@ describe('any template', () => {
     expect([...seen]).to.not.include('ERR_CORE_TEMPLATE');
   });
 
-  it('of random characters ends, and throws nothing but a GatewayError', () => {
+  it('of random characters terminate and throw only GatewayError', () => {
     const random = createRandom(13);
     for (let round = 0; round < 5000; round++) {
       const codes = Array.from({ length: random(40) }, () => (random(3) === 0 ? random(0x10000) : 0x20 + random(0x60)));

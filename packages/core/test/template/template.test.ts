@@ -125,17 +125,17 @@ describe('templates', () => {
     });
   }
 
-  it('stay quick on padding that goes on and on', () => {
+  it('stay fast on endless padding', () => {
     const padded = { ...DATA, header: () => `${'='.repeat(400_000)}a` };
     expect(compileTemplate('{{ base64_decode(header("a")) }}').render(padded)).to.equal('');
     expect(compileTemplate('{{ base64url_decode(header("a")) }}').render(padded)).to.equal('');
   });
 
-  it('keep JSON escapes where they are asked to', () => {
+  it('keep JSON escapes on request', () => {
     expect(render('{{ "a\\"\\n" }}"', { escape: true })).to.equal('a\\"\\n"');
   });
 
-  it('read paths as pointers where they are asked to', () => {
+  it('read paths as pointers on request', () => {
     expect(render('{{ user/tags/1/deep }}', { pointers: true })).to.equal('y');
     expect(() => render('{{ user.name }}', { pointers: true })).to.throw('not defined');
   });
@@ -153,7 +153,7 @@ describe('templates', () => {
     expect(render('{{ replace_with_random("x", "x") }}')).to.equal(first);
   });
 
-  it('say which variables and functions they use, but not those they set', () => {
+  it('report the variables and functions that they use, except those that they set', () => {
     const { variables, functions } = compileTemplate(
       '{% set a = b.c %}{{ a }}{% for x in list %}{{ x | upper }}{{ loop.index }}{{ header("x") }}{% endfor %}{{ x }}',
     ).uses;
@@ -228,14 +228,14 @@ describe('templates', () => {
     ['a'.repeat(70_000), 'a template has at most 65536 characters'],
   ];
   for (const [source, message] of refusals) {
-    it(`refuse ${JSON.stringify(source.slice(0, 60))}`, () => {
+    it(`reject ${JSON.stringify(source.slice(0, 60))}`, () => {
       expect(() => compileTemplate(source))
         .to.throw(message)
         .with.property('code', 'ERR_CORE_TEMPLATE');
     });
   }
 
-  it('tell where in the template the problem is', () => {
+  it('report the position of a problem in the template', () => {
     expect(() => compileTemplate('one\ntwo {{ a b }}'))
       .to.throw()
       .that.includes({ line: 2, column: 10, offset: 13 });

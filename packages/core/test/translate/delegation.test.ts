@@ -26,17 +26,17 @@ function run(...documents: string[]) {
 }
 
 describe('delegation', () => {
-  it('may pass a table twice on different ways', () => {
+  it('may reach a table twice on different paths', () => {
     const documents = [top('b', 'c'), table('b', delegate('d')), table('c', delegate('d')), table('d', answer, answer)];
     expect(run(...documents)).to.deep.equal({ routes: 4, state: 'Accepted', reason: undefined });
   });
 
-  it('goes as deep as it is written', () => {
+  it('follows any depth', () => {
     const tables = Array.from({ length: 200 }, (_, i) => table(`t${i}`, i === 199 ? answer : delegate(`t${i + 1}`)));
     expect(run(top('t0'), ...tables).routes).to.equal(1);
   });
 
-  it('refuses tables that multiply without end, in reasonable time', () => {
+  it('rejects exponentially growing tables quickly', () => {
     const tables = Array.from({ length: 40 }, (_, i) =>
       table(`t${i}`, ...(i === 39 ? [answer] : [delegate(`t${i + 1}`), delegate(`t${i + 1}`)])),
     );

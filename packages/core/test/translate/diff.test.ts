@@ -31,12 +31,12 @@ const short = (parts: ReturnType<typeof diffSnapshots>['routes']) =>
   parts.map(({ change, name }) => `${change} ${name}`);
 
 describe('diffSnapshots', () => {
-  it('finds nothing between equal snapshots made apart', () => {
+  it('finds no difference between equal snapshots built separately', () => {
     const [one, two] = [snapshot(service('a', '/'), upstream(80)), snapshot(upstream(80), service('a', '/'))];
     expect(isSame(diffSnapshots(one, two))).to.equal(true);
   });
 
-  it('names what came, went and changed, with the fields before and after', () => {
+  it('lists additions, removals and changes, with the fields before and after', () => {
     const before = snapshot(service('a', '/'), service('gone', '/'), upstream(80));
     const after = snapshot(service('a', '/new'), service('added', '/'), upstream(81));
     const diff = diffSnapshots(before, after);
@@ -56,7 +56,7 @@ describe('diffSnapshots', () => {
     expect(diff.upstreams[0]!.fields.map(({ field }) => field)).to.deep.equal(['spec', 'endpoints']);
   });
 
-  it('takes a missing snapshot as an empty one', () => {
+  it('treats a missing snapshot as empty', () => {
     const only = snapshot(service('a', '/'), upstream(80));
     const added = diffSnapshots(undefined, only);
     expect([added.listeners, added.virtualHosts, added.routes, added.upstreams].map(short)).to.deep.equal([

@@ -63,12 +63,12 @@ describe('golden translations', () => {
     if (update) for (const orphan of orphans) rmSync(join(FOLDER, orphan));
   });
 
-  it('has no file that belongs to no case', () => {
+  it('has no orphan files', () => {
     expect(update ? [] : orphans).to.deep.equal([]);
   });
 
   for (const name of names) {
-    it(`${name} gives what is written, in any order of documents`, () => {
+    it(`${name} matches its output in any order of documents`, () => {
       const golden = caseOf(name);
       const printed = print(run(golden, (documents) => documents));
       const file = `${name}.out.yaml`;

@@ -82,7 +82,7 @@ function three(): Stock {
 }
 
 describe('incremental translation', () => {
-  it('gives the same snapshot and statuses when nothing changed, also in another order', () => {
+  it('returns the same snapshot and statuses if nothing changed, also in another order', () => {
     const stock = three();
     const first = translate(stock.state(), {});
     const second = translate(stock.state(7), {}, first);
@@ -91,7 +91,7 @@ describe('incremental translation', () => {
     for (const [key, status] of first.statuses) expect(second.statuses.get(key)).to.equal(status);
   });
 
-  it('makes only the virtual host and the route that changed', () => {
+  it('rebuilds only the changed virtual host and route', () => {
     const stock = three();
     const first = translate(stock.state(), {});
     const changed = service('two', 'echo', '/new');
@@ -109,7 +109,7 @@ describe('incremental translation', () => {
     expect(now!.upstreams).to.equal(old!.upstreams);
   });
 
-  it('keeps the virtual hosts when only an upstream changes', () => {
+  it('keeps the virtual hosts if only an upstream changes', () => {
     const stock = three();
     const first = translate(stock.state(), {});
     stock.put(upstream('echo', 9001));
@@ -118,7 +118,7 @@ describe('incremental translation', () => {
     expect(second.snapshots.get('gateway-proxy')!.upstreams[0]!.endpoints[0]!.port).to.equal(9001);
   });
 
-  it('writes the same version for the same content, however it came about', () => {
+  it('returns the same version for the same content', () => {
     const stock = three();
     const first = translate(stock.state(), {});
     stock.put(service('two', 'echo', '/other'));
@@ -128,7 +128,7 @@ describe('incremental translation', () => {
     expect(third.snapshots.get('gateway-proxy')!.version).to.equal(first.snapshots.get('gateway-proxy')!.version);
   });
 
-  it('freezes what it gives and leaves its input as it was', () => {
+  it('freezes its output and does not change its input', () => {
     const stock = three();
     const state = stock.state();
     const text = JSON.stringify([...state.stored]);
@@ -282,7 +282,7 @@ const hasProblems = (translation: Translation) =>
 describe('a sequence of changes', () => {
   let compared = 0;
   for (let seed = 1; seed <= 25; seed++) {
-    it(`gives at each step what making every part again gives (sequence ${seed})`, () => {
+    it(`equals a full translation at each step (sequence ${seed})`, () => {
       const random = randomOf(seed);
       const stock = new Stock();
       let translation: Translation | undefined;
@@ -302,7 +302,7 @@ describe('a sequence of changes', () => {
     });
   }
 
-  it('comes across states without problems', () => {
+  it('includes states without problems', () => {
     expect(compared).to.be.greaterThan(100);
   });
 });

@@ -74,7 +74,7 @@ const reason = ({ statuses }: Translation, key = 'VirtualService/gw-system/shop'
 describe('a reference that a change breaks', () => {
   const both = [upstream('v1'), upstream('v2')];
 
-  it('leaves the last good destination in place, with a warning that names the nearest name', () => {
+  it('keeps the last good destination, with a warning that suggests the nearest name', () => {
     const result = after([...both, service(route(single('v2')))], [...both, service(route(single('v22')))]);
     expect(served(result)).to.deep.equal(['v2']);
     expect(result.statuses.get('VirtualService/gw-system/shop')!.statuses['gw-system']!.state).to.equal('Warning');
@@ -91,7 +91,7 @@ describe('a reference that a change breaks', () => {
     expect(reason(result)).to.contain('*v1.Upstream { gw-system.orders } not found (did you mean shop.orders?)');
   });
 
-  it('returns the replacement where the route never had a good destination', () => {
+  it('returns the replacement if the route never had a good destination', () => {
     expect(served(after([...both, service(route(single('v22')))]))).to.deep.equal(['404']);
     const added = [...both, service(route(single('v2'), '/a'), route(single('v22'), '/b'))];
     expect(served(after([...both, service(route(single('v2'), '/a'))], added))).to.deep.equal(['v2', '404']);
@@ -201,7 +201,7 @@ describe('a reference that a change breaks', () => {
     expect(served(after(direct, [...both, service(route(single('v22')))]))).to.deep.equal(['direct']);
   });
 
-  it('keeps what was served, and not what was refused in between', () => {
+  it('keeps the served version, not one that was rejected in between', () => {
     const first = [...both, service(route(single('v1')))];
     const refused = [
       ...both,
@@ -222,7 +222,7 @@ spec: { bindPort: ${label === 'a' ? 8080 : 8081}, httpGateway: { virtualServiceS
     expect(served(result)).to.deep.equal(['v2']);
   });
 
-  it('has no last good destination after a new start', () => {
+  it('has no last good destination after a restart', () => {
     const store = createStore();
     const first = translate(load([...both, service(route(single('v2')))], store), {});
     const broken = load([...both, service(route(single('v22')))], store);
@@ -250,7 +250,7 @@ describe('an upstream that is deleted while its routes stay', () => {
     expect(served(after(weighted, [service(route(multi('v1', 'v2')))]))).to.deep.equal(['503']);
   });
 
-  it('makes a route return 503 that kept it as its last good destination', () => {
+  it('makes a route with it as last good destination return 503', () => {
     const misspelt = [...both, service(route(single('v22')))];
     expect(served(after(first, misspelt, [upstream('v1'), service(route(single('v22')))]))).to.deep.equal(['503']);
   });
@@ -284,7 +284,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
   const hostOf = ({ snapshots }: Translation) => snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts[0]!;
   const auth = { configRef: { name: 'users', namespace: 'gw-system' } };
 
-  it('stay in force for a virtual host whose reference is misspelt, with a warning', () => {
+  it('stay in use for a virtual host with a misspelt reference, with a warning', () => {
     const result = after([...base, guard, hosted(refs('guard'))], [...base, guard, hosted(refs('gaurd'))]);
     expect(hostOf(result).options.extauth).to.deep.equal(auth);
     expect(hostOf(result).authConfigs).to.have.length(1);
@@ -294,7 +294,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     );
   });
 
-  it('stay in force when their resource is deleted, through later changes, until the reference is removed', () => {
+  it('stay in use after their resource is deleted, until the reference is removed', () => {
     const good = [...base, guard, hosted(refs('guard'))];
     const deleted = [...base, hosted(refs('guard'))];
     expect(hostOf(after(good, deleted)).options.extauth).to.deep.equal(auth);
@@ -303,7 +303,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(hostOf(after(good, deleted, [...base, hosted(refs())])).options).to.deep.equal({});
   });
 
-  it('are not there when they never were: after a new start, and for a reference that is added', () => {
+  it('are missing after a restart, and for a new reference', () => {
     const broken = [...base, guard, hosted(refs('gaurd'))];
     expect(hostOf(after(broken)).options).to.deep.equal({});
     expect(reason(after(broken))).to.match(/gaurd not found \(did you mean guard\?\)$/);
@@ -311,7 +311,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(hostOf(result).options).to.deep.equal({});
   });
 
-  it('give way to those of the resource that the reference finds later', () => {
+  it('are replaced when the reference resolves again', () => {
     const other = option('VirtualHostOption', 'gaurd', 'retries: { numRetries: 1 }');
     const broken = [...base, guard, hosted(refs('gaurd'))];
     const result = after([...base, guard, hosted(refs('guard'))], broken, [...broken, other]);
@@ -319,7 +319,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(reason(result)).to.equal(undefined);
   });
 
-  it('keep their place between references that are found, which follow their resources', () => {
+  it('keep their order between resolved references, which follow their resources', () => {
     const a = (count: number): string => option('VirtualHostOption', 'a', `retries: { numRetries: ${count} }`);
     const b = option('VirtualHostOption', 'b', 'retries: { numRetries: 8 }, extauth: { configRef: { name: users } }');
     const good = [...base, a(1), b, hosted(refs('a', 'b'))];
@@ -336,7 +336,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     });
   });
 
-  it('do not bring back what other references were changed from', () => {
+  it('do not restore options that other references replaced', () => {
     const a = option('VirtualHostOption', 'a', 'retries: { numRetries: 1 }');
     const good = [...base, guard, a, hosted(refs('guard', 'a'))];
     const broken = [...base, guard, a, hosted(refs('gaurd', 'a'))];
@@ -344,7 +344,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(hostOf(after(good, broken, removed)).options).to.deep.equal({ extauth: auth });
   });
 
-  it('do not grow where one reference is written twice', () => {
+  it('do not grow if a reference is repeated', () => {
     const good = [...base, guard, hosted(refs('guard', 'guard'))];
     const steps = Array.from({ length: 40 }, (_, i) => [
       ...base,
@@ -353,7 +353,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(hostOf(after(good, ...steps)).options.extauth).to.deep.equal(auth);
   }).timeout(5000);
 
-  it('do not outlive a version that was rejected in between', () => {
+  it('do not survive a version that was rejected in between', () => {
     const broken = '{ extauth: { configRef: { name: none } } }';
     const good = [...base, guard, hosted(refs('guard'))];
     const rejected = [...base, guard, hosted(refs(), broken)];
@@ -364,7 +364,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
   const shared = option('RouteOption', 'guard', 'extauth: { configRef: { name: users } }');
   const optionsOf = (translation: Translation) => routesOf(translation)[0]!.options;
 
-  it('stay in force for a route, known by its matchers or its name', () => {
+  it('stay in use for a route, identified by its matchers or its name', () => {
     const good = [...base, shared, service(route(`${single('v1')}, ${refs('guard')}`, '/a', 'named'))];
     const misspelt = [...base, shared, service(route(`${single('v1')}, ${refs('gaurd')}`, '/a'))];
     expect(optionsOf(after(good, misspelt)).extauth).to.deep.equal(auth);
@@ -373,7 +373,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(optionsOf(after(good, moved)).extauth).to.deep.equal(auth);
   });
 
-  it('stay in force for a delegating route, and reach its route table', () => {
+  it('stay in use for a delegating route, and reach its route table', () => {
     const delegating = (name: string): string =>
       service(route(`delegateAction: { ref: { name: team } }, ${refs(name)}`));
     const routes = table(route(single('v1'), '/a'));
@@ -384,7 +384,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(optionsOf(result).extauth).to.deep.equal(auth);
   });
 
-  it('stay in force for a route of a route table', () => {
+  it('stay in use for a route of a route table', () => {
     const delegating = service(route('delegateAction: { ref: { name: team } }'));
     const routes = (name: string): string => table(route(`${single('v1')}, ${refs(name)}`, '/a'));
     const good = [...base, shared, delegating, routes('guard')];
@@ -407,7 +407,7 @@ describe('a certificate that a change makes unavailable', () => {
   const proxyStatus = ({ statuses }: Translation) =>
     statuses.get('Proxy/gw-system/gateway-proxy')!.statuses['gw-system']!;
 
-  it('goes on serving when the reference is misspelt, with a warning', () => {
+  it('stays in use if the reference is misspelt, with a warning', () => {
     const result = after([...base, secure('cert')], [...base, secure('certt')]);
     expect(secretsOf(result)).to.deep.equal(['cert']);
     expect(listenerOf(result)!.virtualHosts).to.have.length(1);
@@ -420,7 +420,7 @@ describe('a certificate that a change makes unavailable', () => {
     expect(problem!.problem.path).to.deep.equal(['spec', 'sslConfig', 'secretRef']);
   });
 
-  it('goes on serving through later changes and beside other virtual services', () => {
+  it('stays in use through later changes and beside other virtual services', () => {
     const second = (secret: string): string => secure(secret).replace('name: shop', 'name: second').replace("'*'", 'b');
     const good = [...base, secure('cert'), second('cert')];
     const broken = [...base, secure('certt'), second('cert')];
@@ -434,7 +434,7 @@ describe('a certificate that a change makes unavailable', () => {
     expect(listenerOf(moved)!.virtualHosts).to.have.length(2);
   });
 
-  it('gives way to the secret that is found later, and to a corrected reference', () => {
+  it('is replaced when the secret appears, or the reference is corrected', () => {
     const good = [...base, secure('cert')];
     const broken = [...base, secure('certt')];
     const later = cert!.replace('name: cert', 'name: certt');
@@ -451,7 +451,7 @@ describe('a certificate that a change makes unavailable', () => {
     expect(secretsOf(after([...base, secure('cert')], [...base, secure('certt')], misspelt))).to.deep.equal(['cert']);
   });
 
-  it('is not kept when the same change asks for other certificates of the other side', () => {
+  it('is not kept if the same change modifies the verification of the peer', () => {
     const stricter = secure('certt', ', verifySubjectAltName: [a.example.com]');
     expect(listenerOf(after([...base, secure('cert')], [...base, stricter]))).to.equal(undefined);
     const oneWay = [...base, secure('cert', ', oneWayTls: true')];
@@ -461,7 +461,7 @@ describe('a certificate that a change makes unavailable', () => {
     expect(served(after(good, [cert!, other!, strictUpstream, routed]))).to.deep.equal(['503']);
   });
 
-  it('is left out when there never was a good one', () => {
+  it('is omitted if there never was a good one', () => {
     expect(listenerOf(after([...base, secure('certt')]))).to.equal(undefined);
   });
 
@@ -470,7 +470,7 @@ describe('a certificate that a change makes unavailable', () => {
   const routed = service(route(single('v1')));
   const upstreamOf = ({ snapshots }: Translation) => snapshots.get('gateway-proxy')!.upstreams[0];
 
-  it('goes on serving for an upstream whose reference is misspelt, with a warning', () => {
+  it('stays in use for an upstream with a misspelt reference, with a warning', () => {
     const good = [cert!, other!, verified('cert'), routed];
     const broken = [cert!, other!, verified('certt'), routed];
     const result = after(good, broken);
@@ -486,7 +486,7 @@ describe('a certificate that a change makes unavailable', () => {
     expect(reason(found, 'Upstream/gw-system/v1')).to.equal(undefined);
   });
 
-  it('takes the upstream out of service when its secret is deleted, or there never was a good one', () => {
+  it('removes the upstream if its secret is deleted, or there never was a good one', () => {
     const good = [cert!, other!, verified('cert'), routed];
     expect(served(after(good, [other!, verified('cert'), routed]))).to.deep.equal(['503']);
     expect(served(after(good, [cert!, verified('certt'), routed], [verified('certt'), routed]))).to.deep.equal(['503']);
@@ -498,7 +498,7 @@ describe('a route table that a change misspells', () => {
   const world = [upstream('v1'), upstream('v2'), table(route(single('v1'), '/a'), route(single('v2'), '/b'))];
   const to = (name: string, more = ''): string => service(route(`delegateAction: { ref: { name: ${name} } }${more}`));
 
-  it('stays in use, with a warning that names the nearest name', () => {
+  it('stays in use, with a warning that suggests the nearest name', () => {
     const result = after([...world, to('team')], [...world, to('teem')], [...world, to('taem')]);
     expect(served(result)).to.deep.equal(['v1', 'v2']);
     expect(reason(result))
@@ -507,7 +507,7 @@ describe('a route table that a change misspells', () => {
     expect(translationProblems(result).map(({ problem }) => problem.code)).to.deep.equal(['MISSING_REFERENCE']);
   });
 
-  it('follows its changes, and gives way when the reference is good again', () => {
+  it('follows its changes, and is replaced when the reference is valid again', () => {
     const changed = [upstream('v1'), upstream('v2'), table(route(single('v2'), '/a'))];
     expect(served(after([...world, to('team')], [...world, to('teem')], [...changed, to('teem')]))).to.deep.equal([
       'v2',
@@ -518,12 +518,12 @@ describe('a route table that a change misspells', () => {
     ]);
   });
 
-  it('has no routes when it never was good, when it is deleted, and after a restart', () => {
+  it('has no routes if it never was good, if it is deleted, and after a restart', () => {
     expect(served(after([...world, to('teem')]))).to.deep.equal([]);
     expect(served(after([...world, to('team')], [upstream('v1'), upstream('v2'), to('team')]))).to.deep.equal([]);
   });
 
-  it('has no routes when the same change takes its access rules away', () => {
+  it('has no routes if the same change removes its access rules', () => {
     const denied = ', options: { rbac: { policies: {} } }';
     expect(served(after([...world, to('team', denied)], [...world, to('teem', denied)]))).to.have.length(2);
     expect(served(after([...world, to('team', denied)], [...world, to('teem')]))).to.deep.equal([]);

@@ -9,7 +9,7 @@ const parent: Matcher = { prefix: '/a', headers: [header], methods: ['GET'], que
 const conditions = { headers: [header], methods: ['GET', 'POST'], queryParameters: [{ name: 'q' }, { name: 'r' }] };
 
 describe('matchers of delegated routes', () => {
-  it('lie inside the parent when they repeat its conditions', () => {
+  it('are inside the parent if they repeat its conditions', () => {
     expect(outsideParent({ prefix: '/ab', ...conditions }, parent)).to.equal(undefined);
     expect(outsideParent({ regex: '/a.*', ...conditions }, parent)).to.equal(undefined);
   });
@@ -24,7 +24,7 @@ describe('matchers of delegated routes', () => {
     ['begin', { connectMatcher: {}, ...conditions }],
   ];
   for (const [why, child] of outside) {
-    it(`lie outside: ${JSON.stringify(child)}`, () => expect(outsideParent(child, parent)).to.contain(why));
+    it(`are outside: ${JSON.stringify(child)}`, () => expect(outsideParent(child, parent)).to.contain(why));
   }
 
   it('prepend what they inherit', () => {
@@ -37,7 +37,7 @@ describe('matchers of delegated routes', () => {
     });
   });
 
-  it('take the path of the parent where they inherit it', () => {
+  it('use the path of the parent if they inherit it', () => {
     const child: Matcher = { regex: '.*', caseSensitive: false, methods: ['GET'] };
     const inherited = inheritMatcher(child, { prefix: '/a' }, { matchers: false, pathMatchers: true });
     expect(inherited).to.deep.equal({ prefix: '/a', methods: ['GET'] });
@@ -57,7 +57,7 @@ describe('sortRoutes', () => {
   const sorted = (...routes: Matcher[][]) =>
     sortRoutes(routes.map((matchers) => ({ matchers }))).map((one) => one.matchers);
 
-  it('puts more methods first, then no path, exact, regex, prefix, then later texts', () => {
+  it('sorts by number of methods, then no path, exact, regex, prefix, then descending text', () => {
     const order: Matcher[][] = [
       [{ prefix: '/', methods: ['GET', 'POST'] }],
       [{ prefix: '/z', methods: ['GET'] }],
@@ -71,7 +71,7 @@ describe('sortRoutes', () => {
     expect(sorted(...order.toReversed())).to.deep.equal(order);
   });
 
-  it('judges a route by its smallest matcher and keeps equal ones in order', () => {
+  it('sorts a route by its first matcher and keeps the order of equal routes', () => {
     const one = [{ prefix: '/a' }, { exact: '/e' }];
     const two = [{ exact: '/e' }];
     expect(sorted([{ prefix: '/b' }], one, two)).to.deep.equal([one, two, [{ prefix: '/b' }]]);

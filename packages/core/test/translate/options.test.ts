@@ -7,14 +7,14 @@ const own = Object.freeze({ timeout: '1s' });
 describe('fillOptions', () => {
   const cases: [string, RouteOptions, RouteOptions, RouteOptions][] = [
     ['fills keys that are unset', own, { prefixRewrite: '/' }, { timeout: '1s', prefixRewrite: '/' }],
-    ['keeps the own value of a key', own, { timeout: '2s' }, own],
+    ['keeps existing values', own, { timeout: '2s' }, own],
     [
       'fills empty texts and lists',
       { timeout: '1s', prefixRewrite: '', upgrades: [] },
       { prefixRewrite: '/' },
       { timeout: '1s', prefixRewrite: '/', upgrades: [] },
     ],
-    ['takes false for a value', { autoHostRewrite: false }, { autoHostRewrite: true }, { autoHostRewrite: false }],
+    ['treats false as a value', { autoHostRewrite: false }, { autoHostRewrite: true }, { autoHostRewrite: false }],
     [
       'does not look inside',
       { headerManipulation: {} },
@@ -22,17 +22,12 @@ describe('fillOptions', () => {
       { headerManipulation: {} },
     ],
     [
-      'takes no other member of a group it has one of',
+      'adds no other member of a group with one member set',
       { hostRewrite: 'a' },
       { autoHostRewrite: true, timeout: '2s' },
       { hostRewrite: 'a', timeout: '2s' },
     ],
-    [
-      'takes no prefix rewrite beside a regex rewrite',
-      { regexRewrite: {} },
-      { prefixRewrite: '/' },
-      { regexRewrite: {} },
-    ],
+    ['adds no prefix rewrite to a regex rewrite', { regexRewrite: {} }, { prefixRewrite: '/' }, { regexRewrite: {} }],
   ];
   for (const [name, upper, lower, expected] of cases) {
     it(name, () => {
@@ -42,7 +37,7 @@ describe('fillOptions', () => {
     });
   }
 
-  it('gives the one that says everything as it is', () => {
+  it('returns a complete block unchanged', () => {
     const lower: RouteOptions = { timeout: '2s' };
     expect(fillOptions<RouteOptions>(own, lower)).to.equal(own);
     expect(fillOptions<RouteOptions>(undefined, lower)).to.equal(lower);
@@ -52,7 +47,7 @@ describe('fillOptions', () => {
 
   const families = ['jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
   for (const own of families) {
-    it(`takes no other family of JWT options beside ${own}`, () => {
+    it(`does not add another family of JWT options to ${own}`, () => {
       const below = Object.fromEntries(families.map((family) => [family, { from: 'below' }]));
       const written = { [own]: { from: 'own' } };
       expect(fillOptions<object>(written, below)).to.deep.equal(written);

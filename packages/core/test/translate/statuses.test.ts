@@ -15,7 +15,7 @@ describe('the reason of a status', () => {
     });
   });
 
-  it('leaves out whole problems where it is too long, and says how many', () => {
+  it('omits whole problems above the limit, and counts them', () => {
     const { reason } = stateReport(problems(10), problems(30));
     const lines = reason!.split('\n');
     expect(reason!.length).to.be.within(MAX_REASON - 200, MAX_REASON);
@@ -24,7 +24,7 @@ describe('the reason of a status', () => {
     expect(lines.at(-1)).to.equal(`… and ${40 - shown.length} more problems`);
   });
 
-  it('is never longer than the limit, however the problems fill it', () => {
+  it('is never longer than the limit', () => {
     for (let length = MAX_REASON - 60; length < MAX_REASON + 20; length++) {
       for (const rest of [[], ['b'], ['b', 'c']]) {
         const { reason } = stateReport([problem(0, length), ...rest], []);

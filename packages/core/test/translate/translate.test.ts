@@ -15,7 +15,7 @@ const listenersOf = (documents: readonly string[], options = {}) =>
 const both = golden('virtual-service-same-domain-by-tls');
 
 describe('translate', () => {
-  it('makes two gateways where no resource makes one, with the address and ports asked for', () => {
+  it('creates two default gateways with the given address and ports if there is no Gateway', () => {
     const defaultGateways = { bindAddress: '127.0.0.1', httpPort: 80, httpsPort: 443 };
     const listeners = listenersOf(both, { defaultGateways });
     expect(listeners.map(({ name, ssl }) => [name, ssl])).to.deep.equal([
@@ -25,24 +25,24 @@ describe('translate', () => {
     expect(listenersOf(both).map(({ name }) => name)).to.deep.equal(['listener-::-8080', 'listener-::-8443']);
   });
 
-  it('takes port 0 for any free port, so that several listeners may have it', () => {
+  it('treats port 0 as any free port, which several listeners may use', () => {
     const names = listenersOf(both, { defaultGateways: { httpPort: 0, httpsPort: 0 } }).map(({ name }) => name);
     expect(names).to.deep.equal(['listener-::-0-gateway-proxy', 'listener-::-0-gateway-proxy-ssl']);
   });
 
-  it('names the proxy of the default gateways as it is asked to', () => {
+  it('uses the given proxy name for the default gateways', () => {
     const { snapshots, proxies } = translate(load(both), { defaultGateways: { proxyName: 'edge' } });
     expect([...snapshots.keys()]).to.deep.equal(['edge']);
     expect(proxies.map(({ metadata }) => metadata.name)).to.deep.equal(['edge']);
   });
 
-  it('gives a snapshot without listeners, and no proxy, where there is nothing to serve', () => {
+  it('returns a snapshot without listeners, and no proxy, if there is nothing to serve', () => {
     const { snapshots, proxies } = translate(createStore().state, {});
     expect(snapshots.get('gateway-proxy')).to.deep.include({ proxy: 'gateway-proxy', listeners: [], upstreams: [] });
     expect(proxies).to.deep.equal([]);
   });
 
-  it('puts no secret value into what it gives', () => {
+  it('puts no secret value into its output', () => {
     const state = load([...both, ...golden('virtual-service-header-secret')]);
     const { snapshots, proxies, statuses } = translate(state, {});
     const text = JSON.stringify([[...snapshots.values()], proxies, [...statuses]]);
@@ -56,7 +56,7 @@ describe('translate', () => {
     }
   });
 
-  it('gives clients of a replaced route no advice for operators', () => {
+  it('does not send advice for operators to clients of a replaced route', () => {
     expect(REPLACEMENT_BODY).not.to.match(/gateway|config|administrator|check/i);
   });
 
@@ -113,7 +113,7 @@ describe('translate', () => {
     });
   });
 
-  it('keeps the places of resources out of the snapshot: moved lines change nothing', () => {
+  it('keeps positions of resources out of the snapshot: moved lines change nothing', () => {
     const store = createStore();
     const first = translate(load(both, store), {});
     const moved = translate(load(['# a comment\n\n', ...both], store), {}, first);

@@ -172,16 +172,16 @@ const CASES: [name: string, yaml: string, line: string][] = [
   ],
 ];
 
-describe('a bad field', () => {
+describe('an invalid field', () => {
   for (const [name, yaml, line] of CASES) {
-    it(`is reported with its place: ${name}`, () => {
+    it(`is reported with its position: ${name}`, () => {
       const { text, place } = unmark(yaml);
       const lines = linesOf(text).filter((each) => !each.includes('not supported yet'));
       expect(lines).deep.equal([`${place}  ${line}`]);
     });
   }
 
-  it('does not hide the others: one run reports all, in the order they are written', () => {
+  it('does not hide the others: one run reports all, in document order', () => {
     const yaml = resource(
       'RouteTable',
       '{routes: [{nam: a}, {matchers: [{prefix: 1}], options: {timeout: x}}], weight: a}',
@@ -196,7 +196,7 @@ describe('a bad field', () => {
     ]);
   });
 
-  it('is found inside what was moved or renamed, at the place it was written', () => {
+  it('is reported at its original position inside moved or renamed fields', () => {
     const { text, place } = unmark(route(`{${DIRECT}, header_manipulation: {request_headers_to_remove: [^^5]}}`));
     expect(linesOf(text)).deep.equal([
       `${place}  ${WHO}.header_manipulation.request_headers_to_remove[0]  must be text, is a number`,

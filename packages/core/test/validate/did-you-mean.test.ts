@@ -20,7 +20,7 @@ describe('nearest', () => {
 });
 
 describe('suggest', () => {
-  it('lists what is known when nothing is near and there is little', () => {
+  it('lists the known names if none is near and there are few', () => {
     expect(suggest('zzz', ['a', 'b'])).equal('known: a, b');
     expect(suggest('zzz', [])).equal(undefined);
     expect(

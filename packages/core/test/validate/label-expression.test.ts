@@ -25,7 +25,7 @@ describe('label expressions', () => {
     [at('LessThan', 'size', '11'), true],
   ];
   for (const [expression, expected] of cases) {
-    it(`finds ${JSON.stringify(expression)} ${expected}`, () => {
+    it(`evaluates ${JSON.stringify(expression)} to ${expected}`, () => {
       expect(expressionProblem(expression)).to.equal(undefined);
       expect(satisfies(labels, expression)).to.equal(expected);
     });
@@ -41,10 +41,10 @@ describe('label expressions', () => {
     at('LessThan', 'size', '1e3'),
   ];
   for (const expression of bad) {
-    it(`refuses ${JSON.stringify(expression)}`, () => expect(expressionProblem(expression)).to.be.a('string'));
+    it(`rejects ${JSON.stringify(expression)}`, () => expect(expressionProblem(expression)).to.be.a('string'));
   }
 
-  it('needs every label wanted, and takes none from the prototype', () => {
+  it('requires every label, and reads none from the prototype', () => {
     expect(hasLabels(labels, { app: 'web' })).to.equal(true);
     expect(hasLabels(labels, { app: 'web', tier: 'x' })).to.equal(false);
     expect(hasLabels(labels, { constructor: 'x' })).to.equal(false);

@@ -49,7 +49,7 @@ describe('a login in an AuthConfig', () => {
     ),
   };
   for (const [name, more] of Object.entries(good)) {
-    it(`may be ${name}`, () => expect(issuesOf(more)).to.deep.equal([]));
+    it(`accepts ${name}`, () => expect(issuesOf(more)).to.deep.equal([]));
   }
 
   const bad: Record<string, [object, string]> = {
@@ -88,7 +88,7 @@ describe('a login in an AuthConfig', () => {
     ),
   };
   for (const [name, [more, field]] of Object.entries(bad)) {
-    it(`is refused with ${name}, which is not repeated`, () => {
+    it(`rejects ${name}, without repeating it`, () => {
       const [issue, ...others] = issuesOf(more);
       expect(others).to.deep.equal([]);
       expect(issue).to.include({ code: 'INVALID_AUTH_CONFIG' });
@@ -97,7 +97,7 @@ describe('a login in an AuthConfig', () => {
     });
   }
 
-  it('of plain OAuth 2 is checked alike', () => {
+  it('applies the same checks to plain OAuth 2', () => {
     const endpoints = {
       issuerUrl: undefined,
       authEndpoint: 'http://id.example/a',

@@ -12,7 +12,7 @@ function specOf(yaml: string): unknown {
 }
 
 describe('validateWritten', () => {
-  it('gives the resource, its key and its origin', () => {
+  it('returns the resource, its key and its origin', () => {
     const {
       resource: accepted,
       key,
@@ -31,7 +31,7 @@ describe('validateWritten', () => {
     });
   });
 
-  it('freezes everything, and leaves what was written alone', () => {
+  it('freezes its output and does not change its input', () => {
     const yaml = resource('Upstream', '{static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1');
     const written = parseDocuments(yaml, 'a.yaml')[0]!;
     const before = JSON.stringify(written.value);
@@ -41,7 +41,7 @@ describe('validateWritten', () => {
     expect(Object.isFrozen(written.value)).equal(false);
   });
 
-  it('takes a missing spec for an empty one', () => {
+  it('treats a missing spec as empty', () => {
     expect(specOf('apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default}\n')).deep.equal({});
   });
 
@@ -49,13 +49,13 @@ describe('validateWritten', () => {
     expect(specOf(resource('RouteTable', '{namespacedStatuses: {statuses: {}}, weight: 1}'))).deep.equal({ weight: 1 });
   });
 
-  it('has the problems of reading the document among its own', () => {
+  it('includes the problems of parsing the document', () => {
     const { resource: accepted, issues } = validate(`${resource('RouteTable', '{}')}kind: Upstream\n`);
     expect(accepted).equal(undefined);
     expect(issues.map(({ code }) => code)).deep.equal(['DUPLICATE_KEY']);
   });
 
-  it('files a document that cannot be read under the resource it seems to be', () => {
+  it('assigns an unreadable document to the resource that it seems to be', () => {
     const { key } = validate(
       'apiVersion: gateway.vendor.io/v1\nkind: RouteTable\nmetadata:\n  name: x\n  namespace: ns\nspec:\n\tweight: 1\n',
     );
@@ -63,7 +63,7 @@ describe('validateWritten', () => {
   });
 });
 
-describe('validateWritten brings into one form', () => {
+describe('validateWritten normalizes', () => {
   it('enums by number', () => {
     const yaml = route('{redirectAction: {responseCode: 4}}');
     expect(specOf(yaml)).deep.equal({ routes: [{ redirectAction: { responseCode: 'PERMANENT_REDIRECT' } }] });
@@ -76,7 +76,7 @@ describe('validateWritten brings into one form', () => {
     });
   });
 
-  it('keys in snake_case, but not those that users name', () => {
+  it('keys in snake_case, except user-defined ones', () => {
     const yaml = resource('Gateway', '{bind_port: 80, http_gateway: {virtual_service_selector: {my_label: a}}}');
     expect(specOf(yaml)).deep.equal({ bindPort: 80, httpGateway: { virtualServiceSelector: { my_label: 'a' } } });
   });
@@ -95,7 +95,7 @@ describe('validateWritten brings into one form', () => {
     });
   });
 
-  it('secrets: text becomes base64 and wins over data', () => {
+  it('secrets: text becomes base64 and overrides data', () => {
     const yaml =
       'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: Opaque\ndata: {a: YQ==, b: Yg==}\nstringData: {b: c, d: "é"}\n';
     expect(specOf(yaml)).deep.equal({ type: 'Opaque', data: { a: 'YQ==', b: 'Yw==', d: 'w6k=' } } satisfies SecretSpec);
@@ -150,7 +150,7 @@ describe('validateWritten accepts', () => {
 });
 
 describe('validateWritten on fields without support', () => {
-  it('warns of those that have no effect yet, once each, and keeps the resource', () => {
+  it('warns about those without effect once each, and keeps the resource', () => {
     const { text, place } = unmark(
       route('{directResponseAction: {status: 200}, options: {^^retries: {retryOn: 5xx, previousPriorities: {}}}}'),
     );
@@ -161,7 +161,7 @@ describe('validateWritten on fields without support', () => {
     ]);
   });
 
-  it('refuses security fields', () => {
+  it('rejects security fields', () => {
     const yaml = resource('VirtualService', '{virtualHost: {options: {waf: {ruleSets: []}}}}');
     const { resource: accepted, key, issues } = validate(yaml);
     expect(accepted).equal(undefined);
@@ -172,7 +172,7 @@ describe('validateWritten on fields without support', () => {
     expect(issues[0]!.message).include('waf');
   });
 
-  it('says nothing of a field that asks for its default', () => {
+  it('ignores a field with its default value', () => {
     expect(
       linesOf(resource('Upstream', '{useHttp2: false, static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1')),
     ).deep.equal([]);
@@ -244,18 +244,18 @@ describe('validateWritten on identity', () => {
     ],
   ];
   for (const [name, yaml, line] of cases) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       const { text, place } = unmark(yaml);
       expect(linesOf(text)).deep.equal([`${place}  ${line}`]);
       expect(validate(text).resource).equal(undefined);
     });
   }
 
-  it('gives no key to what has no valid name', () => {
+  it('returns no key for an invalid name', () => {
     expect(validate('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a_b}\n').key).equal(undefined);
   });
 
-  it('refuses documents that are no objects', () => {
+  it('rejects documents that are not objects', () => {
     for (const yaml of ['5\n', 'text\n', '- a\n', 'null\n']) {
       const { resource: accepted, key, issues } = validate(yaml);
       expect([accepted, key]).deep.equal([undefined, undefined]);
@@ -276,7 +276,7 @@ describe('validateWritten on hostile documents', () => {
       .not.match(/hunter2/);
   });
 
-  it('takes no prototype from a key', () => {
+  it('does not set a prototype from a key', () => {
     for (const kind of [
       'spec: {"__proto__": {weight: 1}}',
       'spec: {routes: [{"__proto__": {name: a}, directResponseAction: {}}]}',
@@ -295,26 +295,26 @@ describe('validateWritten on hostile documents', () => {
     expect(linesOf(labels).join()).include('__proto__ cannot be a key');
   });
 
-  it('finds what a schema cannot say at the place it was written', () => {
+  it('reports problems beyond the schema at their position', () => {
     const { text, place } = unmark(
       route('{directResponseAction: {status: 200}, header_manipulation: {request_headers_to_remove: [^^Host]}}'),
     );
     expect(linesOf(text).map((line) => line.split('  ', 1)[0])).deep.equal([place]);
   });
 
-  it('knows no field by the name of an object’s method', () => {
+  it('does not treat names of object methods as fields', () => {
     expect(linesOf(resource('RouteTable', '{constructor: 1, toString: 2, hasOwnProperty: 3}'))).length(3);
     expect(linesOf('apiVersion: v1\nkind: constructor\nmetadata: {name: x}\n')[0]).include('unknown kind constructor');
   });
 
-  it('reports a thousand problems of one document at most', () => {
+  it('reports at most a thousand problems per document', () => {
     const keys = Array.from({ length: 5000 }, (_, i) => `k${i}: 1`).join(', ');
     const { resource: accepted, issues } = validate(resource('RouteTable', `{${keys}}`));
     expect(accepted).equal(undefined);
     expect(issues).length(1000);
   });
 
-  it('stays quick and short on a long unknown key', () => {
+  it('stays fast and brief on a long unknown key', () => {
     const [issue] = validate(resource('RouteTable', `{${'x'.repeat(100_000)}: 1}`)).issues;
     expect(issue!.message.length + issue!.hint!.length).lessThan(200);
   });
@@ -392,7 +392,7 @@ status:
     expect(codes('kind: Upstream\napiVersion: gw.vendor.io/v1\nmetadata: { name: a }\nspec:\n')).to.have.length(1);
   });
 
-  it('is unknown where the key is, and wrong as an element of a list', () => {
+  it('is unknown if the key is, and invalid as an element of a list', () => {
     const codes = (yaml: string): string[] => validate(yaml).issues.map(({ code }) => code);
     expect(codes(service(`{ matchers: [{ prefix: / }], optins: , ${direct} }`))).to.deep.equal(['UNKNOWN_KEY']);
     expect(codes(service(`{ matchers: [{ prefix: / }, null], ${direct} }`))).to.deep.equal(['WRONG_TYPE']);

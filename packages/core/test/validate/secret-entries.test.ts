@@ -10,7 +10,7 @@ describe('the shared signing key', () => {
     return issues.map(({ severity, origin, message }) => `${severity} ${origin.line} ${message}`);
   };
 
-  it('is warned of where it can be guessed, and never shown', () => {
+  it('causes a warning if it can be guessed, and is never shown', () => {
     const [warning = '', ...others] = warningsOf('stringData: { signing-key: hunter2 }');
     expect(others).to.deep.equal([]);
     expect(warning).to.match(/^warning \d signing-key has 7 bytes: use at least 32 random bytes.*openssl rand/);
@@ -18,7 +18,7 @@ describe('the shared signing key', () => {
     expect(warningsOf(`data: { signing-key: ${Buffer.alloc(31).toString('base64')} }`)[0]).to.match(/^warning 4 /);
   });
 
-  it('is good with 32 bytes, and under another name no signing key', () => {
+  it('is valid with 32 bytes, and no signing key under another name', () => {
     expect(warningsOf(`data: { signing-key: ${Buffer.alloc(32).toString('base64')} }`)).to.deep.equal([]);
     expect(warningsOf('stringData: { signing-key: hunter2 }', 'other')).to.deep.equal([]);
     expect(warningsOf('stringData: { signing-key: hunter2 }', 'extauth-signing-key', 'shop')).to.deep.equal([]);

@@ -37,15 +37,15 @@ metadata: { name: a }
 spec:
 ${spec}`;
 
-describe('what a schema cannot say', () => {
+describe('checks beyond the schema', () => {
   const cases: [string, string, string[]][] = [
     [
-      'an empty domain among others, and one that no host can match',
+      'an empty domain, and a domain that no host can match',
       virtualService('    domains:\n      - a.example.com\n      - ""\n      - "*a*"\n'),
       ['8:9 EMPTY_DOMAIN spec.virtualHost.domains[1]', '9:9 INVALID_DOMAIN spec.virtualHost.domains[2]'],
     ],
     [
-      'what a typo, a bad number and a bad regex elsewhere in the document do not hide',
+      'problems beside a typo, an invalid number and an invalid regex',
       virtualService(
         '    domains: [a, ""]\n    routes:\n      - matchers: [{ prefx: /x }]\n        directResponseAction: { status: 99 }\n      - matchers: [{ prefix: /a#b }, { regex: "(" }]\n        directResponseAction: { status: 200 }\n',
       ),
@@ -58,7 +58,7 @@ describe('what a schema cannot say', () => {
       ],
     ],
     [
-      'nothing, while a value of another type leaves its meaning open',
+      'nothing else if a value has the wrong type',
       virtualService('    domains: ["", 5]\n'),
       ['6:19 WRONG_TYPE spec.virtualHost.domains[1]'],
     ],
@@ -77,7 +77,7 @@ describe('what a schema cannot say', () => {
       ['9:34 INVALID_MATCHER spec.virtualHost.routes[0].matchers[0].headers[0].value'],
     ],
     [
-      'weights that add up to nothing in a weighted route',
+      'weights with a sum of 0 in a weighted route',
       virtualService(
         '    routes:\n      - routeAction:\n          multi:\n            destinations: [{ destination: { upstream: { name: b } } }]\n',
       ),
@@ -91,7 +91,7 @@ describe('what a schema cannot say', () => {
       ['8:52 INVALID_HEADER spec.virtualHost.options.headerManipulation.responseHeadersToAdd[0].header.value'],
     ],
     [
-      'an added header that frames, an operator nobody knows, and a percent sign alone',
+      'an added framing header, an unknown operator, and a single percent sign',
       virtualService(
         '    options:\n      headerManipulation:\n        requestHeadersToAdd:\n          - header: { key: Content-Length, value: "1" }\n          - header: { key: a, value: "%NOPE%" }\n          - header: { key: b, value: "%RESPONSE_CODE%" }\n          - header: { key: c, value: "50% of %REQ(x)%" }\n          - header: { key: d, value: "100%% of %REQ(X?Y):3%" }\n',
       ),
@@ -115,22 +115,22 @@ describe('what a schema cannot say', () => {
       ['7:7 INVALID_HEALTH_CHECK spec.healthChecks[0]'],
     ],
     [
-      'settings of DNS where no host is a name',
+      'DNS settings if no host is a name',
       upstream('  static: { hosts: [{ addr: 10.0.0.1, port: 1 }] }\n  respectDnsTtl: true\n'),
       ['6:3 INVALID_UPSTREAM spec.respectDnsTtl'],
     ],
     ...[100, 103, 299, 430, 599].map((status): [string, string, string[]] => [
-      `the status ${status}, which no answer can end with`,
+      `the status ${status}, which is not a valid final status`,
       settings(`{ statusOnError: ${status} }`),
       ['5:14 INVALID_EXT_AUTH spec.extauth.statusOnError'],
     ]),
     ...['20', '600', '-1', '403.5', '4294967699'].map((status): [string, string, string[]] => [
-      `the status ${status}, which is no status`,
+      `the status ${status}, which is not a status`,
       settings(`{ statusOnError: ${status} }`),
       [`5:29 ${status.includes('.') ? 'WRONG_TYPE' : 'OUT_OF_RANGE'} spec.extauth.statusOnError`],
     ]),
     [
-      'settings of external auth without time, with a size that is none, and with a header that frames',
+      'external auth settings with a zero timeout, an invalid size, and a framing header',
       settings(
         '{ requestTimeout: 0s, requestBody: { maxRequestBytes: -1 }, userIdHeader: content-length, statusOnError: 503 }',
       ),
@@ -141,7 +141,7 @@ describe('what a schema cannot say', () => {
       ],
     ],
     [
-      'settings of external auth with a time that is none and a size that no 32 bits hold',
+      'external auth settings with an invalid timeout and a size above 32 bits',
       settings('{ requestTimeout: -1s, requestBody: { maxRequestBytes: 4294967296 } }'),
       ['5:30 BAD_DURATION spec.extauth.requestTimeout', '5:67 OUT_OF_RANGE spec.extauth.requestBody.maxRequestBytes'],
     ],
@@ -150,9 +150,9 @@ describe('what a schema cannot say', () => {
       gateway('  bindPort: 80\n  httpGateway:\n    options:\n      extauth: { statusOnError: 599 }\n'),
       ['8:18 INVALID_EXT_AUTH spec.httpGateway.options.extauth.statusOnError'],
     ],
-    ['a gateway that says not what it serves', gateway('  bindPort: 80\n'), ['4:1 INVALID_GATEWAY spec']],
+    ['a gateway without a type', gateway('  bindPort: 80\n'), ['4:1 INVALID_GATEWAY spec']],
     [
-      'an early header that must not be changed',
+      'an early change of a protected header',
       gateway(
         '  bindPort: 80\n  httpGateway:\n    options:\n      httpConnectionManagerSettings:\n        earlyHeaderManipulation: { headersToRemove: [":path"] }\n',
       ),
@@ -160,10 +160,10 @@ describe('what a schema cannot say', () => {
     ],
   ];
   for (const [name, yaml, expected] of cases) {
-    it(`finds ${name}, at its place`, () => expect(issuesOf(yaml)).to.deep.equal(expected));
+    it(`reports ${name} with its position`, () => expect(issuesOf(yaml)).to.deep.equal(expected));
   }
 
-  it('warns of a path to match without a leading slash, and takes the resource in', () => {
+  it('warns about a path matcher without a leading slash, and accepts the resource', () => {
     const routes = `    routes:
       - matchers: [{ prefix: nope }, { exact: cart }, { prefix: '' }, { prefix: /a }]
         directResponseAction: { status: 200 }`;
@@ -175,7 +175,7 @@ describe('what a schema cannot say', () => {
     ]);
   });
 
-  it('has a sentence for every code', () => {
+  it('describes every code', () => {
     for (const text of Object.values(SEMANTIC_CODES)) expect(text).to.match(/^[A-Z].*\.$/);
   });
 });
