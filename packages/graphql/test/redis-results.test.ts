@@ -176,7 +176,7 @@ describe('results kept in Redis', () => {
   it('rejects a short key', () => {
     const cache: ResultStore = { get: async () => undefined, set: async () => {} };
     expect(() => graphqlApi({ schemaDefinition: 'type Query { a: Int }', cache, cacheKey: 'short' }))
-      .to.throw('cacheKey must have at least 32 characters')
+      .to.throw('cacheKey has 5 bytes: use at least 32 random bytes')
       .with.property('code', 'ERR_GRAPHQL_API');
   });
 

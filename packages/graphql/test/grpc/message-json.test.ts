@@ -40,6 +40,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   precise: 'FLOAT',
   nothing: '.google.protobuf.NullValue',
   inner_most: '.test.All',
+  part: '.test.All.Part',
   left_hand: 'STRING|side',
   right_hand: 'INT32|side',
   values: `${WELL_KNOWN('Value')}[]`,
@@ -71,11 +72,14 @@ function typesOf(): Registry {
         name: 'All',
         field: Object.entries(FIELDS).map(([name, written], i) => fieldOf(name, i + 1, written)),
         oneofDecl: [{ name: 'side' }],
-        nestedType: maps.map(([name, written]) => ({
-          name: `${pascal(name)}Entry`,
-          options: { mapEntry: true },
-          field: [fieldOf('key', 1, 'STRING'), fieldOf('value', 2, written.slice(0, -2))],
-        })),
+        nestedType: [
+          { name: 'Part', field: [fieldOf('first_name', 1, 'STRING')] },
+          ...maps.map(([name, written]) => ({
+            name: `${pascal(name)}Entry`,
+            options: { mapEntry: true },
+            field: [fieldOf('key', 1, 'STRING'), fieldOf('value', 2, written.slice(0, -2))],
+          })),
+        ],
       },
     ],
   });
@@ -152,6 +156,11 @@ describe('messages of protocol buffers as JSON', () => {
     expect(back.inner_most.inner_most.name).to.equal('deep');
     expect(back.inner_most).to.have.property('innerMost');
     expect(back.unknown).to.equal(undefined);
+  });
+
+  it('names the fields of a type that is declared within another type', () => {
+    const back = sent({ part: { firstName: 'x' } });
+    expect(back).to.deep.equal({ part: { first_name: 'x', firstName: 'x' } });
   });
 
   it('takes numbers and booleans for text, and well-known messages by their fields', () => {
