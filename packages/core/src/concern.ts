@@ -55,7 +55,7 @@ export interface Context {
   readonly holdListeners?: (what: string, ready: Promise<boolean>) => void;
   /** Variables that templates may read with `env()`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Directory of files that resources may refer to and that are read while they are compiled. Default: no file is read. */
+  /** Directory of files that the options of a middleware may name; they are read when it is created. Default: no file is read. */
   readonly filesRoot?: string;
   /** Renders the pages for errors, login and logout. */
   readonly pages: Pages;

@@ -1,16 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { reportChanges } from './change-report.ts';
 import { issuesOf } from './issues.ts';
-import type { Learned } from './learned.ts';
+import { mergeLearned, type Learned } from './learned.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Issue } from './parse/issue.ts';
 import type { Resource, ResourceKey, ResourceStatus } from './resource.ts';
-import type { SslFiles } from './schema/ssl-config.ts';
 import type { Secrets, Snapshot } from './snapshot.ts';
-import { createCertificateFiles } from './source/certificate-files.ts';
+import { certificateFiles } from './source/certificate-files.ts';
 import { directorySource } from './source/directory.ts';
 import type { Source, SourceChange } from './source/source.ts';
+import { createWatchedFiles, type ResourceFiles } from './source/watched-files.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { translate } from './translate/translate.ts';
 import type { DefaultGateways, Translation } from './translate/translation.ts';
@@ -53,6 +52,11 @@ export interface ControlPlaneOptions {
    * checks on another machine.
    */
   readonly certificateFiles?: boolean;
+  /**
+   * Other files that resources name, which are read, validated and watched, too: e.g. `descriptorFiles(directory)` of
+   * `@edge-gateway/graphql`. Default: none.
+   */
+  readonly files?: readonly ResourceFiles[];
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -86,35 +90,45 @@ const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), 
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
-  const { certificateFiles = true } = options;
+  const { files = [], certificateFiles: readsCertificates = true } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
   const store = createStore(checks);
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
-  const files = createCertificateFiles({
-    onChange: (keys) => take(() => learnFiles(keys)),
-    log: log.get('secret'),
-    metrics,
-  });
+  const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => learn(keys)), log, metrics };
+  const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
+  const watches = [
+    ...(certificates ? [certificates] : []),
+    ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
+  ];
+  /** What others than the watched files found out. */
+  const reported = new Map<ResourceKey, Learned>();
   const secrets: Secrets = {
     get: (ref) => state?.secrets.get(ref),
-    ...(certificateFiles && { files: files.get }),
+    ...(certificates && { files: certificates.get }),
   };
 
-  function learnFiles(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
-    return store.learn([...keys].map((key) => [key, files.learnedOf(key)] as const));
+  function learn(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
+    return store.learn(
+      [...keys].map((key) => {
+        const learned = mergeLearned([reported.get(key), ...watches.map((watch) => watch.learnedOf(key))]);
+        return [key, learned] as const;
+      }),
+    );
   }
 
-  /** Applies a change of the source, with the certificate files that its resources refer to. */
+  /** Applies a change of the source, with the files that its resources name. */
   function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
     const changed = store.apply(change);
-    if (!certificateFiles) return changed;
-    const users = [...changed].filter(mayNameFiles);
-    for (const key of users) files.follow(key, sslFilesOf(store.state.stored.get(key)?.resource));
-    files.prune((each) => isServed(each, state));
-    return new Set([...changed, ...learnFiles(users)]);
+    const follow = (key: ResourceKey): boolean => {
+      const resource = store.state.stored.get(key)?.resource;
+      return watches.filter((watch) => watch.follow(key, resource)).length > 0;
+    };
+    const users = [...changed].filter(follow);
+    for (const watch of watches) watch.prune(state?.snapshots.values() ?? []);
+    return new Set([...changed, ...learn(users)]);
   }
 
   function take(settle: () => ReadonlySet<ResourceKey>): void {
@@ -148,14 +162,18 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     secrets,
     start: () => source.start((change) => take(() => settleSource(change))),
-    learn: (key, learned) => take(() => store.learn([[key, learned]])),
+    learn(key, learned) {
+      if (learned) reported.set(key, learned);
+      else reported.delete(key);
+      take(() => learn([key]));
+    },
     subscribe(listener) {
       listeners.add(listener);
       if (state) publish(listener, state);
       return () => void listeners.delete(listener);
     },
     close() {
-      files.close();
+      for (const watch of watches) watch.close();
       return source.close();
     },
   };
@@ -205,24 +223,6 @@ function rejectedDocuments({ state: { stored } }: Store): ReadonlyMap<ResourceKe
   const rejected = new Map<ResourceKey, object>();
   for (const [key, { written }] of stored) if (written) rejected.set(key, written);
   return rejected;
-}
-
-/** Kinds that may name certificate files. Other kinds do not serve them yet. */
-function mayNameFiles(key: ResourceKey): boolean {
-  return key.startsWith('VirtualService/') || key.startsWith('Upstream/');
-}
-
-function sslFilesOf(resource: Resource | undefined): SslFiles | undefined {
-  return (resource as Resource<{ sslConfig?: { sslFiles?: SslFiles } }> | undefined)?.spec.sslConfig?.sslFiles;
-}
-
-/** Returns true if a listener still uses these files, because it serves an earlier version. */
-function isServed(files: SslFiles, state: ControlPlaneState | undefined): boolean {
-  return [...(state?.snapshots.values() ?? [])].some(({ listeners }) =>
-    listeners.some(({ sslConfigurations }) =>
-      sslConfigurations.some(({ sslConfig }) => isDeepStrictEqual(sslConfig.sslFiles, files)),
-    ),
-  );
 }
 
 /** The resources in use, sorted out anew for the changed keys only. */

@@ -92,6 +92,7 @@ export { fileSource } from './source/file.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
 export { severalSources } from './source/several.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
+export type { FilesRead, ResourceFiles } from './source/watched-files.ts';
 export { KINDS, findKind, type KindInfo } from './schema/kinds.ts';
 export {
   DEFAULT_SNAPSHOT_SETTINGS,

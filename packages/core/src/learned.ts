@@ -17,8 +17,19 @@ export interface Learned {
   readonly notes: readonly string[];
   /** Schema definition of the server of a GraphQLApi that declares none. */
   readonly serverSchema?: string;
-  /** Number of replacements of its certificate files; each one is a new revision of the state. */
+  /** Descriptor set as base64 in the file that a GraphQLApi names. */
+  readonly descriptorSet?: string;
+  /** Number of replacements of the files that it names; each one is a new revision of the state. */
   readonly filesRevision?: number;
+}
+
+/** Returns what several parties found out about one resource. */
+export function mergeLearned(parts: readonly (Learned | undefined)[]): Learned | undefined {
+  const found = parts.filter((part) => part !== undefined);
+  if (found.length <= 1) return found[0];
+  const problems = found.flatMap((part) => part.problems);
+  const notes = found.flatMap((part) => part.notes);
+  return Object.assign({}, ...found, { problems, notes }) as Learned;
 }
 
 /** What was learned as issues of the document that writes the resource. */

@@ -51,7 +51,7 @@ export interface SnapshotGraphQLApi {
   readonly spec: GraphQLApiSpec;
   /** In the order of `stitchedSchema.subschemas`; empty for an API of its own. */
   readonly subschemas: readonly SnapshotGraphQLApi[];
-  /** Descriptor sets from ConfigMaps, as base64. */
+  /** Descriptor sets from ConfigMaps and files, as base64. */
   readonly descriptorSets?: readonly string[];
   /** Schema definition that the server told, where the spec has none. */
   readonly serverSchema?: string;

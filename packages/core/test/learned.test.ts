@@ -48,6 +48,26 @@ describe('observations of a resource', () => {
     expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw' });
   });
 
+  it('stand beside the problems of the files that the resource names', async () => {
+    const text = `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: u }
+spec: { static: { hosts: [{ addr: a, port: 1 }] }, sslConfig: { sslFiles: { rootCa: /nowhere/ca.crt } } }
+`;
+    const source = memorySource({ u: text });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    const reason = () => controlPlane.state!.statuses.get('Upstream/gw-system/u')!.statuses['gw-system']!.reason;
+    const learned = { problems: [{ ...LEARNED.problems[0]!, path: ['spec'] }], notes: [] };
+    controlPlane.learn('Upstream/gw-system/u', learned);
+    expect(reason()).to.include('ca.crt cannot be read').and.to.include('it speaks another language');
+    source.set('u', text.replace('port: 1', 'port: 2'));
+    expect(reason()).to.include('ca.crt cannot be read').and.to.include('it speaks another language');
+    controlPlane.learn('Upstream/gw-system/u', undefined);
+    expect(reason()).to.include('ca.crt cannot be read').and.not.to.include('it speaks another language');
+    await controlPlane.close();
+  });
+
   it('cause no change if repeated, or for a missing resource', async () => {
     const { controlPlane } = await start();
     controlPlane.learn(KEY, LEARNED);

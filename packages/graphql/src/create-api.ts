@@ -15,7 +15,7 @@ import { noUpstreams } from './upstream-urls.ts';
 /** An API that another one joins. */
 export interface FoundApi {
   readonly spec: GraphQLApiSpec;
-  /** Its descriptor sets from elsewhere, as base64. */
+  /** Its descriptor sets from ConfigMaps and files, as base64. */
   readonly descriptorSets?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface FoundApi {
 export interface ApiParts {
   readonly ref: ResourceRef;
   readonly spec: GraphQLApiSpec;
-  /** Descriptor sets from elsewhere, as base64. */
+  /** Descriptor sets from ConfigMaps and files, as base64. */
   readonly descriptorSets?: readonly string[];
   readonly limits: Limits;
   readonly counts: ApiCounts;
@@ -79,7 +79,6 @@ function localApi(executable: ExecutableSchema, parts: ApiParts, context: Contex
     limits,
     countsOf: counts.resolver,
     descriptorSets: parts.descriptorSets ?? [],
-    filesRoot: context.filesRoot,
     log: context.log.get('graphql'),
   });
 }

@@ -3,7 +3,9 @@ import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { createAnswerer } from './answer.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './local/local-api.ts';
+import { readDescriptorFile } from './grpc/descriptor-file.ts';
 import { limitsOf, type Limits } from './limits.ts';
+import { graphqlError } from './refusal.ts';
 import type { ChangePolicy } from './remote/followed-schema.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
@@ -40,7 +42,7 @@ export interface GraphQLApiOptions {
   readonly enableIntrospection?: boolean;
   /** Fields below this depth are null with an error; 0 is no limit. Default 0. */
   readonly maxDepth?: number;
-  /** `protoDescriptor` is a file below `filesRoot` of the context. Default: below the working directory. */
+  /** `protoDescriptor` is a file below `filesRoot` of the context, by default the working directory. It is read once, by this call. */
   readonly grpcDescriptorRegistry?: ExecutableSchema['grpcDescriptorRegistry'];
   readonly persistedQueryCacheConfig?: GraphQLApiSpec['persistedQueryCacheConfig'];
   readonly allowedQueryHashes?: GraphQLApiSpec['allowedQueryHashes'];
@@ -79,10 +81,8 @@ export interface GraphQLApiOptions {
  */
 export function graphqlApi(options: GraphQLApiOptions, given: Context = createContext()): Handler {
   const caller = options.upstreams ? createUrlCaller(options.upstreams) : undefined;
-  const filesRoot = given.filesRoot ?? process.cwd();
   const context: Context = {
     ...given,
-    filesRoot,
     state: given.state.bind(given),
     ...(caller && { callUpstream: caller.call }),
   };
@@ -90,11 +90,12 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const limits = limitsOf(options.limits);
   const counts = createApiCounts(context.metrics, name);
   const ref = { name, namespace: 'default' };
+  const foundOf = (spec: GraphQLApiSpec): FoundApi => ({ spec, descriptorSets: descriptorFileOf(spec, name, given) });
   const findApi = (wanted: ResourceRef): FoundApi | undefined =>
-    Object.hasOwn(options.apis ?? {}, wanted.name) ? { spec: options.apis![wanted.name]! } : undefined;
+    Object.hasOwn(options.apis ?? {}, wanted.name) ? foundOf(options.apis![wanted.name]!) : undefined;
   const remotePath = (): string => options.remotePath ?? SERVER_PATH;
   const found = { findApi, remotePath, findUpstream: caller?.find, changes: options.schemaChanges };
-  const parts = { ref, spec: specOf(options), limits, counts, ...found };
+  const parts = { ref, ...foundOf(specOf(options)), limits, counts, ...found };
   const api = createApi(parts, context);
   const answerer = createAnswerer({
     api,
@@ -127,6 +128,17 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
     await caller?.close();
   };
   return handler;
+}
+
+/** Returns the content of the descriptor file of an API, as base64. Throws `ERR_GRAPHQL_API` if it cannot be read. */
+function descriptorFileOf(spec: GraphQLApiSpec, name: string, { filesRoot }: Context): readonly string[] {
+  const { protoDescriptor } = spec.executableSchema?.grpcDescriptorRegistry ?? {};
+  if (!protoDescriptor) return [];
+  try {
+    return [readDescriptorFile(protoDescriptor, filesRoot ?? process.cwd()).toString('base64')];
+  } catch (error) {
+    throw graphqlError('ERR_GRAPHQL_API', `${name}: ${(error as Error).message}.`, error);
+  }
 }
 
 function specOf(options: GraphQLApiOptions): GraphQLApiSpec {

@@ -11,7 +11,7 @@ import {
   type Loggers,
   type UnservedListener,
 } from '@edge-gateway/core';
-import { graphqlApiCheck } from '@edge-gateway/graphql';
+import { descriptorFiles, graphqlApiCheck } from '@edge-gateway/graphql';
 import { accessChecks } from '@edge-gateway/rbac';
 import { openAdminPorts } from '../admin-ports.ts';
 import { createDataPlane, type DataPlane } from '../data-plane.ts';
@@ -51,6 +51,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     log,
     metrics,
     checks: [graphqlApiCheck, ...accessChecks],
+    files: [descriptorFiles(settings.config)],
   });
   const context = createContext({
     log,
@@ -58,7 +59,6 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     secrets: controlPlane.secrets,
     env: shownVariables(settings),
     ...(settings.errorPages !== undefined && { pages: readErrorPages(settings.errorPages) }),
-    filesRoot: settings.config,
   });
   const dataPlane = createDataPlane(context, settings);
   let discovery: { close(): void } | undefined;

@@ -116,7 +116,7 @@ function readUpstreams({ spec, metadata }: Resource<GraphQLApiSpec>, { reader, r
   }
 }
 
-/** The descriptor sets that lie in ConfigMaps; `undefined` when one is missing. */
+/** Returns the descriptor sets from ConfigMaps and from a file; `undefined` if a ConfigMap is missing. */
 function descriptorSets(
   { spec, metadata }: Resource<GraphQLApiSpec>,
   { reader, refs, faults }: Reading,
@@ -136,6 +136,8 @@ function descriptorSets(
     }
     sets.push(...Object.values(found.resource.spec.data ?? {}));
   }
+  const fromFile = reader.world.stored.get(keyOf('GraphQLApi', metadata))?.learned?.descriptorSet;
+  if (fromFile !== undefined) sets.push(fromFile);
   return Object.freeze(sets);
 }
 

@@ -8,10 +8,9 @@ const FIELD = 'protoDescriptor';
 
 /**
  * Reads a file below a directory; a relative path starts there. Throws an `Error` for a path outside the directory, by `..`,
- * an absolute path or a symbolic link, and if it is not a file of at most 10 MiB. `root` is `undefined` if there is no directory.
+ * an absolute path or a symbolic link, and if it is not a file of at most 10 MiB.
  */
-export function readDescriptorFile(path: string, root: string | undefined): Buffer {
-  if (root === undefined) throw new Error(`${FIELD}: cannot read '${path}': no configuration directory`);
+export function readDescriptorFile(path: string, root: string): Buffer {
   const base = realpathSync(root);
   const wanted = resolve(root, path);
   // Checked before `realpath`, so that the error does not reveal whether a path outside exists.

@@ -1,6 +1,5 @@
 import type { DescMessage, Registry as Types } from '@bufbuild/protobuf';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
-import { readDescriptorFile } from './descriptor-file.ts';
 import { registryOf } from './message-registry.ts';
 
 export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
@@ -13,30 +12,25 @@ export interface MethodTypes {
   readonly types: Types;
 }
 
-/** Descriptor sets in addition to those of the registry. */
-export interface DescriptorSources {
-  /** As base64. */
-  readonly descriptorSets: readonly string[];
-  /** Directory of files that the registry may refer to. */
-  readonly filesRoot: string | undefined;
+/**
+ * Reads the descriptor sets of a registry, and others as base64, among them that of its file. Returns `undefined` when there are
+ * none. Throws an `Error`.
+ */
+export function readDescriptors(registry: Registry, others: readonly string[]): readonly Types[] | undefined {
+  const { protoDescriptorBin, protoDescriptor } = registry ?? {};
+  const sets = protoDescriptorBin ? [...others, protoDescriptorBin] : others;
+  if (sets.length > 0) return sets.map((text) => readDescriptorSet(Buffer.from(text, 'base64')));
+  if (protoDescriptor) throw new Error(`protoDescriptor: '${protoDescriptor}' has never been valid`);
+  return undefined;
 }
 
-/** Reads descriptor sets. Returns `undefined` when there are none. Throws an `Error`. */
-export function readDescriptors(
-  registry: Registry,
-  { descriptorSets, filesRoot }: DescriptorSources,
-): readonly Types[] | undefined {
-  const sets: Uint8Array[] = descriptorSets.map((text) => Buffer.from(text, 'base64'));
-  if (registry?.protoDescriptorBin) sets.push(Buffer.from(registry.protoDescriptorBin, 'base64'));
-  if (registry?.protoDescriptor) sets.push(readDescriptorFile(registry.protoDescriptor, filesRoot));
-  if (sets.length === 0) return undefined;
-  return sets.map((bytes) => {
-    try {
-      return registryOf(bytes);
-    } catch (cause) {
-      throw new Error('grpcDescriptorRegistry: a descriptor set cannot be read', { cause });
-    }
-  });
+/** Reads one descriptor set. Throws an `Error`. */
+export function readDescriptorSet(bytes: Uint8Array): Types {
+  try {
+    return registryOf(bytes);
+  } catch (cause) {
+    throw new Error('grpcDescriptorRegistry: a descriptor set cannot be read', { cause });
+  }
 }
 
 /** The types of a unary method. Throws an `Error` when there is none. */

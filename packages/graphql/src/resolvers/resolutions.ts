@@ -23,7 +23,7 @@ export function compileResolutions(
   const channels = new Map<string, GrpcChannel>();
   const parts: GrpcParts = {
     context,
-    descriptors: readDescriptors(registry, context),
+    descriptors: readDescriptors(registry, context.descriptorSets),
     channelTo(upstream) {
       const place = clusterName(upstream);
       let channel = channels.get(place);

@@ -17,8 +17,6 @@ export interface ResolverContext {
   readonly limits: Limits;
   /** Descriptor sets from elsewhere, as base64. */
   readonly descriptorSets: readonly string[];
-  /** Directory of descriptor files; `undefined` for none. */
-  readonly filesRoot: string | undefined;
   /** Counters of the resolver of this name. */
   countsOf(name: string): ResolverCounts;
 }

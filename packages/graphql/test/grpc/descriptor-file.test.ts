@@ -65,10 +65,6 @@ describe('a file with descriptors', () => {
     });
   }
 
-  it('is rejected where there is no configuration directory', () => {
-    expect(() => readDescriptorFile('set.bin', undefined)).to.throw('no configuration directory');
-  });
-
   it('costs the API that names one outside, with the reason', () => {
     const resolutions = {
       user: {
