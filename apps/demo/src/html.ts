@@ -33,7 +33,7 @@ pre { white-space: pre-wrap }
 input { display: block; width: 18rem; max-width: 100%; padding: .4rem; margin: .2rem 0 .8rem; font: inherit }
 button { padding: .4rem 1.2rem; font: inherit }
 .error { color: var(--error) }
-@media (max-width: 30rem) { th, td { display: block; width: auto; padding: .2rem 0 } th { border: 0 } }
+@media (max-width: 30rem) { tr:has(> th + td) > * { display: block; width: auto; padding: .2rem 0 } th { border: 0 } }
 </style>
 </head>
 <body>
