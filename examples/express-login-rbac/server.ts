@@ -6,7 +6,7 @@ import { settings } from './settings.ts';
 
 const { port, issuer, jwks, clientId, clientSecret, appUrl, admin } = settings;
 
-/** Browsers without a session are sent to the issuer, scripts get 401. The token stays on the server. */
+/** Redirects browsers without a session to the issuer; scripts receive 401. The token stays on the server. */
 const login = oidc({
   issuerUrl: issuer,
   clientId,
