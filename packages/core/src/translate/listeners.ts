@@ -139,6 +139,8 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
 interface Served {
   readonly build: VirtualServiceBuild;
   readonly host: VirtualHost;
+  /** True for the last good version, also where only the TLS of the virtual service differs from it. */
+  readonly isLastGood: boolean;
 }
 
 function servedHosts({ builds, services }: Assembly, previous: Listener | undefined): readonly Served[] {
@@ -148,7 +150,7 @@ function servedHosts({ builds, services }: Assembly, previous: Listener | undefi
   const old = failed.length === 0 ? undefined : lastGood(failed, fresh, previous);
   return builds.flatMap((build, i): Served | readonly Served[] => {
     const host = isGood(i) ? build.virtualHost : old!.get(build.virtualHost.name);
-    return host ? { build, host } : [];
+    return host ? { build, host, isLastGood: !isGood(i) } : [];
   });
 }
 
@@ -172,12 +174,11 @@ function lastGood(
 
 /** What the virtual hosts ask of TLS; a last good one what it asked when it was good. */
 function claimsOf(served: readonly Served[], before: ListenerTls | undefined): readonly TlsClaim[] {
-  const anyOld = before && served.some(({ build, host }) => host !== build.virtualHost);
+  const anyOld = before && served.some(({ isLastGood }) => isLastGood);
   const claims = new Map(anyOld ? before.claims.map((claim) => [claim.host, claim]) : []);
-  return served.map(({ build, host }) => {
-    const { resource, virtualHost } = build;
+  return served.map(({ build: { resource }, host, isLastGood }) => {
     const { namespace } = resource.metadata;
-    const old = host === virtualHost ? undefined : claims.get(host.name);
+    const old = isLastGood ? claims.get(host.name) : undefined;
     return old ?? { host: host.name, namespace, sslConfig: resource.spec.sslConfig ?? NO_OPTIONS };
   });
 }

@@ -206,10 +206,14 @@ describe('certificate files of resources', () => {
   it('stay available while the last good version of their resource is served', async () => {
     put('server');
     const { source } = await start();
-    const elsewhere = service(join(dir, 'elsewhere'));
-    source.set('a', elsewhere.replace("domains: ['*']", "domains: ['*/']"));
+    mkdirSync(join(dir, 'other'));
+    put('client', join(dir, 'other'));
+    const moved = service(join(dir, 'other'));
+    const both = `${moved}---\n${moved.replace('name: a', 'name: b')}`;
+    source.set('a', both);
     expect(status().state).to.equal('Rejected');
-    source.set('b', service(dir).replace('name: a', 'name: b').replaceAll(dir, '/nowhere'));
+    expect(status().reason).to.contain('domain');
+    source.set('unrelated', service(dir).replace('name: a', 'name: c').replaceAll(dir, '/nowhere'));
     expect(served()).to.equal('server');
   });
 
