@@ -1,8 +1,11 @@
 import { createContext, onlyProtected, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
+import type { GraphQLSchema } from 'graphql';
 import { createAnswerer } from './answer.ts';
+import type { ExecutableApi } from './api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './local/local-api.ts';
+import { createSchemaApi, type ContextValue } from './local/schema-api.ts';
 import { readDescriptorFile } from './grpc/descriptor-file.ts';
 import { limitsOf, type Limits } from './limits.ts';
 import { graphqlError } from './refusal.ts';
@@ -19,8 +22,18 @@ type Local = NonNullable<NonNullable<ExecutableSchema['executor']>['local']>;
 
 /** A GraphQL API for a server of your own. */
 export interface GraphQLApiOptions {
-  /** Schema definition language, with `@resolve` and `@cacheControl`. May be left out for `remote` and `stitchedSchema`. */
+  /**
+   * Schema definition language, with `@resolve` and `@cacheControl`. May be left out for `remote` and `stitchedSchema`, and must be for
+   * `schema`.
+   */
   readonly schemaDefinition?: string;
+  /**
+   * A schema with resolvers of your own, e.g. of `makeExecutableSchema`, in place of `schemaDefinition` and `resolutions`. It must be
+   * made with the same copy of the package `graphql`.
+   */
+  readonly schema?: GraphQLSchema;
+  /** Makes the third argument of the resolvers of `schema`, for each operation. Default: `{ facts, signal }` of the request. */
+  readonly contextValue?: ContextValue;
   /** Hands operations to a GraphQL server instead. Without `schemaDefinition` the server is asked for its schema. */
   readonly remote?: RemoteExecutor;
   /** Path on the server of `remote`. Default `/graphql`. */
@@ -64,6 +77,18 @@ export interface GraphQLApiOptions {
   readonly name?: string;
 }
 
+/** Options of an API whose fields are resolved here. */
+export type ExecutedHereOptions = GraphQLApiOptions & {
+  readonly remote?: undefined;
+  readonly stitchedSchema?: undefined;
+};
+
+/** A GraphQL API as a middleware. */
+export interface GraphQLApiHandler extends Handler {
+  /** The schema with working resolvers, for other servers; `undefined` for `remote` and `stitchedSchema`. */
+  readonly schema: GraphQLSchema | undefined;
+}
+
 /**
  * Serves a GraphQL API as a middleware: it answers every request it gets, and gives `next` only errors that are none of the
  * client's. Throws `ERR_GRAPHQL_API` if the API is invalid. WebSockets require `protect`: its
@@ -79,7 +104,12 @@ export interface GraphQLApiOptions {
  *   upstreams: { books: 'http://127.0.0.1:9080' },
  * }));
  */
-export function graphqlApi(options: GraphQLApiOptions, given: Context = createContext()): Handler {
+export function graphqlApi(
+  options: ExecutedHereOptions,
+  context?: Context,
+): GraphQLApiHandler & { schema: GraphQLSchema };
+export function graphqlApi(options: GraphQLApiOptions, context?: Context): GraphQLApiHandler;
+export function graphqlApi(options: GraphQLApiOptions, given: Context = createContext()): GraphQLApiHandler {
   const caller = options.upstreams ? createUrlCaller(options.upstreams) : undefined;
   const context: Context = {
     ...given,
@@ -96,7 +126,10 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   const remotePath = (): string => options.remotePath ?? SERVER_PATH;
   const found = { findApi, remotePath, findUpstream: caller?.find, changes: options.schemaChanges };
   const parts = { ref, ...foundOf(specOf(options)), limits, counts, ...found };
-  const api = createApi(parts, context);
+  if (options.contextValue && options.schema === undefined) {
+    throw graphqlError('ERR_GRAPHQL_API', `${name}: contextValue requires schema.`);
+  }
+  const api = options.schema === undefined ? createApi(parts, context) : schemaApi(name, options, context);
   const answerer = createAnswerer({
     api,
     limits,
@@ -116,9 +149,11 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
       }),
   });
   const responder = createResponder({ answerer, limits, allowedOrigins: options.options?.allowedOrigins });
-  const handler: Handler = function graphqlApi(req, res, next) {
+  const serve: Handler = function graphqlApi(req, res, next) {
     responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
   };
+  const isExecutedHere = !options.remote && !options.stitchedSchema;
+  const handler: GraphQLApiHandler = Object.assign(serve, { schema: isExecutedHere ? api.schema : undefined });
   const upgrade: NonNullable<Handler['upgrade']> = (req, socket, head) => void responder.upgrade!(req, socket, head);
   handler.upgrade = onlyProtected(upgrade, context.log.get('graphql'));
   if (responder.drain) handler.drain = responder.drain.bind(responder);
@@ -136,6 +171,28 @@ function descriptorFileOf(spec: GraphQLApiSpec, name: string, { filesRoot }: Con
   if (!protoDescriptor) return [];
   try {
     return [readDescriptorFile(protoDescriptor, filesRoot ?? process.cwd()).toString('base64')];
+  } catch (error) {
+    throw graphqlError('ERR_GRAPHQL_API', `${name}: ${(error as Error).message}.`, error);
+  }
+}
+
+/** Options that say in another way where fields come from. */
+const OTHER_SOURCES = [
+  'schemaDefinition',
+  'resolutions',
+  'upstreams',
+  'grpcDescriptorRegistry',
+  'remote',
+  'stitchedSchema',
+  'apis',
+] as const;
+
+function schemaApi(name: string, options: GraphQLApiOptions, { log }: Context): ExecutableApi {
+  const { schema, contextValue, enableIntrospection = false, maxDepth = 0 } = options;
+  const other = OTHER_SOURCES.find((each) => options[each] !== undefined);
+  if (other) throw graphqlError('ERR_GRAPHQL_API', `${name}: schema cannot be combined with ${other}.`);
+  try {
+    return createSchemaApi(schema, { contextValue, enableIntrospection, maxDepth, name, log: log.get('graphql') });
   } catch (error) {
     throw graphqlError('ERR_GRAPHQL_API', `${name}: ${(error as Error).message}.`, error);
   }

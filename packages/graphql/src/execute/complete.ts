@@ -22,7 +22,7 @@ import {
 } from 'graphql';
 import { isDeeper } from '../depth.ts';
 import { shownFailure } from '../field-failure.ts';
-import { Located, note, nothing } from './errors.ts';
+import { Located, note, nonNullViolation } from './errors.ts';
 import { completeFields } from './execute.ts';
 import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';
 import { infoOf, isThenable } from './resolve.ts';
@@ -195,7 +195,7 @@ function itemOf(value: unknown, item: ItemType, field: FieldPlan, place: Place):
 }
 
 function presentItem(value: unknown, { nullable }: ItemType, field: FieldPlan, { path }: Place): unknown {
-  if (value === null && !nullable) throw new Located(nothing(field), path!, field);
+  if (value === null && !nullable) throw new Located(nonNullViolation(field.parentType.name, field.name), path!, field);
   return value;
 }
 

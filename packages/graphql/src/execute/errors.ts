@@ -49,8 +49,8 @@ export function shownExtensions(error: unknown): Readonly<Record<string, unknown
 }
 
 /** The failure of a field that must have a value and has none. */
-export function nothing({ parentType, name }: FieldPlan): Error {
-  return shownFailure(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
+export function nonNullViolation(type: string, field: string): FieldFailure {
+  return shownFailure(`Cannot return null for non-nullable field ${type}.${field}.`);
 }
 
 function pathOf(path: Path): (string | number)[] {

@@ -1,5 +1,5 @@
 import { getArgumentValues } from 'graphql';
-import { Located, note, nothing, pathTo } from './errors.ts';
+import { Located, note, nonNullViolation, pathTo } from './errors.ts';
 import type { FieldPlan, Place, Run, Selection } from './field-plan.ts';
 
 /**
@@ -141,7 +141,8 @@ function finish(given: unknown, field: FieldPlan, place: Place): unknown {
 }
 
 function present(value: unknown, field: FieldPlan, place: Place): unknown {
-  if (value === null && !field.nullable) throw new Located(nothing(field), pathTo(field, place.path), field);
+  if (value === null && !field.nullable)
+    throw new Located(nonNullViolation(field.parentType.name, field.name), pathTo(field, place.path), field);
   return value;
 }
 

@@ -1,11 +1,11 @@
 import type { Facts } from '@edge-gateway/core';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import {
-  getNullableType,
   GraphQLError,
   isAbstractType,
   isLeafType,
   isListType,
+  isNonNullType,
   isObjectType,
   responsePathAsArray,
   type GraphQLAbstractType,
@@ -17,9 +17,10 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { leafOf, mismatch, typeOf } from '../execute/complete.ts';
-import { shownExtensions, shownMessage } from '../execute/errors.ts';
+import { nonNullViolation, shownExtensions, shownMessage } from '../execute/errors.ts';
 import type { Limits } from '../limits.ts';
 import type { Resolve } from '../resolvers/resolver.ts';
+import type { Failure } from './failure-log.ts';
 import { createForeignRuns, type RunOf } from './foreign-runs.ts';
 
 /** What the resolvers of a schema are made of. */
@@ -28,7 +29,7 @@ export interface ResolverParts {
   resolverOf(type: string, field: string): Resolve | undefined;
   readonly limits: Limits;
   /** Receives each failure, with the reason that clients do not see. */
-  onFailure(facts: Facts, failure: { readonly reason: string; readonly path: readonly (string | number)[] }): void;
+  onFailure(facts: Facts, failure: Failure): void;
 }
 
 type Standard = GraphQLFieldResolver<unknown, unknown>;
@@ -48,7 +49,8 @@ export function addResolvers(schema: GraphQLSchema, parts: ResolverParts): Graph
     resolvers[type.name] = Object.fromEntries(
       fields.map((field) => {
         const resolve = parts.resolverOf(type.name, field.name);
-        return [field.name, resolve ? called(resolve, { field, parts, runOf }) : read({ field, parts, runOf })];
+        const place: FieldParts = { type: type.name, field, parts, runOf };
+        return [field.name, resolve ? called(resolve, place) : read(place)];
       }),
     );
   }
@@ -68,14 +70,15 @@ function typeResolver(type: GraphQLAbstractType, schema: GraphQLSchema): TypeRes
 }
 
 interface FieldParts {
+  readonly type: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly parts: ResolverParts;
   readonly runOf: RunOf;
 }
 
 /** Calls a resolver of the API. */
-function called(resolve: Resolve, { field, parts, runOf }: FieldParts): Standard {
-  const fit = fitterOf(field.type);
+function called(resolve: Resolve, { type, field, parts, runOf }: FieldParts): Standard {
+  const fit = fitterOf(field, type);
   return (parent, args, context, info) => {
     const run = runOf(context, info);
     const fail = (error: unknown): never => {
@@ -92,13 +95,13 @@ function called(resolve: Resolve, { field, parts, runOf }: FieldParts): Standard
 }
 
 /** Reads the key of the parent; never what every object has. */
-function read({ field, parts, runOf }: FieldParts): Standard {
-  const fit = fitterOf(field.type);
+function read({ type, field, parts, runOf }: FieldParts): Standard {
+  const fit = fitterOf(field, type);
   const { name } = field;
   return (parent, _args, context, info) => {
     try {
       const isKey = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, name);
-      return isKey ? fit((parent as Readonly<Record<string, unknown>>)[name]) : null;
+      return fit(isKey ? (parent as Readonly<Record<string, unknown>>)[name] : null);
     } catch (error) {
       parts.onFailure(runOf(context, info).facts, failureOf(error, info));
       throw shown(error);
@@ -106,7 +109,7 @@ function read({ field, parts, runOf }: FieldParts): Standard {
   };
 }
 
-function failureOf(error: unknown, { path }: GraphQLResolveInfo) {
+function failureOf(error: unknown, { path }: GraphQLResolveInfo): Failure {
   return { reason: error instanceof Error ? error.message : String(error), path: responsePathAsArray(path) };
 }
 
@@ -115,12 +118,23 @@ function shown(error: unknown): GraphQLError {
   return new GraphQLError(shownMessage(error), { extensions: shownExtensions(error) });
 }
 
-/** Gives a value that fits a type, or throws; in a list an error stands in the place of each item that does not fit. */
-function fitterOf(type: GraphQLOutputType): (value: unknown) => unknown {
-  const inner = getNullableType(type) as GraphQLOutputType;
-  if (isLeafType(inner)) return leafOf(inner);
-  if (!isListType(inner)) return fitsObject(inner as GraphQLNamedOutputType);
-  const fit = fitterOf(inner.ofType as GraphQLOutputType);
+/** Gives a value that fits the type of a field, or throws; in a list an error stands in the place of each item that does not fit. */
+function fitterOf({ name, type }: GraphQLField<unknown, unknown>, parent: string): (value: unknown) => unknown {
+  const present = (fit: (value: unknown) => unknown) => (value: unknown) => {
+    const fitting = fit(value);
+    if (fitting === null) throw nonNullViolation(parent, name);
+    return fitting;
+  };
+  const nullable = (of: GraphQLOutputType): ((value: unknown) => unknown) => {
+    if (isLeafType(of)) return leafOf(of);
+    return isListType(of) ? listOf(fitter(of.ofType as GraphQLOutputType)) : fitsObject(of as GraphQLNamedOutputType);
+  };
+  const fitter = (of: GraphQLOutputType): ((value: unknown) => unknown) =>
+    isNonNullType(of) ? present(nullable(of.ofType)) : nullable(of);
+  return fitter(type);
+}
+
+function listOf(fit: (value: unknown) => unknown): (value: unknown) => unknown {
   const fitItem = (item: unknown): unknown => {
     try {
       return fit(item);

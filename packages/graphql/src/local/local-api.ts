@@ -11,6 +11,7 @@ import type { ResolverContext, ResolverRun } from '../resolvers/resolver.ts';
 import { traceOf } from '../trace/span.ts';
 import { cacheControl, createCachePolicies, type CachePolicy } from './cache-policy.ts';
 import { addResolvers } from './executable-schema.ts';
+import { logFailure } from './failure-log.ts';
 import { readSchema } from './schema.ts';
 
 export type ExecutableSchema = NonNullable<GraphQLApiSpec['executableSchema']>;
@@ -112,17 +113,4 @@ function cachingOf({ maxAge, scope }: CachePolicy, { personal }: OperationReques
     ...(isPublic && { sharedForSeconds: maxAge }),
     ...(scope === 'public' && { declaredPublic: true }),
   };
-}
-
-interface Failure {
-  readonly reason: string;
-  readonly path: readonly (string | number)[];
-}
-
-function logFailure(
-  { log, name }: LocalContext,
-  { requestId }: OperationRequest['facts'],
-  { reason, path }: Failure,
-): void {
-  log.warn({ api: name, requestId, path: path.join('.'), reason }, 'a field could not be resolved');
 }

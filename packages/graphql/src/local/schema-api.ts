@@ -1,0 +1,175 @@
+import type { Facts, Logger } from '@edge-gateway/core';
+import {
+  createSourceEventStream,
+  GraphQLError,
+  GraphQLSchema,
+  validateSchema,
+  validateSubscriptionArgs,
+  version,
+} from 'graphql';
+import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from '../api.ts';
+import { createEngine, type Executed } from '../execute/engine.ts';
+import { shownExtensions, shownMessage } from '../execute/errors.ts';
+import { readProperty, standardResolver } from '../execute/resolve.ts';
+import { coerceVariables } from '../execute/variables.ts';
+import { logFailure, type Failure } from './failure-log.ts';
+
+/** Makes the third argument of resolvers, for each operation. */
+export type ContextValue = (request: OperationRequest) => unknown;
+
+/** What an API over a schema with resolvers is made with. */
+export interface SchemaApiOptions {
+  readonly contextValue?: ContextValue | undefined;
+  readonly enableIntrospection: boolean;
+  /** Fields below this depth are null with an error; 0 is no limit. */
+  readonly maxDepth: number;
+  readonly log: Logger;
+  /** Name of the API, for the log. */
+  readonly name: string;
+}
+
+/** Makes an API of a schema that brings its resolvers. Throws an `Error` that says what is wrong with the schema. */
+export function createSchemaApi(given: unknown, options: SchemaApiOptions): ExecutableApi {
+  const schema = checkedSchema(given);
+  const { maxDepth, enableIntrospection, contextValue = ({ facts, signal }) => ({ facts, signal }) } = options;
+  const engine = createEngine({
+    schema,
+    maxDepth,
+    values: 'any',
+    resolverOf: (_type, { resolve }) => (resolve ? standardResolver(resolve) : readProperty),
+  });
+
+  function run(request: OperationRequest, context: unknown, rootValue?: unknown): Executed | Promise<Executed> {
+    const { facts, signal } = request;
+    const onFailure = (reason: string, path: Failure['path']): void => logFailure(options, facts, { reason, path });
+    return engine.execute(request, { rootValue, context, signal, requestId: facts.requestId, onFailure });
+  }
+
+  function failed(error: unknown, facts: Facts): ResultError {
+    const reason = error instanceof Error ? error.message : String(error);
+    logFailure(options, facts, { reason, path: [] });
+    return { message: shownMessage(error), extensions: { ...shownExtensions(error), requestId: facts.requestId } };
+  }
+
+  async function execute(request: OperationRequest): Promise<ApiResult> {
+    let context: unknown;
+    try {
+      context = await contextValue(request);
+    } catch (error) {
+      return { data: null, errors: [failed(error, request.facts)] };
+    }
+    return resultOf(await run(request, context));
+  }
+
+  async function subscribe(request: OperationRequest): Promise<AsyncIterable<ApiResult> | ApiResult> {
+    const variables = coerceVariables(schema, request);
+    if (variables && !('coerced' in variables)) return variables;
+    const left = new AbortController();
+    const own = { ...request, signal: AbortSignal.any([request.signal, left.signal]) };
+    const fail = (error: unknown): ApiResult => ({ errors: [failed(error, request.facts)] });
+    try {
+      const context = await contextValue(own);
+      const events = await eventsOf(schema, own, context);
+      return mapped(events, {
+        map: async (event) => resultOf(await run(own, context, event)),
+        fail,
+        leave: () => left.abort(),
+      });
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  return {
+    schema,
+    introspection: enableIntrospection,
+    execute,
+    ...(schema.getSubscriptionType() && { subscribe }),
+  };
+}
+
+function resultOf({ data, errors }: Executed): ApiResult {
+  return { ...(data !== undefined && { data }), ...(errors && { errors }) };
+}
+
+function checkedSchema(given: unknown): GraphQLSchema {
+  if (Object.prototype.toString.call(given) !== '[object GraphQLSchema]') {
+    throw new Error('schema must be a GraphQLSchema, e.g. of makeExecutableSchema');
+  }
+  if (!(given instanceof GraphQLSchema)) {
+    throw new Error(`schema belongs to another copy of the package graphql: install version ${version} once`);
+  }
+  const [problem] = validateSchema(given);
+  if (problem) throw new Error(`schema: ${problem.message}`);
+  return given;
+}
+
+/** The events of a subscription; each is the parent of its fields. Rejects with what a resolver threw. */
+async function eventsOf(
+  schema: GraphQLSchema,
+  { operation, variables, signal }: OperationRequest,
+  contextValue: unknown,
+): Promise<AsyncIterable<unknown>> {
+  const { document, definition, name } = operation;
+  const operationName = name ?? definition.name?.value;
+  const args = validateSubscriptionArgs({
+    schema,
+    document,
+    contextValue,
+    operationName,
+    variableValues: variables,
+    hideSuggestions: true,
+    abortSignal: signal,
+  });
+  if (!('schema' in args)) throw args[0]!;
+  const events = await createSourceEventStream(args);
+  if (Symbol.asyncIterator in events) return events;
+  const [error] = events.errors ?? [];
+  throw error?.originalError instanceof GraphQLError ? error : (error?.originalError ?? error);
+}
+
+interface Mapping {
+  map(event: unknown): Promise<ApiResult>;
+  fail(error: unknown): ApiResult;
+  leave(): void;
+}
+
+/** The results of events. Whoever leaves while an event is awaited waits for it no longer. */
+function mapped(events: AsyncIterable<unknown>, { map, fail, leave }: Mapping): AsyncIterable<ApiResult> {
+  const source = events[Symbol.asyncIterator]();
+  const done: IteratorReturnResult<undefined> = { done: true, value: undefined };
+  let isOver = false;
+  let release: () => void = () => {};
+
+  async function take(): Promise<IteratorResult<ApiResult, undefined>> {
+    try {
+      const next = await source.next();
+      if (!next.done) return { done: false, value: await map(next.value) };
+    } catch (error) {
+      if (!isOver) {
+        isOver = true;
+        return { done: false, value: fail(error) };
+      }
+    }
+    isOver = true;
+    return done;
+  }
+
+  const results: AsyncIterator<ApiResult, undefined> = {
+    next: () =>
+      new Promise((resolve) => {
+        if (isOver) return resolve(done);
+        release = () => resolve(done);
+        void take().then(resolve);
+      }),
+    async return() {
+      isOver = true;
+      release();
+      leave();
+      // A generator that waits for its next event ends only then.
+      void Promise.resolve(source.return?.()).catch(() => {});
+      return done;
+    },
+  };
+  return { [Symbol.asyncIterator]: () => results };
+}
