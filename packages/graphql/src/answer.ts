@@ -159,7 +159,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   };
 }
 
-const NO_SUBSCRIPTIONS = 'This API offers no subscriptions: only remote servers give them.';
+const NO_SUBSCRIPTIONS = 'This API has no subscriptions.';
 const STREAMS_ONLY = 'Subscriptions come over WebSocket, or as events with accept: text/event-stream.';
 
 function once(result: ApiResult | Promise<ApiResult>): Results {

@@ -1,8 +1,9 @@
 export { ERROR_CODES, type GraphQLErrorCode } from './error-codes.ts';
 export type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError } from './api.ts';
 export { graphqlAction, type GraphQLActionOptions } from './action.ts';
-export { graphqlApi, type GraphQLApiOptions } from './middleware.ts';
 export { descriptorFiles } from './grpc/descriptor-files.ts';
+export { graphqlApi, type ExecutedHereOptions, type GraphQLApiHandler, type GraphQLApiOptions } from './middleware.ts';
+export type { ContextValue } from './local/schema-api.ts';
 export { graphqlApiCheck } from './local/check-api.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 export { redisResults, type RedisResults } from './redis-results.ts';

@@ -148,7 +148,8 @@ class Planner {
     const name = node.name.value;
     const definition = this.#context.schema.getField(parentType, name)!;
     const { maxDepth } = this.#context;
-    const tooDeep = maxDepth > 0 && depth > maxDepth && !name.startsWith('__');
+    const isIntrospection = name.startsWith('__') || parentType.name.startsWith('__');
+    const tooDeep = maxDepth > 0 && depth > maxDepth && !isIntrospection;
     const sets = nodes.flatMap((one) => one.selectionSet ?? []);
     const hasChildren = sets.length > 0 && !tooDeep;
     const named = getNamedType(definition.type);

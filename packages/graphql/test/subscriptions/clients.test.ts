@@ -145,7 +145,7 @@ describe('WebSocket clients', () => {
       resolutions: { a: { mockResolver: { syncResponse: 1 } } },
     });
     fronts.push(local);
-    const told = 'This API offers no subscriptions: only remote servers give them.';
+    const told = 'This API has no subscriptions.';
     const client = await readyClient(local.url);
     client.send({ type: 'subscribe', id: 'a', payload: { query: 'subscription { a }' } });
     expect((await client.message('error', 'a')).payload[0].message).to.equal(told);
