@@ -84,7 +84,7 @@ spec:
 
   it('is never shown, even if it is wrong; the log names the problem', async () => {
     await until(async () => (await visit()).status === 503, '503');
-    await until(() => gateway.errors.includes('redis refused the user or the password'), 'a line in the log');
+    await until(() => gateway.errors.includes('Redis rejected the user name or password'), 'a line in the log');
     const { body } = await visit();
     const all = await shown();
     expect(all).to.contain(`redis://<redacted>@${redis.host}`);

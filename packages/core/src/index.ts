@@ -172,3 +172,11 @@ export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security
 export { cookieNameProblem, hideCookies, hostPrefix, type CookieTest } from './http/cookie-names.ts';
 export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
 export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';
+export { readRedisAddress, type RedisAddress } from './redis/address.ts';
+export {
+  createRedis,
+  type Redis,
+  type RedisClientLike,
+  type RedisClientOptions,
+  type RedisParts,
+} from './redis/redis.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@edge-gateway/core';
+import { createRedis, readRedisAddress, type Logger, type Redis, type RedisClientOptions } from '@edge-gateway/core';
 import type { createClient } from 'redis';
 import type { ResultStore } from './shared-results.ts';
 
@@ -7,82 +7,61 @@ export interface RedisResults extends ResultStore {
   close(): void;
 }
 
-type Client = ReturnType<typeof createClient>;
-
-const CONNECT_TIMEOUT_MS = 700;
-const RECONNECT_MS = 500;
-/** A result that is not there by then is made anew. */
-const COMMAND_DEADLINE_MS = 200;
-const MAX_WAITING = 1000;
-/** After a command without an answer Redis is left alone so long. */
+/** A result that is not there by then is computed again. */
+const DEADLINE_MS = 200;
+/** After a command without a response, Redis is not used for this time. */
 const PAUSE_MS = 1000;
-const REPORT_EVERY_MS = 5000;
 
 /**
  * Keeps results in Redis, for all gateways that use it: `url` as `redis://user:password@host:port/database`, or `rediss://`
- * for TLS. Connects at once and again whenever the connection is lost; as long as there is none, nothing is found.
- * Throws a `TypeError` for what is no such URL.
+ * for TLS. Connects at once and again whenever the connection is lost; without a connection, nothing is found.
+ * Throws a `TypeError` for any other URL.
  *
  * @example
  * const cache = redisResults('redis://127.0.0.1:6379', log.get('graphql'));
  * app.use('/graphql', graphqlApi({ schemaDefinition, resolutions, upstreams, cache }));
  */
 export function redisResults(url: string, log: Logger): RedisResults {
-  if (!/^rediss?:$/.test(new URL(url).protocol)) throw new TypeError('the address of Redis begins with redis://');
-  let client: Client | undefined;
-  let closed = false;
-  let pausedUntil = 0;
-  let reported = 0;
+  if (!/^rediss?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new TypeError('the URL of Redis must begin with redis://');
+  readRedisAddress({ host: url });
+  let redis: Redis<ReturnType<typeof createClient>> | undefined;
+  let isClosed = false;
 
-  function report(err: unknown): void {
-    if (closed || Date.now() - reported < REPORT_EVERY_MS) return;
-    reported = Date.now();
-    log.warn({ err }, 'redis cannot be used for results');
-  }
-
+  /** Loads the client only where it is used. */
   async function start(): Promise<void> {
-    const redis = await import('redis');
-    if (closed) return;
-    client = redis.createClient({
-      url,
-      disableOfflineQueue: true,
-      commandsQueueMaxLength: MAX_WAITING,
-      socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: () => RECONNECT_MS },
-    }) as Client;
-    client.on('error', report);
-    await client.connect();
+    const { createClient } = await import('redis');
+    if (isClosed) return;
+    redis = createRedis(
+      { host: url },
+      {
+        createClient: (options: RedisClientOptions) => createClient(options),
+        log,
+        unavailable: (detail, cause) => new Error(`redis: ${detail}`, { cause }),
+        deadlineMs: DEADLINE_MS,
+        connectWaitMs: 0,
+        probeEveryMs: PAUSE_MS,
+      },
+    );
+    await redis.run((client) => client.ping());
   }
 
-  async function run<T>(command: (ready: Client) => Promise<T>): Promise<T | undefined> {
-    if (!client?.isReady || Date.now() < pausedUntil) return undefined;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      pausedUntil = Date.now() + PAUSE_MS;
-      reject(new Error('redis gave no answer in time'));
-    }, COMMAND_DEADLINE_MS);
-    const work = command(client);
-    work.catch(() => undefined);
-    try {
-      return await Promise.race([work, late]);
-    } catch (error) {
-      report(error);
-      return undefined;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  start().catch(report);
+  start().catch(none);
   return {
     async get(key) {
-      return (await run((ready) => ready.get(key))) ?? undefined;
+      return (await redis?.run((client) => client.get(key)).catch(none)) ?? undefined;
     },
     async set(key, value, ttlMs) {
-      await run((ready) => ready.set(key, value, { expiration: { type: 'PX', value: ttlMs } }));
+      await redis?.run((client) => client.set(key, value, { expiration: { type: 'PX', value: ttlMs } })).catch(none);
     },
     close() {
-      closed = true;
-      client?.destroy();
+      isClosed = true;
+      redis?.disconnect();
     },
   };
+}
+
+/** The log says why Redis failed, and requests do without it. */
+function none(): undefined {
+  return undefined;
 }

@@ -159,7 +159,7 @@ describe('the field of sessions', () => {
       const { status, body } = await world.visit();
       expect(status).to.equal(503);
       const said = JSON.stringify(world.log);
-      expect(said).to.contain('redis refused the user or the password');
+      expect(said).to.contain('Redis rejected the user name or password');
       expect(said + body)
         .to.not.contain('p@ss')
         .and.not.contain('p%40ss');

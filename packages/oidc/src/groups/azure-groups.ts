@@ -12,7 +12,7 @@ import type { AzureGroups } from '@edge-gateway/core/schema';
 import { createExpiringMap, type ExpiringMap } from '../expiring-map.ts';
 import { failure } from '../failure.ts';
 import { findSecret, nameOf } from '../secret.ts';
-import { holdRedis } from '../session/hold-redis.ts';
+import { holdRedis } from '../session/redis.ts';
 import { createAppToken } from './app-token.ts';
 import { createGraph, type ReadGroups } from './graph.ts';
 import { createGroupMemory, type GroupMemory } from './memory.ts';

@@ -1,5 +1,5 @@
 import { seal, unseal, type Logger } from '@edge-gateway/core';
-import type { Redis } from '../session/redis.ts';
+import type { SessionRedis } from '../session/redis.ts';
 
 const PREFIX = 'azure-groups:';
 
@@ -10,7 +10,7 @@ export interface SharedGroups {
 }
 
 /** Makes {@link SharedGroups}; they are sealed, so that nobody who can write to Redis gives groups to users. */
-export function createSharedGroups(redis: Redis, cipherKey: Uint8Array, log: Logger): SharedGroups {
+export function createSharedGroups(redis: SessionRedis, cipherKey: Uint8Array, log: Logger): SharedGroups {
   const away = (err: unknown): undefined => {
     log.warn({ err }, 'the groups of users cannot be shared');
     return undefined;

@@ -1,5 +1,5 @@
 import { createExpiringMap } from '../expiring-map.ts';
-import type { Redis } from './redis.ts';
+import type { SessionRedis } from './redis.ts';
 
 /** Sessions in cookies that were logged out. Each is denied for a fixed time. */
 export interface DenyList {
@@ -24,7 +24,7 @@ export function createLocalDenyList(durationMs: number, now: () => number): Deny
 
 /** Creates a list that all processes on one Redis share. */
 export function createRedisDenyList(
-  redis: Redis,
+  redis: SessionRedis,
   { durationMs, close }: { readonly durationMs: number; readonly close: () => void },
 ): DenyList {
   const expiration = { type: 'PX', value: Math.max(1, Math.ceil(durationMs)) } as const;

@@ -5,7 +5,7 @@ import { cipherKeyOf, type LoginSettings } from '../settings.ts';
 import { handleCookieName } from './cookie-names.ts';
 import { createLocalDenyList, createRedisDenyList, type DenyList } from './deny-list.ts';
 import { createCookieKeeper } from './cookie-keeper.ts';
-import { holdRedis } from './hold-redis.ts';
+import { holdRedis } from './redis.ts';
 import { createLocalStore } from './local-store.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from './redis-session.ts';
 import { createLocalIndex, type SessionIndex } from './session-index.ts';

@@ -2,7 +2,7 @@ import { RedisStore } from 'connect-redis';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from 'express-session';
 import { digest, randomToken } from '@edge-gateway/core';
-import type { Redis } from './redis.ts';
+import type { SessionRedis } from './redis.ts';
 import { MAX_IDS, type SessionIndex } from './session-index.ts';
 import type { SessionLock } from './session-lock.ts';
 
@@ -15,7 +15,7 @@ const EXTEND =
   'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end';
 
 /** The store of `connect-redis` on a connection whose commands have deadlines. */
-export function createRedisStore(redis: Redis, prefix: string): Store {
+export function createRedisStore(redis: SessionRedis, prefix: string): Store {
   const client = {
     get: (key: string) => redis.run((each) => each.get(key)),
     set: (key: string, value: string, options?: { expiration: { type: 'EX'; value: number } }) =>
@@ -27,7 +27,7 @@ export function createRedisStore(redis: Redis, prefix: string): Store {
 }
 
 /** A lock that all processes on one Redis share. `lockMs` after its holder died it ends. */
-export function createRedisLock(redis: Redis, prefix: string, lockMs = LOCK_MS): SessionLock {
+export function createRedisLock(redis: SessionRedis, prefix: string, lockMs = LOCK_MS): SessionLock {
   return {
     async acquire(id, waitMs) {
       const key = `${prefix}lock:${id}`;
@@ -73,7 +73,10 @@ export interface RedisIndexOptions {
 }
 
 /** Creates an index that all processes on one Redis share: a sorted set of ids for each key, changed in one step each. */
-export function createRedisIndex(redis: Redis, { prefix, now, maxIds = MAX_IDS }: RedisIndexOptions): SessionIndex {
+export function createRedisIndex(
+  redis: SessionRedis,
+  { prefix, now, maxIds = MAX_IDS }: RedisIndexOptions,
+): SessionIndex {
   const keyOf = (key: string): string => `${prefix}sessions-of:${digest(key)}`;
   return {
     async add(keys, { id, endsAt }) {

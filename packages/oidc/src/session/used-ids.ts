@@ -1,5 +1,5 @@
 import { createExpiringMap } from '../expiring-map.ts';
-import type { Redis } from './redis.ts';
+import type { SessionRedis } from './redis.ts';
 
 /** Ids of logout tokens that were used. Each is kept until its token is too old to be accepted. */
 export interface UsedIds {
@@ -23,7 +23,7 @@ export function createLocalUsedIds(now: () => number): UsedIds {
 }
 
 /** Creates a memory that all processes on one Redis share. */
-export function createRedisUsedIds(redis: Redis, prefix: string): UsedIds {
+export function createRedisUsedIds(redis: SessionRedis, prefix: string): UsedIds {
   const keyOf = (id: string): string => `${prefix}used:${id}`;
   const expiration = { type: 'PX', value: USED_MS } as const;
   return {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
-import { createRedis } from '../../src/session/redis.ts';
+import { createSessionRedis } from '../../src/session/redis.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { createBrowser } from '../parts/browser.ts';
@@ -44,7 +44,7 @@ describe('sessions in a Redis that fails', () => {
   });
 
   it('takes an answer that came while this process stood still', async () => {
-    const store = createRedis({ host: redis.host }, silentLoggers.get('redis'));
+    const store = createSessionRedis({ host: redis.host }, silentLoggers.get('redis'));
     await store.run((each) => each.set('key', 'value'));
     const asked = store.run((each) => each.get('key'));
     await new Promise(setImmediate);

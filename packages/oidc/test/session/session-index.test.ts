@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
-import { createRedis } from '../../src/session/redis.ts';
+import { createSessionRedis } from '../../src/session/redis.ts';
 import { createRedisIndex } from '../../src/session/redis-session.ts';
 import { createLocalIndex, type SessionIndex } from '../../src/session/session-index.ts';
 
@@ -78,7 +78,7 @@ sessionIndexContract('memory', async (now) => createLocalIndex(now, 3));
 
 describe('Redis as an index', () => {
   let server: RedisServer;
-  const redisOf = () => createRedis({ host: server.host }, silentLoggers.get('redis'));
+  const redisOf = () => createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
   let redis: ReturnType<typeof redisOf>;
   before(async function () {
     await skipWithout(this, 'redis-server');

@@ -5,7 +5,7 @@ import { silentLoggers } from '@edge-gateway/core';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from '../../src/session/redis-session.ts';
-import { createRedis } from '../../src/session/redis.ts';
+import { createSessionRedis } from '../../src/session/redis.ts';
 import { createLocalStore } from '../../src/session/local-store.ts';
 import { createLocalIndex } from '../../src/session/session-index.ts';
 import { createLocalLock } from '../../src/session/session-lock.ts';
@@ -48,7 +48,7 @@ describe('Redis', () => {
 
   sessionStoreContract('Redis, from two processes', async () => {
     await server.command(['flushall']);
-    const connections = [1, 2].map(() => createRedis({ host: server.host }, silentLoggers.get('redis')));
+    const connections = [1, 2].map(() => createSessionRedis({ host: server.host }, silentLoggers.get('redis')));
     const [keeper, other] = connections.map((redis) =>
       createStoreKeeper({
         store: createRedisStore(redis, 'p:'),
@@ -68,7 +68,7 @@ describe('Redis', () => {
   });
 
   it('holds a lock as long as its holder works, and no longer', async () => {
-    const redis = createRedis({ host: server.host }, silentLoggers.get('redis'));
+    const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
     const [lock, other] = [createRedisLock(redis, 'l:', 1500), createRedisLock(redis, 'l:', 1500)];
     const release = (await lock.acquire('a', 0))!;
     await wait(3000);
@@ -83,7 +83,7 @@ describe('Redis', () => {
   });
 
   it('is given neither handles nor tokens to read, and every key with its end', async () => {
-    const redis = createRedis({ host: server.host }, silentLoggers.get('redis'));
+    const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
     const keeper = createStoreKeeper({
       store: createRedisStore(redis, 'q:'),
       lock: createRedisLock(redis, 'q:'),

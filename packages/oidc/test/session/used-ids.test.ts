@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis } from '../../../../test/parts/redis.ts';
-import { createRedis } from '../../src/session/redis.ts';
+import { createSessionRedis } from '../../src/session/redis.ts';
 import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-ids.ts';
 
 /** A logout token is accepted up to two minutes after it was issued, which may be 60 s ahead of this clock or behind it. */
@@ -22,7 +22,7 @@ describe('used logout tokens', () => {
   it('in Redis are remembered while they are valid, and then forgotten', async function () {
     await skipWithout(this, 'redis-server');
     const server = await startRedis();
-    const redis = createRedis({ host: server.host }, silentLoggers.get('redis'));
+    const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
     try {
       const used = createRedisUsedIds(redis, 'p:');
       await used.add('a');

@@ -8,78 +8,32 @@ import { skipWithout } from '../../../../test/parts/apt.ts';
 import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { codeOf } from '../../src/failure.ts';
-import { createRedis, type Redis } from '../../src/session/redis.ts';
-import { readAddress } from '../../src/session/redis-address.ts';
+import { createSessionRedis, type SessionRedis } from '../../src/session/redis.ts';
 import { until } from '../parts/until.ts';
 
 const PASSWORD = 'p@ss:w/ord %';
 
-describe('the address of Redis', () => {
-  const good: Record<string, object> = {
-    'redis:6380': { socket: { host: 'redis', port: 6380, tls: false }, database: 0 },
-    redis: { socket: { host: 'redis', port: 6379, tls: false }, database: 0 },
-    '[::1]:6380': { socket: { host: '::1', port: 6380, tls: false }, database: 0 },
-    'redis://redis/3': { socket: { host: 'redis', port: 6379, tls: false }, database: 3 },
-    'rediss://redis': { socket: { host: 'redis', port: 6379, tls: true }, database: 0 },
-    'redis://me:p%40ss@redis': {
-      socket: { host: 'redis', port: 6379, tls: false },
-      username: 'me',
-      password: 'p@ss',
-      database: 0,
-    },
-    'redis://:p%40ss@redis': { socket: { host: 'redis', port: 6379, tls: false }, password: 'p@ss', database: 0 },
-    'unix:///run/redis.sock': { socket: { path: '/run/redis.sock' }, database: 0 },
-    'unix://me:p%40ss@/run/redis.sock': {
-      socket: { path: '/run/redis.sock' },
-      username: 'me',
-      password: 'p@ss',
-      database: 0,
-    },
-  };
-  for (const [host, expected] of Object.entries(good)) {
-    it(`is read: ${host}`, () => expect(readAddress({ host })).to.deep.equal(expected));
-  }
-
-  it('names a database that `db` overrides', () => {
-    expect(readAddress({ host: 'redis://redis/3', db: 5 }).database).to.equal(5);
+describe('a connection to Redis', () => {
+  it('is rejected with ERR_OIDC_CONFIG for an invalid address', () => {
+    const create = (): unknown => createSessionRedis({ host: ':hunter2@redis:6379' }, createLoggers().get('redis'));
+    expect(create)
+      .to.throw(/^(?!.*hunter2)redis: /)
+      .with.property('code', 'ERR_OIDC_CONFIG');
   });
 
-  for (const host of [
-    '',
-    ':6379',
-    'redis:99999',
-    'http://redis',
-    'redis://',
-    'unix://relative',
-    'a b',
-    ':hunter2@redis:6379',
-    'redis\n:6379',
-    'redis://:hunter2%@redis',
-    'unix://:hunter2%@/run/redis.sock',
-    'redis://:hunter2@:x',
-  ]) {
-    it(`is refused, without repeating it: ${JSON.stringify(host)}`, () => {
-      const refused = (): unknown => createRedis({ host }, createLoggers().get('redis'));
-      expect(refused).to.throw().with.property('code', 'ERR_OIDC_CONFIG');
-      expect(refused).to.throw(/^(?!.*hunter2)redis: /);
-    });
-  }
-});
-
-describe('a connection to Redis', () => {
   let server: RedisServer;
   let good: Certificates;
   let other: Certificates;
   let empty: string;
   let lines: string[];
-  const open: Redis[] = [];
-  const redis = (options: RedisOptions): Redis => {
+  const open: SessionRedis[] = [];
+  const redis = (options: RedisOptions): SessionRedis => {
     const destination = { write: (line: string) => void lines.push(line) };
-    const made = createRedis(options, createLoggers({ destination }).get('redis'));
+    const made = createSessionRedis(options, createLoggers({ destination }).get('redis'));
     open.push(made);
     return made;
   };
-  const ping = (each: Redis): Promise<string> =>
+  const ping = (each: SessionRedis): Promise<string> =>
     each.run((client) => client.ping()).catch((error: Error) => `${codeOf(error)}: ${error.message}`);
   const login = `:${encodeURIComponent(PASSWORD)}@`;
   before(async function () {
@@ -129,7 +83,7 @@ describe('a connection to Redis', () => {
     for (const tlsCertMountPath of [other.directory, undefined]) {
       lines = [];
       const each = redis({ host: `redis://${login}${server.tlsHost}`, socketType: 'TLS', tlsCertMountPath });
-      const said = 'the certificate of redis is not trusted: look at tlsCertMountPath';
+      const said = 'untrusted Redis certificate: check tlsCertMountPath';
       expect(await ping(each)).to.equal(`ERR_OIDC_STORE_UNAVAILABLE: session store: ${said}`);
       expect(lines[0]).to.contain(said).and.contain('"level":40');
     }
@@ -164,13 +118,32 @@ describe('a connection to Redis', () => {
     expect(await ping(each)).to.equal('PONG');
     await user('resetpass', '>new-hunter2');
     await server.command(['client', 'kill', 'user', 'rotated']);
-    await until(async () => (await ping(each)).includes('redis refused the user or the password'));
-    expect(lines.join('')).to.contain('redis refused the user or the password');
+    await until(async () => (await ping(each)).includes('Redis rejected the user name or password'));
+    expect(lines.join('')).to.contain('Redis rejected the user name or password');
     expect(await ping(redis({ host: `redis://rotated:new-hunter2@${server.host}` }))).to.equal('PONG');
-    expect(await ping(redis({ host: server.host }))).to.match(/redis refused the user or the password|NOAUTH/);
+    expect(await ping(redis({ host: server.host }))).to.match(/Redis rejected the user name or password|NOAUTH/);
     await user('>old-hunter2');
     await until(async () => (await ping(each)) === 'PONG');
     expect(lines.join('')).to.not.contain('hunter2');
+  });
+
+  it('logs once that Redis does not respond, and nothing when it is closed', async () => {
+    const each = redis({ host: `redis://${login}${server.host}` });
+    expect(await ping(each)).to.equal('PONG');
+    server.freeze();
+    try {
+      for (let i = 0; i < 3; i++) expect(await ping(each)).to.match(/^ERR_OIDC_STORE_UNAVAILABLE/);
+      expect(lines.length).to.equal(1);
+      expect(lines[0]).to.contain('Redis is unavailable').and.contain('no response in time');
+      const waiting = redis({ host: `redis://${login}${server.host}` });
+      const answer = ping(waiting);
+      await new Promise(setImmediate);
+      waiting.disconnect();
+      expect(await answer).to.match(/^ERR_OIDC_STORE_UNAVAILABLE/);
+      expect(lines.length).to.equal(1);
+    } finally {
+      server.thaw();
+    }
   });
 
   it('is one by default, and poolSize of them are used in turn', async () => {

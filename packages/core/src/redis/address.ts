@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RedisOptions } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import type { RedisOptions } from '../schema/session.ts';
 
 /** Where a Redis is, and who connects. */
 export interface RedisAddress {
@@ -17,17 +16,17 @@ const UNIX = /^unix:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<path>\
 const NO_HOST = 'redis://unix';
 
 /**
- * Reads `host:port`, `redis://user:password@host:port/db`, `rediss://…` (TLS) or `unix://user:password@/path`. Throws
- * `ERR_OIDC_CONFIG`, which never repeats what is written: a password may stand in it.
+ * Parses `host:port`, `redis://user:password@host:port/db`, `rediss://…` (TLS) or `unix://user:password@/path`. Throws a
+ * `TypeError` that never repeats the address, which may contain a password.
  */
-export function readAddress(options: RedisOptions): RedisAddress {
+export function readRedisAddress(options: RedisOptions): RedisAddress {
   const { host = '' } = options;
   const unix = UNIX.exec(host)?.groups;
   const url = URL.parse(unix ? NO_HOST : /^rediss?:\/\//.test(host) ? host : `redis://${host}`);
-  // A password shows where no scheme says that this is an address, so there it has no place.
+  // Redaction recognizes a password only in an address with a scheme, so a bare one must not contain any.
   const isBare = !unix && !/^rediss?:\/\//.test(host);
   if (!url?.hostname || (isBare && /[@/\s]/.test(host)))
-    throw failure('ERR_OIDC_CONFIG', 'redis: host is none of host:port, redis://…, rediss://… and unix://path');
+    throw new TypeError('redis: host must be host:port, redis://…, rediss://… or unix://path');
   const username = decoded(unix?.user ?? url.username);
   const password = decoded(unix?.password ?? url.password);
   return {
@@ -50,17 +49,17 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw failure('ERR_OIDC_CONFIG', 'redis: user or password is not percent-encoded as in an address');
+    throw new TypeError('redis: user or password must be percent-encoded');
   }
 }
 
 const FILES = { ca: 'ca.crt', cert: 'tls.crt', key: 'tls.key' } as const;
 
 /**
- * `ca.crt`, `tls.crt` and `tls.key` of a directory, as far as they are there. Throws `ERR_OIDC_CONFIG` where none is, and
+ * Reads `ca.crt`, `tls.crt` and `tls.key` of a directory, as far as they exist. Throws a `TypeError` if none exists, and
  * for a certificate without its key.
  */
-export function readCertificates(directory: string | undefined): Record<string, Buffer> {
+export function readRedisCertificates(directory: string | undefined): Record<string, Buffer> {
   if (!directory) return {};
   const read: Record<string, Buffer> = {};
   for (const [name, file] of Object.entries(FILES)) {
@@ -71,8 +70,7 @@ export function readCertificates(directory: string | undefined): Record<string, 
     }
   }
   if ((read.cert === undefined) !== (read.key === undefined))
-    throw failure('ERR_OIDC_CONFIG', `redis: one of tls.crt and tls.key is missing in ${directory}`);
-  if (!read.ca && !read.cert)
-    throw failure('ERR_OIDC_CONFIG', `redis: ${directory} has neither ca.crt, nor tls.crt and tls.key`);
+    throw new TypeError(`redis: one of tls.crt and tls.key is missing in ${directory}`);
+  if (!read.ca && !read.cert) throw new TypeError(`redis: ${directory} has neither ca.crt, nor tls.crt and tls.key`);
   return read;
 }
