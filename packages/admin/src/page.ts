@@ -2,8 +2,11 @@ import { escapeHtml } from '@edge-gateway/core';
 
 const STYLE =
   ':root{color-scheme:light dark}body{font-family:sans-serif;margin:2em;overflow-wrap:break-word}' +
-  'table{display:block;overflow-x:auto}td,th{padding:.2em 1em .2em 0;text-align:left}label{white-space:nowrap;margin-right:.5em}' +
-  '@media(max-width:40em){body{margin:1em}td,th{padding-right:.6em}td:has(form)+td{min-width:7em}input{max-width:100%}}';
+  'table{display:block;overflow-x:auto}td,th{padding:.2em 1em .2em 0;text-align:left}' +
+  'label:has([type=checkbox]){white-space:nowrap}label{margin-right:.5em}' +
+  '@media(max-width:40em){body{margin:1em}td,th{padding-right:.6em}input{max-width:100%}' +
+  'table:has(th){font-size:.85em}table:has(th) td{overflow-wrap:anywhere}' +
+  'td:has(form),td:has(form)+td{display:block}td:has(form)+td{padding-bottom:1em}}';
 
 /** A small page without scripts. `title` is text, `body` is HTML. */
 export function page(title: string, body: string): string {

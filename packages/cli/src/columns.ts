@@ -1,10 +1,10 @@
 import stringWidth from 'string-width';
 
 // oxlint-disable-next-line no-control-regex
-const ASCII = /^[\u0000-\u007f]*$/;
+const ASCII = /^[\u0000-\u001a\u001c-\u007f]*$/;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** How many columns a printable text takes on a terminal. */
+/** How many columns a printable text takes on a terminal; escape sequences of colours take none. */
 export function columnsOf(text: string): number {
   return ASCII.test(text) ? text.length : stringWidth(text);
 }

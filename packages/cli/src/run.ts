@@ -4,6 +4,7 @@ import { runPlugin } from './plugin.ts';
 import type { Io } from './io.ts';
 import { printable } from './printable.ts';
 import { createProgram } from './program.ts';
+import { wrapText } from './table.ts';
 import { wantsColors } from './terminal.ts';
 
 /**
@@ -48,5 +49,6 @@ function report(io: Io, error: unknown): number {
 
 function printError(io: Io, message: string): void {
   const label = wantsColors(io) ? '\u001b[31mError:\u001b[39m' : 'Error:';
-  io.stderr.write(`${label} ${printable(message)}\n`);
+  const width = (io.stderr as { columns?: number }).columns || Infinity;
+  io.stderr.write(`${wrapText(`${label} ${printable(message)}`, width)}\n`);
 }

@@ -27,7 +27,8 @@ export function renderTable(data: TableData, width = Infinity): string {
   const all = texts.map((row) => row.map((cell): Cell => printable(cell).replaceAll('\t', '  ').split('\n')));
   const fits = sum(widthsOf(all)) + 3 * data.columns.length + 1 <= width;
   const shown = fits ? [...data.columns.keys()] : filledColumns(all, data.columns.length);
-  const cells = all.map((row) => shown.map((column) => row[column]!));
+  const rows = fits ? all : [all[0]!, ...withContinuations(all.slice(1))];
+  const cells = rows.map((row) => shown.map((column) => row[column]!));
   const limits = shrink(cells, width - 3 * shown.length - 1);
   if (!limits) return renderBlocks(cells, width);
   const wrapped = cells.map((row) =>
@@ -89,9 +90,7 @@ function renderBlocks([head, ...rows]: readonly (readonly Cell[])[], width: numb
     );
   const rule = '-'.repeat(Math.min(width, indent + MIN_COLUMNS));
   if (rows.length === 0) return titles.join('  ');
-  return withContinuations(rows)
-    .map((row) => block(row).join('\n'))
-    .join(`\n${rule}\n`);
+  return rows.map((row) => block(row).join('\n')).join(`\n${rule}\n`);
 }
 
 /** Joins rows without a name to the row that they continue. */
@@ -122,6 +121,22 @@ function rowLines(row: readonly Cell[], widths: readonly number[]): string[] {
     const cells = row.map((cell, column) => ` ${padColumns(cell[line] ?? '', widths[column]!)} `);
     return `|${cells.join('|')}|`;
   });
+}
+
+/** Wraps every line of a text at spaces; continued lines are indented below their first one. */
+export function wrapText(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => wrapHanging(line, width))
+    .join('\n');
+}
+
+function wrapHanging(line: string, width: number): string[] {
+  const [first = ''] = wrapLine(line, width);
+  const rest = line.slice(first.length).trimStart();
+  if (rest === '') return [line];
+  const indent = ' '.repeat(Math.min(line.length - line.trimStart().length + 4, width / 2));
+  return [first, ...wrapLine(rest, width - indent.length).map((piece) => indent + piece)];
 }
 
 /** Wraps a line into pieces of at most `columns`; leading spaces are kept on the first piece. */

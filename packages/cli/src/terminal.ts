@@ -1,6 +1,7 @@
 import ora from 'ora';
 import picocolors from 'picocolors';
 import type { Io } from './io.ts';
+import { wrapText } from './table.ts';
 
 /** The colour functions; each gives its text back as it is when colours are off. */
 export type Colors = ReturnType<typeof picocolors.createColors>;
@@ -12,6 +13,8 @@ export interface Terminal {
   readonly width: number;
   /** One or more lines to standard output. */
   out(text: string): void;
+  /** The same as `out`, for text in words: lines fit the width of the terminal. */
+  outWrapped(text: string): void;
   /** Part of a line to standard output. */
   write(text: string): void;
   /** One or more lines to standard error. */
@@ -27,11 +30,13 @@ export function wantsColors(io: Io): boolean {
 
 export function createTerminal(io: Io): Terminal {
   const line = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);
+  const width = (io.stdout as { columns?: number }).columns || Infinity;
   return {
     // `undefined` would leave the choice to picocolors, which colours pipes where `CI` is set.
     colors: picocolors.createColors(Boolean(wantsColors(io))),
-    width: (io.stdout as { columns?: number }).columns || Infinity,
+    width,
     out: (text) => void io.stdout.write(line(text)),
+    outWrapped: (text) => void io.stdout.write(wrapText(line(text), width)),
     write: (text) => void io.stdout.write(text),
     err: (text) => void io.stderr.write(line(text)),
     progress: (text, work) => (canSpin(io) ? spin(io, text, work) : work()),

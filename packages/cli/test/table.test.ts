@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { columnsOf } from '../src/columns.ts';
-import { renderTable, wrapLine } from '../src/table.ts';
+import { renderTable, wrapLine, wrapText } from '../src/table.ts';
 
 describe('table', () => {
   it('draws borders of + and -, an upper-case header, and left-aligned cells', () => {
@@ -51,6 +51,19 @@ describe('table', () => {
     expect(wrapLine('x', Infinity)).to.deep.equal(['x']);
   });
 
+  it('wraps text with continued lines below the first, and leaves it as it is without a width', () => {
+    expect(wrapText('one two three\n  four five six\nseven', 10).split('\n')).to.deep.equal([
+      'one two',
+      '    three',
+      '  four',
+      '     five',
+      '     six',
+      'seven',
+    ]);
+    expect(wrapText('one two three\n', Infinity)).to.equal('one two three\n');
+    expect(wrapText('\u001b[31mone two\u001b[39m', 7)).to.equal('\u001b[31mone two\u001b[39m');
+  });
+
   it('wraps by what a terminal shows, and cuts no character in two', () => {
     expect(wrapLine('漢字漢字漢', 5)).to.deep.equal(['漢字', '漢字', '漢']);
     expect(wrapLine('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 2)).to.deep.equal(['👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦']);
@@ -89,6 +102,18 @@ describe('table', () => {
       expect(lines[1]).to.equal('| NAME | STATUS   | TEXT              |');
       expect(lines[3]).to.equal('| shop | Accepted | some text that is |');
       expect(renderTable({ columns, rows })).to.contain('EMPTY');
+    });
+
+    it('joins the lines of one row, so that a wrapped name leaves no gap beside it', () => {
+      const rows = [
+        ['identity-provider', 'hosts:'],
+        ['', '- 127.0.0.1:18083'],
+      ];
+      expect(
+        renderTable({ columns: ['Upstream', 'Details'], rows }, 38)
+          .split('\n')
+          .slice(3, -1),
+      ).to.deep.equal(['| identity-provi | hosts:            |', '| der            | - 127.0.0.1:18083 |']);
     });
 
     it('becomes a block a row where short words would break', () => {

@@ -57,10 +57,10 @@ interface Compared {
   readonly problems: Validation['problems'];
 }
 
-function printTable({ out, colors }: Terminal, { diffs, problems }: Compared): void {
+function printTable({ out, outWrapped, colors }: Terminal, { diffs, problems }: Compared): void {
   out(renderComparison(diffs, colors));
   if (problems.length === 0) return;
-  out(['', 'Problems', ...problemLines(problems, colors), `${countLine(problems)}. ${KEPT}`].join('\n'));
+  outWrapped(['', 'Problems', ...problemLines(problems, colors), `${countLine(problems)}. ${KEPT}`].join('\n'));
 }
 
 async function compare(io: Io, command: Command, directory: string): Promise<Compared> {

@@ -60,7 +60,7 @@ export function addExplain(program: Command, io: Io): void {
     const explanation = { ...answered, ...(rejected.length > 0 && { rejected }) };
     const terminal = createTerminal(io);
     if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
-    else terminal.out(renderExplanation(explanation, terminal.colors));
+    else terminal.outWrapped(renderExplanation(explanation, terminal.colors));
   });
 }
 

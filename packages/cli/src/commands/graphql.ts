@@ -47,7 +47,7 @@ export function addGraphql(program: Command, io: Io): void {
     const changes = await compareSchemas(before, after, flags.rule);
     const terminal = createTerminal(io);
     if (flags.output === 'json') terminal.out(JSON.stringify(changes, undefined, 2));
-    else for (const { level, message } of changes) terminal.out(`${level.padEnd(9)}  ${message}`);
+    else for (const { level, message } of changes) terminal.outWrapped(`${level.padEnd(9)}  ${message}`);
     const breaking = changes.filter(({ level }) => level === 'breaking').length;
     const total = changes.length === 1 ? '1 change' : `${changes.length} changes`;
     terminal.err(breaking > 0 ? `${total}, ${breaking} breaking` : `${total}, none breaking`);

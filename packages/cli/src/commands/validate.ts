@@ -43,7 +43,7 @@ export function addValidate(program: Command, io: Io): void {
 
 /** Prints what was found; true when it is a failure. */
 function print(io: Io, { resources, problems }: Validation, { strict, output }: ValidateFlags): boolean {
-  const { out, colors } = createTerminal(io);
+  const { out, outWrapped, colors } = createTerminal(io);
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
   const failed = errors > 0 || (strict === true && warnings > 0);
@@ -51,7 +51,7 @@ function print(io: Io, { resources, problems }: Validation, { strict, output }: 
     out(JSON.stringify({ resources, errors, warnings, problems: problems.map(issueData) }, undefined, 2));
     return failed;
   }
-  for (const line of problemLines(problems, colors)) out(line);
+  for (const line of problemLines(problems, colors)) outWrapped(line);
   const paint = failed ? colors.red : colors.green;
   out(paint(`${count(resources, 'resource')}, ${countLine(problems)}`));
   return failed;
