@@ -101,17 +101,20 @@ function createConnection<Client extends RedisClientLike>(
   let missed = 0;
   let trouble: unknown;
 
-  function note(error: unknown): void {
+  /** Errors of a connection that was dropped say nothing about the next one. */
+  function note(error: unknown, from: Client | undefined): void {
+    if (from !== client) return;
     trouble = error;
     report(error);
   }
 
   function current(): Client {
     if (client?.isOpen) return client;
+    client = undefined;
     const made = parts.createClient(clientOptions(options));
-    made.on('error', note);
-    made.connect().catch(note);
     client = made;
+    made.on('error', (error) => note(error, made));
+    made.connect().catch((error: unknown) => note(error, made));
     return made;
   }
 
@@ -122,8 +125,7 @@ function createConnection<Client extends RedisClientLike>(
   }
 
   function failed(error: unknown, used: Client | undefined): Error {
-    // Commands on a connection that was dropped say nothing about the next one.
-    if (error !== AWAY && used === client) note(error);
+    if (error !== AWAY) note(error, used);
     if (error === LATE) missed++;
     if (error === LATE || (error === AWAY && connectWaitMs > 0)) silentSince = Date.now();
     if (missed >= MAX_MISSED || (error instanceof Error && MOVED.test(error.message))) {
