@@ -8,17 +8,17 @@ import {
   type SnapshotGraphQLApi,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { createAnswerer } from './answer.ts';
-import type { ExecutableApi } from './api.ts';
+import { createAnswerer } from './http/answer.ts';
+import type { ExecutableApi } from './api/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
-import { isGuarded } from './identity.ts';
-import { limitsOf } from './limits.ts';
-import { graphqlError } from './refusal.ts';
+import { isGuarded } from './http/identity.ts';
+import { limitsOf } from './api/limits.ts';
+import { graphqlError } from './api/refusal.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
-import { createResponder } from './respond.ts';
-import { createResultsKey } from './results-key.ts';
-import { createSharedResults, type ResultStore } from './shared-results.ts';
-import { createApiCounts } from './statistics.ts';
+import { createResponder } from './http/respond.ts';
+import { createResultsKey } from './cache/results-key.ts';
+import { createSharedResults, type ResultStore } from './cache/shared-results.ts';
+import { createApiCounts } from './api/statistics.ts';
 
 /** What the action needs of the gateway beside the context. */
 export interface GraphQLActionOptions {

@@ -1,16 +1,16 @@
 import type { Context, Facts, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
-import type { ExecutableApi } from './api.ts';
-import type { Limits } from './limits.ts';
+import type { ExecutableApi } from './api/executable-api.ts';
+import type { Limits } from './api/limits.ts';
 import { createLocalApi, type ExecutableSchema } from './local/local-api.ts';
 import { readSchema } from './local/schema.ts';
-import { graphqlError } from './refusal.ts';
+import { graphqlError } from './api/refusal.ts';
 import type { ChangePolicy } from './remote/followed-schema.ts';
 import { createRemoteApi, upstreamOf } from './remote/remote-api.ts';
 import { namedPath, SERVER_PATH } from './remote/server-path.ts';
-import type { ApiCounts } from './statistics.ts';
-import { createStitchedApi } from './stitch/stitched-api.ts';
-import { noUpstreams } from './upstream-urls.ts';
+import type { ApiCounts } from './api/statistics.ts';
+import { createStitchedApi } from './join/stitched-api.ts';
+import { noUpstreams } from './resolvers/upstream-urls.ts';
 
 /** An API that another one joins. */
 export interface FoundApi {

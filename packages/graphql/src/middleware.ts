@@ -1,22 +1,22 @@
 import { createContext, onlyProtected, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
-import { createAnswerer } from './answer.ts';
-import type { ExecutableApi } from './api.ts';
+import { createAnswerer } from './http/answer.ts';
+import type { ExecutableApi } from './api/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './local/local-api.ts';
 import { createSchemaApi, type ContextValue } from './local/schema-api.ts';
-import { readDescriptorFile } from './grpc/descriptor-file.ts';
-import { limitsOf, type Limits } from './limits.ts';
-import { graphqlError } from './refusal.ts';
+import { readDescriptorFile } from './resolvers/grpc/descriptor-file.ts';
+import { limitsOf, type Limits } from './api/limits.ts';
+import { graphqlError } from './api/refusal.ts';
 import type { ChangePolicy } from './remote/followed-schema.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
-import { createResponder } from './respond.ts';
-import { createResultsKey } from './results-key.ts';
-import { createSharedResults, type ResultStore } from './shared-results.ts';
-import { createApiCounts } from './statistics.ts';
-import { createUrlCaller, type UpstreamUrls } from './upstream-urls.ts';
+import { createResponder } from './http/respond.ts';
+import { createResultsKey } from './cache/results-key.ts';
+import { createSharedResults, type ResultStore } from './cache/shared-results.ts';
+import { createApiCounts } from './api/statistics.ts';
+import { createUrlCaller, type UpstreamUrls } from './resolvers/upstream-urls.ts';
 
 type Local = NonNullable<NonNullable<ExecutableSchema['executor']>['local']>;
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { graphqlApi } from '../src/middleware.ts';
-import { MAX_JSON_DEPTH } from '../src/http.ts';
+import { MAX_JSON_DEPTH } from '../src/http/graphql-request.ts';
 import { serveHandler, type TestServer } from './servers.ts';
 
 const QUERY = 'query ($x: JSON) { any(x: $x) }';

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createContext, factsOf } from '@edge-gateway/core';
-import { createAnswerer, type Answerer } from '../src/answer.ts';
+import { createAnswerer, type Answerer } from '../src/http/answer.ts';
 import { createApi } from '../src/create-api.ts';
-import { DEFAULT_LIMITS } from '../src/limits.ts';
-import { createApiCounts } from '../src/statistics.ts';
+import { DEFAULT_LIMITS } from '../src/api/limits.ts';
+import { createApiCounts } from '../src/api/statistics.ts';
 
 const SCHEMA =
   'type Query { a(n: Int): A @resolve(name: "a") @cacheControl(maxAge: 3600) } type A { b: String c: String }';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createContext, createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { graphqlApi, type GraphQLApiOptions } from '../src/middleware.ts';
-import type { ResultStore } from '../src/shared-results.ts';
+import type { ResultStore } from '../src/cache/shared-results.ts';
 import { ask, post, serveHandler, serveJson, type TestServer } from './servers.ts';
 
 const SCHEMA = `

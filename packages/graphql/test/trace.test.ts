@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
 import { graphqlApi } from '../src/middleware.ts';
-import { startGrpc, DESCRIPTORS } from './grpc/server.ts';
+import { startGrpc, DESCRIPTORS } from './resolvers/grpc/server.ts';
 import { ask, serveHandler, serveJson, type TestServer } from './servers.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

@@ -1,4 +1,4 @@
-import type { Skipped } from './discovery.ts';
+import type { Skipped } from './discovered-api.ts';
 
 /**
  * Most of what one upstream may bring: beyond it making an API of it would hold up all that the process does, and so would each

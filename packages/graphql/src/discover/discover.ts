@@ -1,6 +1,6 @@
-import { graphqlError } from '../refusal.ts';
+import { graphqlError } from '../api/refusal.ts';
 import { DISCOVERY_BOUNDS, type DiscoveryBounds } from './bounds.ts';
-import type { Discovery, Probe, UpstreamName } from './discovery.ts';
+import type { Discovery, Probe, UpstreamName } from './discovered-api.ts';
 import { discoverGrpc } from './grpc.ts';
 import { discoverServer } from './introspection.ts';
 import { discoverOpenApi } from './openapi/openapi.ts';

@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { firstOf, roomForFields, type DiscoveryBounds } from './bounds.ts';
-import type { Discovery, Probe, Skipped, UpstreamName } from './discovery.ts';
+import type { Discovery, Probe, Skipped, UpstreamName } from './discovered-api.ts';
 import { rootOfDescriptorSet } from './descriptor-set.ts';
 import { createMessageTypes } from './message-types.ts';
 import { toGraphQLName, toSnakeCase, toTypeName, uniqueNames } from './names.ts';

@@ -1,5 +1,5 @@
 import { assertValidSchema, buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql';
-import type { Discovery, UpstreamName } from './discovery.ts';
+import type { Discovery, UpstreamName } from './discovered-api.ts';
 
 /** Makes an API that hands queries to the GraphQL server. Throws where the answer is no introspection result. */
 export function discoverServer(upstream: UpstreamName, introspection: unknown): Discovery {

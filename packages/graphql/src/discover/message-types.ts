@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs';
 import type { TakeFields } from './bounds.ts';
-import type { Skipped } from './discovery.ts';
+import type { Skipped } from './discovered-api.ts';
 import { isGraphQLName, toTypeName, uniqueNames } from './names.ts';
 import type { FieldText, SchemaText } from './schema-text.ts';
 

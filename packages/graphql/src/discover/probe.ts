@@ -7,10 +7,10 @@ import {
   type SnapshotUpstream,
 } from '@edge-gateway/core';
 import type { UpstreamSpec } from '@edge-gateway/core/schema';
-import { createGrpcChannel } from '../grpc/channel.ts';
+import { createGrpcChannel } from '../resolvers/grpc/channel.ts';
 import { introspect, MAX_SCHEMA_BYTES } from '../remote/introspect.ts';
 import { namedPath, SERVER_PATH } from '../remote/server-path.ts';
-import type { Probe } from './discovery.ts';
+import type { Probe } from './discovered-api.ts';
 import { reflect, TooMuchReflected } from './grpc-reflection.ts';
 import { findDocument, type TellPath } from './openapi/find-document.ts';
 

@@ -1,5 +1,5 @@
 import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../api/limits.ts';
 import { overlapsTooOften } from './overlaps.ts';
 
 /** Most that is counted, so that fragments that double each other stay numbers. */

@@ -11,9 +11,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Operation, ResultError } from '../api.ts';
-import type { Limits } from '../limits.ts';
-import { refusal, type Refusal } from '../refusal.ts';
+import type { Operation, ResultError } from '../api/executable-api.ts';
+import type { Limits } from '../api/limits.ts';
+import { refusal, type Refusal } from '../api/refusal.ts';
 import { sizeProblem } from './check-size.ts';
 
 /** Documents remembered for one API, and characters of all their texts together. */

@@ -20,8 +20,8 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import { isDeeper } from '../depth.ts';
-import { shownFailure } from '../field-failure.ts';
+import { isDeeper } from '../api/json-depth.ts';
+import { shownFailure } from '../api/field-failure.ts';
 import { Located, note, nonNullViolation } from './errors.ts';
 import { completeFields } from './execute.ts';
 import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';

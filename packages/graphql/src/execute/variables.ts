@@ -1,5 +1,5 @@
 import { getVariableValues, type GraphQLSchema, type VariableValues } from 'graphql';
-import type { ApiResult, OperationRequest } from '../api.ts';
+import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 
 /** Most problems reported for the variables of one request. */
 const MAX_ERRORS = 5;

@@ -18,10 +18,10 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { readSchema, type LocalSchema } from '../local/schema.ts';
-import { graphqlError } from '../refusal.ts';
-import { DEFAULT_MAX_KEYS } from '../resolvers/batched.ts';
-import { compileJoins } from '../stitch/joins.ts';
-import { mergeSchemas } from '../stitch/merge-schemas.ts';
+import { graphqlError } from '../api/refusal.ts';
+import { DEFAULT_MAX_KEYS } from '../resolvers/rest/batched.ts';
+import { compileJoins } from '../join/joins.ts';
+import { mergeSchemas } from '../join/merge-schemas.ts';
 
 /** A request to an upstream that an operation needs. */
 export interface ExplainedCall {

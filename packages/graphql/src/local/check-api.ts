@@ -1,11 +1,11 @@
 import type { Finding, ResourceCheck } from '@edge-gateway/core';
 import type { GraphQLApiSpec, Resolution } from '@edge-gateway/core/schema';
 import { GraphQLError } from 'graphql';
-import { parseTemplate } from '../expression.ts';
+import { parseTemplate } from '../template/expression.ts';
 import { compileRemoteHead } from '../remote/remote-request.ts';
-import { compileMetadata } from '../resolvers/grpc.ts';
-import { compileResponse } from '../resolvers/response.ts';
-import { compileJson, compileRestTemplate } from '../resolvers/rest-request.ts';
+import { compileMetadata } from '../resolvers/grpc/grpc-resolver.ts';
+import { compileResponse } from '../resolvers/rest/response.ts';
+import { compileJson, compileRestTemplate } from '../resolvers/rest/rest-request.ts';
 import { readSchema } from './schema.ts';
 
 /** Characters of what is told of one definition. */

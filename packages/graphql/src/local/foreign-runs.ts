@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, type Facts } from '@edge-gateway/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../api/limits.ts';
 import { createCallBudget, type CallBudget } from '../resolvers/call-budget.ts';
 import { createCalls } from '../resolvers/calls.ts';
 import type { ResolverRun } from '../resolvers/resolver.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
-import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
+import type { ApiResult, ExecutableApi, OperationRequest } from '../api/executable-api.ts';
 import { createEngine, type Executed } from '../execute/engine.ts';
 import type { ResolveField } from '../execute/field-plan.ts';
 import { createCallBudget } from '../resolvers/call-budget.ts';

@@ -7,7 +7,7 @@ import {
   validateSubscriptionArgs,
   version,
 } from 'graphql';
-import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from '../api.ts';
+import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from '../api/executable-api.ts';
 import { createEngine, type Executed } from '../execute/engine.ts';
 import { shownExtensions, shownMessage } from '../execute/errors.ts';
 import { readProperty, standardResolver } from '../execute/resolve.ts';

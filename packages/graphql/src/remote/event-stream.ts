@@ -1,6 +1,6 @@
 import type { UpstreamAnswer } from '@edge-gateway/core';
-import type { ApiResult } from '../api.ts';
-import { isDeeperThan } from '../http.ts';
+import type { ApiResult } from '../api/executable-api.ts';
+import { isDeeperThan } from '../http/graphql-request.ts';
 import { createEventReader, type StreamEvent } from '../subscriptions/event-reader.ts';
 import { MAX_RESULT_DEPTH, readRemoteAnswer, readResult } from './remote-answer.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';

@@ -1,7 +1,7 @@
 import type { Facts, Logger } from '@edge-gateway/core';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { schemaOfIntrospection } from '../discover/introspection.ts';
-import { graphqlError } from '../refusal.ts';
+import { graphqlError } from '../api/refusal.ts';
 import { compareSchemas, type ChangeRule, type SchemaChange } from './schema-changes.ts';
 
 /** How a changed schema is taken (Settings `graphqlOptions.schemaChangeValidationOptions`). */

@@ -1,6 +1,6 @@
 import type { CallUpstream, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
-import type { ApiResult, OperationRequest } from '../api.ts';
-import type { Limits } from '../limits.ts';
+import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
+import type { Limits } from '../api/limits.ts';
 import { carrying, noteRequest } from '../trace/http-call.ts';
 import { callKind, traced, traceOf, type TracedCall } from '../trace/span.ts';
 import { readRemoteAnswer } from './remote-answer.ts';

@@ -1,7 +1,7 @@
 import type { UpstreamAnswer } from '@edge-gateway/core';
-import type { ApiResult, ResultError } from '../api.ts';
-import { FieldFailure } from '../field-failure.ts';
-import { isDeeperThan } from '../http.ts';
+import type { ApiResult, ResultError } from '../api/executable-api.ts';
+import { FieldFailure } from '../api/field-failure.ts';
+import { isDeeperThan } from '../http/graphql-request.ts';
 
 /**
  * Reads the answer of a GraphQL server. A result with `data` or `errors` is one whatever its status. Throws a `FieldFailure` for

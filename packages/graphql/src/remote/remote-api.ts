@@ -1,20 +1,20 @@
 import type { CallUpstream, Facts, Logger, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import type { ApiResult, ExecutableApi, OperationRequest } from '../api.ts';
+import type { ApiResult, ExecutableApi, OperationRequest } from '../api/executable-api.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import { coerceVariables } from '../execute/variables.ts';
-import { FieldFailure } from '../field-failure.ts';
-import type { Limits } from '../limits.ts';
+import { FieldFailure } from '../api/field-failure.ts';
+import type { Limits } from '../api/limits.ts';
 import { followSchema, type ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
 import { createForward } from './forward-operation.ts';
 import { compileRemoteHead, type RemoteHead } from './remote-request.ts';
-import { createPlaces } from '../subscriptions/places.ts';
+import { createPlaces } from '../subscriptions/slots.ts';
 import { createResultFilter } from './shown-result.ts';
 import { createSchemaQuestions } from './schema-questions.ts';
 import { createRemoteSubscriptions } from './remote-subscription.ts';
-import { waysOf } from './ways.ts';
+import { waysOf } from './transports.ts';
 
 export type RemoteExecutor = NonNullable<
   NonNullable<NonNullable<GraphQLApiSpec['executableSchema']>['executor']>['remote']

@@ -1,7 +1,7 @@
 import { FRAMING_HEADERS, type Facts } from '@edge-gateway/core';
-import type { OperationRequest } from '../api.ts';
-import { isConstant, parseTemplate, type Template } from '../expression.ts';
-import { escapeComponent, parseHeader, renderHeader, renderText } from '../render.ts';
+import type { OperationRequest } from '../api/executable-api.ts';
+import { isConstant, parseTemplate, type Template } from '../template/expression.ts';
+import { escapeComponent, parseHeader, renderHeader, renderText } from '../template/render.ts';
 
 /** What is added to each request to the server. */
 export interface RemoteParts {

@@ -1,6 +1,6 @@
-import type { ApiResult, OperationRequest } from '../api.ts';
-import { refusal } from '../refusal.ts';
-import type { Places } from '../subscriptions/places.ts';
+import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
+import { refusal } from '../api/refusal.ts';
+import type { Places } from '../subscriptions/slots.ts';
 import { createResultQueue } from '../subscriptions/result-queue.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 

@@ -12,7 +12,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { ApiResult, Operation, OperationRequest, ResultError } from '../api.ts';
+import type { ApiResult, Operation, OperationRequest, ResultError } from '../api/executable-api.ts';
 import { documentError } from '../document/documents.ts';
 import { isRecord } from './remote-answer.ts';
 

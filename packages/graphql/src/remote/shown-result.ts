@@ -1,4 +1,4 @@
-import type { ApiResult, ResultError } from '../api.ts';
+import type { ApiResult, ResultError } from '../api/executable-api.ts';
 
 /** Which `extensions` of a server are returned to clients. */
 export interface ShownExtensions {

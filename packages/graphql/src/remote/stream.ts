@@ -1,4 +1,4 @@
-import type { ApiResult, OperationRequest } from '../api.ts';
+import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 
 /** One subscription at a server, however it is reached. */
 export interface Stream {

@@ -1,5 +1,5 @@
-import { FieldFailure } from '../field-failure.ts';
-import type { Limits } from '../limits.ts';
+import { FieldFailure } from '../api/field-failure.ts';
+import type { Limits } from '../api/limits.ts';
 
 /** Bounds the requests to upstreams of one operation of a client, however many APIs have a part in it. */
 export interface CallBudget {

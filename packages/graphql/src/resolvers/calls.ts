@@ -1,5 +1,5 @@
 import { GatewayError, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
-import { FieldFailure } from '../field-failure.ts';
+import { FieldFailure } from '../api/field-failure.ts';
 import type { CallBudget } from './call-budget.ts';
 
 /** The requests to upstreams of one operation. */

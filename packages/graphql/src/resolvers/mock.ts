@@ -1,6 +1,6 @@
 import { parseDuration } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import { FieldFailure, shownFailure } from '../field-failure.ts';
+import { FieldFailure, shownFailure } from '../api/field-failure.ts';
 import type { Resolve } from './resolver.ts';
 
 /** Answers without asking anybody: at once, after a while, or with an error. */

@@ -1,13 +1,13 @@
 import { clusterName, type ResourceRef } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import { createGrpcChannel, type GrpcChannel } from '../grpc/channel.ts';
-import { readDescriptors, type Registry } from '../grpc/descriptors.ts';
-import { compileBatched } from './batched.ts';
-import { compileGrpc } from './grpc.ts';
-import type { GrpcParts } from './grpc-call.ts';
+import { createGrpcChannel, type GrpcChannel } from './grpc/channel.ts';
+import { readDescriptors, type Registry } from './grpc/descriptors.ts';
+import { compileBatched } from './rest/batched.ts';
+import { compileGrpc } from './grpc/grpc-resolver.ts';
+import type { GrpcParts } from './grpc/grpc-call.ts';
 import { compileMock } from './mock.ts';
 import type { Resolver, ResolverContext } from './resolver.ts';
-import { compileRest } from './rest.ts';
+import { compileRest } from './rest/rest-resolver.ts';
 
 /** The resolvers of an API by name. */
 export interface Resolvers extends ReadonlyMap<string, Resolver> {

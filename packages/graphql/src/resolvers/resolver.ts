@@ -1,9 +1,9 @@
 import type { CallUpstream, Facts, ResourceRef, RetryPolicy, Secrets, SnapshotUpstream } from '@edge-gateway/core';
 import type { Context } from '@opentelemetry/api';
 import type { OperationTypeNode } from 'graphql';
-import type { Roots } from '../expression.ts';
-import type { Limits } from '../limits.ts';
-import type { ResolverCounts } from '../statistics.ts';
+import type { Roots } from '../template/expression.ts';
+import type { Limits } from '../api/limits.ts';
+import type { ResolverCounts } from '../api/statistics.ts';
 import type { Calls } from './calls.ts';
 
 /** What resolvers are compiled with. */

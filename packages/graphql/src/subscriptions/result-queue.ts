@@ -1,4 +1,4 @@
-import type { ApiResult } from '../api.ts';
+import type { ApiResult } from '../api/executable-api.ts';
 
 /** Results that come from one side and are taken by the other. */
 export interface ResultQueue {

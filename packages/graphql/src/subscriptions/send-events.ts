@@ -1,10 +1,10 @@
 import type { ActionExchange } from '@edge-gateway/core';
-import type { Results } from '../answer.ts';
-import type { ApiResult } from '../api.ts';
-import { varyByAccept } from '../negotiation.ts';
-import { serialize } from '../http.ts';
-import { refusal } from '../refusal.ts';
-import type { Departure } from './departure.ts';
+import type { Results } from '../http/answer.ts';
+import type { ApiResult } from '../api/executable-api.ts';
+import { varyByAccept } from '../http/negotiation.ts';
+import { serialize } from '../http/graphql-request.ts';
+import { refusal } from '../api/refusal.ts';
+import type { Departure } from './drain.ts';
 import { timerOf } from './timer.ts';
 
 /** True when a client asks for results as they come. */

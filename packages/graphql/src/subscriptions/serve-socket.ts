@@ -3,12 +3,12 @@ import { factsOf } from '@edge-gateway/core';
 import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { ApiResult, ResultError } from '../api.ts';
-import type { Answerer, Asked } from '../answer.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../http.ts';
-import type { Limits } from '../limits.ts';
-import { isRefusal, refusal } from '../refusal.ts';
-import type { Departure } from './departure.ts';
+import type { ApiResult, ResultError } from '../api/executable-api.ts';
+import type { Answerer, Asked } from '../http/answer.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../http/graphql-request.ts';
+import type { Limits } from '../api/limits.ts';
+import { isRefusal, refusal } from '../api/refusal.ts';
+import type { Departure } from './drain.ts';
 import { keepAlive } from './keep-alive.ts';
 import { timerOf } from './timer.ts';
 

@@ -2,12 +2,12 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import type { Answerer } from '../answer.ts';
-import type { Limits } from '../limits.ts';
-import { refusal, type Refusal } from '../refusal.ts';
-import type { Departure } from './departure.ts';
+import type { Answerer } from '../http/answer.ts';
+import type { Limits } from '../api/limits.ts';
+import { refusal, type Refusal } from '../api/refusal.ts';
+import type { Departure } from './drain.ts';
 import { isForeign } from './origin.ts';
-import type { Places } from './places.ts';
+import type { Places } from './slots.ts';
 import { serveSocket } from './serve-socket.ts';
 
 /** Takes over the upgrades of one API. */

@@ -13,7 +13,7 @@ import {
   type Span,
   type SpanOptions,
 } from '@opentelemetry/api';
-import { FieldFailure } from '../field-failure.ts';
+import { FieldFailure } from '../api/field-failure.ts';
 
 /** What the spans of one kind of call share. */
 export interface CallKind {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { findDocument, OPENAPI_PATHS } from '../../src/discover/openapi/find-document.ts';
-import { createUrlCaller } from '../../src/upstream-urls.ts';
+import { createUrlCaller } from '../../src/resolvers/upstream-urls.ts';
 import { serve } from '../servers.ts';
 
 const YAML = `# our API

@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { createContext } from '@edge-gateway/core';
 import { createApi } from '../../src/create-api.ts';
 import { discover } from '../../src/discover/discover.ts';
-import type { Discovery } from '../../src/discover/discovery.ts';
-import { DEFAULT_LIMITS } from '../../src/limits.ts';
-import { createApiCounts } from '../../src/statistics.ts';
+import type { Discovery } from '../../src/discover/discovered-api.ts';
+import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
+import { createApiCounts } from '../../src/api/statistics.ts';
 import { cpuTime } from '../cpu-time.ts';
 
 const context = createContext();

@@ -2,10 +2,10 @@ import { factsOf, createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { execute, parse, validate } from 'graphql';
 import { createApi } from '../../src/create-api.ts';
-import { DEFAULT_LIMITS } from '../../src/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
 import { readSchema } from '../../src/local/schema.ts';
-import { createApiCounts } from '../../src/statistics.ts';
-import type { ApiResult, Operation } from '../../src/api.ts';
+import { createApiCounts } from '../../src/api/statistics.ts';
+import type { ApiResult, Operation } from '../../src/api/executable-api.ts';
 
 const SCHEMA = `
   interface Node { id: ID! }

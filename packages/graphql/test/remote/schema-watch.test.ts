@@ -9,7 +9,7 @@ import {
 import { expect } from 'chai';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { createSchemaWatch } from '../../src/remote/schema-watch.ts';
-import { createUrlCaller } from '../../src/upstream-urls.ts';
+import { createUrlCaller } from '../../src/resolvers/upstream-urls.ts';
 import { serve, type TestServer } from '../servers.ts';
 
 const BOOKS = 'type Query { book(id: ID!): Book } type Book { title: String pages: Int } enum Kind { NOVEL }';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DEFAULT_LIMITS } from '../../src/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
 import { createCallBudget } from '../../src/resolvers/call-budget.ts';
 
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import { buildSchema } from 'graphql';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { firstOf, roomForFields, type DiscoveryBounds } from '../bounds.ts';
-import type { Discovery, Skipped, UpstreamName } from '../discovery.ts';
+import type { Discovery, Skipped, UpstreamName } from '../discovered-api.ts';
 import { uniqueNames } from '../names.ts';
 import { createSchemaText, type FieldText } from '../schema-text.ts';
 import { isObject, listOf, openDocument, textOf, type Document, type Json } from './document.ts';

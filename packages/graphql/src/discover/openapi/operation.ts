@@ -1,8 +1,8 @@
 import { canonicalName, isIdentityHeader } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import { compileRestTemplate } from '../../resolvers/rest-request.ts';
+import { compileRestTemplate } from '../../resolvers/rest/rest-request.ts';
 import type { TakeFields } from '../bounds.ts';
-import type { Skipped, UpstreamName } from '../discovery.ts';
+import type { Skipped, UpstreamName } from '../discovered-api.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import type { FieldText } from '../schema-text.ts';
 import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';

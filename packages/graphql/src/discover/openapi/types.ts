@@ -1,4 +1,4 @@
-import type { Skipped } from '../discovery.ts';
+import type { Skipped } from '../discovered-api.ts';
 import { isGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import type { TakeFields } from '../bounds.ts';
 import type { FieldText, SchemaText } from '../schema-text.ts';

@@ -1,0 +1,42 @@
+import {
+  deriveKey,
+  randomToken,
+  secretText,
+  SIGNING_KEY_ENTRY,
+  SIGNING_KEY_SECRET,
+  signingKeyProblem,
+  type Context,
+} from '@edge-gateway/core';
+import { graphqlError } from '../api/refusal.ts';
+
+const USE = 'graphql results';
+
+/**
+ * Creates a getter of the encryption key of cached results: from `given`, or else from `signing-key` in the Secret that logins use too, which may change
+ * while the process runs, or else a random one: then only this process can read its results, until it restarts. Throws
+ * `ERR_GRAPHQL_API` where `given` is shorter than `MIN_SIGNING_KEY_BYTES`.
+ */
+export function createResultsKey(given: string | undefined, context: Context): () => Uint8Array {
+  const problem = given === undefined ? undefined : signingKeyProblem(given);
+  if (problem) throw graphqlError('ERR_GRAPHQL_API', `cacheKey ${problem}.`);
+  const log = context.log.get('graphql');
+  let known: { readonly text: string; readonly key: Uint8Array } | undefined;
+
+  function textOf(): string {
+    const text = given ?? secretText(context.secrets.get(SIGNING_KEY_SECRET), SIGNING_KEY_ENTRY);
+    const weakness = text === undefined ? undefined : signingKeyProblem(text);
+    if (text !== undefined && weakness === undefined) return text;
+    return context.state('graphql:results-key', () => {
+      const resource = `Secret ${SIGNING_KEY_SECRET.namespace}.${SIGNING_KEY_SECRET.name}`;
+      const reason = weakness === undefined ? 'no key' : `${SIGNING_KEY_ENTRY} ${weakness}`;
+      log.warn({ resource, reason }, 'cached results are not shared with other processes');
+      return randomToken();
+    });
+  }
+
+  return () => {
+    const text = textOf();
+    if (known?.text !== text) known = { text, key: deriveKey(text, USE) };
+    return known.key;
+  };
+}

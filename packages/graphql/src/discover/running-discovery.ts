@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import {
+  grantedHeaderNames,
+  keyOf,
+  type CallUpstream,
+  type Learned,
+  type LearnedProblem,
+  type Logger,
+  type MemorySource,
+  type Resource,
+  type ResourceKey,
+  type ResourceRef,
+  type Secrets,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
+import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
+import { LRUCache } from 'lru-cache';
+import { readSchema } from '../local/schema.ts';
+import { changePolicyOf, judgeSchemas, SCHEMA_PATH, tellChanges, type Judgement } from '../remote/judge-schema.ts';
+import { discover } from './discover.ts';
+import type { Discovery, Probe, Skipped } from './discovered-api.ts';
+import { isEligible } from './eligible.ts';
+import { probeUpstream } from './probe.ts';
+
+export interface DiscoveryOptions {
+  readonly callUpstream: CallUpstream;
+  /** An upstream as the newest snapshot has it. */
+  readonly findUpstream: (ref: ResourceRef) => SnapshotUpstream | undefined;
+  readonly secrets: Secrets;
+  /** What the generated resources are put into. */
+  readonly source: MemorySource;
+  /** Takes in how the schema of an upstream has changed, e.g. `learn` of a control plane. */
+  readonly learn: (key: ResourceKey, learned: Learned | undefined) => void;
+  readonly log: Logger;
+  /** Milliseconds between looks at an upstream. Default 15,000. */
+  readonly intervalMs?: number;
+}
+
+/** A loop that makes GraphQLApis of upstreams. */
+export interface RunningDiscovery {
+  /** Takes the newest resources; upstreams that are new or have changed are asked at once. */
+  update(resources: ReadonlyMap<ResourceKey, Resource>): void;
+  /** Asks every upstream now; resolves when that is done. */
+  look(): Promise<void>;
+  close(): void;
+}
+
+export const DEFAULT_INTERVAL_MS = 15_000;
+/** Upstreams that said nothing are asked again in every fourth round only. */
+const QUIET_ROUNDS = 4;
+/** Upstreams that are asked at the same time. */
+const AT_ONCE = 8;
+
+interface Found {
+  /** What it was made of, as a hash. */
+  readonly digest: string;
+  /** Headers that arguments must not set. */
+  readonly rules: string;
+  readonly type: Probe['type'];
+  readonly text: string;
+  readonly schema: string;
+  /** A newer schema is not taken. */
+  readonly refused: boolean;
+}
+
+/**
+ * Makes the loop that asks upstreams what they are (Settings `discovery`, label `discovery.vendor.io/function_discovery`) and puts
+ * a GraphQLApi of the upstream's name into the source. A GraphQLApi of this name that somebody wrote stays.
+ */
+export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
+  const { source, log } = options;
+  const found = new Map<string, Found>();
+  const quiet = new Map<string, number>();
+  /** What was said of documents that cannot be used; once is enough. */
+  const told = new LRUCache<string, true>({ max: 1000 });
+  let upstreams = new Map<string, Resource<UpstreamSpec>>();
+  let settings: SettingsSpec = {};
+  let grantedHeaders: ReadonlySet<string> = new Set();
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let closed = false;
+
+  async function round(): Promise<void> {
+    const waiting = [...upstreams];
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.pop(); next; next = waiting.pop()) {
+        const [unit, upstream] = next;
+        if (closed || upstreams.get(unit) !== upstream) continue;
+        const rest = quiet.get(unit) ?? 0;
+        if (rest > 0) quiet.set(unit, rest - 1);
+        else await ask(unit, upstream);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  }
+
+  async function ask(unit: string, upstream: Resource<UpstreamSpec>): Promise<void> {
+    const before = found.get(unit);
+    const tell = (path: string, reason: string): void => {
+      const what = `${unit} ${path} ${reason}`;
+      if (!told.has(what)) log.warn({ upstream: upstream.metadata.name, path, reason }, 'skipped');
+      told.set(what, true);
+    };
+    const probe = await probeUpstream(upstream, { ...options, tell }, before?.type);
+    if (closed || !upstreams.has(unit)) return;
+    if (!probe) return void (before ?? quiet.set(unit, QUIET_ROUNDS - 1));
+    try {
+      await take(unit, upstream, probe);
+    } catch (error) {
+      quiet.set(unit, QUIET_ROUNDS - 1);
+      log.warn(
+        { upstream: upstream.metadata.name, reason: (error as Error).message },
+        'nothing can be made of an upstream',
+      );
+    }
+  }
+
+  async function take(unit: string, { metadata }: Resource<UpstreamSpec>, probe: Probe): Promise<void> {
+    const granted = grantedHeaders;
+    const rules = rulesOf(granted);
+    const digest = digestOf(probe, rules);
+    const known = found.get(unit);
+    // Making it again would give the same; one that was refused may be taken when the Settings have changed.
+    if (known?.digest === digest && !known.refused) return;
+    const discovery = discover({ name: metadata.name, namespace: metadata.namespace }, probe, {
+      grantedHeaders: granted,
+    });
+    const schema = discovery.spec.executableSchema?.schemaDefinition ?? '';
+    const text = JSON.stringify(discovery.spec);
+    const before = known;
+    if (before?.text === text && !before.refused) return void found.set(unit, { ...before, digest, rules });
+    // An argument that is no longer allowed is removed immediately, whatever the Settings say about breaking changes.
+    const judgement = await judge(before?.rules === rules ? before.schema : undefined, schema, settings);
+    const { refused } = judgement;
+    if (refused && before?.refused) return;
+    // Servers may tell the same schema in another order.
+    if (probe.type === 'graphql' && before && !before.refused && judgement.changes.length === 0) {
+      found.set(unit, { ...before, digest, rules });
+      return;
+    }
+    const kept = refused ? JSON.parse(before!.text) : discovery.spec;
+    found.set(unit, refused ? { ...before!, refused } : { type: probe.type, digest, rules, text, schema, refused });
+    const { name, namespace } = metadata;
+    const resource = {
+      apiVersion: 'graphql.gw.vendor.io/v1beta1',
+      kind: 'GraphQLApi',
+      metadata: { name, namespace, labels: { discovered_by: 'discovery' } },
+      spec: kept,
+    };
+    source.set(unit, resource);
+    const problems = [
+      ...discovery.skipped.filter(isTold).map(skippedProblem),
+      ...tellChanges(judgement, 'the schema of the upstream has changed'),
+    ];
+    options.learn(keyOf('GraphQLApi', metadata), { problems, notes: [] });
+    report(name, discovery, { log, judgement });
+  }
+
+  function drop(unit: string): void {
+    found.delete(unit);
+    quiet.delete(unit);
+    source.delete(unit);
+    options.learn(unit.replace('discovery', 'GraphQLApi') as ResourceKey, undefined);
+  }
+
+  async function look(): Promise<void> {
+    again = true;
+    looking ??= (async () => {
+      while (again) {
+        again = false;
+        await round();
+      }
+    })().finally(() => (looking = undefined));
+    await looking;
+  }
+
+  const timer = setInterval(() => void look(), options.intervalMs ?? DEFAULT_INTERVAL_MS);
+  timer.unref();
+  return {
+    update(resources) {
+      settings = (resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec ??
+        {}) as SettingsSpec;
+      const granted = grantedHeaderNames([...resources.values()].map(({ spec }) => spec));
+      const isSame = rulesOf(granted) === rulesOf(grantedHeaders);
+      grantedHeaders = granted;
+      const eligible = eligibleOf(resources, settings);
+      for (const unit of upstreams.keys()) if (!eligible.has(unit)) drop(unit);
+      const changed = [...eligible].filter(([unit, upstream]) => upstreams.get(unit) !== upstream);
+      for (const [unit] of changed) quiet.delete(unit);
+      upstreams = eligible;
+      if (changed.length > 0 || (!isSame && upstreams.size > 0)) void look();
+    },
+    look,
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** The upstreams that are asked, by the unit of what is made of them. */
+function eligibleOf(
+  resources: ReadonlyMap<ResourceKey, Resource>,
+  settings: SettingsSpec,
+): Map<string, Resource<UpstreamSpec>> {
+  const eligible = new Map<string, Resource<UpstreamSpec>>();
+  for (const resource of resources.values()) {
+    if (resource.kind !== 'Upstream' || !isEligible(resource as Resource<UpstreamSpec>, settings.discovery)) continue;
+    const unit = `discovery/${resource.metadata.namespace}/${resource.metadata.name}`;
+    const api = resources.get(keyOf('GraphQLApi', resource.metadata));
+    if (!api || api.origin.file === `memory:${unit}`) eligible.set(unit, resource as Resource<UpstreamSpec>);
+  }
+  return eligible;
+}
+
+async function judge(before: string | undefined, after: string, settings: SettingsSpec): Promise<Judgement> {
+  if (before === undefined) return { refused: false, changes: [] };
+  return judgeSchemas(readSchema(before).schema, readSchema(after).schema, changePolicyOf(settings));
+}
+
+function rulesOf(grantedHeaders: ReadonlySet<string>): string {
+  return [...grantedHeaders].sort().join('\n');
+}
+
+function digestOf(probe: Probe, rules: string): string {
+  const text = probe.type === 'grpc' ? [...probe.services, ''].join('\n') : JSON.stringify(probe);
+  const hash = createHash('sha256').update(`${probe.type}\n${rules}\n\n`).update(text);
+  return (probe.type === 'grpc' ? hash.update(probe.descriptorSet) : hash).digest('base64');
+}
+
+/** Returns true if the status and a warning in the log report it. */
+function isTold({ isCut, isWithheld }: Skipped): boolean {
+  return isCut === true || isWithheld === true;
+}
+
+function skippedProblem({ where, reason }: Skipped): LearnedProblem {
+  return { severity: 'warning', path: SCHEMA_PATH, message: `${where}: ${reason}` };
+}
+
+function report(
+  upstream: string,
+  { skipped }: Discovery,
+  { log, judgement }: { readonly log: Logger; readonly judgement: Judgement },
+): void {
+  log.info({ upstream, skipped: skipped.length }, 'GraphQLApi created from upstream');
+  for (const { where, reason, isCut } of skipped.filter(isTold).slice(0, 100)) {
+    log.warn({ upstream, where, reason }, isCut ? 'schema truncated' : 'parameter not offered');
+  }
+  for (const { where, reason } of skipped.filter((each) => !isTold(each)).slice(0, 100)) {
+    log.info({ upstream, where, reason }, 'skipped');
+  }
+  for (const { level, path, message } of judgement.changes.slice(0, 100)) {
+    log[level === 'breaking' ? 'warn' : 'info']({ upstream, level, path, change: message }, 'a schema has changed');
+  }
+}

@@ -1,0 +1,64 @@
+import { clusterName, type Context, type Handler, type ResourceRef, type SnapshotGraphQLApi } from '@edge-gateway/core';
+import { serveApi, type GraphQLActionOptions } from '../action.ts';
+
+/** Runs requests of people who look at an API, on a port that clients do not reach. */
+export interface Explorer {
+  apis(): readonly ResourceRef[];
+  /** `undefined` for an API that is not served. */
+  serve(api: ResourceRef): Handler | undefined;
+  /** Lets go of all that was made ready. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the APIs of a snapshot ready to be looked at: with answers about their schema, whatever they say to clients. `served` gives
+ * those of the newest snapshot.
+ */
+export function createExplorer(
+  served: () => readonly SnapshotGraphQLApi[],
+  context: Context,
+  options: GraphQLActionOptions = {},
+): Explorer {
+  const ready = new Map<string, Ready>();
+  const known = (): Map<string, SnapshotGraphQLApi> => new Map(served().map((api) => [clusterName(api.ref), api]));
+
+  function readyOf(api: SnapshotGraphQLApi): Ready {
+    const responder = serveApi(api, context, { ...options, introspection: true });
+    return {
+      api,
+      handler: function explore(req, res, next) {
+        responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
+      },
+      close: async () => responder.close?.(),
+    };
+  }
+
+  /** Lets go of what was made of APIs that changed or went. */
+  async function release(apis: ReadonlyMap<string, SnapshotGraphQLApi>): Promise<void> {
+    const gone = [...ready].filter(([name, { api }]) => apis.get(name) !== api);
+    for (const [name] of gone) ready.delete(name);
+    await Promise.all(gone.map(([, { close }]) => close()));
+  }
+
+  return {
+    apis: () => [...known().values()].map(({ ref }) => ref),
+    serve(ref) {
+      const apis = known();
+      release(apis).catch((err: unknown) => context.log.get('graphql').warn({ err }, 'an explored API did not close'));
+      const name = clusterName(ref);
+      const api = apis.get(name);
+      if (!api) return undefined;
+      let found = ready.get(name);
+      if (!found) ready.set(name, (found = readyOf(api)));
+      return found.handler;
+    },
+    close: () => release(new Map()),
+  };
+}
+
+/** An API made ready. */
+interface Ready {
+  readonly api: SnapshotGraphQLApi;
+  readonly handler: Handler;
+  close(): Promise<void>;
+}

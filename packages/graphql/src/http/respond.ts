@@ -1,0 +1,173 @@
+import type { IncomingMessage } from 'node:http';
+import { factsOf, GatewayError, type ActionExchange, type Facts, type Next, type Responder } from '@edge-gateway/core';
+import type { Answer, Answerer, Asked } from './answer.ts';
+import { isDeeper } from '../api/json-depth.ts';
+import { ERROR_CODES } from '../error-codes.ts';
+import {
+  isRequestType,
+  MAX_JSON_DEPTH,
+  requestFromQuery,
+  postedText,
+  postedValue,
+  tooDeep,
+  wantedType,
+  type GraphQLRequest,
+  type Posted,
+  type Wanted,
+} from './graphql-request.ts';
+import { carriesIdentity } from './identity.ts';
+import type { Limits } from '../api/limits.ts';
+import { varyByAccept } from './negotiation.ts';
+import { readBody } from './read-body.ts';
+import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
+import { createDeparture, type Departure } from '../subscriptions/drain.ts';
+import { sendEvents, startEvents, wantsEvents } from '../subscriptions/send-events.ts';
+import { createPlaces, type Places } from '../subscriptions/slots.ts';
+import { createSocketServer } from '../subscriptions/socket-server.ts';
+
+/** How a client that wants neither media type is told so. */
+const FALLBACK: Wanted = { type: 'application/json', lenient: false };
+
+/** What the requests of one API are answered with. */
+export interface ResponderParts {
+  readonly answerer: Answerer;
+  readonly limits: Limits;
+  /** Origins whose pages may open WebSockets, beside the own one; `*` is any. Default: none. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+}
+
+/** Makes what ends the requests of one API: HTTP in, HTTP out. */
+export function createResponder({ answerer, limits, allowedOrigins = [] }: ResponderParts): Responder {
+  const places = createPlaces(limits.maxConnections);
+  const departure = createDeparture();
+  const sockets = createSocketServer({ answerer, limits, allowedOrigins, places, departure });
+  const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
+    const { req, res } = exchange;
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), limits.operationTimeoutMs);
+    res.once('close', () => {
+      clearTimeout(timer);
+      // Aborting costs more than the rest of this, and after the answer there is nothing to abort.
+      if (!res.writableFinished) over.abort();
+    });
+    const means = { answerer, limits, places, departure, signal: over.signal, unlimited: () => clearTimeout(timer) };
+    respond(exchange, means).catch((error: unknown) => {
+      if (res.headersSent) res.destroy();
+      // A request that was read to its end is destroyed, too; only one that was not has lost its client.
+      else if (!res.destroyed && (req.complete || !req.destroyed)) next(error);
+    });
+  };
+  responder.upgrade = sockets.upgrade;
+  responder.drain = departure.begin;
+  responder.close = sockets.close;
+  return responder;
+}
+
+interface Means {
+  readonly answerer: Answerer;
+  readonly limits: Limits;
+  readonly places: Places;
+  readonly departure: Departure;
+  readonly signal: AbortSignal;
+  /** Lifts the time limit of single answers. */
+  unlimited(): void;
+}
+
+async function respond(exchange: ActionExchange, means: Means): Promise<void> {
+  const { req } = exchange;
+  const { answerer, limits, signal } = means;
+  const facts = factsOf(req);
+  const wanted = wantedType(facts.header('accept'));
+  const write = (answer: Answer): void => send(exchange, answer, wanted ?? FALLBACK);
+  const events = wantsEvents(facts.header('accept'));
+  if (!wanted && !events) return write(answerer.refuse(refusal('ERR_GRAPHQL_NOT_ACCEPTABLE'), FALLBACK));
+  const posted = await postedBy(req, facts, limits);
+  if (isRefusal(posted)) return write(answerer.refuse(posted, wanted ?? FALLBACK));
+  const method = req.method ?? 'POST';
+  const personal = exchange.guarded === true || carriesIdentity(req, facts);
+  const asked = { wanted: wanted ?? FALLBACK, facts, method, signal, personal, retries: exchange.retries };
+  if (events && method === 'HEAD' && !isBatch(posted)) {
+    const refused = await announce(exchange, answerer, { ...asked, request: posted });
+    return refused && write(answerer.refuse(refused, FALLBACK));
+  }
+  if (events && !isBatch(posted)) {
+    const refused = await stream(exchange, means, { ...asked, request: posted });
+    return refused && write(answerer.refuse(refused, FALLBACK));
+  }
+  const ask = (request: GraphQLRequest): Promise<Answer> => answerer.answer({ ...asked, request });
+  if (!isBatch(posted)) return write(await ask(posted));
+  const answers = await Promise.all(posted.map(ask));
+  write({ status: 200, body: `[${answers.map(({ body }) => body).join(',')}]`, headers: [] });
+}
+
+/** Responds to a HEAD request for an event stream: only the head, without executing the operation. */
+async function announce(exchange: ActionExchange, answerer: Answerer, asked: Asked): Promise<Refusal | undefined> {
+  const operation = await answerer.operation(asked);
+  if (isRefusal(operation)) return operation;
+  startEvents(exchange);
+  exchange.res.end();
+  return undefined;
+}
+
+/** Sends results as they come. */
+async function stream(exchange: ActionExchange, means: Means, asked: Asked): Promise<Refusal | undefined> {
+  const { answerer, limits, places, departure } = means;
+  if (!places.take()) return refusal('ERR_GRAPHQL_CONNECTIONS');
+  try {
+    const results = await answerer.subscribe(asked);
+    if (isRefusal(results)) return results;
+    means.unlimited();
+    await sendEvents(exchange, results, { maxMs: limits.maxConnectionMs, departure });
+    return undefined;
+  } finally {
+    places.leave();
+  }
+}
+
+function isBatch(posted: Posted): posted is readonly GraphQLRequest[] {
+  return Array.isArray(posted);
+}
+
+/** Reads what is asked for, from the query or the body. */
+async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Promise<Posted | Refusal> {
+  if (req.method === 'GET' || req.method === 'HEAD') {
+    if (facts.path.length > limits.maxBodyBytes) return refusal('ERR_GRAPHQL_BODY_TOO_LARGE');
+    return requestFromQuery(facts.path);
+  }
+  if (req.method !== 'POST') return refusal('ERR_GRAPHQL_METHOD', '', { allow: 'GET, HEAD, POST' });
+  if (!isRequestType(req.headers['content-type'])) return refusal('ERR_GRAPHQL_CONTENT_TYPE');
+  if ((req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    return refusal('ERR_GRAPHQL_CONTENT_TYPE', 'A body is sent without content-encoding.');
+  }
+  if (req.readableDidRead || req.readableEnded) return parsedBefore(req, limits);
+  const text = await readBody(req, limits.maxBodyBytes);
+  return typeof text === 'string' ? postedText(text, limits.maxBatchSize) : text;
+}
+
+/** A body that a parser in front has read. */
+function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): Posted | Refusal {
+  const { body } = req as { readonly body?: unknown };
+  if (body === undefined) {
+    const { status, message } = ERROR_CODES.ERR_GRAPHQL_BODY_CONSUMED;
+    throw new GatewayError(message, { code: 'ERR_GRAPHQL_BODY_CONSUMED', status });
+  }
+  if (Buffer.isBuffer(body)) return postedText(body.toString('utf8'), maxBatchSize);
+  if (typeof body === 'string') return postedText(body, maxBatchSize);
+  if (typeof body === 'object' && body !== null && isDeeper(body, MAX_JSON_DEPTH)) return tooDeep();
+  return postedValue(body, maxBatchSize);
+}
+
+function send({ req, res, writeHead }: ActionExchange, answer: Answer, { type }: Wanted): void {
+  if (res.headersSent || res.destroyed) return;
+  writeHead(answer.status, [
+    'content-type',
+    `${type}; charset=utf-8`,
+    'vary',
+    varyByAccept(res),
+    'content-length',
+    String(Buffer.byteLength(answer.body)),
+    ...answer.headers,
+  ]);
+  if (req.method === 'HEAD') res.end();
+  else res.end(answer.body);
+}

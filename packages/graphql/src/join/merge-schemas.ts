@@ -1,0 +1,71 @@
+import {
+  buildASTSchema,
+  Kind,
+  parse,
+  printSchema,
+  validateSchema,
+  type DefinitionNode,
+  type GraphQLSchema,
+  type NameNode,
+  type TypeDefinitionNode,
+} from 'graphql';
+import type { ExecutableApi } from '../api/executable-api.ts';
+import type { Subschema } from './subschema.ts';
+
+const ROOTS = { query: 'Query', mutation: 'Mutation' } as const;
+
+/**
+ * Joins schemas: types of the same name have the fields, values or members of all of them; of a field that several have, the
+ * definition of the first holds. Subscriptions are those that an API can answer. Throws an `Error` for types of the same name and different kinds.
+ */
+export function mergeSchemas(subschemas: readonly Subschema[]): GraphQLSchema {
+  const types = new Map<string, TypeDefinitionNode>();
+  for (const { name, api } of subschemas) {
+    for (const definition of definitionsOf(api)) {
+      const before = types.get(definition.name.value);
+      types.set(definition.name.value, before ? mergeTypes(before, definition, name) : definition);
+    }
+  }
+  const schema = buildASTSchema({ kind: Kind.DOCUMENT, definitions: [...types.values()] });
+  const [problem] = validateSchema(schema);
+  if (problem) throw new Error(problem.message);
+  return schema;
+}
+
+function definitionsOf({ schema, subscribe }: ExecutableApi): TypeDefinitionNode[] {
+  for (const [operation, expected] of Object.entries(ROOTS)) {
+    const root = operation === 'query' ? schema.getQueryType() : schema.getMutationType();
+    if (root && root.name !== expected) throw new Error(`the root type ${root.name} has to be called ${expected}`);
+  }
+  const root = schema.getSubscriptionType()?.name;
+  const hidden = subscribe && root === 'Subscription' ? undefined : root;
+  const { definitions } = parse(printSchema(schema), { noLocation: true });
+  return definitions.filter((each): each is TypeDefinitionNode => isType(each) && each.name.value !== hidden);
+}
+
+function isType(definition: DefinitionNode): definition is TypeDefinitionNode {
+  return definition.kind.endsWith('TypeDefinition');
+}
+
+function mergeTypes(before: TypeDefinitionNode, after: TypeDefinitionNode, owner: string): TypeDefinitionNode {
+  if (before.kind !== after.kind) throw new Error(`${owner}: ${after.name.value} is of another kind in another API`);
+  const merged: Record<string, unknown> = { ...before };
+  for (const part of ['fields', 'values', 'interfaces', 'types'] as const) {
+    const [first, second] = [listAt(before, part), listAt(after, part)];
+    if (first.length + second.length > 0) merged[part] = mergeByName(first, second);
+  }
+  return merged as unknown as TypeDefinitionNode;
+}
+
+interface Named {
+  readonly name: NameNode;
+}
+
+function listAt(node: TypeDefinitionNode, part: string): readonly Named[] {
+  return (node as unknown as Readonly<Record<string, readonly Named[] | undefined>>)[part] ?? [];
+}
+
+function mergeByName(first: readonly Named[], second: readonly Named[]): Named[] {
+  const known = new Set(first.map(({ name }) => name.value));
+  return [...first, ...second.filter(({ name }) => !known.has(name.value))];
+}

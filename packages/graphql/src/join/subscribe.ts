@@ -1,0 +1,29 @@
+import { Kind, print, separateOperations, validate, type OperationDefinitionNode } from 'graphql';
+import type { ApiResult, Operation, OperationRequest } from '../api/executable-api.ts';
+import { refusal } from '../api/refusal.ts';
+import type { Subschema } from './subschema.ts';
+
+const ONE_API =
+  'All fields of a subscription have to be of one API that offers it: results of subscriptions are not joined.';
+
+/** Hands a subscription on to the first API that offers it with all that is selected; where there is none it is refused. */
+export async function subscribeAt(
+  subschemas: readonly Subschema[],
+  request: OperationRequest,
+): Promise<AsyncIterable<ApiResult> | ApiResult> {
+  const operation = alone(request.operation);
+  for (const { api } of subschemas) {
+    if (!api.subscribe || validate(api.schema, operation.document).length > 0) continue;
+    return api.subscribe({ ...request, operation, extensions: {} });
+  }
+  return { errors: refusal('ERR_GRAPHQL_OPERATION', ONE_API).errors };
+}
+
+/** The operation without others beside it, which may not fit the one API. */
+function alone({ document, definition }: Operation): Operation {
+  const separated = separateOperations(document)[definition.name?.value ?? '']!;
+  const found = separated.definitions.find(
+    (each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION,
+  );
+  return { document: separated, definition: found ?? definition, text: print(separated), name: undefined };
+}

@@ -1,0 +1,125 @@
+import {
+  createRoundRobin,
+  parseDuration,
+  type Endpoint,
+  type Secrets,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
+import { Client, type ChannelCredentials } from '@grpc/grpc-js';
+import { FieldFailure } from '../../api/field-failure.ts';
+import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
+import { callUnary, type GrpcCall } from './unary.ts';
+
+/** An endpoint, and how it is connected to. */
+export interface GrpcTarget {
+  /** `host:port`. */
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+  /** Name for TLS, when it is not the address. */
+  readonly serverName: string | undefined;
+}
+
+/** Connections to the endpoints of one upstream, taken in turn by their weights. */
+export interface GrpcChannel {
+  /** Rejects with a `GrpcFailure`, or with an `Error` where the upstream cannot be used. */
+  call(call: GrpcCall): Promise<Uint8Array>;
+  next(): GrpcTarget;
+  close(): void;
+}
+
+export interface GrpcChannelOptions {
+  readonly secrets: Secrets;
+  /** Longest message. */
+  readonly maxBytes: number;
+}
+
+/** How often certificates are read again, in milliseconds. */
+const REREAD_MS = 1000;
+/** A server that is back is noticed within this, in milliseconds. */
+const MAX_RECONNECT_MS = 1000;
+const FIRST_RECONNECT_MS = 100;
+/** Longest time for connecting, TLS included, in milliseconds. */
+const DEFAULT_CONNECT_MS = 5000;
+
+/** What is made of one upstream as it is declared. */
+interface Prepared {
+  readonly upstream: SnapshotUpstream;
+  readonly security: GrpcSecurity;
+  readonly connectMs: number;
+  next(): Endpoint | undefined;
+  readonly readAt: number;
+}
+
+/** Makes a channel that follows an upstream, and its certificates, as they change. */
+export function createGrpcChannel(
+  find: () => SnapshotUpstream | undefined,
+  { secrets, maxBytes }: GrpcChannelOptions,
+): GrpcChannel {
+  let prepared: Prepared | undefined;
+  const clients = new Map<string, Client>();
+
+  /** Calls under way end as they would; connections close after them. */
+  function close(): void {
+    for (const client of clients.values()) client.close();
+    clients.clear();
+  }
+
+  function securityOf(upstream: SnapshotUpstream, known: GrpcSecurity | undefined): GrpcSecurity {
+    try {
+      return grpcSecurity(upstream, secrets, known);
+    } catch (error) {
+      close();
+      prepared = undefined;
+      throw error;
+    }
+  }
+
+  function prepare(): Prepared {
+    const upstream = find();
+    if (!upstream) throw new FieldFailure('the upstream does not exist');
+    const same = prepared?.upstream === upstream ? prepared : undefined;
+    if (same && (!upstream.tls || performance.now() - same.readAt < REREAD_MS)) return same;
+    const security = securityOf(upstream, same?.security);
+    if (same?.security !== security) close();
+    const { connectTimeout } = upstream.spec.connectionConfig ?? {};
+    const connectMs = (connectTimeout && parseDuration(connectTimeout)) || DEFAULT_CONNECT_MS;
+    const next = same?.next ?? createRoundRobin(upstream.endpoints);
+    return (prepared = { upstream, security, connectMs, next, readAt: performance.now() });
+  }
+
+  function next(): GrpcTarget {
+    const { security, next: take } = prepare();
+    const endpoint = take();
+    if (!endpoint) throw new FieldFailure('the upstream has no endpoint');
+    const { address, port } = endpoint;
+    const host = address.includes(':') ? `[${address}]` : address;
+    const { credentials } = security;
+    return { address: `${host}:${port}`, credentials, serverName: security.serverName(endpoint) };
+  }
+
+  function client(): Client {
+    const { address, credentials, serverName } = next();
+    const place = `${address} ${serverName ?? ''}`;
+    const known = clients.get(place);
+    if (known) return known;
+    const made = new Client(address, credentials, {
+      'grpc.max_receive_message_length': maxBytes,
+      'grpc.enable_retries': 0,
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.initial_reconnect_backoff_ms': FIRST_RECONNECT_MS,
+      'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
+      ...(serverName && { 'grpc.ssl_target_name_override': serverName }),
+    });
+    clients.set(place, made);
+    return made;
+  }
+
+  return {
+    async call(call) {
+      const own = client();
+      return callUnary(own, call, prepared!.connectMs);
+    },
+    next,
+    close,
+  };
+}

@@ -1,0 +1,91 @@
+import type { Resolution } from '@edge-gateway/core/schema';
+import { parseTemplate, readsClient } from '../../template/expression.ts';
+import { FieldFailure } from '../../api/field-failure.ts';
+import { renderValue, textOf } from '../../template/render.ts';
+import { rootsOf, type Resolver, type ResolverContext, type ResolverRun } from '../resolver.ts';
+import { compileResponse } from './response.ts';
+import { createRestCaller } from './rest-resolver.ts';
+import { compileRestTemplate } from './rest-request.ts';
+
+type RestResolver = NonNullable<Resolution['restResolver']>;
+
+/** Keys of one request unless told otherwise. */
+export const DEFAULT_MAX_KEYS = 100;
+
+/** Fields that wait to be asked for together. */
+interface Waiting {
+  readonly keys: Map<string, { readonly key: unknown; readonly answer: PromiseWithResolvers<unknown> }>;
+}
+
+/**
+ * Compiles a resolver whose service answers for many keys at once: the fields of a list that come up together are asked for in
+ * one request. Equal keys count once. Throws an `Error` that says what is wrong.
+ */
+export function compileBatched(rest: RestResolver, name: string, context: ResolverContext): Resolver {
+  const { key: written = '', keyField, maxKeys = DEFAULT_MAX_KEYS } = rest.batch!;
+  const keyTemplate = parseTemplate(written);
+  const template = compileRestTemplate(rest);
+  const caller = createRestCaller(rest, name, context);
+  const { resultRoot } = rest.response ?? {};
+  const readAll = compileResponse({ resultRoot });
+  const readOne = compileResponse({ setters: rest.response?.setters });
+  const own = {};
+
+  async function askAll({ keys }: Waiting, run: ResolverRun): Promise<void> {
+    try {
+      const batch = { keys: Array.from(keys.values(), ({ key }) => key) };
+      const roots = { ...rootsOf(undefined, undefined, run), batch };
+      const body = readAll(await caller.ask(template.render(roots), run), roots);
+      const found = byKey(body, keyField);
+      for (const [text, { answer }] of keys) answer.resolve(found(text));
+    } catch (error) {
+      for (const { answer } of keys.values()) answer.reject(error);
+    }
+  }
+
+  function waitingOf(run: ResolverRun): { current: Waiting | undefined } {
+    return run.calls.state(own, () => ({ current: undefined }));
+  }
+
+  return {
+    usesClient: template.usesClient || readsClient(keyTemplate) || readOne.usesClient,
+    resolve(parent, args, run) {
+      const roots = rootsOf(parent, args, run);
+      const key = renderValue(keyTemplate, roots);
+      const text = textOf(key);
+      if (text === '') throw new FieldFailure('the key of a batch is empty');
+      const place = waitingOf(run);
+      let waiting = place.current;
+      if (!waiting || waiting.keys.size >= maxKeys) {
+        waiting = place.current = { keys: new Map() };
+        const own = waiting;
+        // All fields of a list come up before this.
+        setImmediate(() => {
+          if (place.current === own) place.current = undefined;
+          void askAll(own, run);
+        });
+      }
+      let known = waiting.keys.get(text);
+      if (!known) waiting.keys.set(text, (known = { key, answer: Promise.withResolvers<unknown>() }));
+      return known.answer.promise.then((body) => readOne(body, roots));
+    },
+  };
+}
+
+/** Finds the part of an answer for a key. */
+function byKey(body: unknown, keyField: string | undefined): (key: string) => unknown {
+  if (keyField === undefined) {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notByKey();
+    return (key) => (Object.hasOwn(body, key) ? (body as Readonly<Record<string, unknown>>)[key] : null);
+  }
+  if (!Array.isArray(body)) throw notByKey();
+  const elements = new Map<string, unknown>();
+  for (const element of body as readonly Readonly<Record<string, unknown>>[]) {
+    if (typeof element === 'object' && element !== null) elements.set(textOf(element[keyField]), element);
+  }
+  return (key) => elements.get(key) ?? null;
+}
+
+function notByKey(): FieldFailure {
+  return new FieldFailure('the answer to a batch has no parts by key');
+}

@@ -1,0 +1,43 @@
+import type { Resolution } from '@edge-gateway/core/schema';
+import { parseResultPath, parseTemplate, readsClient, type Roots } from '../../template/expression.ts';
+import { renderValue } from '../../template/render.ts';
+
+type Response = NonNullable<Resolution['restResolver']>['response'];
+
+/** Makes the value of a field from an answer. */
+export interface ReadResponse {
+  (body: unknown, roots: Roots): unknown;
+  /** Some value comes from the client's headers or metadata. */
+  readonly usesClient: boolean;
+}
+
+/**
+ * Reads `resultRoot` and `setters`. Setters see the part that `resultRoot` leads to as `$body`; where that is a list, each of its
+ * elements. Throws an `Error` that says what is wrong.
+ */
+export function compileResponse(response: Response): ReadResponse {
+  const root = response?.resultRoot ? parseResultPath(response.resultRoot) : undefined;
+  const setters = Object.entries(response?.setters ?? {}).map(([field, text]) => {
+    const template = parseTemplate(text);
+    return [field, template] as const;
+  });
+  const one = (body: unknown, roots: Roots): unknown => {
+    const made = isObject(body) ? { ...body } : {};
+    for (const [field, template] of setters) define(made, field, renderValue(template, { ...roots, body }));
+    return made;
+  };
+  const read = (body: unknown, roots: Roots): unknown => {
+    const found = root ? root(body) : body;
+    if (setters.length === 0 || found === null || found === undefined) return found;
+    return Array.isArray(found) ? found.map((element) => one(element, roots)) : one(found, roots);
+  };
+  return Object.assign(read, { usesClient: setters.some(([, template]) => readsClient(template)) });
+}
+
+function define(made: object, field: string, value: unknown): void {
+  Object.defineProperty(made, field, { value, enumerable: true, writable: true, configurable: true });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

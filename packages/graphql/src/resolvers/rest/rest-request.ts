@@ -1,0 +1,165 @@
+import { FRAMING_HEADERS } from '@edge-gateway/core';
+import type { Resolution } from '@edge-gateway/core/schema';
+import {
+  isConstant,
+  parseTemplate,
+  readsClient,
+  type Expression,
+  type Roots,
+  type Template,
+} from '../../template/expression.ts';
+import {
+  escapeComponent,
+  parseHeader,
+  renderHeader,
+  renderPath,
+  renderText,
+  renderValue,
+  textOf,
+} from '../../template/render.ts';
+
+type RestResolver = NonNullable<Resolution['restResolver']>;
+
+/** A request as templates make it for one field. */
+export interface RestRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Flat. */
+  readonly headers: readonly string[];
+  readonly body: string | undefined;
+}
+
+/** Renders the request of a resolver. Throws a `FieldFailure` where a value does not go where it should. */
+export interface RestTemplate {
+  readonly method: string;
+  render(roots: Roots): RestRequest;
+  /** Some value comes from the client's headers or metadata. */
+  readonly usesClient: boolean;
+}
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Reads the templates of a request. Throws an `Error` that says what is wrong. */
+export function compileRestTemplate({ request }: RestResolver): RestTemplate {
+  const templates = new Templates();
+  const written = Object.entries(request?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const byName = new Map(written);
+  const method = methodOf(byName.get(':method'), request?.body !== undefined);
+  const path = templates.read(byName.get(':path') ?? '/');
+  if (typeof path[0] !== 'string' || !path[0].startsWith('/')) throw new Error(":path has to begin with '/'");
+  const headers = headersOf(written, templates);
+  const query = Object.entries(request?.queryParams ?? {}).map(
+    ([name, value]) => [encodeURIComponent(name), literalsEscaped(templates.read(value))] as const,
+  );
+  const body = request?.body === undefined ? undefined : compileBody(request.body, templates);
+  if (body && !headers.some(([name]) => name === 'content-type')) headers.push(['content-type', ['application/json']]);
+  const plainHeaders = headers.every(([, template]) => isConstant(template)) ? renderHeaders(headers, {}) : undefined;
+  const plainPath = isConstant(path) ? path.join('') : undefined;
+  return {
+    method,
+    get usesClient() {
+      return templates.usesClient;
+    },
+    render: (roots) => ({
+      method,
+      path: withQuery(plainPath ?? renderPath(path, roots), query, roots),
+      headers: plainHeaders ?? renderHeaders(headers, roots),
+      body: body && JSON.stringify(body(roots)),
+    }),
+  };
+}
+
+function renderHeaders(headers: readonly (readonly [string, Template])[], roots: Roots): readonly string[] {
+  return headers.flatMap(([name, template]) => {
+    const whole = onlyExpression(template);
+    return whole && isNothing(whole.evaluate(roots)) ? [] : [name, renderHeader(template, roots)];
+  });
+}
+
+/** The expression of a template that is nothing else. */
+function onlyExpression(template: Template): Expression | undefined {
+  const [first] = template;
+  return template.length === 1 && typeof first === 'object' ? first : undefined;
+}
+
+function isNothing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+class Templates {
+  usesClient = false;
+
+  read(text: string): Template {
+    const template = parseTemplate(text);
+    for (const part of template) {
+      if (typeof part === 'string') continue;
+      if (part.root === 'body') throw new Error(`{$${part.text}}: $body is only for setters`);
+    }
+    if (readsClient(template)) this.usesClient = true;
+    return template;
+  }
+}
+
+function methodOf(written: string | undefined, hasBody: boolean): string {
+  const method = written ?? (hasBody ? 'POST' : 'GET');
+  if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT') throw new Error(`:method '${method}' cannot be sent`);
+  return method;
+}
+
+function headersOf(written: readonly (readonly [string, string])[], templates: Templates): [string, Template][] {
+  const headers: [string, Template][] = [['accept', ['application/json']]];
+  for (const [name, value] of written) {
+    if (name === ':method' || name === ':path') continue;
+    const own = name === ':authority' ? 'host' : name;
+    if (!TOKEN.test(own)) throw new Error(`'${name}' is no header name`);
+    if (FRAMING_HEADERS.has(own) || own === 'expect') throw new Error(`the header ${name} cannot be set here`);
+    const template = parseHeader(value, (text) => templates.read(text));
+    if (own === 'accept') headers[0] = [own, template];
+    else headers.push([own, template]);
+  }
+  return headers;
+}
+
+/** What the resource itself writes in a parameter is no syntax either. */
+function literalsEscaped(template: Template): Template {
+  return template.map((part) => (typeof part === 'string' ? encodeURIComponent(part) : part));
+}
+
+function withQuery(path: string, query: readonly (readonly [string, Template])[], roots: Roots): string {
+  let whole = path;
+  for (const [name, template] of query) {
+    for (const value of valuesOf(template, roots)) whole += `${whole.includes('?') ? '&' : '?'}${name}=${value}`;
+  }
+  return whole;
+}
+
+/** The values of one parameter, escaped: none where its only expression has none, one for each element of a list. */
+function valuesOf(template: Template, roots: Roots): readonly string[] {
+  const only = onlyExpression(template);
+  const value = only && only.root !== 'batch' ? only.evaluate(roots) : '';
+  if (isNothing(value)) return [];
+  if (!Array.isArray(value)) return [renderText(template, roots, escapeComponent)];
+  return value.filter((each) => !isNothing(each)).map((each) => escapeComponent(textOf(each), only!));
+}
+
+/** A body is JSON; every text in it may be a template. */
+function compileBody(written: unknown, templates: Templates): (roots: Roots) => unknown {
+  if (typeof written === 'string') {
+    const template = templates.read(written);
+    return isConstant(template) ? () => written : (roots) => renderValue(template, roots);
+  }
+  if (Array.isArray(written)) {
+    const items = written.map((one) => compileBody(one, templates));
+    return (roots) => items.map((item) => item(roots));
+  }
+  if (typeof written !== 'object' || written === null) return () => written;
+  const entries = Object.entries(written).map(([key, value]) => [key, compileBody(value, templates)] as const);
+  return (roots) => Object.fromEntries(entries.map(([key, value]) => [key, value(roots)]));
+}
+
+/** The same compilation for any JSON with templates, e.g. a gRPC message. */
+export function compileJson(written: unknown): { render(roots: Roots): unknown; readonly usesClient: boolean } {
+  const templates = new Templates();
+  const render = compileBody(written, templates);
+  return { render, usesClient: templates.usesClient };
+}

@@ -1,0 +1,138 @@
+import { parseTemplate, type Expression, type Roots, type Template } from './expression.ts';
+import { FieldFailure } from '../api/field-failure.ts';
+
+/**
+ * A template as a JSON value: that of its expression where it is nothing else, with its type; else text. `undefined` becomes
+ * null.
+ */
+export function renderValue(template: Template, roots: Roots): unknown {
+  const [first] = template;
+  if (template.length === 1 && typeof first === 'object') return first.evaluate(roots) ?? null;
+  return renderText(template, roots, (text) => text);
+}
+
+/** A template as text, each value of an expression passed through `escape`. */
+export function renderText(
+  template: Template,
+  roots: Roots,
+  escape: (text: string, expression: Expression) => string,
+): string {
+  let text = '';
+  for (const part of template) {
+    text += typeof part === 'string' ? part : escaped(part, roots, escape);
+  }
+  return text;
+}
+
+/** Of a batch each key is escaped, and the commas between them are not. */
+function escaped(part: Expression, roots: Roots, escape: (text: string, expression: Expression) => string): string {
+  const value = part.evaluate(roots);
+  if (part.root !== 'batch' || !Array.isArray(value)) return escape(textOf(value), part);
+  return value.map((one) => escape(textOf(one), part)).join(',');
+}
+
+/** A value within text: nothing where there is none, JSON for objects and lists. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
+}
+
+/** A value as one part of a path or query: nothing in it separates anything. */
+export function escapeComponent(text: string, { text: expression }: Pick<Expression, 'text'>): string {
+  try {
+    return encodeURIComponent(text).replaceAll(/[!'()*]/g, percent);
+  } catch {
+    throw new FieldFailure(`{$${expression}} is no Unicode text`);
+  }
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** A path, with a query or without. Throws a `FieldFailure` where a value would leave its segment out or step out of it. */
+export function renderPath(template: Template, roots: Roots): string {
+  return plainPath(template, roots) ?? checkedPath(template, roots);
+}
+
+const PLAIN = /^[\w-]+$/;
+
+/** The path where its values are of letters, digits, `_` and `-` alone and nothing in it is like a dot, as nearly always. */
+function plainPath(template: Template, roots: Roots): string | undefined {
+  let path = '';
+  for (const part of template) {
+    if (typeof part === 'string') {
+      if (part.includes('.') || part.includes('%')) return undefined;
+      path += part;
+    } else {
+      const text = textOf(part.evaluate(roots));
+      if (!PLAIN.test(text)) return undefined;
+      path += text;
+    }
+  }
+  return path;
+}
+
+function checkedPath(template: Template, roots: Roots): string {
+  const path = renderText(template, roots, escapeComponent);
+  const cut = path.indexOf('?');
+  const pathname = cut < 0 ? path : path.slice(0, cut);
+  for (const segment of pathname.split('/')) {
+    const plain = segment.replaceAll(/%2e/gi, '.');
+    if (plain === '.' || plain === '..') throw new FieldFailure('a value would change the path of the request');
+  }
+  if (pathname.split('/').length !== segmentsOf(template) || leavesOut(template, roots)) {
+    throw new FieldFailure('a value in the path of the request is empty');
+  }
+  return path;
+}
+
+/** How many segments the text of the template itself has; values bring no slash. */
+function segmentsOf(template: Template): number {
+  let count = 1;
+  for (const part of template) {
+    if (typeof part !== 'string') continue;
+    const cut = part.indexOf('?');
+    count += (cut < 0 ? part : part.slice(0, cut)).split('/').length - 1;
+    if (cut >= 0) break;
+  }
+  return count;
+}
+
+/** True when a value of the path, not of its query, is empty: the path would be that of something else. */
+function leavesOut(template: Template, roots: Roots): boolean {
+  for (const part of template) {
+    if (typeof part === 'string') {
+      if (part.includes('?')) return false;
+    } else if (textOf(part.evaluate(roots)) === '') return true;
+  }
+  return false;
+}
+
+/** A header value. Throws a `FieldFailure` where a value holds what no header line may. */
+export function renderHeader(template: Template, roots: Roots): string {
+  return renderText(template, roots, (text, { text: expression }) => {
+    if (!isHeaderText(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
+    return text;
+  });
+}
+
+/**
+ * Reads the template of a header value; white space around it, as of a block of YAML, is no part of it. Throws an `Error` for
+ * text that no header line may hold.
+ */
+export function parseHeader(text: string, parse: (text: string) => Template = parseTemplate): Template {
+  const template = parse(text.trim());
+  const isText = template.every((part) => typeof part !== 'string' || isHeaderText(part));
+  if (!isText) throw new Error(`${JSON.stringify(text)} cannot be sent in a header`);
+  return template;
+}
+
+function isHeaderText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 127 || (code < 32 && code !== 9) || code > 255) return false;
+  }
+  return true;
+}

@@ -1,0 +1,222 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { startTodos, startUsersGrpc } from '@edge-gateway/demo';
+import {
+  createControlPlane,
+  keyOf,
+  memorySource,
+  severalSources,
+  silentLoggers,
+  type ResourceKey,
+} from '@edge-gateway/core';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { buildSchema, introspectionFromSchema } from 'graphql';
+import { createDiscovery } from '../../src/discover/running-discovery.ts';
+import { createUrlCaller } from '../../src/resolvers/upstream-urls.ts';
+
+const OPENAPI = {
+  openapi: '3.0.0',
+  paths: {
+    '/a': {
+      get: {
+        operationId: 'a',
+        responses: { 200: { content: { 'application/json': { schema: { type: 'string' } } } } },
+      },
+    },
+  },
+};
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+describe('the discovery loop', () => {
+  const open: { close(): unknown }[] = [];
+  afterEach(async () => {
+    for (const each of open.splice(0).toReversed()) await each.close();
+  });
+
+  /** Control plane and discovery over upstreams by port. */
+  async function start(
+    ports: Record<string, number>,
+    discovery: object | null = { fdsMode: 'BLACKLIST' },
+    labels: Record<string, object> = {},
+  ) {
+    const written = memorySource();
+    const made = memorySource();
+    const controlPlane = createControlPlane({ source: severalSources([written, made]) });
+    const caller = createUrlCaller(
+      Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, `http://127.0.0.1:${port}`])),
+    );
+    const running = createDiscovery({
+      callUpstream: caller.call,
+      findUpstream: caller.find,
+      secrets: { get: () => undefined },
+      source: made,
+      learn: controlPlane.learn,
+      log: silentLoggers.get('graphql'),
+    });
+    const settings = (spec: object) =>
+      written.set('settings', { apiVersion: 'gw.vendor.io/v1', kind: 'Settings', metadata: { name: 'default' }, spec });
+    settings(discovery === null ? {} : { discovery });
+    for (const [name, port] of Object.entries(ports)) {
+      written.set(name, {
+        apiVersion: 'gw.vendor.io/v1',
+        kind: 'Upstream',
+        metadata: { name, labels: labels[name] },
+        spec: { static: { hosts: [{ addr: '127.0.0.1', port }] } },
+      });
+    }
+    open.push(caller, controlPlane, running);
+    await controlPlane.start();
+    controlPlane.subscribe((state) => running.update(state.resources));
+    await running.look();
+    const key = (name: string): ResourceKey => keyOf('GraphQLApi', { name, namespace: 'gw-system' });
+    return {
+      written,
+      settings,
+      running,
+      names: () =>
+        [...controlPlane.state!.resources.values()]
+          .filter(({ kind }) => kind === 'GraphQLApi')
+          .map(({ metadata }) => metadata.name),
+      spec: (name: string) => controlPlane.state!.resources.get(key(name))?.spec as any,
+      status: (name: string) => controlPlane.state!.statuses.get(key(name))?.statuses['gw-system'],
+    };
+  }
+
+  async function openApiServer(document: object = OPENAPI): Promise<number> {
+    const server = createServer((req, res) => {
+      res
+        .writeHead(req.url === '/openapi.json' ? 200 : 404)
+        .end(req.url === '/openapi.json' ? JSON.stringify(document) : '');
+    });
+    open.push({ close: () => server.closeAllConnections() ?? server.close() });
+    return listening(server);
+  }
+
+  it('says in the status, by number, when an upstream has more operations than are offered', async () => {
+    const { get } = OPENAPI.paths['/a'];
+    const paths = Object.fromEntries(
+      Array.from({ length: 5001 }, (_, i) => [`/p${i}`, { get: { ...get, operationId: `op${i}` } }]),
+    );
+    const { spec, status } = await start({ many: await openApiServer({ openapi: '3.0.0', paths }) });
+    expect(Object.keys(spec('many').executableSchema.executor.local.resolutions)).to.have.length(5000);
+    expect(JSON.stringify(status('many'))).to.include('there are 5001 operations; the first 5000 are offered');
+  }).timeout(60_000);
+
+  it('makes an API of a GraphQL server, an OpenAPI document and a gRPC service', async () => {
+    const [todos, users] = [await startTodos(), await startUsersGrpc()];
+    open.push(todos, users);
+    const { names, spec, status } = await start({
+      todos: todos.port,
+      users: users.port,
+      pets: await openApiServer(),
+      dead: 1,
+    });
+    expect(names().sort()).to.deep.equal(['pets', 'todos', 'users']);
+    expect(spec('todos').executableSchema.executor.remote.upstreamRef.name).to.equal('todos');
+    expect(spec('users').executableSchema.schemaDefinition).to.include('GetUser(user_search: UserSearchInput): User');
+    expect(spec('pets').executableSchema.executor.local.resolutions).to.have.property('Query|a');
+    expect(status('todos')!.state).to.equal('Accepted');
+  });
+
+  for (const [name, discovery, labels, found] of [
+    ['asks only labelled upstreams with WHITELIST', { fdsMode: 'WHITELIST' }, { b: 'enabled' }, ['b']],
+    ['asks all but labelled ones with BLACKLIST', { fdsMode: 'BLACKLIST' }, { b: 'disabled' }, ['a']],
+    ['asks nobody when it is DISABLED', { fdsMode: 'DISABLED' }, { b: 'enabled' }, []],
+    ['asks nobody when GraphQL is off', { fdsOptions: { graphqlEnabled: false } }, { b: 'enabled' }, []],
+    ['asks only labelled upstreams without Settings', null, { b: 'enabled' }, ['b']],
+  ] as const) {
+    it(name, async () => {
+      const port = await openApiServer();
+      const label = 'discovery.vendor.io/function_discovery';
+      const running = await start(
+        { a: port, b: port },
+        discovery,
+        Object.fromEntries(Object.entries(labels).map(([upstream, value]) => [upstream, { [label]: value }])),
+      );
+      expect(running.names()).to.deep.equal(found);
+    });
+  }
+
+  it('warns of a parameter that sets a granted header, and withholds it from when it is granted', async () => {
+    const parameters = ['X-Tenant', 'X-User-Id'].map((name) => ({ in: 'header', name }));
+    const document = { ...OPENAPI, paths: { '/a': { get: { ...OPENAPI.paths['/a'].get, parameters } } } };
+    const running = await start({ a: await openApiServer(document) });
+    running.settings({
+      discovery: { fdsMode: 'BLACKLIST' },
+      graphqlOptions: { schemaChangeValidationOptions: { rejectBreakingChanges: true } },
+    });
+    await running.running.look();
+    expect(running.spec('a').executableSchema.schemaDefinition).to.include('a(XTenant: String): String');
+    expect(running.status('a')).to.include({ state: 'Warning' });
+    expect(running.status('a')!.reason).to.include("GET /a: header parameter 'X-User-Id': only the gateway may set");
+    running.written.set('auth', {
+      apiVersion: 'enterprise.gw.vendor.io/v1',
+      kind: 'AuthConfig',
+      metadata: { name: 'auth' },
+      spec: { configs: [{ apiKeyAuth: { headersFromMetadata: { x_tenant: { name: 'tenant' } } } }] },
+    });
+    // Without a look asked for: the next one by the clock may be far away.
+    const schema = (): string => running.spec('a').executableSchema.schemaDefinition;
+    for (let i = 0; i < 200 && schema().includes('XTenant'); i++) await wait(20);
+    expect(schema()).to.include('a: String');
+    expect(running.status('a')!.reason).to.include("GET /a: header parameter 'X-Tenant': only the gateway may set");
+  });
+
+  it('takes an API away with its upstream, and when it is switched off', async () => {
+    const port = await openApiServer();
+    const running = await start({ a: port, b: port });
+    running.written.delete('a');
+    expect(running.names()).to.deep.equal(['b']);
+    running.settings({ discovery: { fdsMode: 'DISABLED' } });
+    expect(running.names()).to.deep.equal([]);
+  });
+
+  it('leaves an API of this name that somebody wrote', async () => {
+    const running = await start({ a: await openApiServer() });
+    running.written.set('own', {
+      apiVersion: 'graphql.gw.vendor.io/v1beta1',
+      kind: 'GraphQLApi',
+      metadata: { name: 'b' },
+      spec: { executableSchema: { schemaDefinition: 'type Query { own: Int }', executor: { local: {} } } },
+    });
+    running.written.set('b', {
+      apiVersion: 'gw.vendor.io/v1',
+      kind: 'Upstream',
+      metadata: { name: 'b' },
+      spec: { static: { hosts: [{ addr: '127.0.0.1', port: 1 }] } },
+    });
+    await running.running.look();
+    expect(running.spec('b').executableSchema.schemaDefinition).to.equal('type Query { own: Int }');
+  });
+
+  for (const [rejectBreakingChanges, schema] of [
+    [false, 'type Query {\n  a: String\n}'],
+    [true, 'type Query {\n  a: Int\n}'],
+  ] as const) {
+    it(`reports a breaking change in the status, rejectBreakingChanges ${rejectBreakingChanges}`, async () => {
+      let type = 'Int';
+      const server = createServer((_req, res) => {
+        res.end(JSON.stringify({ data: introspectionFromSchema(buildSchema(`type Query { a: ${type} }`)) }));
+      });
+      open.push({ close: () => server.closeAllConnections() ?? server.close() });
+      const running = await start({ a: await listening(server) });
+      running.settings({
+        discovery: { fdsMode: 'BLACKLIST' },
+        graphqlOptions: { schemaChangeValidationOptions: { rejectBreakingChanges } },
+      });
+      type = 'String';
+      await running.running.look();
+      expect(running.spec('a').executableSchema.schemaDefinition).to.equal(schema);
+      expect(running.status('a')!.state).to.equal(rejectBreakingChanges ? 'Rejected' : 'Warning');
+      expect(running.status('a')!.reason).to.include("breaking: Field 'Query.a' changed type from 'Int' to 'String'");
+      type = 'Int';
+      await running.running.look();
+      if (rejectBreakingChanges) expect(running.status('a')!.state).to.equal('Accepted');
+    });
+  }
+});

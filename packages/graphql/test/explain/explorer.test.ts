@@ -1,0 +1,45 @@
+import { createContext, type SnapshotGraphQLApi } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { createExplorer, type Explorer } from '../../src/index.ts';
+import { ask, serveHandler } from '../servers.ts';
+
+const REF = { name: 'books', namespace: 'gw-system' };
+
+function api(field: string): SnapshotGraphQLApi {
+  const schemaDefinition = `type Query { ${field}: Int @resolve(name: "one") }`;
+  const local = { resolutions: { one: { mockResolver: { syncResponse: 1 } } } };
+  return { ref: REF, spec: { executableSchema: { schemaDefinition, executor: { local } } }, subschemas: [] };
+}
+
+describe('createExplorer', () => {
+  let served: SnapshotGraphQLApi[];
+  let explorer: Explorer;
+  beforeEach(() => {
+    served = [api('a')];
+    explorer = createExplorer(() => served, createContext());
+  });
+  afterEach(() => explorer.close());
+
+  it('answers for an API that is served, also about its schema, and for no other', async () => {
+    expect(explorer.apis()).to.deep.equal([REF]);
+    expect(explorer.serve({ ...REF, name: 'other' })).to.equal(undefined);
+    const server = await serveHandler(explorer.serve(REF)!);
+    const { body } = await ask(server.url, '{ a __schema { queryType { name } } }');
+    await server.close();
+    expect(body).to.deep.equal({ data: { a: 1, __schema: { queryType: { name: 'Query' } } } });
+  });
+
+  it('makes an API ready once, and again when it changed', async () => {
+    const first = explorer.serve(REF);
+    expect(explorer.serve(REF)).to.equal(first);
+    served = [api('b')];
+    const second = explorer.serve(REF)!;
+    expect(second).to.not.equal(first);
+    const server = await serveHandler(second);
+    const { body } = await ask(server.url, '{ b }');
+    await server.close();
+    expect(body).to.deep.equal({ data: { b: 1 } });
+    served = [];
+    expect(explorer.serve(REF)).to.equal(undefined);
+  });
+});
