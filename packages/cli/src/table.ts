@@ -102,7 +102,12 @@ function withContinuations(rows: readonly (readonly Cell[])[]): readonly (readon
     if (continues) for (const [column, cell] of row.entries()) last[column] = [...last[column]!, ...cell];
     else joined.push([...row]);
   }
-  return joined;
+  return joined.map((row) => row.map((cell, column) => (column < row.length - 1 ? withoutTrailing(cell) : cell)));
+}
+
+/** Returns a cell without the empty lines at its end, beside which other columns continue. */
+function withoutTrailing(cell: Cell): Cell {
+  return cell.slice(0, 1 + cell.findLastIndex((line) => line !== ''));
 }
 
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);

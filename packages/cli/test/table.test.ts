@@ -110,10 +110,10 @@ describe('table', () => {
         ['', '- 127.0.0.1:18083'],
       ];
       expect(
-        renderTable({ columns: ['Upstream', 'Details'], rows }, 38)
+        renderTable({ columns: ['Upstream', 'Details'], rows }, 40)
           .split('\n')
           .slice(3, -1),
-      ).to.deep.equal(['| identity-provi | hosts:            |', '| der            | - 127.0.0.1:18083 |']);
+      ).to.deep.equal(['| identity-provide | hosts:            |', '| r                | - 127.0.0.1:18083 |']);
     });
 
     it('becomes a block a row where short words would break', () => {
