@@ -1,7 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { ServerCredentials, Server as GrpcServer, status } from '@grpc/grpc-js';
-import { createContext, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
+import {
+  createContext,
+  createLoggers,
+  type AuthDecision,
+  type AuthMethodKind,
+  type AuthRequest,
+} from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import express from 'express';
@@ -88,6 +94,23 @@ describe('failureModeAllow and what a client can cause', () => {
       const answer = await ask();
       expect([answer.status, answer.body, answer.headers['retry-after']]).to.deep.equal([status, '', retryAfter]);
     }
+  });
+
+  it('forwards nothing for a client that left while a step was waiting, until it was too slow', async () => {
+    const started = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const method = step(() => (started.resolve(), new Promise(() => {})));
+    let forwarded = 0;
+    const write = (line: string): void => void (line.includes('took longer') && setImmediate(ended.resolve));
+    const context = createContext({ log: createLoggers({ level: 'warn', destination: { write } }) });
+    const guard = extauth({ config, methods: [method], settings: { ...settings, requestTimeout: '300ms' } }, context);
+    const url = await start((req, res) => guard(req, res, () => void forwarded++));
+    const leaving = new AbortController();
+    const asking = fetch(url, { signal: leaving.signal }).catch(() => undefined);
+    await started.promise;
+    leaving.abort();
+    await Promise.all([asking, ended.promise]);
+    expect(forwarded).to.equal(0);
   });
 
   it('rejects when a step throws for a reason of its own', async () => {

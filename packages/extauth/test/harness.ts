@@ -1,6 +1,13 @@
 import { createServer, request as ask, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createContext, type Context, type Secrets, type SecretValue } from '@edge-gateway/core';
+import {
+  createContext,
+  type AuthMethod,
+  type AuthRequest,
+  type Context,
+  type Secrets,
+  type SecretValue,
+} from '@edge-gateway/core';
 import type { AuthConfigSpec, AuthStep, ExtAuthServer } from '@edge-gateway/core/schema';
 import { extauth, type ExtAuthMiddlewareOptions } from '../src/index.ts';
 
@@ -105,6 +112,23 @@ async function echoBody(req: IncomingMessage, res: ServerResponse): Promise<void
   let size = 0;
   for await (const chunk of req) size += (chunk as Buffer).length;
   res.end(String(size));
+}
+
+/** Asks a method about a request with these headers from a client address. */
+export function askFrom(method: AuthMethod, clientAddress: string, headers: Readonly<Record<string, string>> = {}) {
+  const request: AuthRequest = {
+    requestId: '',
+    method: 'GET',
+    scheme: 'http',
+    host: 'api.test',
+    path: '/',
+    header: (name) => headers[name],
+    headers: () => Object.entries(headers).flat(),
+    clientAddress,
+    state: {},
+    metadata: new Map(),
+  };
+  return method.authorize(request);
 }
 
 /** A chain of one step. */

@@ -91,6 +91,16 @@ describe('the look-up of access tokens', () => {
 
   const outcomeOf = (looking: Promise<unknown>): Promise<unknown> => looking.catch((error: unknown) => error);
 
+  it('asks again about a long token when user info was rate-limited', async () => {
+    let status = 429;
+    const userinfoUrl = await start((_req, res) => void res.writeHead(status).end('{}'));
+    const lookUp = lookUpOf({ userinfoUrl });
+    const long = 'x'.repeat(9_000);
+    expect(await outcomeOf(lookUp(long))).to.include({ code: 'ERR_EXTAUTH_ANSWER', answered: 429 });
+    status = 200;
+    expect(await lookUp(long)).to.have.property('userInfo');
+  });
+
   it('asks about a bounded number of tokens at once', async () => {
     answer = () => {};
     const lookUp = lookUpOf();

@@ -98,7 +98,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     if (waiting >= MAX_WAITING) return;
     waiting++;
     try {
-      if (!fetching) await coolDown();
+      await coolDown();
       await fetchKeys();
     } finally {
       waiting--;

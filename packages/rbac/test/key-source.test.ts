@@ -205,6 +205,21 @@ describe('remote keys', () => {
     expect(keys.fresh()).to.be.an('object');
   });
 
+  it('are not fetched ahead again right after a failure', async () => {
+    const keys = source();
+    await keys.get();
+    now += 250_000;
+    answers = [new Error('down'), new Error('down')];
+    for (let i = 0; i < 5; i++) {
+      keys.refreshAhead();
+      await nextTick();
+    }
+    expect(calls).to.equal(2);
+    now += REFETCH_COOLDOWN_MS;
+    keys.refreshAhead();
+    expect(calls).to.equal(3);
+  });
+
   it('take in a rotation without overlap at the first token of the new key', async () => {
     const rotated = await createIssuer('RS256', 'k2');
     const context = testContext({

@@ -1,9 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createContext } from '@edge-gateway/core';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
-import { guarded, only, secretsOf, start, stopAll, type GuardedParts } from '../harness.ts';
+import { accessTokenMethod } from '../../src/methods/access-token.ts';
+import { MAX_CALLS } from '../../src/token-lookup.ts';
+import { askFrom, guarded, only, secretsOf, start, stopAll, type GuardedParts } from '../harness.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const seconds = (offset: number): number => NOW / 1000 + offset;
@@ -178,6 +180,23 @@ describe('accessTokenValidation by introspection', () => {
     );
     for (let i = 0; i < 3; i++) expect((await seen('/', bearer('opaque')))['x-user-id']).to.equal('alice');
     expect(asked).to.deep.equal([`Basic ${Buffer.from('me:s%3A1').toString('base64')} opaque`]);
+  });
+
+  it('looks up the tokens of one client while another sends invalid tokens', async () => {
+    let answer = (_res: ServerResponse): void => {};
+    const introspectionUrl = await start((req, res) => answer((req.resume(), res)));
+    const method = accessTokenMethod.create(
+      { introspection: { introspectionUrl } },
+      { id: 'n.c/a', context: createContext() },
+    );
+    const ask = (text: string, address: string) => askFrom(method, address, { authorization: `Bearer ${text}` });
+    const waiting = Array.from({ length: MAX_CALLS }, (_, i) =>
+      Promise.resolve(ask(`t${i}`, '192.0.2.1')).catch(() => {}),
+    );
+    answer = (res) => void res.end('{"active":true,"sub":"alice"}');
+    expect(await ask('good', '192.0.2.2')).to.include({ allowed: true, userId: 'alice' });
+    await stopAll();
+    await Promise.all(waiting);
   });
 
   it('refuses tokens that are not active, and answers without the user', async () => {

@@ -3,9 +3,10 @@ import { hashSync } from 'bcryptjs';
 import { createContext } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
+import { basicMethod } from '../../src/methods/basic.ts';
 import { costOf } from '../../src/password/hash.ts';
 import type { PasswordVerifier } from '../../src/password/verifier.ts';
-import { basic, guarded, only, stopAll } from '../harness.ts';
+import { askFrom, basic, guarded, only, stopAll } from '../harness.ts';
 
 // The hash of "password" as htpasswd prints it: $apr1$TYiryv0/$8BvzLUO9IfGPGGsPnAgSu1
 const users = { alice: { salt: 'TYiryv0/', hashedPassword: '8BvzLUO9IfGPGGsPnAgSu1' } };
@@ -165,6 +166,21 @@ describe('basicAuth', () => {
     expect(later.length).to.be.greaterThan(0);
     for (const { headers, body } of later) expect([headers['retry-after'], body]).to.deep.equal(['1', '']);
     expect(answers.filter(({ status }) => status === 401)).to.have.lengthOf(40 - later.length);
+  });
+
+  it('counts the passwords of an IPv6 network as those of one client', async () => {
+    const clients: string[] = [];
+    const context = createContext();
+    context.state('extauth.passwords', (): PasswordVerifier => ({
+      verify({ client }) {
+        clients.push(client);
+        return Promise.resolve(false);
+      },
+    }));
+    const method = basicMethod.create({ apr: { users } }, { id: 'n.c/step', context });
+    for (const address of ['2001:db8::1', '2001:db8::2', '192.0.2.1'])
+      await askFrom(method, address, { authorization: basic('alice', 'x') });
+    expect(clients).to.deep.equal(['2001:db8:0:0', '2001:db8:0:0', '192.0.2.1']);
   });
 
   it('rejects while passwords cannot be checked, also negated and with failureModeAllow', async () => {
