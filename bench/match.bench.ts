@@ -1,10 +1,10 @@
 // Route and domain look-ups, and what applying a snapshot costs, at 1,000, 10,000 and 100,000 routes or hosts.
 import { DEFAULT_SNAPSHOT_SETTINGS, type Route, type Snapshot, type VirtualHost } from '@edge-gateway/core';
 import { createRouter } from '@edge-gateway/routing';
-import { createDomainIndex } from '../packages/routing/src/match/domain.ts';
-import { compileMatcher } from '../packages/routing/src/match/matcher.ts';
-import type { RequestView } from '../packages/routing/src/match/request-view.ts';
-import { createRouteIndex, findRoute } from '../packages/routing/src/match/route-index.ts';
+import { createDomainIndex } from '../packages/routing/src/route/match/domain.ts';
+import { compileMatcher } from '../packages/routing/src/route/match/matcher.ts';
+import type { RequestView } from '../packages/routing/src/route/match/request-view.ts';
+import { createRouteIndex, findRoute } from '../packages/routing/src/route/match/route-index.ts';
 
 const SIZES = [1_000, 10_000, 100_000];
 const LOOKUPS = 200_000;

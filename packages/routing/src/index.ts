@@ -17,13 +17,13 @@ export type {
 export { createRouter, type Router, type RouterOptions } from './router.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 export type { Forward, ForwardFailure, ForwardHead, ForwardOutcome } from './forward/forward.ts';
-export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/middleware.ts';
+export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/forward-to.ts';
 export { forward } from './forward/forward-request.ts';
 export { forwardUpgrade } from './forward/upgrade.ts';
 export type { ForwardUpgrade, Upstream, Upstreams, UpgradeOutcome, UpgradeTarget } from './upstream/upstream.ts';
 export { createUpstreamCaller } from './upstream/call.ts';
 export { createUpstreams } from './upstream/upstreams.ts';
-export { checkRequest, type RequestHead, type RequestRules } from './listen/check-request.ts';
+export { checkRequest, type RequestHead, type RequestRules } from './listen/check/check-request.ts';
 export {
   createListeners,
   type ListenAddress,
@@ -31,6 +31,6 @@ export {
   type Listeners,
   type ListenersOptions,
 } from './listen/listeners.ts';
-export { DEFAULT_LIMITS, type ListenLimits } from './listen/settings.ts';
-export type { Refusal } from './listen/refusal.ts';
+export { DEFAULT_LIMITS, type ListenLimits } from './listen/limits.ts';
+export type { Refusal } from './listen/refuse/refusal.ts';
 export { earlyTransformationConcern, regularTransformationConcern, transform } from './transform/concern.ts';

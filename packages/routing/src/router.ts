@@ -15,12 +15,12 @@ import {
 import { createDefaultLog } from './access-log/access-log.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
 import { createSinks } from './access-log/sinks.ts';
-import { orderConcerns } from './compile/chain.ts';
-import { createListenerTable } from './compile/listener-table.ts';
+import { orderConcerns } from './route/compile/chain.ts';
+import { createListenerTable } from './route/compile/listener-table.ts';
 import type { RequestRecord } from './format/record.ts';
-import { createGenerations } from './generations.ts';
-import { createServeListener, type Mount, type ServeListener } from './serve-listener.ts';
-import { createHttpStats } from './statistics.ts';
+import { createGenerations } from './upstream/generations.ts';
+import { createServeListener, type Mount, type ServeListener } from './serve/serve-listener.ts';
+import { createHttpStats } from './serve/http-stats.ts';
 import { createUpstreamCaller } from './upstream/call.ts';
 import { earlyTransformationConcern, regularTransformationConcern } from './transform/concern.ts';
 import { createUpstreams } from './upstream/upstreams.ts';

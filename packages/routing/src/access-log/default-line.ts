@@ -1,4 +1,4 @@
-import { findHeader } from '../flat-headers.ts';
+import { findHeader } from '../http1/flat-headers.ts';
 import { compileFormat, type Format } from '../format/format.ts';
 import { VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
 import { redactPath } from '@edge-gateway/core';

@@ -1,6 +1,6 @@
 import type { Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
-import { allHold, compileConditions } from '../match/conditions.ts';
+import { allHold, compileConditions } from '../route/match/conditions.ts';
 
 type Filter = NonNullable<
   NonNullable<NonNullable<Listener['options']['accessLoggingService']>['accessLog']>[number]['filter']

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { factsOf, type Context, type Endpoint, type Facts, type Listener } from '@edge-gateway/core';
-import { EMPTY_PLAN, type Plan } from '../compile/route.ts';
-import type { MatchedRoute } from '../compile/virtual-host.ts';
+import { EMPTY_PLAN, type Plan } from '../route/compile/route.ts';
+import type { MatchedRoute } from '../route/compile/virtual-host.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
-import { setHeader } from '../flat-headers.ts';
-import type { RouteEntry } from '../match/route-index.ts';
-import type { ManagerSettings } from '../options/manager-settings.ts';
-import { applyFacts } from '../request-changes.ts';
-import { takeIn } from '../request-head.ts';
-import { takeRecorded, type OutgoingRequest } from '../upstream-head.ts';
+import { setHeader } from '../http1/flat-headers.ts';
+import type { RouteEntry } from '../route/match/route-index.ts';
+import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import { applyFacts } from '../serve/request-changes.ts';
+import { takeIn } from '../route/downstream-head.ts';
+import { takeRecorded, type OutgoingRequest } from '../serve/upstream-head.ts';
 
 /** The client of an explained request, whose address nobody knows. */
 const CLIENT = '127.0.0.1';

@@ -1,13 +1,13 @@
 import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
 import { isIP, Socket } from 'node:net';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
-import { checkConnection, requiresClientCertificate } from '../listen/check-connection.ts';
-import { checkHead, type HeadRules } from '../listen/check-head.ts';
-import { asksForWebSocket } from '../listen/check-upgrade.ts';
-import { refusalOf } from '../listen/client-error.ts';
-import type { Refusal } from '../listen/refusal.ts';
-import { createServerNameIndex } from '../listen/server-names.ts';
-import { limitsOf } from '../listen/settings.ts';
+import { checkConnection, requiresClientCertificate } from '../listen/check/check-connection.ts';
+import { checkHead, type HeadRules } from '../listen/check/check-head.ts';
+import { asksForWebSocket } from '../listen/check/check-upgrade.ts';
+import { refusalOf } from '../listen/refuse/client-error.ts';
+import type { Refusal } from '../listen/refuse/refusal.ts';
+import { createServerNameIndex } from '../listen/tls/server-names.ts';
+import { limitsOf } from '../listen/limits.ts';
 import type { RequestToExplain } from './explanation.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { Snapshot } from '@edge-gateway/core';
-import type { CompiledAction, CompiledDestination } from '../compile/route.ts';
-import type { MatchedRoute } from '../compile/virtual-host.ts';
+import type { CompiledAction, CompiledDestination } from '../route/compile/route.ts';
+import type { MatchedRoute } from '../route/compile/virtual-host.ts';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { isHandshake } from './head-to-explain.ts';
-import { matchedLength } from '../match/matcher.ts';
-import type { RouteEntry } from '../match/route-index.ts';
-import { locationOf } from '../options/redirect.ts';
-import { makeUpstreamHead } from '../upstream-head.ts';
+import { matchedLength } from '../route/match/matcher.ts';
+import type { RouteEntry } from '../route/match/route-index.ts';
+import { locationOf } from '../route/options/redirect.ts';
+import { makeUpstreamHead } from '../serve/upstream-head.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 import type { ExplainedDestination, Outcome } from './explanation.ts';
 

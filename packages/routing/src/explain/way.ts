@@ -1,8 +1,8 @@
 import type { ActionKind, Context, Listener, Snapshot, VirtualHost } from '@edge-gateway/core';
-import { compileVirtualHost, type CompiledHost } from '../compile/virtual-host.ts';
-import { createDomainIndex } from '../match/domain.ts';
-import { findRoute } from '../match/route-index.ts';
-import type { ManagerSettings } from '../options/manager-settings.ts';
+import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
+import { createDomainIndex } from '../route/match/domain.ts';
+import { findRoute } from '../route/match/route-index.ts';
+import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { earlyTransformationConcern, regularTransformationConcern } from '../transform/concern.ts';
 import type { Admission, ExplainedReply, RoutePlace, RouteVerdict } from './explanation.ts';
 import type { ExplainedRequest } from './explained-request.ts';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { findHeader } from '../flat-headers.ts';
+import { findHeader } from '../http1/flat-headers.ts';
 import type { RequestRecord } from './record.ts';
 import { longFlags } from './long-flags.ts';
 import { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from '@edge-gateway/core';

@@ -1,4 +1,4 @@
-import type { RequestView } from '../match/request-view.ts';
+import type { RequestView } from '../route/match/request-view.ts';
 
 /** Details of an answer that came from an upstream. */
 export const VIA_UPSTREAM = 'via_upstream';

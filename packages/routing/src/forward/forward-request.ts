@@ -1,5 +1,5 @@
 import { Cluster } from '../upstream/cluster.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange } from './forward-exchange.ts';
 import { failureOf } from './failure.ts';
 import type { Forward } from './forward.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createChunkScan, headEnd } from './chunk-scan.ts';
 import type { Connection } from './connection.ts';
-import { refusal, type Refusal } from './refusal.ts';
+import { refusal, type Refusal } from './refuse/refusal.ts';
 
 /** Trailer fields that would frame, route or identify a request (RFC 9110 §6.5.1). */
 const FORBIDDEN =

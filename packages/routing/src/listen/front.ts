@@ -2,13 +2,13 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { asksForWebSocket } from './check-upgrade.ts';
-import type { ClientError } from './client-error.ts';
+import { asksForWebSocket } from './check/check-upgrade.ts';
+import type { ClientError } from './refuse/client-error.ts';
 import { closeGracefully, trackConnection, type Connection } from './connection.ts';
 import type { ListenStats } from './listen-stats.ts';
-import type { Serve } from './serve.ts';
-import type { ListenLimits } from './settings.ts';
-import type { TlsFront } from './tls-front.ts';
+import type { Serve } from './request-events.ts';
+import type { ListenLimits } from './limits.ts';
+import type { TlsFront } from './tls/tls-front.ts';
 
 /**
  * The HTTP server behind an accepting socket. It has fixed settings: new settings or certificates make a new front for

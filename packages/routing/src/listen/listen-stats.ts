@@ -1,5 +1,5 @@
 import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
-import { createAnswerStats, type AnswerStats } from '../statistics.ts';
+import { createAnswerStats, type AnswerStats } from '../serve/http-stats.ts';
 
 /** Counts of connections, kept for a listener and for the HTTP manager (reference: security-graphql 7.4). */
 export interface ConnectionStats {

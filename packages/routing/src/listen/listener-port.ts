@@ -4,11 +4,11 @@ import type { RequestRecord } from '../format/record.ts';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
 import { createFront, type Front } from './front.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
-import { createRefuse } from './refuse.ts';
-import { createServe } from './serve.ts';
-import { limitsOf, type ListenLimits } from './settings.ts';
-import { createTlsFront } from './tls-front.ts';
-import { buildTlsTable, isSameTable, type TlsTable } from './tls-table.ts';
+import { createRefuse } from './refuse/refuse.ts';
+import { createServe } from './request-events.ts';
+import { limitsOf, type ListenLimits } from './limits.ts';
+import { createTlsFront } from './tls/tls-front.ts';
+import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
 
 /** One listener: its accepting socket, and the front that new connections get. */
 export interface ListenerPort {

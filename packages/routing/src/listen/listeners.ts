@@ -3,7 +3,7 @@ import { ERROR_CODES } from '../error-codes.ts';
 import type { Router } from '../router.ts';
 import type { RequestRecord } from '../format/record.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
-import type { ListenLimits } from './settings.ts';
+import type { ListenLimits } from './limits.ts';
 
 /** How one listener of a snapshot fared. */
 export interface ListenResult {

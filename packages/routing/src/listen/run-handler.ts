@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Handler } from '@edge-gateway/core';
-import { replyTo } from '../reply.ts';
+import { replyTo } from '../serve/reply.ts';
 
 /** Runs a handler for a request so that whatever it does wrong costs that request only. */
 export type RunHandler = (req: IncomingMessage, res: ServerResponse) => void;

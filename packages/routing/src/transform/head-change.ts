@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
-import { DEFAULT_PATH_SETTINGS, canonicalPath, hidesDotSegment } from '../match/canonical-path.ts';
-import { isAuthority } from '../listen/check-host.ts';
+import { DEFAULT_PATH_SETTINGS, canonicalPath, hidesDotSegment } from '../route/match/canonical-path.ts';
+import { isAuthority } from '../listen/check/check-host.ts';
 import type { Message } from './message.ts';
 import { badRequest } from './unusable.ts';
 

@@ -1,6 +1,6 @@
 import type { Transformation, TransformationStage } from '@edge-gateway/core/schema';
-import { allHold } from '../match/conditions.ts';
-import { compileMatcher, pathFits, type CompiledMatcher } from '../match/matcher.ts';
+import { allHold } from '../route/match/conditions.ts';
+import { compileMatcher, pathFits, type CompiledMatcher } from '../route/match/matcher.ts';
 import type { Message } from './message.ts';
 import { compileRequestTemplate, type ChangeRequest, type TransformEnvironment } from './request-template.ts';
 

@@ -1,6 +1,6 @@
 import { createRoundRobin, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
 import { ConnectionPool } from './pool.ts';
-import { connectionSettings, type ConnectionSettings } from './settings.ts';
+import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
 import { createClusterStats, type ClusterStats } from './stats.ts';
 import { loadUpstreamTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';

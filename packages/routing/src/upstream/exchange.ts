@@ -6,7 +6,7 @@ import type { RequestBody } from '../http1/request-body.ts';
 import { requestHead } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
-import type { Connection, ConnectionUser } from './connection.ts';
+import type { Connection, ConnectionUser } from './upstream-connection.ts';
 import { Deadline, type Limited } from './deadlines.ts';
 import { hostOf } from './host-of.ts';
 import type { ConnectionPool } from './pool.ts';

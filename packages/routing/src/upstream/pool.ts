@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
 import { HeadCache } from '../http1/head-cache.ts';
-import { Connection, type ConnectionUser } from './connection.ts';
+import { Connection, type ConnectionOwner, type ConnectionUser } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
-import type { ConnectionSettings } from './settings.ts';
+import type { ConnectionSettings } from './cluster-settings.ts';
 import type { ClusterStats } from './stats.ts';
 
 /** What the connections of a pool share. */
@@ -15,7 +15,7 @@ export interface PoolOptions {
 }
 
 /** The connections to one endpoint: the one used last is used first, so that those not needed can grow old and close. */
-export class ConnectionPool {
+export class ConnectionPool implements ConnectionOwner {
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly connect: Connector;
@@ -66,7 +66,6 @@ export class ConnectionPool {
     this.stats.rqPendingActive.value--;
   }
 
-  /** Takes a connection back from its user. */
   release(connection: Connection): void {
     if (this.#closing && this.#waiting.length === 0) return connection.destroy();
     const user = this.#shift();
@@ -74,14 +73,12 @@ export class ConnectionPool {
     else this.#idle.push(connection);
   }
 
-  /** Forgets a connection that is closed. Its place is free then: see {@link fill}. */
   forget(connection: Connection): void {
     this.#connections.delete(connection);
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
   }
 
-  /** Makes connections for those that wait, as far as there is room. */
   fill(): void {
     while (this.#waiting.length > 0) {
       const connection = this.#create();

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { connect } from 'node:net';
 import { createContext } from '@edge-gateway/core';
 import { forward } from '../../src/forward/forward-request.ts';
-import { forwardTo } from '../../src/forward/middleware.ts';
+import { forwardTo } from '../../src/forward/forward-to.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { closeAll, gateway, get, httpUpstream, listen, rawUpstream, snapshotOf, until, whenDone } from './harness.ts';
 

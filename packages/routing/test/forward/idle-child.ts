@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { forwardTo } from '../../src/forward/middleware.ts';
+import { forwardTo } from '../../src/forward/forward-to.ts';
 
 // A server that forwards two requests to the target of its argument and closes, but says nothing to the forwarder.
 const forwarder = forwardTo({ target: process.argv[2]!, rootCaFile: process.argv[3] });

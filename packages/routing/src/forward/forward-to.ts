@@ -1,0 +1,154 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  GatewayError,
+  canonicalName,
+  createContext,
+  onlyProtected,
+  type Context,
+  type Handler,
+  type Next,
+} from '@edge-gateway/core';
+import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
+import { breaksLine, isHeaderName } from '../http1/flat-headers.ts';
+import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../route/match/canonical-path.ts';
+import { createUpstreams } from '../upstream/upstreams.ts';
+import type { ForwardOutcome } from './forward.ts';
+import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
+import { checkOwnUpgrade } from '../listen/check/check-upgrade.ts';
+import { parsedBody } from './parsed-body.ts';
+import { parseTarget, refuse, withRoots, type Target } from './target.ts';
+import { forward } from './forward-request.ts';
+import { forwardUpgrade } from './upgrade.ts';
+
+/** Limit of an exchange unless the options say otherwise, in milliseconds. */
+export const DEFAULT_FORWARD_TIMEOUT_MS = 15_000;
+
+/** Options of {@link forwardTo}. */
+export interface ForwardToOptions {
+  /** `http://host[:port][/base]`, or `https://…`, whose certificate is always verified. */
+  readonly target: string;
+  /** Longest time from the end of the request to the end of the answer, in milliseconds; 0 is none. Default 15,000. */
+  readonly timeoutMs?: number;
+  /** Request headers to set; `null` takes one away. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+  /** True sends the client's Host header on. Default false: the target's. */
+  readonly keepHost?: boolean;
+  /** True appends to the `x-forwarded-*` headers that came. Default false: they are replaced, because any client can send them. */
+  readonly trustForwarded?: boolean;
+  /** PEM file with the root certificates of an `https:` target, read once. Default: those Node trusts. */
+  readonly rootCaFile?: string;
+}
+
+const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritten: true };
+
+/**
+ * Gives a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
+ * streams; behind a body parser it sends the parsed body again. The path is `req.url` below the path of the target.
+ * WebSockets require `protect`; `close` closes the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
+ *
+ * Errors go to `next(error)` with a status: 400 for a path that is not canonical, 500 `ERR_ROUTING_BODY_CONSUMED` for a body
+ * that was read and cannot be sent again, 502, 503 and 504 for what the target did.
+ *
+ * @example
+ * const app = express();
+ * app.use(express.json());
+ * app.use('/api', forwardTo({ target: 'http://127.0.0.1:3000' }));
+ */
+export function forwardTo(options: ForwardToOptions, context: Context = createContext()): Handler {
+  const target = parseTarget(options.target, options.rootCaFile);
+  const timeoutMs = options.timeoutMs ?? DEFAULT_FORWARD_TIMEOUT_MS;
+  if (!(timeoutMs >= 0)) throw refuse('timeoutMs has to be a number of milliseconds');
+  const changed = new Map(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  for (const [name, value] of changed) checkHeader(name, value);
+  const upstreams = createUpstreams(withRoots(context, target));
+  upstreams.apply([target.upstream]);
+  const upstream = upstreams.get(target.upstream.name)!;
+  const headersOf = (req: IncomingMessage): string[] => requestHeaders(req, { options, target, changed });
+
+  const handler: Handler = function forwardToTarget(req, res, next) {
+    try {
+      forward(req, res, upstream, {
+        method: req.method ?? 'GET',
+        path: pathOf(req, target),
+        headers: headersOf(req),
+        body: parsedBody(req),
+        timeoutMs,
+        onResponseHead: (_status, headers) => headers,
+        onDone: (outcome) => report(outcome, next),
+      });
+    } catch (error) {
+      next(error);
+    }
+  };
+  const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    rejectBadUpgrade(req);
+    forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req) });
+  };
+  handler.upgrade = onlyProtected(upgrade, context.log.get('websocket'));
+  handler.close = () => upstreams.close();
+  return handler;
+}
+
+function report({ failure }: ForwardOutcome, next: Next): void {
+  if (failure) next(new GatewayError(failure.message, { code: failure.code, status: failure.status }));
+}
+
+/** Throws for what is no WebSocket handshake. */
+function rejectBadUpgrade(req: IncomingMessage): void {
+  const refused = checkOwnUpgrade(req);
+  if (!refused) return;
+  const { code, status, message, headers: [name, value = ''] = [] } = refused;
+  throw new GatewayError(message, { code, status, headers: name === undefined ? {} : { [name]: value } });
+}
+
+function pathOf(req: IncomingMessage, { basePath }: Target): string {
+  const canonical = canonicalPath(req.url ?? '/', PATH_SETTINGS);
+  if ('path' in canonical) return basePath + canonical.path;
+  const code: RoutingErrorCode = 'refuse' in canonical ? canonical.refuse : 'ERR_ROUTING_BAD_PATH';
+  throw new GatewayError(ERROR_CODES[code].message, { code, status: ERROR_CODES[code].status });
+}
+
+interface HeaderRules {
+  readonly options: ForwardToOptions;
+  readonly target: Target;
+  readonly changed: ReadonlyMap<string, string | null>;
+}
+
+function requestHeaders(req: IncomingMessage, { options, target, changed }: HeaderRules): string[] {
+  const forwarded = forwardedHeaders(req, options.trustForwarded ?? false);
+  const named = namedByConnection(req.headers.connection ?? '');
+  const ours = new Set([...named, ...changed.keys(), ...Object.keys(forwarded), 'host']);
+  const host = (options.keepHost && req.headers.host) || target.host;
+  const headers = changed.has('host') ? [] : ['host', host];
+  const raw = req.rawHeaders;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!;
+    // Some servers read both spellings as one name.
+    if (!isHopByHop(name) && !ours.has(name.toLowerCase()) && !ours.has(canonicalName(name)))
+      headers.push(raw[i]!, raw[i + 1]!);
+  }
+  if (acceptsTrailers(String(req.headers['te'] ?? ''))) headers.push('te', 'trailers');
+  for (const [name, value] of Object.entries(forwarded)) if (!changed.has(name)) headers.push(name, value);
+  for (const [name, value] of changed) if (value !== null) headers.push(name, value);
+  return headers;
+}
+
+function forwardedHeaders(req: IncomingMessage, trusted: boolean): Record<string, string> {
+  const before = (name: string): string | undefined =>
+    trusted ? (req.headers[name] as string | undefined) : undefined;
+  const address = req.socket.remoteAddress ?? '';
+  const chain = before('x-forwarded-for');
+  return {
+    'x-forwarded-for': chain === undefined ? address : `${chain}, ${address}`,
+    'x-forwarded-proto': before('x-forwarded-proto') ?? ('encrypted' in req.socket ? 'https' : 'http'),
+    'x-forwarded-host': before('x-forwarded-host') ?? req.headers.host ?? '',
+  };
+}
+
+function checkHeader(name: string, value: string | null): void {
+  const framing = isHopByHop(name) || name === 'content-length';
+  if (!isHeaderName(name) || framing || (value !== null && breaksLine(value))) {
+    throw refuse(`the header ${JSON.stringify(name)} cannot be set`);
+  }
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { TlsConfiguration } from '@edge-gateway/core';
+import { refusal, type Refusal } from '../refuse/refusal.ts';
+
+/** What decides whether a host may be served on the connection of a request. */
+export interface ConnectionRules<T> {
+  /** Returns what a handshake with this server name uses. */
+  select(serverName: string | undefined): T | undefined;
+  /** True if the handshake requires a client certificate. */
+  requiresClient(selected: T): boolean;
+}
+
+/** Rejects a host that requires a client certificate if the connection was made for another certificate of the listener. */
+export function checkConnection<T>(
+  req: IncomingMessage,
+  { select, requiresClient }: ConnectionRules<T>,
+): Refusal | undefined {
+  const wanted = select((req.headers.host ?? '').replace(/:\d*$/, ''));
+  if (!wanted || !requiresClient(wanted)) return undefined;
+  const made = select((req.socket as TLSSocket).servername || undefined);
+  return made === wanted ? undefined : refusal('ERR_ROUTING_MISDIRECTED');
+}
+
+/** True if clients must show a certificate: there is a root CA, and `oneWayTls` does not turn the check off. */
+export function requiresClientCertificate({ sslConfig }: TlsConfiguration, hasRootCa: boolean): boolean {
+  return hasRootCa && sslConfig.oneWayTls !== true;
+}

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import { checkRequest } from './check-request.ts';
+import { checkUpgrade } from './check-upgrade.ts';
+import { refusal, type Refusal } from '../refuse/refusal.ts';
+import type { ListenLimits } from '../limits.ts';
+
+/** What a request head is checked against. */
+export interface HeadRules {
+  readonly limits: ListenLimits;
+  /** True for an upgrade request (WebSocket). */
+  readonly isUpgrade: boolean;
+  /** Returns why a host must not be served on the connection of a request. */
+  readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
+}
+
+/**
+ * Returns why a listener rejects a request before the router sees it, or `undefined`. Listeners and `explainRequest` both
+ * ask this function, so that explanations match the served behaviour.
+ */
+export function checkHead(
+  req: IncomingMessage,
+  { limits, isUpgrade, checkConnection }: HeadRules,
+): Refusal | undefined {
+  if (req.method === 'CONNECT') return refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: 'CONNECT' });
+  return checkRequest(req, limits) ?? checkConnection?.(req) ?? (isUpgrade ? checkUpgrade(req) : undefined);
+}

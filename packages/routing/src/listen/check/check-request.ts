@@ -1,0 +1,152 @@
+import { isAuthority, parseAbsoluteTarget } from './check-host.ts';
+import { refusal, type Refusal } from '../refuse/refusal.ts';
+import { scanHeaders, type HeaderScan } from './scan-headers.ts';
+
+/** The head of a request as `node:http` gives it. */
+export interface RequestHead {
+  readonly method?: string;
+  readonly url?: string;
+  readonly httpVersion: string;
+  readonly rawHeaders: readonly string[];
+}
+
+/** Limits and switches of one listener. */
+export interface RequestRules {
+  /** Default 8,192. */
+  readonly maxTargetBytes: number;
+  /** Request line and headers. Default 16,384. */
+  readonly maxHeadBytes: number;
+  /** Default 100. */
+  readonly maxHeaders: number;
+  /** Serves HTTP/1.0. Default false: 426. */
+  readonly acceptHttp10: boolean;
+  /** The host of an HTTP/1.0 request that names none. Default: it is refused. */
+  readonly defaultHost: string;
+  /** Serves methods that no standard registers. Default false: 405. */
+  readonly anyMethod: boolean;
+  /** Refuses header names with underscores. Default false. */
+  readonly refuseUnderscores: boolean;
+  /** Largest body in bytes; 0 is no limit, the default. */
+  readonly maxBodyBytes: number;
+}
+
+type Rule = (head: RequestHead, scan: HeaderScan, rules: RequestRules) => Refusal | undefined;
+
+/** In this order; the first that refuses wins. */
+const RULES: readonly Rule[] = [
+  checkSizes,
+  checkVersion,
+  checkDuplicates,
+  checkTransferEncoding,
+  checkContentLength,
+  checkMethod,
+  checkHost,
+  checkTarget,
+  checkNames,
+  checkExpect,
+];
+
+/**
+ * Says why a request must not be served, or `undefined` when nothing speaks against it. Covers what `node:http`'s parser
+ * lets through: framing that two parsers could read differently, hosts and targets in odd forms, sizes, versions, methods.
+ *
+ * @example
+ * const refused = checkRequest(req, { ...DEFAULT_RULES, maxHeaders: 50 });
+ * if (refused) res.writeHead(refused.status).end();
+ */
+export function checkRequest(head: RequestHead, rules: RequestRules): Refusal | undefined {
+  const scan = scanHeaders(head.rawHeaders);
+  for (const rule of RULES) {
+    const refused = rule(head, scan, rules);
+    if (refused) return refused;
+  }
+  return undefined;
+}
+
+function checkSizes(head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
+  const target = head.url ?? '';
+  if (target.length > rules.maxTargetBytes) return refusal('ERR_ROUTING_TARGET_TOO_LONG');
+  if (head.rawHeaders.length > 2 * rules.maxHeaders) return refusal('ERR_ROUTING_TOO_MANY_HEADERS');
+  const line = (head.method ?? '').length + target.length + ' HTTP/1.1\r\n'.length + 1;
+  return line + scan.bytes > rules.maxHeadBytes ? refusal('ERR_ROUTING_HEAD_TOO_LARGE') : undefined;
+}
+
+function checkVersion(head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
+  if (head.httpVersion === '1.1') return undefined;
+  if (head.httpVersion === '0.9') return refusal('ERR_ROUTING_BAD_REQUEST', { detail: 'HTTP/0.9' });
+  if (head.httpVersion !== '1.0') return refusal('ERR_ROUTING_VERSION', { detail: head.httpVersion });
+  if (scan['transfer-encoding'] !== undefined) {
+    return refusal('ERR_ROUTING_BAD_FRAMING', { detail: 'transfer-encoding in HTTP/1.0' });
+  }
+  if (rules.acceptHttp10) return undefined;
+  return refusal('ERR_ROUTING_HTTP10', { headers: ['upgrade', 'HTTP/1.1'] });
+}
+
+function checkDuplicates(_head: RequestHead, { duplicate }: HeaderScan): Refusal | undefined {
+  if (duplicate === undefined) return undefined;
+  if (duplicate === 'host') return refusal('ERR_ROUTING_BAD_HOST', { detail: 'two hosts' });
+  const framing = duplicate === 'content-length' || duplicate === 'transfer-encoding';
+  return refusal(framing ? 'ERR_ROUTING_BAD_FRAMING' : 'ERR_ROUTING_DUPLICATE_HEADER', { detail: duplicate });
+}
+
+/** Codings of RFC 9112 §7 that could be decoded but are not. Anything else is unknown and answered with 501. */
+const CODINGS = /^(?:identity|gzip|x-gzip|deflate|compress|x-compress|chunked|)$/;
+
+function checkTransferEncoding(_head: RequestHead, scan: HeaderScan): Refusal | undefined {
+  const value = scan['transfer-encoding'];
+  if (value === undefined) return undefined;
+  if (scan['content-length'] !== undefined) {
+    return refusal('ERR_ROUTING_BAD_FRAMING', { detail: 'content-length and transfer-encoding' });
+  }
+  const coding = value.toLowerCase();
+  if (coding === 'chunked') return undefined;
+  const unknown = !coding.includes(',') && !CODINGS.test(coding);
+  return refusal(unknown ? 'ERR_ROUTING_TRANSFER_ENCODING' : 'ERR_ROUTING_BAD_FRAMING', {
+    detail: 'transfer-encoding',
+  });
+}
+
+function checkContentLength(_head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
+  const value = scan['content-length'];
+  if (value === undefined) return undefined;
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(Number(value))) {
+    return refusal('ERR_ROUTING_BAD_FRAMING', { detail: 'content-length' });
+  }
+  const tooLarge = rules.maxBodyBytes > 0 && Number(value) > rules.maxBodyBytes;
+  return tooLarge ? refusal('ERR_ROUTING_BODY_TOO_LARGE') : undefined;
+}
+
+/** What the parser knows beyond the registered methods (RFC 9110 §16.1). */
+const UNREGISTERED = new Set(['M-SEARCH', 'MSEARCH', 'NOTIFY', 'PURGE', 'SOURCE', 'SUBSCRIBE', 'UNSUBSCRIBE']);
+
+function checkMethod(head: RequestHead, _scan: HeaderScan, rules: RequestRules): Refusal | undefined {
+  const method = head.method ?? '';
+  const never = method === 'CONNECT' || method === 'TRACE';
+  if (!never && (rules.anyMethod || !UNREGISTERED.has(method))) return undefined;
+  return refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: method });
+}
+
+function checkHost(head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
+  if (scan.host === undefined && head.httpVersion === '1.0' && rules.defaultHost !== '') return undefined;
+  if (scan.host !== undefined && isAuthority(scan.host)) return undefined;
+  return refusal('ERR_ROUTING_BAD_HOST', { detail: scan.host === undefined ? 'no host' : 'host' });
+}
+
+function checkTarget(head: RequestHead, scan: HeaderScan): Refusal | undefined {
+  const target = head.url ?? '';
+  if (target.startsWith('/') || (target === '*' && head.method === 'OPTIONS')) return undefined;
+  const absolute = parseAbsoluteTarget(target);
+  if (!absolute) return refusal('ERR_ROUTING_BAD_TARGET');
+  if (absolute.authority.toLowerCase() === scan.host?.toLowerCase()) return undefined;
+  return refusal('ERR_ROUTING_BAD_HOST', { detail: 'absolute target and host differ' });
+}
+
+function checkNames(_head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
+  if (!rules.refuseUnderscores || scan.underscore === undefined) return undefined;
+  return refusal('ERR_ROUTING_UNDERSCORE', { detail: scan.underscore });
+}
+
+function checkExpect(_head: RequestHead, scan: HeaderScan): Refusal | undefined {
+  if (scan.expect === undefined || scan.expect.toLowerCase() === '100-continue') return undefined;
+  return refusal('ERR_ROUTING_EXPECTATION');
+}

@@ -1,0 +1,94 @@
+import { MAX_DELAY_MS, parseDuration, type Listener } from '@edge-gateway/core';
+import type { RequestRules } from './check/check-request.ts';
+
+/** What a listener allows its clients. Times are milliseconds, 0 is no limit. */
+export interface ListenLimits extends RequestRules {
+  /** Longest extension of one chunk of a body. Default 4,096 bytes. */
+  readonly maxChunkExtensionBytes: number;
+  /** From the first byte of a request, or from the start of the connection, to the end of its head. Default 10,000. */
+  readonly headTimeoutMs: number;
+  /** To the end of the whole request. Default 0. */
+  readonly requestTimeoutMs: number;
+  /** How long a connection without a request stays open. Default 3,600,000. */
+  readonly idleTimeoutMs: number;
+  /** How long a request may make no progress in either direction. Default 300,000. */
+  readonly streamIdleTimeoutMs: number;
+  /** Default 10,000. */
+  readonly handshakeTimeoutMs: number;
+  /** How long a closing connection waits for the client to read the answer. Default 1,000. */
+  readonly closeDelayMs: number;
+  /** How long a removed listener lets its requests finish. Default 5,000. */
+  readonly drainTimeoutMs: number;
+  /** Default 0. */
+  readonly maxConnectionDurationMs: number;
+  /** Default 0: no limit. */
+  readonly maxRequestsPerConnection: number;
+  /** Open connections of the listener; further ones are closed at once. Default 10,000. */
+  readonly maxConnections: number;
+  /** How often the timeouts are looked at. Default 1,000. */
+  readonly checkIntervalMs: number;
+}
+
+/** What holds where neither the listener nor the caller says otherwise. */
+export const DEFAULT_LIMITS: ListenLimits = {
+  maxTargetBytes: 8_192,
+  maxHeadBytes: 16_384,
+  maxHeaders: 100,
+  acceptHttp10: false,
+  defaultHost: '',
+  anyMethod: false,
+  refuseUnderscores: false,
+  maxBodyBytes: 0,
+  maxChunkExtensionBytes: 4_096,
+  headTimeoutMs: 10_000,
+  requestTimeoutMs: 0,
+  idleTimeoutMs: 3_600_000,
+  streamIdleTimeoutMs: 300_000,
+  handshakeTimeoutMs: 10_000,
+  closeDelayMs: 1_000,
+  drainTimeoutMs: 5_000,
+  maxConnectionDurationMs: 0,
+  maxRequestsPerConnection: 0,
+  maxConnections: 10_000,
+  checkIntervalMs: 1_000,
+};
+
+/** The limits of a listener: what its resource says, else what the caller says, else {@link DEFAULT_LIMITS}. */
+export function limitsOf(listener: Pick<Listener, 'httpOptions'>, overrides: Partial<ListenLimits> = {}): ListenLimits {
+  return { ...DEFAULT_LIMITS, ...overrides, ...withoutUndefined(writtenLimits(listener)) };
+}
+
+function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<ListenLimits> {
+  const settings = httpOptions.httpConnectionManagerSettings ?? {};
+  const head = settings.maxRequestHeadersKb === undefined ? undefined : settings.maxRequestHeadersKb * 1024;
+  const underscores = settings.headersWithUnderscoresAction;
+  return {
+    maxTargetBytes: head,
+    maxHeadBytes: head,
+    maxHeaders: settings.maxHeadersCount,
+    acceptHttp10: settings.acceptHttp10,
+    defaultHost: settings.defaultHostForHttp10,
+    anyMethod: httpOptions.headerValidationSettings?.disableHttp1MethodValidation && true,
+    refuseUnderscores: underscores === undefined ? undefined : underscores === 'REJECT_CLIENT_REQUEST',
+    maxBodyBytes: httpOptions.buffer?.maxRequestBytes,
+    headTimeoutMs: milliseconds(settings.requestHeadersTimeout),
+    requestTimeoutMs: milliseconds(settings.requestTimeout),
+    idleTimeoutMs: milliseconds(settings.idleTimeout),
+    streamIdleTimeoutMs: milliseconds(settings.streamIdleTimeout),
+    closeDelayMs: milliseconds(settings.delayedCloseTimeout),
+    drainTimeoutMs: milliseconds(settings.drainTimeout),
+    maxConnectionDurationMs: milliseconds(settings.maxConnectionDuration),
+    maxRequestsPerConnection: settings.maxRequestsPerConnection,
+    maxConnections: httpOptions.connectionLimit?.maxActiveConnections,
+  };
+}
+
+/** A value above the maximum of Node's timers would expire immediately. Node adds a second to the idle time. */
+const LONGEST_MS = MAX_DELAY_MS - 1_000;
+
+const milliseconds = (duration: string | undefined): number | undefined =>
+  duration === undefined ? undefined : Math.min(parseDuration(duration), LONGEST_MS);
+
+function withoutUndefined<T extends object>(object: T): Partial<T> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,30 @@
+import { ERROR_CODES, type RoutingErrorCode } from '../../error-codes.ts';
+
+/** Why a request is not served. Its connection is closed after the answer: what follows on it cannot be trusted. */
+export interface Refusal {
+  readonly code: RoutingErrorCode;
+  readonly status: number;
+  /** What the client reads. */
+  readonly message: string;
+  /** What the log says beside it. */
+  readonly detail?: string;
+  /** Flat `[name, value, …]`, sent with the answer. */
+  readonly headers?: readonly string[];
+}
+
+/** What may differ from the row of the table. */
+export interface RefusalParts {
+  readonly detail?: string;
+  readonly status?: number;
+  readonly headers?: readonly string[];
+}
+
+/** The refusal of a code. */
+export function refusal(code: RoutingErrorCode, parts: RefusalParts = {}): Refusal {
+  return { code, ...ERROR_CODES[code], ...parts };
+}
+
+/** The JSON body a refused client reads. */
+export function refusalBody({ code, message }: Refusal, requestId: string): string {
+  return JSON.stringify({ code, message, requestId });
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { linger, type Context } from '@edge-gateway/core';
+import type { RequestRecord } from '../../format/record.ts';
+import { closeGracefully, type Connection } from '../connection.ts';
+import { countAnswer, countStatus, createHttpStats, type AnswerStats } from '../../serve/http-stats.ts';
+import { refusalBody, type Refusal } from './refusal.ts';
+import { refusedRecord, type RefusedRequest } from './refused-record.ts';
+
+/** Answers clients that did something wrong, and logs and counts each once. */
+export interface Refuse {
+  /** Answers by the response of the request. */
+  request(connection: Connection, res: ServerResponse, refused: Refusal): void;
+  /** Answers on the bare socket: there is no request, or its response belongs to a handler that has not begun to answer. */
+  bytes(connection: Connection, refused: Refusal): void;
+  /** Answers nothing: responses to earlier requests are under way, and the connection closes behind them. */
+  unanswered(connection: Connection, refused: Refusal): void;
+  /** Answers on a socket that an upgrade was asked for. */
+  socket(socket: Duplex, refused: Refusal, req: IncomingMessage): void;
+}
+
+/** What refusals of a listener are told to. */
+export interface RefuseParts {
+  readonly context: Context;
+  /** Its name. */
+  readonly listener: string;
+  /** What the listener counts; `undefined` before it knows its address. */
+  readonly answers: () => AnswerStats | undefined;
+  /** Writes the access log. */
+  readonly onRefused: (record: RequestRecord) => void;
+}
+
+/** The origin of a rejected request. */
+type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly connection?: Connection };
+
+/** Makes the {@link Refuse} of a listener. */
+export function createRefuse({ context, listener, answers, onRefused }: RefuseParts): Refuse {
+  const log = context.log.get('http');
+  const stats = createHttpStats(context.metrics);
+
+  /** A request that a handler has is counted by that; only how it was answered is not known there. */
+  function count(status: number, connection: Connection | undefined): void {
+    const own = answers();
+    const all = own ? [stats, own] : [stats];
+    if (connection?.res && connection.handled) {
+      if (!connection.res.headersSent) for (const each of all) countStatus(each, status);
+      return;
+    }
+    stats.total.value++;
+    for (const each of all) countAnswer(each, status);
+  }
+
+  /** Logs a request that does not reach a handler. */
+  function record(
+    { socket, req, connection }: Origin,
+    parts: Omit<RefusedRequest, 'socket' | 'req' | 'startedAt'>,
+  ): void {
+    if (connection?.res && connection.handled) return;
+    onRefused(refusedRecord({ socket, req, startedAt: context.now(), ...parts }));
+  }
+
+  /** Gives the head and the body of the answer. */
+  function answer(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
+    const { connection } = origin;
+    const requestId = randomUUID();
+    const { code, status, detail } = refused;
+    const client = origin.socket.remoteAddress;
+    log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request refused');
+    count(status, connection);
+    const body = refusalBody(refused, requestId);
+    const length = Buffer.byteLength(body);
+    record(origin, { refused, requestId, status, bytesSent: length });
+    const headers = ['content-type', 'application/json', 'content-length', String(length), ...(refused.headers ?? [])];
+    return { headers: [...headers, 'x-request-id', requestId, 'connection', 'close'], body };
+  }
+
+  function bytesOf(refused: Refusal, origin: Origin): string {
+    const { headers, body } = answer(refused, origin);
+    let head = `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? 'Error'}\r\n`;
+    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+    return `${head}\r\n${body}`;
+  }
+
+  return {
+    request(connection, res, refused) {
+      connection.refused = connection.closing = true;
+      const { headers, body } = answer(refused, originOf(connection));
+      res.shouldKeepAlive = false;
+      res.writeHead(refused.status, headers);
+      res.end(body);
+    },
+    bytes(connection, refused) {
+      const { socket, res } = connection;
+      connection.refused = connection.closing = true;
+      const text = bytesOf(refused, originOf(connection));
+      if (res?.headersSent || !socket.writable) {
+        socket.destroy();
+        return;
+      }
+      socket.end(text);
+      linger(socket);
+    },
+    unanswered(connection, refused) {
+      const { code, detail } = refused;
+      connection.refused = true;
+      closeGracefully(connection, 0);
+      log.info({ listener, errorCode: code, detail, client: connection.socket.remoteAddress }, 'request refused');
+      record({ socket: connection.socket, req: undefined }, { refused, requestId: '', status: 0, bytesSent: 0 });
+    },
+    socket(socket, refused, req) {
+      socket.end(bytesOf(refused, { socket: socket as Socket, req }), () => socket.destroy());
+    },
+  };
+}
+
+const originOf = (connection: Connection): Origin => ({ socket: connection.socket, req: connection.req, connection });

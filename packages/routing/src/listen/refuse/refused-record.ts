@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { ConnectionRecord } from '../../serve/connection-record.ts';
+import type { RoutingErrorCode } from '../../error-codes.ts';
+import type { RequestRecord } from '../../format/record.ts';
+import type { Refusal } from './refusal.ts';
+
+/** The known facts of a request that did not reach the router. */
+export interface RefusedRequest {
+  readonly socket: Socket;
+  /** Missing if the parser failed before. */
+  readonly req: IncomingMessage | undefined;
+  readonly refused: Refusal;
+  readonly requestId: string;
+  /** 0 if no response could be sent. */
+  readonly status: number;
+  readonly bytesSent: number;
+  readonly startedAt: number;
+}
+
+/** Envoy's response code details, or the error code if Envoy has none. */
+const DETAILS: Partial<Record<RoutingErrorCode, string>> = {
+  ERR_ROUTING_BAD_BODY: 'http1.codec_error',
+  ERR_ROUTING_BAD_FRAMING: 'http1.codec_error',
+  ERR_ROUTING_BAD_HEADER: 'http1.codec_error',
+  ERR_ROUTING_BAD_METHOD: 'http1.codec_error',
+  ERR_ROUTING_BAD_REQUEST: 'http1.codec_error',
+  ERR_ROUTING_BODY_TOO_LARGE: 'request_payload_too_large',
+  ERR_ROUTING_HEAD_TOO_LARGE: 'http1.headers_too_large',
+  ERR_ROUTING_HTTP10: 'low_version',
+  ERR_ROUTING_REQUEST_TIMEOUT: 'request_header_timeout',
+  ERR_ROUTING_STREAM_TIMEOUT: 'stream_idle_timeout',
+  ERR_ROUTING_TARGET_TOO_LONG: 'http1.headers_too_large',
+  ERR_ROUTING_TOO_MANY_HEADERS: 'http1.too_many_headers',
+  ERR_ROUTING_UNDERSCORE: 'http1.unexpected_underscore',
+};
+
+/** Statuses of requests that are not supported HTTP. */
+const PROTOCOL_ERRORS: ReadonlySet<number> = new Set([400, 414, 431, 501, 505]);
+
+/** Makes the record for the access log. */
+export function refusedRecord(parts: RefusedRequest): RequestRecord {
+  const { socket, req, refused, requestId, status, bytesSent, startedAt } = parts;
+  const connection = new ConnectionRecord(req ?? ({ socket, httpVersion: '1.1' } as IncomingMessage));
+  const path = req?.url ?? '';
+  return Object.assign(connection, {
+    method: req?.method ?? '',
+    authority: req?.headers.host ?? '',
+    path,
+    pathname: path.split('?', 1)[0]!,
+    originalPath: path,
+    headers: (req?.rawHeaders ?? []).map((text, i) => (i % 2 === 0 ? text.toLowerCase() : text)),
+    requestId,
+    startedAt,
+    clientAddress: connection.directAddress,
+    routeName: '',
+    virtualHost: '',
+    upstream: '',
+    upstreamHost: '',
+    status,
+    responseHeaders: [],
+    details: DETAILS[refused.code] ?? refused.code,
+    flags: flagsOf(refused),
+    bytesReceived: 0,
+    bytesSent,
+    durationMs: 0,
+    upstreamMs: -1,
+    metadata: new Map(),
+  });
+}
+
+function flagsOf({ code, status }: Refusal): string {
+  if (code === 'ERR_ROUTING_STREAM_TIMEOUT') return 'SI';
+  return PROTOCOL_ERRORS.has(status) ? 'DPE' : '';
+}

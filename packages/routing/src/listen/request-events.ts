@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Context, Handler } from '@edge-gateway/core';
+import { continueWhenRead, watchBody } from './body-watch.ts';
+import { parseAbsoluteTarget } from './check/check-host.ts';
+import { checkHead } from './check/check-head.ts';
+import { refusalOf, type ClientError } from './refuse/client-error.ts';
+import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';
+import { refusal, type Refusal } from './refuse/refusal.ts';
+import type { Refuse } from './refuse/refuse.ts';
+import { createRunHandler } from './run-handler.ts';
+
+/** What an HTTP server does at its events. */
+export interface Serve {
+  request(req: IncomingMessage, res: ServerResponse): void;
+  /** A request with `Expect: 100-continue`. */
+  expecting(req: IncomingMessage, res: ServerResponse): void;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  connect(req: IncomingMessage, socket: Duplex): void;
+  clientError(error: ClientError, socket: Duplex): void;
+  timeout(socket: Socket): void;
+}
+
+export interface ServeParts {
+  readonly handler: Handler;
+  readonly context: Context;
+  readonly refuse: Refuse;
+  /** Returns why a host must not be served on the connection of a request, in addition to {@link checkHead}. */
+  readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
+}
+
+/** Checks what comes in and hands the rest to the handler. Nothing that is refused reaches it. */
+export function createServe({ handler, context, refuse, checkConnection }: ServeParts): Serve {
+  const run = createRunHandler(handler, context);
+
+  const check = (req: IncomingMessage, { limits }: Connection, isUpgrade = false): Refusal | undefined =>
+    checkHead(req, { limits, isUpgrade, checkConnection });
+
+  function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
+    const connection = connectionOf(req.socket);
+    if (!connection || !takesRequests(connection)) return;
+    beginRequest(connection, req, res);
+    const refused = check(req, connection);
+    if (refused) return refuse.request(connection, res, refused);
+    prepare?.(req, res);
+    if (req.headers['transfer-encoding'] !== undefined) chunked(connection, req, res);
+    else hand(connection, req, res);
+  }
+
+  /** The handler begins after the bytes that came with the head were parsed: an error in them is found before it. */
+  function chunked(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+    let begun = false;
+    watchBody(connection, req, (refused) => {
+      if (begun) refuse.bytes(connection, refused);
+      else refuse.request(connection, res, refused);
+    });
+    setImmediate(() => {
+      if (connection.refused || connection.socket.destroyed) return;
+      begun = true;
+      hand(connection, req, res);
+    });
+  }
+
+  function hand(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+    if (req.url === '*') {
+      res.writeHead(204, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']).end();
+      return;
+    }
+    canonicalHead(req, connection);
+    connection.handled = true;
+    run(req, res);
+  }
+
+  return {
+    request: (req, res) => take(req, res),
+    expecting: (req, res) => take(req, res, continueWhenRead),
+    upgrade(req, socket, head) {
+      socket.on('error', () => socket.destroy());
+      const connection = connectionOf(socket);
+      if (!connection || !takesRequests(connection) || !handler.upgrade) {
+        socket.destroy();
+        return;
+      }
+      connection.upgraded = true;
+      const refused = check(req, connection, true);
+      if (refused) refuse.socket(socket, refused, req);
+      else upgradeTo(handler.upgrade.bind(handler), [canonicalHead(req, connection), socket, head]);
+    },
+    connect(req, socket) {
+      socket.on('error', () => socket.destroy());
+      const connection = connectionOf(socket);
+      const refused = connection && check(req, connection);
+      if (refused) refuse.socket(socket, refused, req);
+      else socket.destroy();
+    },
+    clientError(error, socket) {
+      const connection = connectionOf(socket);
+      if (!connection || connection.refused) return;
+      const refused = refusalOf(error);
+      if (!refused) socket.destroy();
+      else if (connection.req?.complete) refuse.unanswered(connection, refused);
+      else refuse.bytes(connection, refused);
+    },
+    timeout(socket) {
+      const connection = connectionOf(socket);
+      const { req } = connection ?? {};
+      if (connection && req) {
+        refuse.bytes(connection, refusal(req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT'));
+      } else if (connection?.limits.idleTimeoutMs !== 0) socket.destroy();
+    },
+  };
+
+  function upgradeTo(upgrade: NonNullable<Handler['upgrade']>, parts: [IncomingMessage, Duplex, Buffer]): void {
+    try {
+      upgrade(...parts);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      context.log.get('websocket').error({ detail }, 'handler failed');
+      refuse.socket(parts[1], refusal('ERR_ROUTING_HANDLER', { detail }), parts[0]);
+    }
+  }
+}
+
+/** Puts an absolute-form target into origin form, and gives an HTTP/1.0 request without a host the default one. */
+function canonicalHead(req: IncomingMessage, { limits }: Connection): IncomingMessage {
+  const target = req.url ?? '/';
+  if (!target.startsWith('/')) req.url = parseAbsoluteTarget(target)?.path ?? '/';
+  if (req.headers.host === undefined) {
+    req.headers.host = limits.defaultHost;
+    req.rawHeaders.push('Host', limits.defaultHost);
+  }
+  return req;
+}

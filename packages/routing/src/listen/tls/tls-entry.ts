@@ -1,0 +1,130 @@
+import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import {
+  resolveCertificateFiles,
+  DEFAULT_NAMESPACE,
+  GatewayError,
+  parseDuration,
+  secretText,
+  type Secrets,
+  type SecretValue,
+  type TlsConfiguration,
+} from '@edge-gateway/core';
+import { ERROR_CODES } from '../../error-codes.ts';
+import { requiresClientCertificate } from '../check/check-connection.ts';
+
+/** One certificate of a listener, ready for handshakes. */
+export interface TlsEntry {
+  readonly configuration: TlsConfiguration;
+  /** PEM texts, and the secret or files they are from: the entry is rebuilt when either changes. */
+  readonly material: TlsMaterial;
+  readonly secret: SecretValue;
+  readonly context: SecureContext;
+  /** What the context was made of. */
+  readonly options: SecureContextOptions;
+  readonly minVersion: SecureVersion;
+  readonly maxVersion: SecureVersion;
+  /** A client has to show a certificate that `ca` vouches for. */
+  readonly clientRequired: boolean;
+  /** Names of which the client's certificate has to carry one; empty is any. */
+  readonly clientNames: readonly string[];
+  /** Milliseconds; `undefined` leaves it to the listener. */
+  readonly handshakeTimeoutMs?: number;
+}
+
+/** PEM texts of a certificate, its key, and the authorities of client certificates. */
+export interface TlsMaterial {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string;
+}
+
+type SslFiles = NonNullable<TlsConfiguration['sslConfig']['sslFiles']>;
+
+const VERSIONS: Readonly<Record<string, SecureVersion | undefined>> = {
+  TLSv1_0: 'TLSv1',
+  TLSv1_1: 'TLSv1.1',
+  TLSv1_2: 'TLSv1.2',
+  TLSv1_3: 'TLSv1.3',
+};
+
+function refuse(message: string, cause?: unknown): GatewayError {
+  return new GatewayError(message, { code: 'ERR_ROUTING_CERTIFICATE', ...ERROR_CODES.ERR_ROUTING_CERTIFICATE, cause });
+}
+
+/**
+ * Builds the entry of a configuration, or gives `previous` back when nothing it is made of changed.
+ * Throws `ERR_ROUTING_CERTIFICATE` when certificate or key is missing, malformed, or they do not belong together.
+ */
+export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets, previous?: TlsEntry): TlsEntry {
+  const { sslConfig } = configuration;
+  const secret = secretOf(configuration, secrets);
+  const known = previous?.configuration === configuration ? previous : undefined;
+  if (known && known.secret === secret) return known;
+  const material = fromSecret(secret, configuration);
+  if (known && sameMaterial(known.material, material)) return { ...known, secret };
+  const clientNames = sslConfig.verifySubjectAltName ?? [];
+  const clientRequired = requiresClientCertificate(configuration, material.ca !== undefined);
+  if (clientNames.length > 0 && !clientRequired) throw refuse('verifySubjectAltName needs a root CA');
+  const limit = sslConfig.transportSocketConnectTimeout;
+  const { minVersion, maxVersion, ...options } = contextOptions(configuration, material);
+  try {
+    const context = createSecureContext({ ...options, minVersion, maxVersion });
+    const handshakeTimeoutMs = limit === undefined ? undefined : parseDuration(limit);
+    const versions = { minVersion, maxVersion };
+    return {
+      configuration,
+      material,
+      secret,
+      context,
+      options,
+      ...versions,
+      clientRequired,
+      clientNames,
+      handshakeTimeoutMs,
+    };
+  } catch (error) {
+    throw refuse(`${sourceOf(configuration)}: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+}
+
+function contextOptions({ sslConfig }: TlsConfiguration, material: TlsMaterial) {
+  const { minimumProtocolVersion, maximumProtocolVersion, cipherSuites } = sslConfig.parameters ?? {};
+  const minVersion = VERSIONS[minimumProtocolVersion ?? ''] ?? 'TLSv1.2';
+  const maxVersion = VERSIONS[maximumProtocolVersion ?? ''] ?? 'TLSv1.3';
+  if (minVersion > maxVersion) throw refuse(`no TLS version between ${minVersion} and ${maxVersion}`);
+  const ciphers = cipherSuites?.length ? { ciphers: cipherSuites.join(':'), honorCipherOrder: true } : {};
+  return { ...material, ...ciphers, minVersion, maxVersion };
+}
+
+function sameMaterial(one: TlsMaterial, other: TlsMaterial): boolean {
+  return one.cert === other.cert && one.key === other.key && one.ca === other.ca;
+}
+
+/** Returns the secret of a configuration, or the content of its files in the same form. */
+function secretOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): SecretValue {
+  if (sslFiles) return contentOfFiles(sslFiles, secrets);
+  if (!secretRef?.name) throw refuse('no certificate information found');
+  const ref = { name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE };
+  const secret = secrets.get(ref);
+  if (!secret) throw refuse(`SSL secret not found: ${ref.namespace}.${ref.name}`);
+  return secret;
+}
+
+function contentOfFiles(files: SslFiles, secrets: Secrets): SecretValue {
+  if (!files.tlsCert || !files.tlsKey) throw refuse('sslFiles needs tlsCert and tlsKey');
+  const content = resolveCertificateFiles(files, secrets);
+  if (content instanceof Error) throw refuse(content.message);
+  return content;
+}
+
+function fromSecret(secret: SecretValue, configuration: TlsConfiguration): TlsMaterial {
+  const cert = secretText(secret, 'tls.crt');
+  const key = secretText(secret, 'tls.key');
+  if (!cert || !key) throw refuse(`${sourceOf(configuration)} needs tls.crt and tls.key`);
+  const ca = secretText(secret, 'ca.crt');
+  return { cert, key, ...(ca && { ca }) };
+}
+
+function sourceOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration): string {
+  return secretRef ? `secret ${secretRef.namespace}.${secretRef.name}` : (sslFiles?.tlsCert ?? 'certificate');
+}

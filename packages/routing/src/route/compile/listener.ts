@@ -1,0 +1,103 @@
+import type { ActionKind, Concern, Context, Listener, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
+import { createAccessLogs, type AccessLog } from '../../access-log/access-log.ts';
+import type { Sinks } from '../../access-log/sinks.ts';
+import { createDomainIndex, type DomainEntry } from '../match/domain.ts';
+import { listenerLabel } from '../../listen/listen-stats.ts';
+import { compileManagerSettings, type ManagerSettings } from '../options/manager-settings.ts';
+import { createAnswerStats, type AnswerStats } from '../../serve/http-stats.ts';
+import { isStale } from './secret-use.ts';
+import { compileVirtualHost, type CompiledHost } from './virtual-host.ts';
+
+/** A listener ready to serve. */
+export interface CompiledListener {
+  readonly source: Listener;
+  readonly settings: ManagerSettings;
+  /** The settings of the snapshot. */
+  readonly written: SnapshotSettings;
+  /** The settings that hold here. */
+  readonly shared: SnapshotSettings;
+  readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
+  findHost(authority: string): DomainEntry<CompiledHost> | undefined;
+  readonly logs: readonly AccessLog[];
+  readonly answers: AnswerStats;
+  /** Set when the settings cannot be used: then every request is answered with 500. */
+  readonly failed: string | undefined;
+}
+
+/** What compiling a listener takes from outside. */
+export interface ListenerEnvironment {
+  /** In order. */
+  readonly concerns: readonly Concern[];
+  readonly actions: readonly ActionKind[];
+  readonly context: Context;
+  readonly sinks: Sinks;
+  /** Logs where a listener names no log. */
+  readonly defaultLogs: readonly AccessLog[];
+}
+
+/** A listener and what it shares with the others of its snapshot. */
+export interface ListenerParts {
+  readonly source: Listener;
+  readonly settings: SnapshotSettings;
+}
+
+/** Compiles a listener, taking over from `before` what did not change. Never throws. */
+export function compileListener(
+  { source, settings: written }: ListenerParts,
+  environment: ListenerEnvironment,
+  before?: CompiledListener,
+): CompiledListener {
+  const same =
+    before?.source.httpOptions === source.httpOptions &&
+    before.source.routeOptions === source.routeOptions &&
+    before.written === written;
+  const { settings, failed } = same ? before : settingsOf(source, environment.context);
+  const shared = same ? before.shared : withOwn(written, source);
+  const hosts = new Map<VirtualHost, CompiledHost>();
+  const hostEnvironment = {
+    concerns: environment.concerns,
+    actions: environment.actions,
+    context: environment.context,
+    settings,
+    shared,
+    mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
+  };
+  for (const host of source.virtualHosts) {
+    const known = same ? before.hosts.get(host) : undefined;
+    const usable = known && !isStale(known.secrets, environment.context.secrets);
+    hosts.set(host, usable ? known : compileVirtualHost(host, hostEnvironment));
+  }
+  const sameLogs = before?.source.options === source.options;
+  return {
+    source,
+    settings,
+    written,
+    shared,
+    hosts,
+    findHost: createDomainIndex(domainsOf(hosts)),
+    logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
+    answers: createAnswerStats(environment.context.metrics, listenerLabel(source.bindAddress, source.bindPort)),
+    failed,
+  };
+}
+
+/** `extauth` of a listener stands in place of that of the Settings. */
+function withOwn(written: SnapshotSettings, { httpOptions: { extauth } }: Listener): SnapshotSettings {
+  return extauth ? { ...written, extauth } : written;
+}
+
+function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {
+  for (const [host, value] of hosts) for (const domain of host.domains) yield { domain, value };
+}
+
+function settingsOf(source: Listener, context: Context): Pick<CompiledListener, 'settings' | 'failed'> {
+  try {
+    return { settings: compileManagerSettings(source.httpOptions), failed: undefined };
+  } catch (error) {
+    const failed = error instanceof Error ? error.message : String(error);
+    context.log
+      .get('config')
+      .error({ listener: source.name, reason: failed }, 'listener cannot be used, it answers 500');
+    return { settings: compileManagerSettings({}), failed };
+  }
+}

@@ -1,0 +1,82 @@
+import { compileRegex, type Regex, type Route } from '@edge-gateway/core';
+import { findHeader } from '../../http1/flat-headers.ts';
+import { queryValue } from './query.ts';
+import type { RequestView } from './request-view.ts';
+
+type Matcher = Route['matchers'][number];
+
+/** One thing that has to hold besides the path. */
+export interface Condition {
+  readonly type: 'header' | 'query' | 'method';
+  /** Name of the header or parameter; empty for the method. */
+  readonly name: string;
+  /** Exact value, expression, or list of methods; `undefined` asks for presence. */
+  readonly value: string | undefined;
+  readonly regex: Regex | undefined;
+  readonly methods: readonly string[];
+  readonly invert: boolean;
+}
+
+/** Takes the conditions of a matcher apart, cheapest first. */
+export function compileConditions(matcher: Matcher): Condition[] {
+  const conditions: Condition[] = [];
+  if (matcher.methods?.length) conditions.push({ ...BLANK, type: 'method', methods: matcher.methods });
+  for (const header of matcher.headers ?? []) {
+    const name = (header.name ?? '').toLowerCase();
+    conditions.push({ ...valueOf(header), type: 'header', name, invert: header.invertMatch === true });
+  }
+  for (const query of matcher.queryParameters ?? []) {
+    conditions.push({ ...valueOf(query), type: 'query', name: query.name ?? '' });
+  }
+  return conditions;
+}
+
+const BLANK: Condition = { type: 'method', name: '', value: undefined, regex: undefined, methods: [], invert: false };
+
+function valueOf({ value, regex }: { readonly value?: string; readonly regex?: boolean }): Condition {
+  if (!value) return BLANK;
+  return { ...BLANK, value, regex: regex ? compileRegex(value) : undefined };
+}
+
+/** True when the request fulfils the condition. */
+export function holds(condition: Condition, view: RequestView): boolean {
+  if (condition.type === 'method') return condition.methods.includes(view.method);
+  const found = foundValue(condition, view);
+  if (condition.value === undefined) return (found !== undefined) !== condition.invert;
+  // A missing header fulfils no comparison, not even a negated one; only the negated test for presence wants it missing.
+  if (found === undefined) return false;
+  const fits = condition.regex ? condition.regex.fullMatch(found) : found === condition.value;
+  return fits !== condition.invert;
+}
+
+/** True when all conditions hold. */
+export function allHold(conditions: readonly Condition[], view: RequestView): boolean {
+  for (const condition of conditions) if (!holds(condition, view)) return false;
+  return true;
+}
+
+/** What the request has where the condition looks. */
+export function foundValue({ type, name }: Condition, view: RequestView): string | undefined {
+  if (type === 'method') return view.method;
+  if (type === 'query') return queryValue(view.path, name);
+  switch (name) {
+    case ':authority':
+    case 'host':
+      return view.authority;
+    case ':path':
+      return view.path;
+    case ':method':
+      return view.method;
+    default:
+      return findHeader(view.headers, name);
+  }
+}
+
+/** The condition in words. */
+export function wanted(condition: Condition): string {
+  if (condition.type === 'method') return condition.methods.join(' or ');
+  const not = condition.invert;
+  if (condition.value === undefined) return not ? 'absent' : 'present';
+  if (condition.regex) return `${not ? 'no full match of' : 'full match of'} ${condition.value}`;
+  return `${not ? 'not ' : ''}${condition.value}`;
+}

@@ -1,0 +1,104 @@
+import { compileRegex, GatewayError, type Regex, type RouteAction } from '@edge-gateway/core';
+import { breaksLine } from '../../http1/flat-headers.ts';
+import { pathReference } from '../match/canonical-path.ts';
+import { rewritePrefix } from './prefix-rewrite.ts';
+
+type RedirectAction = Extract<RouteAction, { readonly type: 'redirect' }>['redirect'];
+
+const STATUS = {
+  MOVED_PERMANENTLY: 301,
+  FOUND: 302,
+  SEE_OTHER: 303,
+  TEMPORARY_REDIRECT: 307,
+  PERMANENT_REDIRECT: 308,
+} as const;
+
+/** A redirect taken apart once. */
+export interface CompiledRedirect {
+  readonly status: number;
+  readonly https: boolean;
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly path: string | undefined;
+  readonly prefix: string | undefined;
+  readonly regex: { readonly pattern: Regex; readonly substitution: string } | undefined;
+  readonly stripQuery: boolean;
+}
+
+/** What a redirect is computed from. */
+export interface RedirectInput {
+  readonly scheme: 'http' | 'https';
+  readonly authority: string;
+  readonly path: string;
+  readonly pathname: string;
+  /** Length of what the matcher took. */
+  readonly matched: number;
+}
+
+/** Compiles a `redirectAction`. Throws `ERR_ROUTING_OPTION` where a part cannot stand in a `Location`. */
+export function compileRedirect(action: RedirectAction): CompiledRedirect {
+  for (const value of [action.hostRedirect, action.pathRedirect, action.prefixRewrite]) {
+    if (value && breaksLine(value))
+      throw new GatewayError('a redirect holds a line break', { code: 'ERR_ROUTING_OPTION' });
+  }
+  const { regexRewrite } = action;
+  return {
+    status: STATUS[action.responseCode ?? 'MOVED_PERMANENTLY'],
+    https: action.httpsRedirect === true,
+    host: action.hostRedirect || undefined,
+    port: action.portRedirect || undefined,
+    path: action.pathRedirect || undefined,
+    prefix: action.prefixRewrite || undefined,
+    regex: regexRewrite?.pattern?.regex
+      ? {
+          pattern: compileRegex(regexRewrite.pattern.regex),
+          substitution: regexRewrite.substitution ?? '',
+        }
+      : undefined,
+    stripQuery: action.stripQuery === true,
+  };
+}
+
+/** The `Location`; `undefined` when it cannot be built from this request. */
+export function locationOf(redirect: CompiledRedirect, input: RedirectInput): string | undefined {
+  const scheme = redirect.https ? 'https' : input.scheme;
+  const path = newPath(redirect, input);
+  if (path === undefined || breaksLine(path)) return undefined;
+  const authority = newAuthority(redirect, input, scheme);
+  return authority === '' ? pathReference(path) : `${scheme}://${authority}${path}`;
+}
+
+function newAuthority(redirect: CompiledRedirect, input: RedirectInput, scheme: 'http' | 'https'): string {
+  const host = redirect.host ?? input.authority;
+  if (redirect.port !== undefined) return `${withoutPort(host)}:${redirect.port}`;
+  // The port that goes without saying for one scheme would be wrong for the other.
+  if (scheme !== input.scheme && host.endsWith(input.scheme === 'http' ? ':80' : ':443')) return withoutPort(host);
+  return host;
+}
+
+/** Cuts `:port` off a host. */
+export function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, '');
+}
+
+function newPath(redirect: CompiledRedirect, input: RedirectInput): string | undefined {
+  const query = redirect.stripQuery ? '' : input.path.slice(input.pathname.length);
+  if (redirect.path !== undefined) {
+    const path = absolutePath(redirect.path);
+    return path.includes('?') ? path : path + query;
+  }
+  if (redirect.prefix !== undefined) {
+    const rewritten = rewritePrefix(input.pathname, input.matched, redirect.prefix);
+    return rewritten === undefined ? undefined : rewritten + query;
+  }
+  if (redirect.regex) {
+    const { pattern, substitution } = redirect.regex;
+    return absolutePath(pattern.replaceAll(input.pathname, substitution)) + query;
+  }
+  return input.pathname + query;
+}
+
+/** Without a slash in front, what a client put in its path would continue the host: `a.example` + `@evil.example`. */
+function absolutePath(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`;
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorResponse, jsonResponse, lingerOnClose, type ErrorResponse } from '@edge-gateway/core';
+import { hasBody } from '../http1/request-body.ts';
+import { hasHeader } from '../http1/flat-headers.ts';
+import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
+
+/** A response of the gateway itself. */
+export type LocalReply = ErrorResponse;
+
+const TEXT = 'text/plain';
+const UNKNOWN = { code: 'ERR_ROUTING_HANDLER', ...ERROR_CODES.ERR_ROUTING_HANDLER };
+
+/** An answer with a short text, or none. */
+export function textReply(status: number, body: string, headers: readonly string[] = []): LocalReply {
+  return { status, body, contentType: body === '' ? '' : TEXT, headers };
+}
+
+/** Returns the response to a failure: a short text or an empty body; browsers receive a page. */
+export function failureReply(status: number, message: string): LocalReply {
+  return { ...textReply(status, message), error: { message } };
+}
+
+/** An answer that sends the client elsewhere. */
+export function redirectReply(status: number, location: string): LocalReply {
+  return { status, body: '', contentType: '', headers: ['location', location] };
+}
+
+/** The answer to a request that is rejected: a code to look up, and the id to find it in the log. */
+export function errorReply(code: RoutingErrorCode, requestId: string): LocalReply {
+  const { status, message } = ERROR_CODES[code];
+  return jsonResponse(status, { code, message, requestId }, []);
+}
+
+/** The response to an error of a concern, see `errorResponse` of core. */
+export function replyTo(error: unknown, requestId: string): LocalReply {
+  return errorResponse(error, requestId, UNKNOWN);
+}
+
+/** Headers of a reply with its length. Its type comes last, see {@link describeBody}. */
+export function headersOf(reply: LocalReply): string[] {
+  const headers = [...reply.headers];
+  if (!isBodiless(reply.status)) headers.push('content-length', String(Buffer.byteLength(reply.body)));
+  return headers;
+}
+
+/** Adds the type of the body, unless the changes of the route have brought one. */
+export function describeBody(headers: string[], { contentType, status }: LocalReply): void {
+  if (contentType === '' || isBodiless(status) || hasHeader(headers, 'content-type')) return;
+  headers.push('content-type', contentType);
+}
+
+/** Writes a head. A request whose body nobody reads closes its connection, once the client could read the answer. */
+export function writeHead({ req, res }: Exchange, status: number, flat: string[]): void {
+  const unread = hasBody(req) && !req.complete;
+  res.writeHead(status, unread ? [...flat, 'connection', 'close'] : flat);
+  if (unread) lingerOnClose(res);
+}
+
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/**
+ * Writes a reply and gives the number of body bytes. HEAD and statuses without a body get none.
+ */
+export function writeReply({ req, res }: Exchange, status: number, flat: string[], body: string): number {
+  writeHead({ req, res }, status, flat);
+  if (body === '' || req.method === 'HEAD' || isBodiless(status)) {
+    res.end();
+    return 0;
+  }
+  res.end(body);
+  return Buffer.byteLength(body);
+}
+
+/** Statuses whose answers have no body (RFC 9110 §6.4.1). */
+function isBodiless(status: number): boolean {
+  return status < 200 || status === 204 || status === 304;
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { createUpgradeResponse, type Next } from '@edge-gateway/core';
+import type { BackPressure } from '../access-log/back-pressure.ts';
+import type { ListenerTable } from '../route/compile/listener-table.ts';
+import { headersOf, textReply, writeReply } from './reply.ts';
+import { RoutedRequest, type RequestEnvironment } from './routed-request.ts';
+import { sendUpgrade, sendUpstream } from './send.ts';
+import type { RequestExits, UpgradeSocket } from './request-exits.ts';
+import { serve } from './serve-request.ts';
+import type { Upstreams } from '../upstream/upstream.ts';
+
+/** A request with its response. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/** Serves requests by the name of their listener, on what is newest at that moment. */
+export interface ServeListener {
+  request(name: string | undefined, exchange: Exchange, mount: Mount): void;
+  upgrade(name: string | undefined, handshake: Handshake, mount: Mount): void;
+}
+
+/** The environment of the handler. */
+export interface Mount {
+  /** Handles requests that no route matches; without it they get 404. */
+  readonly passOn: Next | undefined;
+  /** True in a user's own server. */
+  readonly embedded: boolean;
+}
+
+/** An upgrade with its request. */
+export interface Handshake extends UpgradeSocket {
+  readonly req: IncomingMessage;
+}
+
+/** The dependencies on the router. */
+export interface ServeEnvironment extends RequestEnvironment {
+  /** Missing if requests never wait for an access log. */
+  readonly backPressure: BackPressure | undefined;
+}
+
+/** Makes the {@link ServeListener} of a router. */
+export function createServeListener(
+  table: ListenerTable,
+  upstreams: Upstreams,
+  { backPressure, ...environment }: ServeEnvironment,
+): ServeListener {
+  const send: RequestExits['send'] = (request, destination, action) =>
+    sendUpstream(request, { destination, action, upstreams });
+  const exits: RequestExits = { send, passOn: undefined, embedded: false };
+
+  function begin(name: string | undefined, exchange: Exchange, { passOn, embedded }: Mount): void {
+    const listener = name === undefined ? undefined : table.get(name);
+    if (listener)
+      serve(new RoutedRequest(exchange, listener, environment), embedded ? { send, passOn, embedded } : exits);
+    else if (passOn) passOn();
+    else answerNotFound(exchange);
+  }
+
+  function beginUpgrade(name: string | undefined, { req, ...upgrade }: Handshake, { embedded }: Mount): void {
+    const res = createUpgradeResponse(req, upgrade.socket as Socket);
+    const listener = name === undefined ? undefined : table.get(name);
+    if (!listener) return answerNotFound({ req, res });
+    const hand: RequestExits['send'] = (request, destination, action) =>
+      sendUpgrade(request, { destination, action, upstreams }, upgrade);
+    serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined, embedded });
+  }
+
+  return {
+    request(name, exchange, mount) {
+      if (backPressure?.isBehind) backPressure.hold(() => begin(name, exchange, mount));
+      else begin(name, exchange, mount);
+    },
+    upgrade(name, handshake, mount) {
+      if (backPressure?.isBehind) backPressure.hold(() => beginUpgrade(name, handshake, mount));
+      else beginUpgrade(name, handshake, mount);
+    },
+  };
+}
+
+function answerNotFound({ req, res }: Exchange): void {
+  const reply = textReply(404, '');
+  writeReply({ req, res }, reply.status, headersOf(reply), reply.body);
+}

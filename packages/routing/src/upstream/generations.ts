@@ -1,0 +1,50 @@
+import type { SnapshotUpstream } from '@edge-gateway/core';
+import type { Upstreams } from './upstream.ts';
+
+interface Generation {
+  readonly upstreams: readonly SnapshotUpstream[];
+  waiting: number;
+}
+
+/** The upstreams of the newest snapshot, and those of older ones that a request may still go to. */
+export interface Generations {
+  apply(upstreams: readonly SnapshotUpstream[]): void;
+  /** Keeps the upstreams of now until the function it gives is called; later calls of that do nothing. */
+  hold(): () => void;
+}
+
+/**
+ * Puts off the removal of upstreams. A request whose route is chosen but that waits for a concern is on its way to an
+ * upstream that knows nothing of it yet.
+ */
+export function createGenerations(upstreams: Upstreams): Generations {
+  const older = new Set<Generation>();
+  let current: Generation = { upstreams: [], waiting: 0 };
+
+  function settle(): void {
+    const wanted = new Map(current.upstreams.map((each) => [each.name, each]));
+    for (const generation of older) {
+      for (const each of generation.upstreams) if (!wanted.has(each.name)) wanted.set(each.name, each);
+    }
+    upstreams.apply([...wanted.values()]);
+  }
+
+  return {
+    apply(next) {
+      if (current.waiting > 0) older.add(current);
+      current = { upstreams: next, waiting: 0 };
+      settle();
+    },
+    hold() {
+      const held = current;
+      let released = false;
+      held.waiting++;
+      return () => {
+        if (released) return;
+        released = true;
+        held.waiting--;
+        if (held.waiting === 0 && older.delete(held)) settle();
+      };
+    },
+  };
+}

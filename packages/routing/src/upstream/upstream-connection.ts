@@ -1,0 +1,249 @@
+import type { Socket } from 'node:net';
+import { UpstreamClosedError } from '../http1/errors.ts';
+import type { HeadCache } from '../http1/head-cache.ts';
+import { ReadBuffer } from '../http1/read-buffer.ts';
+import type { RequestBody } from '../http1/request-body.ts';
+import { RequestWriter, writeWhole } from '../http1/request-writer.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
+import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
+import { readBeforeFailing } from './failed-writes.ts';
+import { IdleTimer } from './idle-timer.ts';
+import type { ConnectionSettings } from './cluster-settings.ts';
+import type { Connector } from './connector.ts';
+import type { ClusterStats } from './stats.ts';
+
+/** A server that says how long it keeps a connection is not asked in the last seconds of it. */
+const KEEP_ALIVE_MARGIN_S = 2;
+
+/** What a connection is wanted for. The connection is its own from `onOpen` to `onEnd` or `onBroken`. */
+export interface ConnectionUser extends ResponseSink {
+  /** The connection is open: the time to write. */
+  onOpen(connection: Connection): void;
+  /** The connection could not be made, or broke before the answer was complete. */
+  onBroken(connection: Connection, error: Error): void;
+}
+
+/** What a connection needs of the pool that it belongs to. */
+export interface ConnectionOwner {
+  readonly settings: ConnectionSettings;
+  readonly stats: ClusterStats;
+  readonly connect: Connector;
+  readonly heads: HeadCache;
+  /** Takes a connection back from its user. */
+  release(connection: Connection): void;
+  /** Forgets a connection that is closed. Its place is free then: see {@link fill}. */
+  forget(connection: Connection): void;
+  /** Makes connections for those that wait, as far as there is room. */
+  fill(): void;
+}
+
+/** One connection to an endpoint. It carries one exchange at a time, and opens itself for the first. */
+export class Connection implements ResponseSink {
+  /** True once an exchange went over it: the next one may find that the other side has just closed it. */
+  reused = false;
+  /** True once something of the request is written. */
+  sent = false;
+  /** True once a byte of the answer came. */
+  answering = false;
+  readonly #pool: ConnectionOwner;
+  readonly #parser: ResponseParser;
+  readonly #buffer = new ReadBuffer();
+  readonly #idle: IdleTimer;
+  #socket: Socket | undefined;
+  #user: ConnectionUser | undefined;
+  #writer: RequestWriter | undefined;
+  #body: RequestBody | undefined;
+  #served = 0;
+  #paused = false;
+  #gone = false;
+
+  constructor(pool: ConnectionOwner) {
+    this.#pool = pool;
+    this.#parser = new ResponseParser(this, pool.heads);
+    this.#idle = new IdleTimer(pool.settings.idleTimeoutMs, () => this.#close());
+  }
+
+  /** Serves `user` next: at once, or when the connection is made. */
+  give(user: ConnectionUser): void {
+    this.#user = user;
+    this.#idle.end();
+    this.sent = false;
+    this.answering = false;
+    if (this.#socket) {
+      this.#socket.ref();
+      user.onOpen(this);
+    } else if (!this.#gone) this.#connect();
+  }
+
+  /** Writes a request: its head, and a body that is there or streams. */
+  write(method: string, head: string, body: Buffer | RequestBody | undefined): void {
+    const socket = this.#socket!;
+    this.sent = true;
+    this.#served++;
+    this.#parser.expect(method);
+    if (body === undefined || Buffer.isBuffer(body)) {
+      this.#pool.stats.cxTxBytes.value += writeWhole(socket, head, body);
+      return;
+    }
+    this.#body = body;
+    this.#writer = new RequestWriter(socket, head, body);
+    this.#writer.start();
+  }
+
+  /** Stops reading the answer until {@link resume}. */
+  pause(): void {
+    if (this.#paused || this.#gone) return;
+    this.#paused = true;
+    this.#socket!.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#gone) return;
+    this.#paused = false;
+    this.#socket!.resume();
+  }
+
+  /** What the sink was shown, to keep. */
+  take(buffer: Buffer, start: number, end: number): Buffer {
+    return this.#buffer.take(buffer, start, end);
+  }
+
+  /** Its user wants it no more. Without anything sent it stays good for the next. */
+  leave(): void {
+    this.#user = undefined;
+    if (this.sent) this.#close();
+    else if (this.#socket) this.#release();
+  }
+
+  /** Closes it, unless it is in use. */
+  destroy(): void {
+    if (!this.#user) this.#close();
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#user?.onHead(head);
+  }
+
+  onHeadAlone(): void {
+    this.#user?.onHeadAlone();
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    this.#user?.onBody(buffer, start, end);
+  }
+
+  onEnd(buffer: Buffer, start: number, end: number): void {
+    // It stays its user's until it has taken this: what it throws has to reach it.
+    this.#user?.onEnd(buffer, start, end);
+    this.#user = undefined;
+  }
+
+  #connect(): void {
+    const { stats } = this.#pool;
+    const onread = { buffer: () => this.#buffer.current, callback: this.#onRead };
+    this.#pool.connect((error, socket) => {
+      if (socket && !this.#gone) return this.#opened(socket);
+      socket?.destroy();
+      if (error) stats.cxConnectFail.value++;
+      this.#break(error ?? undefined);
+    }, onread);
+  }
+
+  #opened(socket: Socket): void {
+    const { stats } = this.#pool;
+    stats.cxTotal.value++;
+    stats.cxHttp1Total.value++;
+    stats.cxActive.value++;
+    this.#socket = socket;
+    readBeforeFailing(socket, () => this.#writer !== undefined);
+    socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
+    socket.on('end', this.#onEnded).on('close', this.#onEnded);
+    if (this.#user) this.#user.onOpen(this);
+    else this.#release();
+  }
+
+  readonly #onRead = (length: number, buffer: Uint8Array): boolean => {
+    this.#pool.stats.cxRxBytes.value += length;
+    if (this.#gone) return true;
+    if (this.#parser.idle) {
+      this.#break(new UpstreamClosedError('it sent something without being asked'));
+      return true;
+    }
+    this.answering = true;
+    let used: number;
+    try {
+      used = this.#parser.read(buffer as Buffer, length);
+    } catch (error) {
+      this.#break(error as Error);
+      return true;
+    }
+    if (this.#parser.idle && !this.#gone) this.#completed(used === length);
+    return true;
+  };
+
+  readonly #onEnded = (): void => {
+    if (this.#gone) return;
+    try {
+      if (this.#parser.end()) return this.#close();
+    } catch (error) {
+      return this.#break(error as Error);
+    }
+    this.#break(new UpstreamClosedError('it closed the connection'));
+  };
+
+  /** The answer is complete; `exactly` where nothing followed it. */
+  #completed(exactly: boolean): void {
+    const { keepAlive, keepAliveSeconds } = this.#parser.head!;
+    const { settings } = this.#pool;
+    this.#buffer.reset();
+    // Of a request that is not written yet the next one would have to wait for the rest.
+    const uploaded = (this.#body === undefined || this.#body.ended) && this.#socket!.writableLength === 0;
+    this.#forgetBody();
+    if (keepAliveSeconds !== undefined) this.#idle.limit((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
+    const worn = settings.maxRequestsPerConnection > 0 && this.#served >= settings.maxRequestsPerConnection;
+    if (!exactly || !uploaded || !keepAlive || worn || !this.#idle.allows) return this.#close();
+    this.reused = true;
+    this.resume();
+    this.#release();
+  }
+
+  #release(): void {
+    this.#idle.begin();
+    // Kept for others, but no reason for a process to live on.
+    this.#socket!.unref();
+    this.#pool.release(this);
+  }
+
+  #forgetBody(): void {
+    if (this.#writer) this.#pool.stats.cxTxBytes.value += this.#writer.written;
+    this.#writer = undefined;
+    this.#body = undefined;
+  }
+
+  #close(): void {
+    this.#break(undefined);
+  }
+
+  /** Closes the connection, tells its user why, and lets the pool fill its place. */
+  #break(error: Error | undefined): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#idle.stop();
+    this.#forgetBody();
+    this.#buffer.reset();
+    if (this.#socket) {
+      const { stats } = this.#pool;
+      stats.cxActive.value--;
+      stats.cxDestroy.value++;
+      this.#socket.destroy();
+    }
+    const user = this.#user;
+    this.#user = undefined;
+    this.#pool.forget(this);
+    try {
+      if (error) user?.onBroken(this, error);
+    } finally {
+      this.#pool.fill();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { attackedGateway, type AttackedGateway } from '../../attack/gateway.ts';
+
+const stringFormat =
+  '%RESPONSE_CODE% %RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS% %REQ(:METHOD)% %REQ(:PATH)% %REQ(:AUTHORITY)% %REQ(x-a)%\n';
+const head = (line: string, ...headers: string[]): string => `${[line, 'Host: a', ...headers].join('\r\n')}\r\n\r\n`;
+
+const TABLE: readonly (readonly [name: string, bytes: string, line: string])[] = [
+  ['a header without colon', 'GET /x HTTP/1.1\r\nHost: a\r\nbad\r\n\r\n', '400 DPE http1.codec_error - - - -'],
+  ['an unknown method', head('FOO /x HTTP/1.1'), '400 DPE http1.codec_error - - - -'],
+  [
+    'a head that is too large',
+    head('GET /x HTTP/1.1', `x: ${'y'.repeat(17_000)}`, 'x-a: 1'),
+    '431 DPE http1.headers_too_large GET /x a 1',
+  ],
+  [
+    'too many headers',
+    head('GET /x HTTP/1.1', ...Array(100).fill('x: 1')),
+    '431 DPE http1.too_many_headers GET /x a -',
+  ],
+  ['TRACE', head('TRACE /x?y HTTP/1.1', 'x-a: 1'), '405 - ERR_ROUTING_METHOD_NOT_ALLOWED TRACE /x?y a 1'],
+  [
+    'CONNECT',
+    'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n',
+    '405 - ERR_ROUTING_METHOD_NOT_ALLOWED CONNECT a:443 a:443 -',
+  ],
+  ['HTTP/1.0', 'GET /x HTTP/1.0\r\nHost: a\r\n\r\n', '426 - low_version GET /x a -'],
+  [
+    'two lengths',
+    head('POST /x HTTP/1.1', 'Content-Length: 1', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
+    '400 DPE http1.codec_error - - - -',
+  ],
+  ['an unknown expectation', head('GET /x HTTP/1.1', 'Expect: x'), '417 - ERR_ROUTING_EXPECTATION GET /x a -'],
+  [
+    'a bad WebSocket key',
+    head(
+      'GET /x HTTP/1.1',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: x',
+    ),
+    '400 DPE ERR_ROUTING_BAD_UPGRADE GET /x a -',
+  ],
+];
+
+describe('access log of requests that the listener rejects', () => {
+  let directory: string;
+  let gateway: AttackedGateway;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'refused-'));
+    const fileSink = { path: join(directory, 'log'), stringFormat };
+    gateway = await attackedGateway({ listener: { options: { accessLoggingService: { accessLog: [{ fileSink }] } } } });
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  for (const [name, bytes, line] of TABLE) {
+    it(`has one line for ${name}`, async () => {
+      await gateway.passes(bytes);
+      await gateway.close();
+      expect(await readFile(join(directory, 'log'), 'utf8')).to.equal(`${line}\n`);
+    });
+  }
+
+  it('has one line for a bad request behind one that is still served, which gets no response', async () => {
+    await gateway.passes([`${head('GET /good HTTP/1.1')}FOO /x HTTP/1.1\r\n\r\n`]);
+    await gateway.close();
+    const lines = (await readFile(join(directory, 'log'), 'utf8')).trimEnd().split('\n');
+    expect(lines).to.have.members(['200 - via_upstream GET /good a -', '0 DPE http1.codec_error - - - -']);
+  });
+
+  it('has one line for a request that a handler has when its body turns out to be bad', async () => {
+    await gateway.passes([head('POST /x HTTP/1.1', 'Transfer-Encoding: chunked') + '1\r\na\r\n', 'zz\r\n']);
+    await gateway.close();
+    expect((await readFile(join(directory, 'log'), 'utf8')).split('\n')).to.have.length(2);
+  });
+});

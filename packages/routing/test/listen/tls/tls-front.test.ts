@@ -1,0 +1,370 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { connect, type ConnectionOptions, type SecureVersion, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { createContext, type TlsConfiguration } from '@edge-gateway/core';
+import { createListeners, type ListenLimits, type Listeners } from '../../../src/index.ts';
+import { alternativeNames } from '../../../src/listen/tls/tls-front.ts';
+import { certificatePath, certificates, secretsOf } from '../../upstream/certificates.ts';
+import { exchange, listenerOf, snapshotOf } from '../serving.ts';
+
+const { ca, otherCa, server, client, expired } = certificates();
+const pair = ({ cert, key }: { cert: string; key: string }): Record<string, string> => ({
+  'tls.crt': cert,
+  'tls.key': key,
+});
+const fingerprint = (pem: string): string => new X509Certificate(pem).fingerprint256;
+const SERVER = fingerprint(server.cert);
+const CLIENT = fingerprint(client.cert);
+const EXPIRED = fingerprint(expired.cert);
+
+const GET = (host: string): string => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+
+interface Handshake {
+  readonly certificate: string;
+  readonly answer: string;
+  readonly protocol: string | null;
+  readonly alpn: string | false | null;
+  readonly reused: boolean;
+}
+
+/** Makes a handshake and a request; `undefined` when the connection came to nothing. */
+async function visit(
+  port: number,
+  options: ConnectionOptions & { host?: string } = {},
+): Promise<Handshake | undefined> {
+  const { host = 'api.example.com', ...rest } = options;
+  const socket = connect({ port, host: '127.0.0.1', servername: host, rejectUnauthorized: false, ...rest });
+  let answer = '';
+  socket.on('data', (chunk) => (answer += chunk));
+  socket.on('error', () => {});
+  const closed = once(socket, 'close').catch(() => {});
+  const secure = await Promise.race([
+    once(socket, 'secureConnect').catch(() => undefined),
+    closed.then(() => undefined),
+  ]);
+  if (!secure) return undefined;
+  const certificate = socket.getPeerX509Certificate()?.fingerprint256 ?? '';
+  const facts = {
+    certificate,
+    protocol: socket.getProtocol(),
+    alpn: socket.alpnProtocol,
+    reused: socket.isSessionReused(),
+  };
+  socket.write(GET(host));
+  await closed;
+  return answer === '' ? undefined : { ...facts, answer };
+}
+
+const configuration = (
+  name: string,
+  sniDomains: string[] = [],
+  more: TlsConfiguration['sslConfig'] = {},
+): TlsConfiguration => ({
+  sniDomains,
+  sslConfig: { secretRef: { name, namespace: 'gw-system' }, ...more },
+});
+
+describe('TLS listeners', () => {
+  const secrets = secretsOf({});
+  const context = createContext({ secrets });
+  let listeners: Listeners;
+  let port: number;
+  let served = 0;
+
+  async function apply(...sslConfigurations: TlsConfiguration[]): Promise<string | undefined> {
+    const [result] = await listeners.apply(snapshotOf(listenerOf({ ssl: true, sslConfigurations })));
+    if (result!.port !== undefined) port = result!.port;
+    return result!.error?.message;
+  }
+
+  beforeEach(() => {
+    served = 0;
+    secrets.set('one', pair(server));
+    secrets.set('two', pair(client));
+    secrets.set('three', pair(expired));
+    secrets.set('mutual', { ...pair(server), 'ca.crt': ca });
+    listeners = create({ handshakeTimeoutMs: 60_000 });
+  });
+  afterEach(() => listeners.close());
+
+  it('closes a connection with its first response when its handshake ends while the listener drains', async () => {
+    await apply(configuration('one'));
+    const tcp = connectTcp(port, '127.0.0.1');
+    await once(tcp, 'connect');
+    await visit(port);
+    const drained = listeners.drain(60_000);
+    const socket = connect({ socket: tcp, servername: 'api.example.com', rejectUnauthorized: false });
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk));
+    await once(socket, 'secureConnect');
+    socket.write('GET / HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 200/)
+      .and.to.match(/\r\nconnection: close\r\n/i);
+    await drained;
+  });
+
+  it('closes a connection whose handshake ends while the listener drains and that sends nothing', async () => {
+    await apply(configuration('one'));
+    const tcp = connectTcp(port, '127.0.0.1');
+    await once(tcp, 'connect');
+    await visit(port);
+    const began = Date.now();
+    const drained = listeners.drain(60_000);
+    const socket = connect({ socket: tcp, servername: 'api.example.com', rejectUnauthorized: false });
+    socket.resume();
+    await once(socket, 'close');
+    await drained;
+    expect(Date.now() - began).to.be.lessThan(30_000);
+  });
+
+  const create = (limits: Partial<ListenLimits>): Listeners =>
+    createListeners({
+      router: {
+        listener: () => (_req, res) => {
+          served++;
+          res.end('hello');
+        },
+      },
+      context,
+      host: '127.0.0.1',
+      portOf: () => 0,
+      limits,
+    });
+
+  it('chooses the certificate by server name: exact, longest wildcard, any', async () => {
+    await apply(
+      configuration('three'),
+      configuration('two', ['*.example.com']),
+      configuration('one', ['api.example.com']),
+    );
+    expect((await visit(port))?.certificate).to.equal(SERVER);
+    expect((await visit(port, { host: 'API.example.com' }))?.certificate).to.equal(SERVER);
+    expect((await visit(port, { host: 'www.example.com' }))?.certificate).to.equal(CLIENT);
+    expect((await visit(port, { host: 'example.com' }))?.certificate).to.equal(EXPIRED);
+    expect((await visit(port, { servername: '' }))?.certificate).to.equal(EXPIRED);
+  });
+
+  it('refuses a server name for which it has no certificate, and a client that names none', async () => {
+    await apply(configuration('one', ['api.example.com']));
+    expect(await visit(port, { host: 'other.example.com' })).to.equal(undefined);
+    expect(await visit(port, { servername: '' })).to.equal(undefined);
+    expect((await visit(port))?.certificate).to.equal(SERVER);
+  });
+
+  it('reads certificates from files', async () => {
+    const sslFiles = { tlsCert: certificatePath('server.crt'), tlsKey: certificatePath('server.key') };
+    await apply({ sniDomains: [], sslConfig: { sslFiles } });
+    expect((await visit(port))?.certificate).to.equal(SERVER);
+  });
+
+  it('swaps a certificate under load: no handshake fails, open connections go on, new ones get the new one', async () => {
+    const mine = configuration('one');
+    await apply(mine);
+    const before = connect({ port, host: '127.0.0.1', servername: 'api.example.com', rejectUnauthorized: false });
+    await once(before, 'secureConnect');
+    const seen: (string | undefined)[] = [];
+    const loading = new AbortController();
+    const load = Array.from({ length: 8 }, async () => {
+      while (!loading.signal.aborted) seen.push((await visit(port))?.certificate);
+    });
+    for (let i = 0; i < 10; i++) {
+      secrets.set('one', pair(i % 2 === 0 ? expired : server));
+      expect(await apply(mine)).to.equal(undefined);
+      const wanted = i % 2 === 0 ? EXPIRED : SERVER;
+      expect((await visit(port))?.certificate).to.equal(wanted);
+    }
+    loading.abort();
+    await Promise.all(load);
+    expect(seen.filter((each) => each !== SERVER && each !== EXPIRED)).to.deep.equal([]);
+    expect(new Set(seen).size).to.equal(2);
+    before.write(GET('api.example.com'));
+    const [answer] = (await once(before, 'data')) as [Buffer];
+    expect(answer.toString()).to.match(/^HTTP\/1\.1 200/);
+    before.destroy();
+  });
+
+  it('refuses a pair that does not belong together and keeps the one before', async () => {
+    const mine = configuration('one');
+    await apply(mine);
+    secrets.set('one', { 'tls.crt': server.cert, 'tls.key': client.key });
+    const error = await apply(mine);
+    expect(error).to.include('secret gw-system.one');
+    expect(error).not.to.include('BEGIN');
+    expect((await visit(port))?.certificate).to.equal(SERVER);
+    secrets.set('one', { 'tls.crt': 'nonsense', 'tls.key': server.key });
+    expect(await apply(mine)).to.be.a('string');
+    secrets.set('one', undefined);
+    expect(await apply(mine)).to.include('SSL secret not found');
+    expect((await visit(port))?.certificate).to.equal(SERVER);
+  });
+
+  it('serves the other certificates when one is missing', async () => {
+    expect(
+      await apply(configuration('missing', ['www.example.com']), configuration('one', ['api.example.com'])),
+    ).to.include('missing');
+    expect((await visit(port))?.certificate).to.equal(SERVER);
+    expect(await visit(port, { host: 'www.example.com' })).to.equal(undefined);
+  });
+
+  it('does not listen without any certificate, and does when there is one', async () => {
+    expect(await apply(configuration('missing'))).to.include('SSL secret not found');
+    expect(listeners.addresses()).to.deep.equal([]);
+    secrets.set('missing', pair(server));
+    expect(await apply(configuration('missing'))).to.equal(undefined);
+    expect((await visit(port))?.certificate).to.equal(SERVER);
+  });
+
+  describe('that verify clients', () => {
+    const mine = configuration('mutual');
+
+    it('refuse a client without a certificate before anything is served', async () => {
+      await apply(mine);
+      expect(await visit(port)).to.equal(undefined);
+      expect(await visit(port, { maxVersion: 'TLSv1.2' })).to.equal(undefined);
+      expect(served).to.equal(0);
+    });
+
+    it('take a certificate of their authority, and no other', async () => {
+      await apply(mine);
+      expect((await visit(port, client))?.answer).to.include('hello');
+      secrets.set('mutual', { ...pair(server), 'ca.crt': otherCa });
+      await apply(mine);
+      expect(await visit(port, client)).to.equal(undefined);
+      expect(served).to.equal(1);
+    });
+
+    it('refuse an expired certificate', async () => {
+      await apply(mine);
+      expect(await visit(port, expired)).to.equal(undefined);
+      expect(served).to.equal(0);
+    });
+
+    it('ask no certificate when oneWayTls says so', async () => {
+      await apply(configuration('mutual', [], { oneWayTls: true }));
+      expect((await visit(port))?.answer).to.include('hello');
+    });
+
+    it('take only the alternative names they list', async () => {
+      await apply(configuration('mutual', [], { verifySubjectAltName: ['spiffe://example.com/api'] }));
+      expect((await visit(port, server))?.answer).to.include('hello');
+      await apply(configuration('mutual', [], { verifySubjectAltName: ['spiffe://example.com/ap', 'example.com'] }));
+      expect(await visit(port, server)).to.equal(undefined);
+    });
+
+    it('refuse a list of names without a root CA', async () => {
+      expect(await apply(configuration('one', [], { verifySubjectAltName: ['a'] }))).to.include('needs a root CA');
+    });
+
+    it('are not reached by their host over a connection made under another name', async () => {
+      await apply(configuration('mutual', ['api.example.com']), configuration('one', ['www.example.com']));
+      const through = await visit(port, { host: 'api.example.com', servername: 'www.example.com' });
+      expect(through?.answer)
+        .to.match(/^HTTP\/1\.1 421 /)
+        .and.to.include('ERR_ROUTING_MISDIRECTED');
+      expect(served).to.equal(0);
+      expect((await visit(port, { host: 'www.example.com' }))?.answer).to.include('hello');
+    });
+
+    it('are not reached by resuming a session made under another name', async () => {
+      await apply(configuration('mutual', ['api.example.com']), configuration('one', ['www.example.com']));
+      for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const session = await sessionOf(port, 'www.example.com', maxVersion);
+        served = 0;
+        expect(await visit(port, { session, maxVersion })).to.equal(undefined);
+      }
+      expect(served).to.equal(0);
+    });
+  });
+
+  it('speaks the versions it is told: TLS 1.2 and 1.3 unless told otherwise', async () => {
+    await apply(configuration('one'));
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    expect(await visit(port, old)).to.equal(undefined);
+    expect((await visit(port, { maxVersion: 'TLSv1.2' }))?.protocol).to.equal('TLSv1.2');
+    await apply(
+      configuration('one', ['api.example.com'], { parameters: { minimumProtocolVersion: 'TLSv1_3' } }),
+      configuration('two', [], { parameters: { maximumProtocolVersion: 'TLSv1_2' } }),
+    );
+    expect(await visit(port, { maxVersion: 'TLSv1.2' })).to.equal(undefined);
+    expect((await visit(port))?.protocol).to.equal('TLSv1.3');
+    expect((await visit(port, { host: 'a.b', maxVersion: 'TLSv1.2' }))?.protocol).to.equal('TLSv1.2');
+  });
+
+  it('uses the cipher suites it is told', async () => {
+    const cipherSuites = ['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'];
+    await apply(configuration('one', [], { parameters: { cipherSuites, maximumProtocolVersion: 'TLSv1_2' } }));
+    expect((await visit(port))?.answer).to.include('hello');
+    const other = 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256';
+    expect(await visit(port, { ciphers: other, maxVersion: 'TLSv1.2' })).to.equal(undefined);
+    const error = await apply(configuration('one', [], { parameters: { cipherSuites: ['NONSENSE'] } }));
+    expect(error).to.be.a('string');
+  });
+
+  it('resumes sessions, unless told not to', async () => {
+    await apply(configuration('one'));
+    const session = await sessionOf(port, 'api.example.com', 'TLSv1.3');
+    expect((await visit(port, { session }))?.reused).to.equal(true);
+    await apply(configuration('one', [], { disableTlsSessionResumption: true }));
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const none = await sessionOf(port, 'api.example.com', maxVersion);
+      expect((await visit(port, { session: none, maxVersion }))?.reused).to.equal(false);
+    }
+  });
+
+  it('offers HTTP/1.1, or nothing when told so', async () => {
+    await apply(configuration('one'));
+    expect((await visit(port, { ALPNProtocols: ['h2', 'http/1.1'] }))?.alpn).to.equal('http/1.1');
+    expect(await visit(port, { ALPNProtocols: ['h2'] })).to.equal(undefined);
+    await apply(configuration('one', [], { alpnProtocols: ['allow_empty'] }));
+    expect((await visit(port, { ALPNProtocols: ['h2'] }))?.alpn).to.equal(false);
+  });
+
+  it('drains: an idle connection closes soon, new ones are refused', async () => {
+    await apply(configuration('one'));
+    const idle = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).resume();
+    await once(idle, 'secureConnect');
+    const closed = once(idle, 'close');
+    await listeners.drain(60_000);
+    await closed;
+    expect(await visit(port)).to.equal(undefined);
+  });
+
+  it('closes a client that never makes the handshake, or speaks plain HTTP', async () => {
+    listeners = create({ handshakeTimeoutMs: 300 });
+    await apply(configuration('one'));
+    expect((await exchange(port)).text).to.equal('');
+    expect((await exchange(port, GET('a'))).text).not.to.include('HTTP/1.1 200');
+    expect(served).to.equal(0);
+    const errors = context.metrics.list().find(({ name }) => name.path.endsWith('ssl.connection_error'))!;
+    expect((errors.stat as { value: number }).value).to.be.greaterThan(0);
+  });
+});
+
+async function sessionOf(port: number, servername: string, maxVersion: SecureVersion): Promise<Buffer | undefined> {
+  const socket: TLSSocket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false, maxVersion });
+  let session: Buffer | undefined;
+  socket.on('session', (each) => (session = each));
+  socket.on('error', () => {});
+  socket.resume();
+  await once(socket, 'secureConnect');
+  session ??= socket.getSession();
+  socket.write(GET(servername));
+  await once(socket, 'close');
+  return session;
+}
+
+describe('alternativeNames', () => {
+  it('reads plain and quoted names', () => {
+    expect(alternativeNames('DNS:a.b, URI:spiffe://x/y, IP Address:127.0.0.1')).to.deep.equal([
+      'a.b',
+      'spiffe://x/y',
+      '127.0.0.1',
+    ]);
+    expect(alternativeNames('DNS:"a, DNS:evil", DNS:c')).to.deep.equal(['a, DNS:evil', 'c']);
+    expect(alternativeNames('')).to.deep.equal([]);
+  });
+});
