@@ -130,7 +130,9 @@ function rowLines(row: readonly Cell[], widths: readonly number[]): string[] {
 
 /** Wraps every line of a text at spaces; continued lines are indented below their first one. */
 export function wrapText(text: string, width: number): string {
+  if (width === Infinity) return text;
   return text
+    .replaceAll('\t', '    ')
     .split('\n')
     .flatMap((line) => wrapHanging(line, width))
     .join('\n');
