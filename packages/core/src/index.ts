@@ -79,9 +79,10 @@ export { restoreBody, type RestoredBody } from './parsed-body.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';
 export { compileRetries, type RetryPolicy } from './retry-policy.ts';
 export { createRoundRobin } from './round-robin.ts';
-export { deriveKey, digest, keyedDigest, randomToken, seal, unseal } from './security/seal.ts';
+export { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from './security/seal.ts';
 export {
   MIN_SIGNING_KEY_BYTES,
+  PREVIOUS_SIGNING_KEY_ENTRY,
   SIGNING_KEY_ENTRY,
   SIGNING_KEY_SECRET,
   signingKeyProblem,

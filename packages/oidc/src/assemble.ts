@@ -36,7 +36,7 @@ export interface LoginParts {
   /** Default: what the `session` block says. */
   readonly allowRefreshing?: boolean;
   readonly identified?: Identified;
-  readonly signingKey?: string;
+  readonly signingKey?: string | readonly string[];
 }
 
 /** Makes a login ready; no call is made. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */

@@ -28,8 +28,11 @@ import { createRequestKeeper } from './session/request-keeper.ts';
 export interface OidcOptions extends Omit<OidcAuthorizationCode, 'session'> {
   /** The client's secret, in place of a reference to one. */
   readonly clientSecret?: string;
-  /** Seals logins under way; the same in all processes. At least 32 random characters. Default: derived from a long client secret, else random. */
-  readonly signingKey?: string;
+  /**
+   * Encrypts logins in progress and binds tokens in cookies; the same in all processes. At least 32 random characters. Of a
+   * list, the first key is used, and the others are accepted too. Default: derived from a long client secret, else random.
+   */
+  readonly signingKey?: string | readonly string[];
   /** The block `session` of an AuthConfig, also with a store; or `request`: logins live in the `req.session` of express-session. */
   readonly session?: LoginSession | 'request';
 }

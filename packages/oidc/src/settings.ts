@@ -5,6 +5,7 @@ import {
   randomToken,
   secretText,
   MIN_SIGNING_KEY_BYTES,
+  PREVIOUS_SIGNING_KEY_ENTRY,
   SIGNING_KEY_ENTRY,
   SIGNING_KEY_SECRET,
   signingKeyProblem,
@@ -37,8 +38,8 @@ export interface LoginSettings {
   readonly afterLogoutUrl: string;
   readonly paths: Paths;
   readonly identified: Identified;
-  /** Seals what a login under way has to remember. */
-  readonly stateKey: Uint8Array;
+  /** Keys for the state of logins in progress: the first seals, all of them open. */
+  readonly stateKeys: readonly Uint8Array[];
   readonly cookie: CookieAttributes;
   readonly targetDomain: string | undefined;
 }
@@ -61,7 +62,7 @@ export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSett
     afterLogoutUrl: afterLogoutUrlOf(block, appUrl),
     paths: pathsOf(block, { matches: callback.matches, prefix: new URL(base).pathname.replace(/\/$/, '') }),
     identified,
-    stateKey: stateKeyOf(parts, identified),
+    stateKeys: stateKeysOf(parts, identified),
     cookie: cookieOf(session),
     targetDomain: session.cookie?.targetDomain ?? session.redis?.targetDomain,
   };
@@ -73,36 +74,54 @@ export interface SettingsParts {
   readonly session: UserSession | undefined;
   /** Library use: a secret that stands in the program. */
   readonly identified?: Identified;
-  readonly signingKey?: string;
+  readonly signingKey?: string | readonly string[];
 }
 
-/** The 32-byte key of `cipherConfig`. Throws `ERR_OIDC_SECRET`. */
-export function cipherKeyOf(session: UserSession | undefined, context: Context): Uint8Array | undefined {
+/** Returns the 32-byte keys of `cipherConfig`, the current one first. Throws `ERR_OIDC_SECRET`. */
+export function cipherKeysOf(session: UserSession | undefined, context: Context): readonly Uint8Array[] | undefined {
   const ref = session?.cipherConfig?.keyRef;
   if (!ref) return undefined;
-  const data = findSecret(context.secrets, ref)?.data.key;
-  const bytes = data === undefined ? undefined : Buffer.from(data, 'base64');
-  if (bytes?.length !== 32) throw failure('ERR_OIDC_SECRET', 'the key of cipherConfig has to have 32 bytes');
-  return new Uint8Array(bytes);
+  const { key = '', [PREVIOUS_KEY_ENTRY]: previous } = findSecret(context.secrets, ref)?.data ?? {};
+  return withPrevious(key, previous).map((each) => {
+    const bytes = Buffer.from(each, 'base64');
+    if (bytes.length !== 32) throw failure('ERR_OIDC_SECRET', 'the key of cipherConfig must have 32 bytes');
+    return new Uint8Array(bytes);
+  });
 }
 
-function stateKeyOf({ context, session, signingKey }: SettingsParts, { secret }: Identified): Uint8Array {
-  const { name, namespace } = SIGNING_KEY_SECRET;
-  const shared = secretText(context.secrets.get(SIGNING_KEY_SECRET), SIGNING_KEY_ENTRY);
-  const pinned =
-    signingKey === undefined
-      ? strongKey(shared, `${SIGNING_KEY_ENTRY} of Secret ${namespace}.${name}`)
-      : strongKey(signingKey, 'signingKey');
-  const known = pinned ?? cipherKeyOf(session, context);
-  if (known !== undefined) return deriveKey(known, 'oidc state');
-  if (secret !== undefined && Buffer.byteLength(secret) >= MIN_SIGNING_KEY_BYTES)
-    return deriveKey(secret, 'oidc state');
-  return deriveKey(context.state('oidc:state-key', randomToken), 'oidc state');
+const PREVIOUS_KEY_ENTRY = 'previous-key';
+
+const withPrevious = <T>(key: T, previous: T | undefined): readonly T[] =>
+  previous === undefined ? [key] : [key, previous];
+
+/** Returns the keys of `state`, the current one first. */
+function stateKeysOf(parts: SettingsParts, { secret }: Identified): readonly Uint8Array[] {
+  const { context, session } = parts;
+  const known = signingKeysOf(parts) ?? cipherKeysOf(session, context);
+  const isLong = secret !== undefined && Buffer.byteLength(secret) >= MIN_SIGNING_KEY_BYTES;
+  const keys = known ?? [isLong ? secret : context.state('oidc:state-key', randomToken)];
+  return keys.map((key) => deriveKey(key, 'oidc state'));
 }
 
-/** Throws `ERR_OIDC_SECRET` for a weak key. */
-function strongKey(key: string | undefined, what: string): string | undefined {
-  const problem = key === undefined ? undefined : signingKeyProblem(key);
+/** Returns the signing keys of the options, or else of the Secret. Throws `ERR_OIDC_SECRET` for a weak one. */
+function signingKeysOf({ context, signingKey }: SettingsParts): readonly string[] | undefined {
+  if (signingKey !== undefined) {
+    const keys = [signingKey].flat();
+    if (keys.length === 0) throw failure('ERR_OIDC_SECRET', 'signingKey is an empty list');
+    return keys.map((key) => strongKey(key, 'signingKey'));
+  }
+  const secret = context.secrets.get(SIGNING_KEY_SECRET);
+  const [current, previous] = [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].map((entry) => {
+    const key = secretText(secret, entry);
+    const { namespace, name } = SIGNING_KEY_SECRET;
+    return key === undefined ? undefined : strongKey(key, `${entry} of Secret ${namespace}.${name}`);
+  });
+  return current === undefined ? undefined : withPrevious(current, previous);
+}
+
+/** Returns the key. Throws `ERR_OIDC_SECRET` for a weak one. */
+function strongKey(key: string, what: string): string {
+  const problem = signingKeyProblem(key);
   if (problem) throw failure('ERR_OIDC_SECRET', `${what} ${problem}`);
   return key;
 }

@@ -77,7 +77,10 @@ const fields = block(
       }),
       'Stores tokens in Redis.',
     ),
-    cipherConfig: of(block({ keyRef: ref('Secret with a key of 32 bytes.') }), 'Encrypts cookie values.'),
+    cipherConfig: of(
+      block({ keyRef: ref('Secret with a `key` of 32 bytes, and a `previous-key` while the key is replaced.') }),
+      'Encrypts cookie values.',
+    ),
   },
   { oneOf: [{ members: ['cookie', 'redis'] }] },
 );

@@ -35,6 +35,18 @@ export function unseal(key: Uint8Array, purpose: string, sealed: string): string
   }
 }
 
+/**
+ * Returns the plaintext that the first matching key opens; `undefined` if none does. For the replacement of a key: the first one
+ * seals, and the others open what they sealed before.
+ */
+export function unsealWith(keys: readonly Uint8Array[], purpose: string, sealed: string): string | undefined {
+  for (const key of keys) {
+    const text = unseal(key, purpose, sealed);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
 /** Derives 32 bytes for one use from a secret with at least 32 bytes of randomness (HKDF-SHA-256). `use` names package and use, e.g. `oidc state`. */
 export function deriveKey(secret: string | Uint8Array, use: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', `edge-gateway ${use}`, 32));

@@ -3,6 +3,8 @@ export const SIGNING_KEY_SECRET = { name: 'extauth-signing-key', namespace: 'gw-
 
 /** The entry of that Secret. */
 export const SIGNING_KEY_ENTRY = 'signing-key';
+/** The entry with the other key that is accepted while `signing-key` is replaced. */
+export const PREVIOUS_SIGNING_KEY_ENTRY = 'previous-signing-key';
 /** Minimum length of a signing key in bytes. */
 export const MIN_SIGNING_KEY_BYTES = 32;
 

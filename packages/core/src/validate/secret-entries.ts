@@ -1,6 +1,11 @@
 import type { Resource } from '../resource.ts';
 import type { SecretSpec } from '../schema/secret.ts';
-import { SIGNING_KEY_ENTRY, SIGNING_KEY_SECRET, signingKeyProblem } from '../security/signing-key.ts';
+import {
+  PREVIOUS_SIGNING_KEY_ENTRY,
+  SIGNING_KEY_ENTRY,
+  SIGNING_KEY_SECRET,
+  signingKeyProblem,
+} from '../security/signing-key.ts';
 import type { Finding } from './finding.ts';
 
 /** Length of the key that cookies are encrypted with, in bytes. */
@@ -20,16 +25,16 @@ export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): 
   return message === undefined ? [] : [{ code: 'INVALID_SECRET', path: ['type'], message, severity: 'warning' }];
 }
 
-/** Warns about a weak shared signing key: logins that would use it are rejected. */
+/** Warns about weak shared signing keys: logins that would use them are rejected. */
 export function checkSigningKey({ data = {} }: SecretSpec, { metadata }: Pick<Resource, 'metadata'>): Finding[] {
   const { name, namespace } = SIGNING_KEY_SECRET;
-  const key = data[SIGNING_KEY_ENTRY];
-  if (key === undefined || metadata.name !== name || metadata.namespace !== namespace) return [];
-  const problem = signingKeyProblem(Buffer.from(key, 'base64'));
-  const path = ['data', SIGNING_KEY_ENTRY];
-  return problem === undefined
-    ? []
-    : [{ code: 'INVALID_SECRET', path, message: `${SIGNING_KEY_ENTRY} ${problem}`, severity: 'warning' }];
+  if (metadata.name !== name || metadata.namespace !== namespace) return [];
+  return [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].flatMap((entry): Finding[] => {
+    const key = data[entry];
+    const problem = key === undefined ? undefined : signingKeyProblem(Buffer.from(key, 'base64'));
+    if (problem === undefined) return [];
+    return [{ code: 'INVALID_SECRET', path: ['data', entry], message: `${entry} ${problem}`, severity: 'warning' }];
+  });
 }
 
 function entryProblem(type: string, data: Readonly<Record<string, string>>): string | undefined {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { deriveKey, digest, keyedDigest, randomToken, seal, unseal } from '../../src/security/seal.ts';
+import { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from '../../src/security/seal.ts';
 
 describe('seal', () => {
   const key = new Uint8Array(32).fill(7);
@@ -32,6 +32,14 @@ describe('seal', () => {
     );
     expect(digest('abc')).to.equal('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
     expect(keyedDigest(key, 'abc')).to.equal('En2kztaoObj2EYvCRGhNJmPnDLX_Ct7vyonX501aBSU');
+  });
+
+  it('opens what any of several keys sealed', () => {
+    const other = new Uint8Array(32).fill(9);
+    expect(unsealWith([other, key], 'a', sealed)).to.equal('text');
+    for (const keys of [[], [other], [other, new Uint8Array(32)]])
+      expect(unsealWith(keys, 'a', sealed)).to.equal(undefined);
+    expect(unsealWith([other, key], 'b', sealed)).to.equal(undefined);
   });
 
   it('derives a different key for another use', () => {

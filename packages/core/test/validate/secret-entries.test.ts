@@ -18,6 +18,15 @@ describe('the shared signing key', () => {
     expect(warningsOf(`data: { signing-key: ${Buffer.alloc(31).toString('base64')} }`)[0]).to.match(/^warning 4 /);
   });
 
+  it('causes a warning if the previous key can be guessed', () => {
+    const good = Buffer.alloc(32).toString('base64');
+    const [warning = '', ...others] = warningsOf(
+      `data: { signing-key: ${good}, previous-signing-key: ${good.slice(4)} }`,
+    );
+    expect(others).to.deep.equal([]);
+    expect(warning).to.match(/^warning 4 previous-signing-key has 29 bytes/);
+  });
+
   it('is valid with 32 bytes, and no signing key under another name', () => {
     expect(warningsOf(`data: { signing-key: ${Buffer.alloc(32).toString('base64')} }`)).to.deep.equal([]);
     expect(warningsOf('stringData: { signing-key: hunter2 }', 'other')).to.deep.equal([]);

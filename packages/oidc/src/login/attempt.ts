@@ -1,5 +1,4 @@
-import { EncryptJWT, jwtDecrypt } from 'jose';
-import { digest, hostPrefix, keyedDigest, randomToken, type AuthRequest } from '@edge-gateway/core';
+import { digest, hostPrefix, keyedDigest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
 import { loginMark } from '../session/cookie-names.ts';
 import type { LoginSettings } from '../settings.ts';
@@ -26,33 +25,45 @@ function kindOf({ cookie }: LoginSettings): { readonly prefix: string; readonly 
   return { prefix: hostPrefix(attributes) || (cookie.secure ? '__Secure-' : ''), attributes };
 }
 
-function derived(settings: LoginSettings, secret: string): { readonly nonce: string; readonly verifier: string } {
-  const { stateKey, id } = settings;
-  const of = (use: string): string => keyedDigest(stateKey, JSON.stringify([use, id, secret]));
+/** Nonce and PKCE verifier follow from the secret in the browser's cookie and the key of the state. */
+function derived(key: Uint8Array, id: string, secret: string): { readonly nonce: string; readonly verifier: string } {
+  const of = (use: string): string => keyedDigest(key, JSON.stringify([use, id, secret]));
   return { nonce: of('nonce'), verifier: of('verifier') };
 }
 
+/** The content of a `state`. */
+interface State {
+  readonly cookieName: string;
+  /** Digest of the secret in that cookie. */
+  readonly secret: string;
+  readonly target: string;
+  readonly round: number;
+  /** Milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
+const purposeOf = (id: string): string => `oidc state ${id}`;
+
 /** Begins a login: the attempt, its `state`, and the cookies to set (and those of the oldest attempts to forget). */
-export async function beginAttempt(
+export function beginAttempt(
   request: AuthRequest,
   settings: LoginSettings,
   aim: { readonly target: string; readonly round: number; readonly now: number },
-): Promise<{ readonly attempt: Attempt; readonly state: string; readonly cookies: readonly string[] }> {
+): { readonly attempt: Attempt; readonly state: string; readonly cookies: readonly string[] } {
   const { prefix, attributes } = kindOf(settings);
   const secret = randomToken();
   const seconds = Math.floor(aim.now / 1000);
   const stem = `${prefix}login_${loginMark(settings.id)}_`;
   const cookieName = `${stem}${seconds.toString(36)}_${randomToken().slice(0, 8)}`;
-  const state = await new EncryptJWT({ c: cookieName, b: digest(secret), t: aim.target, r: aim.round })
-    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-    .setIssuer(settings.id)
-    .setExpirationTime(seconds + LIFETIME_SECONDS)
-    .encrypt(settings.stateKey);
+  const { target, round, now } = aim;
+  const [key] = settings.stateKeys as [Uint8Array];
+  const content: State = { cookieName, secret: digest(secret), target, round, endsAt: now + LIFETIME_SECONDS * 1000 };
+  const state = seal(key, purposeOf(settings.id), JSON.stringify(content));
   // By their age.
   const open = [...cookiesOf(request).keys()].filter((name) => name.startsWith(stem)).toSorted();
   const surplus = open.slice(0, Math.max(0, open.length + 1 - MAX_ATTEMPTS));
   return {
-    attempt: { cookieName, target: aim.target, round: aim.round, ...derived(settings, secret) },
+    attempt: { cookieName, target, round, ...derived(key, settings.id, secret) },
     state,
     cookies: [...surplus.map((name) => clearCookie(name, attributes)), setCookie(cookieName, secret, attributes)],
   };
@@ -65,23 +76,30 @@ export interface Resumed {
 }
 
 /** Reads a `state`; `undefined` when it is not one of ours, for another login, or too old. */
-export async function resumeAttempt(
+export function resumeAttempt(
   request: AuthRequest,
   settings: LoginSettings,
   given: { readonly state: string; readonly now: number },
-): Promise<Resumed | undefined> {
-  const options = {
-    issuer: settings.id,
-    currentDate: new Date(given.now),
-    keyManagementAlgorithms: ['dir'],
-    contentEncryptionAlgorithms: ['A256GCM'],
-  };
-  const opened = await jwtDecrypt(given.state, settings.stateKey, options).catch(() => undefined);
-  if (!opened) return undefined;
-  const { c, b, t, r } = opened.payload as { c: string; b: string; t: string; r: number };
-  const secret = cookiesOf(request).get(c);
-  const bound = secret !== undefined && digest(secret) === b;
-  return { target: t, bound: bound ? { cookieName: c, target: t, round: r, ...derived(settings, secret) } : undefined };
+): Resumed | undefined {
+  for (const key of settings.stateKeys) {
+    const text = unseal(key, purposeOf(settings.id), given.state);
+    if (text === undefined) continue;
+    const state = JSON.parse(text) as State;
+    return given.now < state.endsAt
+      ? resumed(request, state, (secret) => derived(key, settings.id, secret))
+      : undefined;
+  }
+  return undefined;
+}
+
+function resumed(
+  request: AuthRequest,
+  { cookieName, secret: expected, target, round }: State,
+  derive: (secret: string) => ReturnType<typeof derived>,
+): Resumed {
+  const secret = cookiesOf(request).get(cookieName);
+  const isBound = secret !== undefined && digest(secret) === expected;
+  return { target, bound: isBound ? { cookieName, target, round, ...derive(secret) } : undefined };
 }
 
 /** The cookie that ends an attempt. */

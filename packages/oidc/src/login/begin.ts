@@ -16,7 +16,7 @@ export async function begin(login: Login, request: AuthRequest): Promise<AuthDen
   const round = roundsOf(request, settings);
   const target = targetOf(request, settings);
   if (round >= MAX_ROUNDS) return loopPage(target, forgetRounds(settings));
-  const { attempt, state, cookies } = await beginAttempt(request, settings, { target, round, now: login.now() });
+  const { attempt, state, cookies } = beginAttempt(request, settings, { target, round, now: login.now() });
   await warnOnce(login);
   const url = await login.client.authorizationUrl({
     ...extraParameters(block, 'authEndpointQueryParams', request),

@@ -20,7 +20,7 @@ export async function callback(login: Login, request: AuthRequest): Promise<Auth
   const again = login.settings.appUrl.href;
   if (request.method !== 'GET' || ONCE.some((name) => url.searchParams.getAll(name).length > 1))
     return failed('the callback is not well-formed', again);
-  const resumed = await resumeAttempt(request, login.settings, { state, now: login.now() });
+  const resumed = resumeAttempt(request, login.settings, { state, now: login.now() });
   if (!resumed) return failed('the state is unknown, or too old', again);
   const { bound, target } = resumed;
   if (!bound) return failed('the state is not of this browser, or was used', target);

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { digest, keyedDigest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
+import { digest, keyedDigest, randomToken, seal, unsealWith, type AuthRequest } from '@edge-gateway/core';
 import {
   clearCookie,
   heldNames,
@@ -19,10 +19,13 @@ export interface CookieKeeperOptions {
   readonly attributes: CookieAttributes;
   /** Sessions of one client never open for another, also where both have the same key. */
   readonly client: string;
-  /** Encrypts the values. Without it the tokens are readable, and `check` decides whether they are the provider's. */
-  readonly cipherKey: Uint8Array | undefined;
-  /** Key of the MAC that binds unencrypted cookies of one login to each other. */
-  readonly macKey: Uint8Array;
+  /**
+   * Encrypt the values: the first key seals, all of them open. Without them the tokens are readable, and `check` decides
+   * whether they are the provider's.
+   */
+  readonly cipherKeys: readonly Uint8Array[] | undefined;
+  /** Keys of the MAC that binds unencrypted cookies of one login to each other: the first signs, all of them verify. */
+  readonly macKeys: readonly Uint8Array[];
   /** Missing: copies of cookies work after a logout. */
   readonly denyList?: DenyList | undefined;
   /** Rejects for tokens that the provider did not sign for this client. */
@@ -56,15 +59,15 @@ const LOGIN_LENGTH = 12;
  * them: a single token, which upstreams, logs and other clients may have seen, is not a session, nor is a mix of two logins.
  */
 export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper {
-  const { attributes, cipherKey } = options;
+  const { attributes, cipherKeys, macKeys } = options;
   const nameOf = (part: Part): string => tokenCookieName(options.keyPrefix, part);
   const macName = macCookieName(options.keyPrefix, attributes);
 
   const purposeOf = (part: Part): string => `${options.client} ${nameOf(part)}`;
 
-  function macOf(login: string, part: Part, token: string | undefined): string {
+  function macOf(key: Uint8Array, login: string, part: Part, token: string | undefined): string {
     if (token === undefined) return '';
-    return keyedDigest(options.macKey, JSON.stringify([options.client, nameOf(part), login, token]));
+    return keyedDigest(key, JSON.stringify([options.client, nameOf(part), login, token]));
   }
 
   function write(request: AuthRequest, session: Session, login: string): readonly string[] {
@@ -76,7 +79,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
       const token = session[part];
       if (token === undefined || (part === 'refreshToken' && !options.allowRefreshing)) continue;
       kept[part] = token;
-      const value = cipherKey ? seal(cipherKey, purposeOf(part), `${login}${token}`) : token;
+      const value = cipherKeys ? seal(cipherKeys[0]!, purposeOf(part), `${login}${token}`) : token;
       const chunks = splitValue(nameOf(part), value);
       if (!chunks) throw tooLarge();
       const maxAgeSeconds = lifetime(part, session);
@@ -86,8 +89,8 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
         written.push(setCookie(name, chunk, { ...attributes, maxAgeSeconds }));
       }
     }
-    if (!cipherKey) {
-      const mac = [login, ...PARTS.map((part) => macOf(login, part, kept[part]))].join('.');
+    if (!cipherKeys) {
+      const mac = [login, ...PARTS.map((part) => macOf(macKeys[0]!, login, part, kept[part]))].join('.');
       used.add(macName);
       size += macName.length + mac.length;
       written.push(setCookie(macName, mac, attributes));
@@ -114,11 +117,11 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
   function read(cookies: ReadonlyMap<string, string>): Found | undefined {
     const values = PARTS.map((part) => [part, joinValue(nameOf(part), cookies)] as const);
     const present = values.filter((each): each is [Part, string] => each[1] !== undefined);
-    return cipherKey ? readSealed(cipherKey, present) : readSigned(cookies.get(macName), present);
+    return cipherKeys ? readSealed(cipherKeys, present) : readSigned(cookies.get(macName), present);
   }
 
-  function readSealed(key: Uint8Array, values: readonly (readonly [Part, string])[]): Found | undefined {
-    const texts = values.map(([part, value]) => [part, unseal(key, purposeOf(part), value)] as const);
+  function readSealed(keys: readonly Uint8Array[], values: readonly (readonly [Part, string])[]): Found | undefined {
+    const texts = values.map(([part, value]) => [part, unsealWith(keys, purposeOf(part), value)] as const);
     const opened = texts.filter((each): each is [Part, string] => each[1] !== undefined);
     const [login, ...others] = new Set(opened.map(([, text]) => text.slice(0, LOGIN_LENGTH)));
     if (login === undefined || others.length > 0) return undefined;
@@ -127,8 +130,8 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
 
   function readSigned(mac: string | undefined, values: readonly (readonly [Part, string])[]): Found | undefined {
     const [login = '', ...macs] = (mac ?? '').split('.');
-    const isGenuine = values.every(([part, token]) =>
-      isEqual(macs[PARTS.indexOf(part)] ?? '', macOf(login, part, token)),
+    const isGenuine = macKeys.some((key) =>
+      values.every(([part, token]) => isEqual(macs[PARTS.indexOf(part)] ?? '', macOf(key, login, part, token))),
     );
     return login !== '' && values.length > 0 && isGenuine ? { login, tokens: Object.fromEntries(values) } : undefined;
   }
@@ -145,7 +148,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
     // Browsers drop the cookie of an access token that has ended.
     const accessEndsAt = accessToken ? endOf(accessToken) : 0;
     const session = { idToken, accessToken, refreshToken, idEndsAt: endOf(idToken), accessEndsAt };
-    const genuine = cipherKey
+    const genuine = cipherKeys
       ? true
       : await options
           .check(session)

@@ -1,7 +1,7 @@
 import type { Store } from 'express-session';
 import { deriveKey, parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { cipherKeyOf, type LoginSettings } from '../settings.ts';
+import { cipherKeysOf, type LoginSettings } from '../settings.ts';
 import { handleCookieName } from './cookie-names.ts';
 import { createLocalDenyList, createRedisDenyList, type DenyList } from './deny-list.ts';
 import { createCookieKeeper } from './cookie-keeper.ts';
@@ -47,11 +47,11 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
       keyPrefix: block.cookie?.keyPrefix,
       attributes: settings.cookie,
       client,
-      macKey: deriveKey(settings.stateKey, 'oidc token mac'),
+      macKeys: derived(settings.stateKeys, 'oidc token mac'),
       denyList: denyListOf(parts),
       // Nobody can tell a token of plain OAuth 2 from one that a browser made up.
-      cipherKey:
-        cipherKeyOf(block, context) ?? (parts.openid ? undefined : deriveKey(settings.stateKey, 'oidc cookies')),
+      cipherKeys:
+        cipherKeysOf(block, context) ?? (parts.openid ? undefined : derived(settings.stateKeys, 'oidc cookies')),
       check: parts.check,
       needsIdToken: parts.openid,
       allowRefreshing: renewalOf(parts).allowRefreshing,
@@ -65,6 +65,10 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
     client,
     now: context.now,
   });
+}
+
+function derived(keys: readonly Uint8Array[], use: string): readonly Uint8Array[] {
+  return keys.map((key) => deriveKey(key, use));
 }
 
 function denyListOf({ context, session: { cookie }, settings }: KeeperParts): DenyList | undefined {
