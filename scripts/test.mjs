@@ -2,6 +2,7 @@
 // Ends with one line: N passed, N failed.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,6 +12,14 @@ const only = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
 /** How long mocha may take to end after its counts. */
 const LINGER_MS = 60_000;
 const totals = { passed: 0, failed: 0, skipped: 0 };
+/** Stops of the mocha processes, which run in process groups of their own. */
+const running = new Set();
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    for (const stop of running) stop();
+    process.exit(1);
+  });
+}
 
 /** Checks that are one command each. */
 const CHECKS = [
@@ -25,17 +34,26 @@ function check(name, [command, ...args]) {
   totals[done.status === 0 ? 'passed' : 'failed']++;
 }
 
-/** Runs mocha and reads its closing counts; a run that ends without them counts as one failure. */
-function mocha(args) {
+/**
+ * Runs mocha and reads its closing counts; a run that ends without them counts as one failure.
+ * Its output is printed once `turn` has resolved, so that two runs do not mix.
+ */
+function mocha(args, turn = Promise.resolve()) {
   return new Promise((resolve) => {
     const child = spawn('mocha', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
     const stop = () => process.kill(-child.pid, 'SIGKILL');
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (stop(), process.exit(1)));
+    running.add(stop);
     let seen = '';
     let overdue;
     let lingered = false;
+    let held = [];
+    void turn.then(() => {
+      for (const chunk of held) process.stdout.write(chunk);
+      held = undefined;
+    });
     child.stdout.on('data', (chunk) => {
-      process.stdout.write(chunk);
+      if (held) held.push(chunk);
+      else process.stdout.write(chunk);
       seen = (seen + chunk).slice(-200_000);
       if (!/^\s+\d+ (passing|failing)/m.test(seen)) return;
       overdue ??= setTimeout(() => {
@@ -45,6 +63,7 @@ function mocha(args) {
       }, LINGER_MS);
     });
     child.on('close', (code) => {
+      running.delete(stop);
       clearTimeout(overdue);
       const count = (word) => Number(seen.match(new RegExp(`^\\s+(\\d+) ${word}`, 'm'))?.[1] ?? 0);
       totals.passed += count('passing');
@@ -56,12 +75,21 @@ function mocha(args) {
   });
 }
 
-const suites = (ending) =>
-  ['packages', 'apps'].map((dir) => `${dir}/*/test/**/*.${ending}`).concat(`test/**/*.${ending}`);
+/** Two halves that need about the same time; only the second one uses fixed ports. */
+const HALVES = [['packages/*/test/**/*.test.ts'], ['apps/*/test/**/*.test.ts', 'test/**/*.test.ts']];
+
+/** Runs both halves at the same time if the machine has two cores: most tests wait more than they compute. */
+async function runAll() {
+  if (availableParallelism() < 2) return mocha(HALVES.flat());
+  const first = mocha(HALVES[0]);
+  await Promise.all([first, mocha(HALVES[1], first)]);
+}
 
 if (!e2e && only.length === 0) for (const [name, command] of CHECKS) check(name, command);
-if (e2e) await mocha(['--timeout', '600000', ...(only.length ? only : suites('e2e.ts'))]);
-else await mocha(only.length ? only : suites('test.ts'));
+const E2E = ['packages/*/test/**/*.e2e.ts', 'apps/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts'];
+if (e2e) await mocha(['--timeout', '600000', ...(only.length ? only : E2E)]);
+else if (only.length) await mocha(only);
+else await runAll();
 
 const skipped = totals.skipped ? `, ${totals.skipped} skipped` : '';
 const summary = `${totals.passed} passed, ${totals.failed} failed${skipped}`;

@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
+/** apt fails at once if another process holds its lock; test processes take turns by this one. */
+const LOCK = join(tmpdir(), 'edge-gateway-apt.lock');
 let updated: Promise<unknown> | undefined;
 
-/** Where a program is; `undefined` when it is not on the path. */
+/** Returns the path of a program, `undefined` if it is not on the `PATH`. */
 export function findProgram(name: string): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter);
   return directories
@@ -22,26 +25,27 @@ export function findProgram(name: string): string | undefined {
     });
 }
 
+function apt(args: readonly string[]): Promise<unknown> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return run('flock', [LOCK, 'apt-get', ...args], { timeout: INSTALL_TIMEOUT_MS, env });
+}
+
 /**
- * Gives the path of a program, after installing its Debian package where it is missing. Throws where that is not
- * possible; a test that can go without says so with `skipWithout`.
+ * Returns the path of a program, after installing its Debian package if it is missing. Throws if that is impossible;
+ * tests that can be skipped use `skipWithout`.
  */
 export async function installed(program: string, packageName = program): Promise<string> {
   const found = findProgram(program);
   if (found) return found;
-  updated ??= run('apt-get', ['update', '-qq'], { timeout: INSTALL_TIMEOUT_MS });
+  updated ??= apt(['update', '-qq']);
   await updated;
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', packageName], {
-    timeout: INSTALL_TIMEOUT_MS,
-    env,
-  });
+  await apt(['install', '-y', '-qq', '--no-install-recommends', packageName]);
   const path = findProgram(program);
   if (!path) throw new Error(`${packageName} is installed but has no ${program}`);
   return path;
 }
 
-/** Skips a suite, with its reason printed, where a program neither is there nor can be installed. */
+/** Skips a suite and prints the reason if a program is missing and cannot be installed. */
 export async function skipWithout(test: Mocha.Context, program: string, packageName = program): Promise<string> {
   test.timeout(INSTALL_TIMEOUT_MS);
   try {
