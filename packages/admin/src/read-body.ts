@@ -1,3 +1,4 @@
+import { readBody as readBytes } from '@edge-gateway/core';
 import type { RequestHandler } from 'express';
 import { adminError } from './error-codes.ts';
 
@@ -6,23 +7,14 @@ import { adminError } from './error-codes.ts';
  * rest of one that is too large. Errors: `ERR_ADMIN_BODY_TOO_LARGE`, `ERR_ADMIN_ENCODING_REFUSED`.
  */
 export function readBody(limitBytes: number): RequestHandler {
-  return function adminReadBody(req, _res, next) {
-    const { 'content-encoding': encoding = 'identity', 'content-length': length = '0' } = req.headers;
+  return async function adminReadBody(req, _res, next) {
+    const { 'content-encoding': encoding = 'identity' } = req.headers;
     if (encoding.toLowerCase() !== 'identity') return next(adminError('ERR_ADMIN_ENCODING_REFUSED', CLOSE));
-    if (Number(length) > limitBytes) return next(adminError('ERR_ADMIN_BODY_TOO_LARGE', CLOSE));
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    req.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= limitBytes) return;
-      req.removeAllListeners('data').removeAllListeners('end').pause();
-      next(adminError('ERR_ADMIN_BODY_TOO_LARGE', CLOSE));
-    });
-    req.on('end', () => {
-      req.body = Buffer.concat(chunks).toString('utf8');
-      next();
-    });
+    const bytes = await readBytes(req, limitBytes).catch(() => 'gone' as const);
+    if (bytes === 'gone') return;
+    if (!bytes) return next(adminError('ERR_ADMIN_BODY_TOO_LARGE', CLOSE));
+    req.body = bytes.toString('utf8');
+    next();
   };
 }
 

@@ -75,6 +75,7 @@ export {
 } from './metrics.ts';
 export { formatIssue, formatPath, groupByCause, issueData, type FieldPath, type Issue } from './parse/issue.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
+export { readBody } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './parsed-body.ts';
 export { RegexError, compileRegex, type Regex } from './regex.ts';
 export { compileRetries, type RetryPolicy } from './retry-policy.ts';

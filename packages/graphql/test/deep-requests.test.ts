@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { graphqlApi } from '../src/middleware.ts';
-import { MAX_JSON_DEPTH } from '../src/http/graphql-request.ts';
+import { MAX_REQUEST_DEPTH } from '../src/api/json.ts';
 import { serveHandler, type TestServer } from './servers.ts';
 
 const QUERY = 'query ($x: JSON) { any(x: $x) }';
@@ -33,8 +33,8 @@ describe('variables nested too deep', () => {
 
   it('in a query string are refused with 400', async () => {
     const get = (depth: number) => fetch(`${front.url}/?query=${encodeURIComponent(QUERY)}&variables=${nested(depth)}`);
-    expect((await get(MAX_JSON_DEPTH)).status).to.equal(200);
-    expect((await get(MAX_JSON_DEPTH + 1)).status).to.equal(400);
+    expect((await get(MAX_REQUEST_DEPTH)).status).to.equal(200);
+    expect((await get(MAX_REQUEST_DEPTH + 1)).status).to.equal(400);
     expect((await get(6000)).status).to.equal(400);
   });
 
@@ -45,8 +45,8 @@ describe('variables nested too deep', () => {
         headers: { 'content-type': 'application/json' },
         body: `{"query":${JSON.stringify(QUERY)},"variables":${nested(depth)}}`,
       });
-    expect((await send(MAX_JSON_DEPTH - 1)).status).to.equal(200);
-    expect((await send(MAX_JSON_DEPTH)).status).to.equal(400);
+    expect((await send(MAX_REQUEST_DEPTH - 1)).status).to.equal(200);
+    expect((await send(MAX_REQUEST_DEPTH)).status).to.equal(400);
     expect((await send(40_000)).status).to.equal(400);
   });
 });

@@ -20,7 +20,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import { isDeeper } from '../api/json-depth.ts';
+import { isDeeper } from '../api/json.ts';
 import { shownFailure } from '../api/field-failure.ts';
 import { Located, note, nonNullViolation } from './errors.ts';
 import { completeFields } from './execute.ts';

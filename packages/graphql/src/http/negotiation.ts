@@ -1,4 +1,78 @@
 import type { ServerResponse } from 'node:http';
+import type { Refusal } from '../api/refusal.ts';
+import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
+
+/** Media types of results, the preferred one first. */
+export const RESPONSE_TYPES = ['application/graphql-response+json', 'application/json'] as const;
+export type ResponseType = (typeof RESPONSE_TYPES)[number];
+
+/** How a client wants its result. */
+export interface Wanted {
+  readonly type: ResponseType;
+  /**
+   * The client asked for `application/json` by name. Then a request that reached the schema answers 200 whatever is wrong
+   * with it, as clients of that type expect (GraphQL over HTTP, section 6.4.1).
+   */
+  readonly lenient: boolean;
+}
+
+/**
+ * Chooses the media type by `Accept`: the first acceptable one with the highest quality. Without the header, and for
+ * wildcards, `application/json`. `undefined` when nothing fits.
+ */
+export function wantedType(accept: string | undefined): Wanted | undefined {
+  if (accept === undefined || accept.trim() === '') return { type: 'application/json', lenient: false };
+  let best: Wanted | undefined;
+  let bestQuality = 0;
+  for (const part of accept.toLowerCase().split(',', 64)) {
+    const [range = '', ...parameters] = part.split(';').map((each) => each.trim());
+    const quality = qualityOf(parameters);
+    const wanted = rangeType(range);
+    if (!wanted || quality <= bestQuality || !isUtf8(parameters)) continue;
+    best = wanted;
+    bestQuality = quality;
+  }
+  return best;
+}
+
+function rangeType(range: string): Wanted | undefined {
+  if (range === 'application/json') return { type: range, lenient: true };
+  if (range === 'application/graphql-response+json') return { type: range, lenient: false };
+  return range === '*/*' || range === 'application/*' ? { type: 'application/json', lenient: false } : undefined;
+}
+
+function qualityOf(parameters: readonly string[]): number {
+  const written = parameters.find((each) => each.startsWith('q='))?.slice(2);
+  const quality = written === undefined ? 1 : Number(written);
+  return quality >= 0 && quality <= 1 ? quality : 0;
+}
+
+function isUtf8(parameters: readonly string[]): boolean {
+  const charset = parameters.find((each) => each.startsWith('charset='))?.slice('charset='.length);
+  return charset === undefined || /^"?utf-?8"?$/.test(charset);
+}
+
+/** Codes of requests that were understood as HTTP and JSON, so that lenient clients get their answer with 200. */
+const UNDERSTOOD: ReadonlySet<GraphQLErrorCode> = new Set([
+  'ERR_GRAPHQL_DOCUMENT',
+  'ERR_GRAPHQL_VARIABLES',
+  'ERR_GRAPHQL_PERSISTED_QUERY_NOT_FOUND',
+]);
+
+/** The HTTP status of a refusal for this client. */
+export function statusOf({ code }: Refusal, { lenient }: Wanted): number {
+  return lenient && UNDERSTOOD.has(code) ? 200 : ERROR_CODES[code].status;
+}
+
+/** True for the content types of a GraphQL request. What a form can send without asking (CSRF) is not among them. */
+export function isRequestType(header: string | undefined): boolean {
+  if (header === 'application/json') return true;
+  const [type = '', ...parameters] = (header ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((each) => each.trim());
+  return type === 'application/json' && isUtf8(parameters);
+}
 
 /** Returns `Vary` of a negotiated response, with the values that earlier middleware has set. */
 export function varyByAccept(res: ServerResponse): string {

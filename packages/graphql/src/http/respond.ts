@@ -1,24 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, GatewayError, type ActionExchange, type Facts, type Next, type Responder } from '@edge-gateway/core';
 import type { Answer, Answerer, Asked } from './answer.ts';
-import { isDeeper } from '../api/json-depth.ts';
+import { isDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import {
-  isRequestType,
-  MAX_JSON_DEPTH,
   requestFromQuery,
   postedText,
   postedValue,
   tooDeep,
-  wantedType,
   type GraphQLRequest,
   type Posted,
-  type Wanted,
 } from './graphql-request.ts';
 import { carriesIdentity } from './identity.ts';
 import type { Limits } from '../api/limits.ts';
-import { varyByAccept } from './negotiation.ts';
-import { readBody } from './read-body.ts';
+import { isRequestType, varyByAccept, wantedType, type Wanted } from './negotiation.ts';
+import { readText } from './read-text.ts';
 import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
 import { createDeparture, type Departure } from '../subscriptions/drain.ts';
 import { sendEvents, startEvents, wantsEvents } from '../subscriptions/send-events.ts';
@@ -140,7 +136,7 @@ async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Pro
     return refusal('ERR_GRAPHQL_CONTENT_TYPE', 'A body is sent without content-encoding.');
   }
   if (req.readableDidRead || req.readableEnded) return parsedBefore(req, limits);
-  const text = await readBody(req, limits.maxBodyBytes);
+  const text = await readText(req, limits.maxBodyBytes);
   return typeof text === 'string' ? postedText(text, limits.maxBatchSize) : text;
 }
 
@@ -153,7 +149,7 @@ function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): Posted | 
   }
   if (Buffer.isBuffer(body)) return postedText(body.toString('utf8'), maxBatchSize);
   if (typeof body === 'string') return postedText(body, maxBatchSize);
-  if (typeof body === 'object' && body !== null && isDeeper(body, MAX_JSON_DEPTH)) return tooDeep();
+  if (typeof body === 'object' && body !== null && isDeeper(body, MAX_REQUEST_DEPTH)) return tooDeep();
   return postedValue(body, maxBatchSize);
 }
 

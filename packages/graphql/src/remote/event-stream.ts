@@ -1,8 +1,8 @@
 import type { UpstreamAnswer } from '@edge-gateway/core';
 import type { ApiResult } from '../api/executable-api.ts';
-import { isDeeperThan } from '../http/graphql-request.ts';
+import { isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
 import { createEventReader, type StreamEvent } from '../subscriptions/event-reader.ts';
-import { MAX_RESULT_DEPTH, readRemoteAnswer, readResult } from './remote-answer.ts';
+import { readRemoteAnswer, readResult } from './remote-answer.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 
 /** Head of an answer whose body comes piece by piece. */
@@ -63,7 +63,7 @@ function createReading(stream: Stream) {
       reading.finished = true;
       ended.abort();
     } else if (event === 'next' || event === 'message') {
-      if (isDeeperThan(data, MAX_RESULT_DEPTH)) throw new Error('an event is nested too deep');
+      if (isTextDeeper(data, MAX_RESULT_DEPTH)) throw new Error('an event is nested too deep');
       stream.push(readResult(JSON.parse(data)), data.length);
     }
   }

@@ -1,7 +1,7 @@
 import type { UpstreamAnswer } from '@edge-gateway/core';
 import type { ApiResult, ResultError } from '../api/executable-api.ts';
 import { FieldFailure } from '../api/field-failure.ts';
-import { isDeeperThan } from '../http/graphql-request.ts';
+import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
 
 /**
  * Reads the answer of a GraphQL server. A result with `data` or `errors` is one whatever its status. Throws a `FieldFailure` for
@@ -17,14 +17,11 @@ export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAns
 function parse(body: Buffer): unknown {
   try {
     const text = body.toString('utf8');
-    return isDeeperThan(text, MAX_RESULT_DEPTH) ? undefined : JSON.parse(text);
+    return isTextDeeper(text, MAX_RESULT_DEPTH) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }
 }
-
-/** Deepest nesting of one result: what is deeper cannot be written again. */
-export const MAX_RESULT_DEPTH = 1000;
 
 /** One result of a stream. Throws a `FieldFailure` for what is none. */
 export function readResult(value: unknown): ApiResult {
@@ -57,8 +54,4 @@ function errorOf(error: unknown): ResultError {
     ...(Array.isArray(locations) && { locations: locations as ResultError['locations'] }),
     ...(isRecord(extensions) && { extensions }),
   };
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

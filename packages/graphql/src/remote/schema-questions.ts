@@ -13,8 +13,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { ApiResult, Operation, OperationRequest, ResultError } from '../api/executable-api.ts';
+import { isRecord } from '../api/json.ts';
 import { documentError } from '../document/documents.ts';
-import { isRecord } from './remote-answer.ts';
 
 /** An operation split into introspection and the rest. */
 interface Split {

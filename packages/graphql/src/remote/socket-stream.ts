@@ -3,9 +3,9 @@ import type { UpstreamConnection } from '@edge-gateway/core';
 import { createClient, GRAPHQL_TRANSPORT_WS_PROTOCOL, type SubscribePayload } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { FieldFailure } from '../api/field-failure.ts';
-import { isDeeperThan } from '../http/graphql-request.ts';
+import { isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
 import { keepAlive } from '../subscriptions/keep-alive.ts';
-import { MAX_RESULT_DEPTH, readResult, resultOf } from './remote-answer.ts';
+import { readResult, resultOf } from './remote-answer.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 
 /** How to reach a server, and what to ask. */
@@ -69,7 +69,7 @@ function converse(stream: Stream, conversation: Conversation): Promise<void> {
   webSocket.once('open', () => keepAlive(webSocket, pingIntervalMs));
   webSocket.on('message', (data: Buffer) => {
     state.bytes = data.length;
-    state.deep = isDeeperThan(String(data), MAX_RESULT_DEPTH);
+    state.deep = isTextDeeper(String(data), MAX_RESULT_DEPTH);
   });
   const timer = setTimeout(() => {
     state.late = true;

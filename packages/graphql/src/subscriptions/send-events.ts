@@ -2,7 +2,7 @@ import type { ActionExchange } from '@edge-gateway/core';
 import type { Results } from '../http/answer.ts';
 import type { ApiResult } from '../api/executable-api.ts';
 import { varyByAccept } from '../http/negotiation.ts';
-import { serialize } from '../http/graphql-request.ts';
+import { serialize } from '../http/serialize.ts';
 import { refusal } from '../api/refusal.ts';
 import type { Departure } from './drain.ts';
 import { timerOf } from './timer.ts';

@@ -5,7 +5,7 @@ import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graph
 import type { WebSocket } from 'ws';
 import type { ApiResult, ResultError } from '../api/executable-api.ts';
 import type { Answerer, Asked } from '../http/answer.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../http/graphql-request.ts';
+import { isTextDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
 import type { Limits } from '../api/limits.ts';
 import { isRefusal, refusal } from '../api/refusal.ts';
 import type { Departure } from './drain.ts';
@@ -99,7 +99,7 @@ function speak(webSocket: WebSocket, server: Server<unknown>, { limits, isDeaf }
         webSocket.on('message', (data, isBinary) => {
           if (isDeaf()) return;
           const text = String(data);
-          if (isBinary || isDeeperThan(text, MAX_JSON_DEPTH)) return webSocket.close(CloseCode.BadRequest);
+          if (isBinary || isTextDeeper(text, MAX_REQUEST_DEPTH)) return webSocket.close(CloseCode.BadRequest);
           listener(text).catch(() => webSocket.close(1011));
         }),
     },

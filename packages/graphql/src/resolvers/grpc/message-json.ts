@@ -10,12 +10,11 @@ import {
   type Registry,
 } from '@bufbuild/protobuf';
 import { hasCustomJsonRepresentation } from '@bufbuild/protobuf/wkt';
+import { isRecord } from '../../api/json.ts';
 import { lenient } from './message-registry.ts';
 
 /** Nested messages of one message, at most so deep. */
 const MAX_DEPTH = 64;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Encodes JSON as a message (ProtoJSON). Fields are named as in the definition or in camel case; unknown keys are ignored.
@@ -105,8 +104,4 @@ function convert(field: DescField, value: unknown, { message, scalar }: Changes)
 /** Returns true for values with an unambiguous text form. */
 function isPlain(value: unknown): boolean {
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { Resolution } from '@edge-gateway/core/schema';
 import { parseTemplate, readsClient } from '../../template/expression.ts';
+import { isRecord } from '../../api/json.ts';
 import { FieldFailure } from '../../api/field-failure.ts';
 import { renderValue, textOf } from '../../template/render.ts';
 import { rootsOf, type Resolver, type ResolverContext, type ResolverRun } from '../resolver.ts';
@@ -75,8 +76,8 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
 /** Finds the part of an answer for a key. */
 function byKey(body: unknown, keyField: string | undefined): (key: string) => unknown {
   if (keyField === undefined) {
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notByKey();
-    return (key) => (Object.hasOwn(body, key) ? (body as Readonly<Record<string, unknown>>)[key] : null);
+    if (!isRecord(body)) throw notByKey();
+    return (key) => (Object.hasOwn(body, key) ? body[key] : null);
   }
   if (!Array.isArray(body)) throw notByKey();
   const elements = new Map<string, unknown>();
