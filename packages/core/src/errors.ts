@@ -1,4 +1,4 @@
-import type { Issue } from './parse/issue.ts';
+import type { Issue } from './resource/issue.ts';
 
 /** The answer of the gateway to an error that says itself how it is answered. */
 export interface ErrorReply {

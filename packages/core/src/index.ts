@@ -13,8 +13,8 @@ export {
   type ResourceStatus,
   type State,
   type StatusReport,
-} from './resource.ts';
-export type { ActionExchange, ActionKind, Responder, WriteHead } from './action.ts';
+} from './resource/resource.ts';
+export type { ActionExchange, ActionKind, Responder, WriteHead } from './contract/action.ts';
 export {
   STAGES,
   createContext,
@@ -24,21 +24,21 @@ export {
   type Next,
   type Scope,
   type Stage,
-} from './concern.ts';
-export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './as-middleware.ts';
-export { denialError } from './denial.ts';
-export { errorResponse, jsonResponse, type ErrorResponse } from './error-response.ts';
-export { identityFrom, identityOf, type Identity } from './identity.ts';
-export { plainSecrets } from './plain-secrets.ts';
-export { linger, lingerOnClose, setCloseDelay } from './lingering-close.ts';
-export { protect, type Middleware, type ProtectedHandler } from './protect/protect.ts';
-export { acceptUpgrades, type UpgradeServer } from './protect/accept-upgrades.ts';
-export { runMiddleware } from './protect/run.ts';
-export { onlyProtected } from './protect/only-protected.ts';
-export { createUpgradeResponse, releaseSocket } from './protect/upgrade-response.ts';
-export type { StateHold } from './states.ts';
-export { plainAddress, type ClientConnection } from './client-connection.ts';
-export { MAX_DELAY_MS, parseDuration } from './duration.ts';
+} from './contract/concern.ts';
+export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './middleware/as-middleware.ts';
+export { denialError } from './middleware/denial.ts';
+export { errorResponse, jsonResponse, type ErrorResponse } from './http/error-response.ts';
+export { identityFrom, identityOf, type Identity } from './contract/identity.ts';
+export { plainSecrets } from './contract/plain-secrets.ts';
+export { linger, lingerOnClose, setCloseDelay } from './http/lingering-close.ts';
+export { protect, type Middleware, type ProtectedHandler } from './middleware/protect.ts';
+export { acceptUpgrades, type UpgradeServer } from './middleware/accept-upgrades.ts';
+export { runMiddleware } from './middleware/run-middleware.ts';
+export { onlyProtected } from './middleware/only-protected.ts';
+export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
+export type { StateHold } from './contract/states.ts';
+export { plainAddress, type ClientConnection } from './contract/client-connection.ts';
+export { MAX_DELAY_MS, parseDuration } from './syntax/duration.ts';
 export {
   FORWARDED_HEADERS,
   FRAMING_HEADERS,
@@ -47,9 +47,9 @@ export {
   isIdentityHeader,
 } from './http/reserved-headers.ts';
 export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
-export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './facts.ts';
-export type { AzureAddresses, GroupLookup, GroupLookupKind, TokenClaims } from './group-lookup.ts';
-export { createLineSink, type LineSink, type LineSinkOptions } from './line-sink.ts';
+export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './contract/facts.ts';
+export type { AzureAddresses, GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
+export { createLineSink, type LineSink, type LineSinkOptions } from './observe/line-sink.ts';
 export {
   LOGGER_NAMES,
   LOG_LEVELS,
@@ -60,8 +60,8 @@ export {
   type Logger,
   type LoggerName,
   type Loggers,
-} from './logger.ts';
-export type { RecentLines } from './recent-lines.ts';
+} from './observe/logger.ts';
+export type { RecentLines } from './observe/recent-lines.ts';
 export {
   HISTOGRAM_BUCKETS,
   SECONDS_BUCKETS,
@@ -72,14 +72,14 @@ export {
   type Metrics,
   type Stat,
   type StatName,
-} from './metrics.ts';
-export { formatIssue, formatPath, groupByCause, issueData, type FieldPath, type Issue } from './parse/issue.ts';
+} from './observe/metrics.ts';
+export { formatIssue, formatPath, groupByCause, issueData, type FieldPath, type Issue } from './resource/issue.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { readBody } from './http/read-body.ts';
-export { restoreBody, type RestoredBody } from './parsed-body.ts';
-export { RegexError, compileRegex, type Regex } from './regex.ts';
-export { compileRetries, type RetryPolicy } from './retry-policy.ts';
-export { createRoundRobin } from './round-robin.ts';
+export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
+export { RegexError, compileRegex, type Regex } from './syntax/regex.ts';
+export { compileRetries, type RetryPolicy } from './upstream/retry-policy.ts';
+export { createRoundRobin } from './upstream/round-robin.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from './security/seal.ts';
 export {
   MIN_SIGNING_KEY_BYTES,
@@ -113,8 +113,8 @@ export {
   type SnapshotUpstream,
   type TlsConfiguration,
   type VirtualHost,
-} from './snapshot.ts';
-export { mixesOperators, parseExpression, type Expression } from './boolean-expression.ts';
+} from './contract/snapshot.ts';
+export { mixesOperators, parseExpression, type Expression } from './syntax/boolean-expression.ts';
 export {
   createControlPlane,
   loadDirectory,
@@ -122,15 +122,21 @@ export {
   type ControlPlane,
   type ControlPlaneOptions,
   type ControlPlaneState,
-} from './control-plane.ts';
-export type { Learned, LearnedProblem } from './learned.ts';
-export { createStore, type Store, type StoredResource, type StoreState } from './store.ts';
-export { freezeDeep } from './translate/freeze.ts';
-export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/diff.ts';
-export type { UnservedListener } from './translate/unserved-listeners.ts';
+} from './control/control-plane.ts';
+export type { Learned, LearnedProblem } from './control/learned.ts';
+export { createStore, type Store, type StoredResource, type StoreState } from './control/store.ts';
+export { freezeDeep } from './translate/snapshot/freeze.ts';
+export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
+export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
 export { translate } from './translate/translate.ts';
 export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
-export type { CallRetry, CallUpstream, UpstreamAnswer, UpstreamCall, UpstreamConnection } from './upstream-call.ts';
+export type {
+  CallRetry,
+  CallUpstream,
+  UpstreamAnswer,
+  UpstreamCall,
+  UpstreamConnection,
+} from './upstream/upstream-call.ts';
 export { printable } from './security/printable.ts';
 export { readCertificateFiles, type ReadFiles } from './source/read-certificates.ts';
 export {
@@ -139,7 +145,7 @@ export {
   readTlsMaterial,
   type TlsMaterial,
   type UpstreamTls,
-} from './upstream-tls.ts';
+} from './upstream/upstream-tls.ts';
 export type {
   AuthAllowed,
   AuthDecision,
@@ -148,25 +154,25 @@ export type {
   AuthMethodKind,
   AuthRequest,
   QueryChange,
-} from './auth-method.ts';
+} from './contract/auth-method.ts';
 export type { Finding } from './validate/finding.ts';
 export type { ResourceCheck } from './validate/resource-check.ts';
-export { validateWritten, type Validated } from './validate/schema.ts';
+export { validateWritten, type Validated } from './validate/validate.ts';
 export type { TemplateData } from './template/run.ts';
 export { RenderError, TemplateError } from './template/template-error.ts';
 export { compileTemplate, type Template, type TemplateSyntax } from './template/template.ts';
 export { toByteString, toValue, type Value } from './template/value.ts';
-export { extractorProblem } from './transformation/extractor.ts';
-export { stagesOf, type HasTransformations } from './transformation/stages.ts';
-export { headerProblems } from './transformation/header-problems.ts';
-export { templateProblems, type TemplateProblem } from './transformation/template-problems.ts';
+export { extractorProblem } from './validate/transformation/extractor.ts';
+export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';
+export { headerProblems } from './validate/transformation/header-problems.ts';
+export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
 export { errorPage, type ErrorFacts } from './page/error-page.ts';
 export { escapeHtml } from './page/html.ts';
 export { forPeople, withPage, type Reader } from './page/for-people.ts';
 export { isNavigation, signsOf, type RequestSigns } from './page/navigation.ts';
 export { PAGE_VARIABLES, createPages, pageHeaders, type PageContent, type PageLink, type Pages } from './page/pages.ts';
-export { metricHelp } from './metric-help.ts';
-export { jwtBlockOf } from './jwt-levels.ts';
+export { metricHelp } from './observe/metric-help.ts';
+export { jwtBlockOf } from './schema/auth/jwt-levels.ts';
 export { DEFAULTS } from './schema/defaults.ts';
 export { inEffect } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';

@@ -1,4 +1,4 @@
-import type { Facts } from '../facts.ts';
+import type { Facts } from '../contract/facts.ts';
 
 /** Returns whether a cookie name matches. */
 export type CookieTest = (name: string) => boolean;

@@ -1,7 +1,7 @@
-import type { AuthDenied } from '../auth-method.ts';
-import type { ErrorResponse } from '../error-response.ts';
-import type { Facts } from '../facts.ts';
-import type { Identity } from '../identity.ts';
+import type { AuthDenied } from '../contract/auth-method.ts';
+import type { ErrorResponse } from '../http/error-response.ts';
+import type { Facts } from '../contract/facts.ts';
+import type { Identity } from '../contract/identity.ts';
 import { errorPage } from './error-page.ts';
 import { isNavigation, type RequestSigns } from './navigation.ts';
 import { pageHeaders, type Pages } from './pages.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE } from '../resource.ts';
+import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
 
 /** Which resource a document says it is. */
 export interface Identity {

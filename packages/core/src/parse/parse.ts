@@ -1,5 +1,5 @@
 import type { WrittenResource } from '../source/source.ts';
-import type { FieldPath, Issue } from './issue.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
 import { parseJson, parseYaml, placesOf, type ParsedDocument } from './document.ts';
 import { peekIdentity, type Identity } from './identity.ts';
 import { findPlace, type Place } from './place.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { Origin } from '../resource.ts';
-import type { Issue } from './issue.ts';
+import type { Origin } from '../resource/resource.ts';
+import type { Issue } from '../resource/issue.ts';
 
 /** The whole text of one unit, and the way from an offset in it to a line and a column. */
 export interface SourceText {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RedisOptions } from '../schema/session.ts';
+import type { RedisOptions } from '../schema/auth/session.ts';
 
 /** Where a Redis is, and who connects. */
 export interface RedisAddress {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '../logger.ts';
-import type { RedisOptions } from '../schema/session.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { RedisOptions } from '../schema/auth/session.ts';
 import { readRedisAddress, readRedisCertificates, type RedisAddress } from './address.ts';
 import { createReport, troubleOf } from './trouble.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../observe/logger.ts';
 
 const REPORT_EVERY_MS = 5000;
 const PASSWORD = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password)/;

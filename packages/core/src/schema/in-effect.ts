@@ -1,11 +1,11 @@
 import type { TSchema, TUnsafe } from 'typebox';
 import type { Support } from './field.ts';
-import { ListenerOptions, HttpListenerOptions, RouteConfigOptions } from './gateway-options.ts';
-import { Matcher } from './matcher.ts';
-import { RedirectAction } from './route.ts';
-import { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from './route-options.ts';
-import { SslConfig } from './ssl-config.ts';
-import { UpstreamSpec } from './upstream.ts';
+import { ListenerOptions, HttpListenerOptions, RouteConfigOptions } from './listener/gateway-options.ts';
+import { Matcher } from './route/matcher.ts';
+import { RedirectAction } from './route/route.ts';
+import { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from './route/route-options.ts';
+import { SslConfig } from './listener/ssl-config.ts';
+import { UpstreamSpec } from './kind/upstream.ts';
 
 /** The blocks of a snapshot. */
 const BLOCKS = {

@@ -1,20 +1,20 @@
 /** The types of every kind and option block: what `spec` and `options` contain after validation. */
-export type { AccessLog, AccessLogFilter, AccessLoggingService } from './access-log.ts';
-export type { AuthConfigSpec, AuthStep } from './auth-config.ts';
-export type { ApiKeyAuth, BasicAuth } from './auth-methods.ts';
-export type { CircuitBreakers } from './circuit-breakers.ts';
-export type { Cors } from './cors.ts';
-export type { DestinationSpec, MultiDestination, WeightedDestination } from './destination.ts';
-export type { Dlp, DlpListener } from './dlp.ts';
-export type { ExtProc, ExtProcRoute } from './ext-proc.ts';
-export type { ExtAuthExtension, ExtAuthServer } from './extauth.ts';
+export type { AccessLog, AccessLogFilter, AccessLoggingService } from './listener/access-log.ts';
+export type { AuthConfigSpec, AuthStep } from './kind/auth-config.ts';
+export type { ApiKeyAuth, BasicAuth } from './auth/auth-methods.ts';
+export type { CircuitBreakers } from './upstream/circuit-breakers.ts';
+export type { Cors } from './route/cors.ts';
+export type { DestinationSpec, MultiDestination, WeightedDestination } from './route/destination.ts';
+export type { Dlp, DlpListener } from './route/dlp.ts';
+export type { ExtProc, ExtProcRoute } from './route/ext-proc.ts';
+export type { ExtAuthExtension, ExtAuthServer } from './auth/extauth.ts';
 export type {
   ConnectionLimit,
   HttpListenerOptions,
   ListenerOptions,
   RouteConfigOptions,
   TcpListenerOptions,
-} from './gateway-options.ts';
+} from './listener/gateway-options.ts';
 export type {
   ConnectionMatcher,
   GatewaySpec,
@@ -23,17 +23,17 @@ export type {
   MatchableTcpGatewaySpec,
   TcpGateway,
   TcpHost,
-} from './gateway.ts';
-export type { GraphQLApiSpec, Resolution } from './graphql-api.ts';
-export type { GrpcJsonTranscoder } from './grpc-json-transcoder.ts';
-export type { HeaderManipulation, RequestHeaderToAdd, ResponseHeaderToAdd } from './header-manipulation.ts';
-export type { HealthCheck, OutlierDetection } from './health.ts';
-export type { HttpConnectionManagerSettings } from './http-connection-manager.ts';
+} from './kind/gateway.ts';
+export type { GraphQLApiSpec, Resolution } from './kind/graphql-api.ts';
+export type { GrpcJsonTranscoder } from './listener/grpc-json-transcoder.ts';
+export type { HeaderManipulation, RequestHeaderToAdd, ResponseHeaderToAdd } from './route/header-manipulation.ts';
+export type { HealthCheck, OutlierDetection } from './upstream/health.ts';
+export type { HttpConnectionManagerSettings } from './listener/http-connection-manager.ts';
 export type { JsonSchema, Reader } from './json-schema.ts';
-export type { ClaimToHeader, JwtProvider, JwtProviders, JwtRoute, JwtStaged, JwtStagedRoute } from './jwt.ts';
-export type { ListenerTracing } from './listener-tracing.ts';
-export type { LoadBalancerConfig } from './load-balancer.ts';
-export type { HeaderMatcher, LabelExpression, Matcher, QueryParameterMatcher, StringMatcher } from './matcher.ts';
+export type { ClaimToHeader, JwtProvider, JwtProviders, JwtRoute, JwtStaged, JwtStagedRoute } from './auth/jwt.ts';
+export type { ListenerTracing } from './listener/listener-tracing.ts';
+export type { LoadBalancerConfig } from './upstream/load-balancer.ts';
+export type { HeaderMatcher, LabelExpression, Matcher, QueryParameterMatcher, StringMatcher } from './route/matcher.ts';
 export type {
   AccessTokenValidation,
   AzureGroups,
@@ -41,9 +41,9 @@ export type {
   OidcAuthorizationCode,
   OidcShort,
   PlainOauth2,
-} from './oauth2.ts';
-export type { PassThroughAuth } from './pass-through-auth.ts';
-export type { ProxySpec } from './proxy.ts';
+} from './auth/oauth2.ts';
+export type { PassThroughAuth } from './auth/pass-through-auth.ts';
+export type { ProxySpec } from './kind/proxy.ts';
 export type {
   RateLimit,
   RateLimitAction,
@@ -58,13 +58,13 @@ export type {
   RateLimitSetDescriptor,
   RateLimitVhost,
   TokenBucket,
-} from './rate-limit.ts';
-export type { Rbac, RbacPolicy } from './rbac.ts';
-export type { RegexRewrite } from './regex-rewrite.ts';
-export type { Retries } from './retries.ts';
-export type { RouteOptionSpec } from './route-option.ts';
-export type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from './route-options.ts';
-export type { RouteTableSpec } from './route-table.ts';
+} from './route/rate-limit.ts';
+export type { Rbac, RbacPolicy } from './auth/rbac.ts';
+export type { RegexRewrite } from './route/regex-rewrite.ts';
+export type { Retries } from './route/retries.ts';
+export type { RouteOptionSpec } from './kind/route-option.ts';
+export type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from './route/route-options.ts';
+export type { RouteTableSpec } from './kind/route-table.ts';
 export type {
   DelegateAction,
   DirectResponseAction,
@@ -72,14 +72,19 @@ export type {
   RedirectAction,
   RouteSpec,
   RouteTableSelector,
-} from './route.ts';
-export type { ConfigMapSpec, SecretSpec } from './secret.ts';
-export type { ServiceSpec, SubsetSpec } from './service-spec.ts';
-export type { RedisOptions, UserSession } from './session.ts';
-export type { ConsulDiscovery, ConsulSettings } from './settings-consul.ts';
-export type { GatewaySettings, GwSettings, InvalidConfigPolicy, ValidationSettings } from './settings-gateway.ts';
-export type { SecretOptions, VaultSecrets } from './settings-sources.ts';
-export type { SettingsSpec } from './settings.ts';
+} from './route/route.ts';
+export type { ConfigMapSpec, SecretSpec } from './kind/secret.ts';
+export type { ServiceSpec, SubsetSpec } from './upstream/service-spec.ts';
+export type { RedisOptions, UserSession } from './auth/session.ts';
+export type { ConsulDiscovery, ConsulSettings } from './settings/settings-consul.ts';
+export type {
+  GatewaySettings,
+  GwSettings,
+  InvalidConfigPolicy,
+  ValidationSettings,
+} from './settings/settings-gateway.ts';
+export type { SecretOptions, VaultSecrets } from './settings/settings-sources.ts';
+export type { SettingsSpec } from './kind/settings.ts';
 export type {
   Buffer,
   BufferPerRoute,
@@ -90,8 +95,14 @@ export type {
   Shadowing,
   TracePercentages,
   Upgrade,
-} from './small-options.ts';
-export type { ServerSslParameters, SslConfig, SslFiles, SslParameters, UpstreamSslConfig } from './ssl-config.ts';
+} from './route/small-options.ts';
+export type {
+  ServerSslParameters,
+  SslConfig,
+  SslFiles,
+  SslParameters,
+  UpstreamSslConfig,
+} from './listener/ssl-config.ts';
 export type {
   FunctionParameters,
   StagedTransformations,
@@ -99,8 +110,8 @@ export type {
   TransformationStage,
   TransformationTemplate,
   Transformations,
-} from './transformations.ts';
-export type { UpstreamGroupSpec } from './upstream-group.ts';
+} from './route/transformations.ts';
+export type { UpstreamGroupSpec } from './kind/upstream-group.ts';
 export type {
   AwsEc2Upstream,
   AwsUpstream,
@@ -110,8 +121,8 @@ export type {
   KubeUpstream,
   StaticHost,
   StaticUpstream,
-} from './upstream-types.ts';
-export type { ConnectionConfig, UpstreamSpec } from './upstream.ts';
-export type { VirtualHostOptionSpec } from './virtual-host-option.ts';
-export type { VirtualHostSpec, VirtualServiceSpec } from './virtual-service.ts';
-export type { Waf } from './waf.ts';
+} from './upstream/upstream-types.ts';
+export type { ConnectionConfig, UpstreamSpec } from './kind/upstream.ts';
+export type { VirtualHostOptionSpec } from './kind/virtual-host-option.ts';
+export type { VirtualHostSpec, VirtualServiceSpec } from './kind/virtual-service.ts';
+export type { Waf } from './route/waf.ts';

@@ -1,18 +1,18 @@
 import type { TSchema } from 'typebox';
-import type { Kind } from '../resource.ts';
-import { AuthConfigSpec } from './auth-config.ts';
-import { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from './gateway.ts';
-import { GraphQLApiSpec } from './graphql-api.ts';
-import { ProxySpec } from './proxy.ts';
-import { RateLimitConfigSpec } from './rate-limit.ts';
-import { RouteOptionSpec } from './route-option.ts';
-import { RouteTableSpec } from './route-table.ts';
-import { ConfigMapSpec, SecretSpec } from './secret.ts';
-import { SettingsSpec } from './settings.ts';
-import { UpstreamGroupSpec } from './upstream-group.ts';
-import { UpstreamSpec } from './upstream.ts';
-import { VirtualHostOptionSpec } from './virtual-host-option.ts';
-import { VirtualServiceSpec } from './virtual-service.ts';
+import type { Kind } from '../resource/resource.ts';
+import { AuthConfigSpec } from './kind/auth-config.ts';
+import { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from './kind/gateway.ts';
+import { GraphQLApiSpec } from './kind/graphql-api.ts';
+import { ProxySpec } from './kind/proxy.ts';
+import { RateLimitConfigSpec } from './route/rate-limit.ts';
+import { RouteOptionSpec } from './kind/route-option.ts';
+import { RouteTableSpec } from './kind/route-table.ts';
+import { ConfigMapSpec, SecretSpec } from './kind/secret.ts';
+import { SettingsSpec } from './kind/settings.ts';
+import { UpstreamGroupSpec } from './kind/upstream-group.ts';
+import { UpstreamSpec } from './kind/upstream.ts';
+import { VirtualHostOptionSpec } from './kind/virtual-host-option.ts';
+import { VirtualServiceSpec } from './kind/virtual-service.ts';
 
 /** A kind of resource. */
 export interface KindInfo {

@@ -1,5 +1,5 @@
-import type { FieldPath, Issue } from '../parse/issue.ts';
-import type { SchemaCode } from '../parse/issue-codes.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { SchemaCode } from '../resource/issue-codes.ts';
 import { redact, redactAll } from './redact.ts';
 
 /** Problems of a value whose place in the schema is not known, so that nothing tells whether it is secret. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Resource } from '../resource.ts';
-import type { SslFiles } from '../schema/ssl-config.ts';
-import type { SecretValue } from '../snapshot.ts';
+import type { Resource } from '../resource/resource.ts';
+import type { SslFiles } from '../schema/listener/ssl-config.ts';
+import type { SecretValue } from '../contract/snapshot.ts';
 import { readCertificateFiles } from './read-certificates.ts';
 import type { ResourceFiles } from './watched-files.ts';
 

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, normalize, relative, sep } from 'node:path';
 import { GatewayError } from '../errors.ts';
-import { libraryLoggers, type Logger } from '../logger.ts';
+import { libraryLoggers, type Logger } from '../observe/logger.ts';
 import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
 import { createBreath, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';

@@ -1,7 +1,7 @@
-import type { LearnedProblem } from '../learned.ts';
-import type { SslFiles } from '../schema/ssl-config.ts';
-import type { SecretValue } from '../snapshot.ts';
-import { tlsTextProblem } from '../tls-material.ts';
+import type { LearnedProblem } from '../control/learned.ts';
+import type { SslFiles } from '../schema/listener/ssl-config.ts';
+import type { SecretValue } from '../contract/snapshot.ts';
+import { tlsTextProblem } from '../security/tls-material.ts';
 import { readRegularFile, UnusableFile } from './read-file.ts';
 
 /** Largest certificate file, in bytes. */

@@ -1,6 +1,6 @@
-import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
 import type { TextPlace } from '../parse/text-place.ts';
-import type { Origin } from '../resource.ts';
+import type { Origin } from '../resource/resource.ts';
 
 /**
  * One document as somebody wrote it, before any schema is applied.

@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../observe/logger.ts';
 
 /**
  * Events of one turn after which some may have been lost: half of what the system keeps at most (16,384 on Linux), and

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Learned, LearnedProblem } from '../learned.ts';
-import type { Logger, LoggerName, Loggers } from '../logger.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Kind, Resource, ResourceKey } from '../resource.ts';
-import type { Snapshot } from '../snapshot.ts';
+import type { Learned, LearnedProblem } from '../control/learned.ts';
+import type { Logger, LoggerName, Loggers } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { Kind, Resource, ResourceKey } from '../resource/resource.ts';
+import type { Snapshot } from '../contract/snapshot.ts';
 import { createBreath, stampOf } from './listing.ts';
 
 /** Polling interval in milliseconds. A file must be unchanged between two polls before it is read. */

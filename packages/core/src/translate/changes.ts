@@ -1,5 +1,5 @@
-import type { Kind, ResourceKey } from '../resource.ts';
-import type { StoreState } from '../store.ts';
+import type { Kind, ResourceKey } from '../resource/resource.ts';
+import type { StoreState } from '../control/store.ts';
 import type { Touched } from './world.ts';
 
 /** What differs between two states. */

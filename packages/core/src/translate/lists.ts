@@ -1,5 +1,5 @@
-import type { Kind } from '../resource.ts';
-import type { StoredResource, StoreState } from '../store.ts';
+import type { Kind } from '../resource/resource.ts';
+import type { StoredResource, StoreState } from '../control/store.ts';
 import { kindOf, type Changes } from './changes.ts';
 
 export type Lists = ReadonlyMap<Kind, readonly StoredResource[]>;

@@ -1,14 +1,14 @@
-import { keyOf, type Kind, type ResourceKey } from '../resource.ts';
-import type { SnapshotUpstream } from '../snapshot.ts';
-import type { StoredResource, StoreState } from '../store.ts';
-import type { AuthConfigTable } from './auth-configs.ts';
-import type { ListenerBuild } from './listeners.ts';
-import type { LocatedProblem, Problem } from './report.ts';
+import { keyOf, type Kind, type ResourceKey } from '../resource/resource.ts';
+import type { SnapshotUpstream } from '../contract/snapshot.ts';
+import type { StoredResource, StoreState } from '../control/store.ts';
+import type { AuthConfigTable } from './reference/auth-configs.ts';
+import type { ListenerBuild } from './listener/listeners.ts';
+import type { LocatedProblem, Problem } from './status/report.ts';
 import type { TranslationSettings } from './settings.ts';
-import type { StatusTable } from './status-table.ts';
-import { tlsProblems } from './tls-problems.ts';
+import type { StatusTable } from './status/status-table.ts';
+import { tlsProblems } from './tls/tls-problems.ts';
 import type { Translation } from './translation.ts';
-import type { UpstreamTable } from './upstreams.ts';
+import type { UpstreamTable } from './reference/upstreams.ts';
 
 /** What a translation leaves behind so that the next one makes only what changed. It never changes a result. */
 export interface Memory {

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource.ts';
+import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource/resource.ts';
 
 /** `<namespace>.<name>`: how messages and virtual hosts name a resource. */
 export function dotted(ref: ResourceRef): string {

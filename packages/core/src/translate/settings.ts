@@ -1,7 +1,7 @@
-import { DEFAULT_NAMESPACE } from '../resource.ts';
-import type { SettingsSpec } from '../schema/settings.ts';
-import type { SnapshotSettings } from '../snapshot.ts';
-import type { StoreState } from '../store.ts';
+import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import type { SettingsSpec } from '../schema/kind/settings.ts';
+import type { SnapshotSettings } from '../contract/snapshot.ts';
+import type { StoreState } from '../control/store.ts';
 import { find } from './world.ts';
 
 /** Name of the Settings that count; they lie in the default namespace. */

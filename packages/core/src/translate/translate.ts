@@ -1,19 +1,19 @@
-import { keyOf, type ResourceKey } from '../resource.ts';
-import type { Snapshot, SnapshotUpstream } from '../snapshot.ts';
-import { authConfigEntry, type AuthConfigEntry, type AuthConfigTable } from './auth-configs.ts';
+import { keyOf, type ResourceKey } from '../resource/resource.ts';
+import type { Snapshot, SnapshotUpstream } from '../contract/snapshot.ts';
+import { authConfigEntry, type AuthConfigEntry, type AuthConfigTable } from './reference/auth-configs.ts';
 import { changesBetween, isAffected, type Changes } from './changes.ts';
-import { contestedPorts, usedGateways, type UsedGateway } from './gateways.ts';
-import type { GoodParts } from './last-good.ts';
-import { buildListener, type ListenerBuild } from './listeners.ts';
+import { contestedPorts, usedGateways, type UsedGateway } from './listener/gateways.ts';
+import type { GoodParts } from './virtual-host/last-good.ts';
+import { buildListener, type ListenerBuild } from './listener/listeners.ts';
 import { listsOf } from './lists.ts';
 import { recall, remember, type Memory } from './memory.ts';
-import { proxyResource } from './proxy-resource.ts';
+import { proxyResource } from './snapshot/proxy-resource.ts';
 import { readSettings } from './settings.ts';
-import { snapshotOf, type SharedParts } from './snapshots.ts';
-import { statusTable } from './status-table.ts';
-import { sameList } from './tls.ts';
+import { snapshotOf, type SharedParts } from './snapshot/snapshots.ts';
+import { statusTable } from './status/status-table.ts';
+import { sameList } from './tls/listener-tls.ts';
 import type { Translate, Translation } from './translation.ts';
-import { upstreamEntry, type UpstreamEntry, type UpstreamTable } from './upstreams.ts';
+import { upstreamEntry, type UpstreamEntry, type UpstreamTable } from './reference/upstreams.ts';
 import type { World } from './world.ts';
 
 /**

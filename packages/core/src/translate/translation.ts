@@ -1,6 +1,6 @@
-import type { Resource, ResourceKey, ResourceStatus } from '../resource.ts';
-import type { Snapshot } from '../snapshot.ts';
-import type { StoreState } from '../store.ts';
+import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
+import type { Snapshot } from '../contract/snapshot.ts';
+import type { StoreState } from '../control/store.ts';
 
 /** The gateways that exist when no Gateway resource does (reference: routing 5.1). */
 export interface DefaultGateways {

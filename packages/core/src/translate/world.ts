@@ -1,12 +1,12 @@
-import { formatPath, type Issue } from '../parse/issue.ts';
-import { keyOf, type Kind, type Resource, type ResourceKey, type ResourceRef } from '../resource.ts';
+import { formatPath, type Issue } from '../resource/issue.ts';
+import { keyOf, type Kind, type Resource, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
-import type { StoredResource, StoreState } from '../store.ts';
+import type { StoredResource, StoreState } from '../control/store.ts';
 import { dotted } from './names.ts';
-import type { AuthConfigEntry, AuthConfigTable } from './auth-configs.ts';
-import { missingFault, type Fault } from './missing.ts';
+import type { AuthConfigEntry, AuthConfigTable } from './reference/auth-configs.ts';
+import { missingFault, type Fault } from './reference/missing.ts';
 import type { TranslationSettings } from './settings.ts';
-import type { UpstreamTable } from './upstreams.ts';
+import type { UpstreamTable } from './reference/upstreams.ts';
 
 /** All that one translation reads. */
 export interface World {

@@ -1,8 +1,8 @@
-import type { FieldPath } from '../parse/issue.ts';
-import type { AccessLog, AccessLogFilter } from '../schema/access-log.ts';
+import type { FieldPath } from '../resource/issue.ts';
+import type { AccessLog, AccessLogFilter } from '../schema/listener/access-log.ts';
 import { within, type Finding } from './finding.ts';
-import { formatProblem } from './header-format.ts';
-import { checkMatcherCondition } from './matcher.ts';
+import { formatProblem } from '../syntax/header-format.ts';
+import { checkMatcherCondition } from './route/matcher.ts';
 
 /** Problems of one access log: where it writes to, formats with unknown operators, filters that lack what they compare. */
 export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): Finding[] {

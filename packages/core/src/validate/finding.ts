@@ -1,6 +1,6 @@
-import type { FieldPath, Issue } from '../parse/issue.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
 import type { TextPlace } from '../parse/text-place.ts';
-import type { Resource } from '../resource.ts';
+import type { Resource } from '../resource/resource.ts';
 
 /** A problem of meaning: what fits the schema and still cannot work. */
 export interface Finding {

@@ -1,11 +1,11 @@
-import type { FieldPath } from '../parse/issue.ts';
-import type { GatewaySpec, HttpGateway } from '../schema/gateway.ts';
-import type { HttpConnectionManagerSettings } from '../schema/http-connection-manager.ts';
-import { expressionProblem } from './label-expression.ts';
+import type { FieldPath } from '../resource/issue.ts';
+import type { GatewaySpec, HttpGateway } from '../schema/kind/gateway.ts';
+import type { HttpConnectionManagerSettings } from '../schema/listener/http-connection-manager.ts';
+import { expressionProblem } from '../syntax/label-expression.ts';
 import { checkAccessLog } from './access-log.ts';
-import { checkExtAuth } from './ext-auth.ts';
+import { checkExtAuth } from './auth/ext-auth.ts';
 import { each, within, type Finding } from './finding.ts';
-import { addedNameProblem, addedValueProblem, headerNameProblem } from './header-manipulation.ts';
+import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/header-manipulation.ts';
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
 

@@ -1,7 +1,7 @@
-import type { FieldPath } from '../parse/issue.ts';
+import type { FieldPath } from '../resource/issue.ts';
 import { textPlace } from '../parse/text-place.ts';
-import type { GraphQLApiSpec, Resolution } from '../schema/graphql-api.ts';
-import { suggest } from './did-you-mean.ts';
+import type { GraphQLApiSpec, Resolution } from '../schema/kind/graphql-api.ts';
+import { suggest } from '../syntax/did-you-mean.ts';
 import type { Finding } from './finding.ts';
 
 /** Texts and comments of a schema definition, in which nothing is a directive; then `@resolve` with its name. */

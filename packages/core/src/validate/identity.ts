@@ -1,6 +1,6 @@
-import { DEFAULT_NAMESPACE, type Metadata } from '../resource.ts';
+import { DEFAULT_NAMESPACE, type Metadata } from '../resource/resource.ts';
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
-import { nearest } from './did-you-mean.ts';
+import { nearest } from '../syntax/did-you-mean.ts';
 import type { Report } from './report.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FieldPath, Issue } from '../parse/issue.ts';
-import type { Resource } from '../resource.ts';
-import type { SettingsSpec } from '../schema/settings.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { Resource } from '../resource/resource.ts';
+import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { isObject } from './identity.ts';
 import type { ResourceCheck } from './resource-check.ts';
-import { validateWritten } from './schema.ts';
+import { validateWritten } from './validate.ts';
 
 /** Each round takes out all that the one before found; what is behind it shows in the next. */
 const MAX_ROUNDS = 5;

@@ -1,5 +1,5 @@
-import type { FieldPath, Issue } from '../parse/issue.ts';
-import type { SchemaCode } from '../parse/issue-codes.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { SchemaCode } from '../resource/issue-codes.ts';
 import type { WrittenResource } from '../source/source.ts';
 
 /** A problem before it is placed. */

@@ -1,5 +1,5 @@
-import type { FieldPath } from '../parse/issue.ts';
-import type { Kind } from '../resource.ts';
+import type { FieldPath } from '../resource/issue.ts';
+import type { Kind } from '../resource/resource.ts';
 import type { Finding } from './finding.ts';
 
 /** A check of one kind of resource by what core does not have, such as the parser of a language in a field. */

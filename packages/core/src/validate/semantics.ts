@@ -1,28 +1,28 @@
-import type { Kind, Resource } from '../resource.ts';
-import type { AuthConfigSpec } from '../schema/auth-config.ts';
-import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/gateway.ts';
-import type { GraphQLApiSpec } from '../schema/graphql-api.ts';
-import type { RouteOptionSpec } from '../schema/route-option.ts';
-import type { RouteTableSpec } from '../schema/route-table.ts';
-import type { SecretSpec } from '../schema/secret.ts';
-import type { SettingsSpec } from '../schema/settings.ts';
-import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
-import type { UpstreamSpec } from '../schema/upstream.ts';
-import type { VirtualHostOptionSpec } from '../schema/virtual-host-option.ts';
-import type { VirtualServiceSpec } from '../schema/virtual-service.ts';
-import { checkAuthConfig } from './auth-config.ts';
-import { checkExtAuth } from './ext-auth.ts';
+import type { Kind, Resource } from '../resource/resource.ts';
+import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
+import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/kind/gateway.ts';
+import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
+import type { RouteOptionSpec } from '../schema/kind/route-option.ts';
+import type { RouteTableSpec } from '../schema/kind/route-table.ts';
+import type { SecretSpec } from '../schema/kind/secret.ts';
+import type { SettingsSpec } from '../schema/kind/settings.ts';
+import type { UpstreamGroupSpec } from '../schema/kind/upstream-group.ts';
+import type { UpstreamSpec } from '../schema/kind/upstream.ts';
+import type { VirtualHostOptionSpec } from '../schema/kind/virtual-host-option.ts';
+import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
+import { checkAuthConfig } from './auth/auth-config.ts';
+import { checkExtAuth } from './auth/ext-auth.ts';
 import { within, type Finding } from './finding.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
 import type { ResourceCheck } from './resource-check.ts';
-import { checkRouteOptions } from './route-options.ts';
-import { checkRouteTable } from './route-table.ts';
-import { checkSecretEntries, checkSigningKey } from './secret-entries.ts';
+import { checkRouteOptions } from './route/route-options.ts';
+import { checkRouteTable } from './route/route-table.ts';
+import { checkSecretEntries, checkSigningKey } from './auth/secret-entries.ts';
 import { checkUpstreamGroup } from './upstream-group.ts';
 import { checkUpstream } from './upstream.ts';
-import { checkVirtualHostOptions } from './virtual-host-options.ts';
-import { checkVirtualService } from './virtual-service.ts';
+import { checkVirtualHostOptions } from './route/virtual-host-options.ts';
+import { checkVirtualService } from './route/virtual-service.ts';
 
 const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => Finding[]>> = {
   AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, ['spec']),

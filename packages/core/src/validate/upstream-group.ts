@@ -1,6 +1,6 @@
-import type { FieldPath } from '../parse/issue.ts';
-import type { UpstreamGroupSpec } from '../schema/upstream-group.ts';
-import { checkWeighted } from './destination.ts';
+import type { FieldPath } from '../resource/issue.ts';
+import type { UpstreamGroupSpec } from '../schema/kind/upstream-group.ts';
+import { checkWeighted } from './route/destination.ts';
 import type { Finding } from './finding.ts';
 
 /** Problems of an UpstreamGroup. */

@@ -1,8 +1,8 @@
-import { parseDuration } from '../duration.ts';
-import type { FieldPath } from '../parse/issue.ts';
-import type { HealthCheck } from '../schema/health.ts';
-import type { StaticHost, StaticUpstream } from '../schema/upstream-types.ts';
-import type { UpstreamSpec } from '../schema/upstream.ts';
+import { parseDuration } from '../syntax/duration.ts';
+import type { FieldPath } from '../resource/issue.ts';
+import type { HealthCheck } from '../schema/upstream/health.ts';
+import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
+import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import { each, within, type Finding } from './finding.ts';
 
 const TYPES = ['static', 'kube', 'consul', 'aws', 'awsEc2', 'azure', 'pipe', 'gcp', 'ai'] as const;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { IncomingMessage } from 'node:http';
-import { factsOf } from '../../src/facts.ts';
+import { factsOf } from '../../src/contract/facts.ts';
 import { cookieNameProblem, hideCookies, hostPrefix } from '../../src/http/cookie-names.ts';
 
 describe('names of cookies', () => {

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
 import type { TSchema } from 'typebox';
-import { KIND_NAMES } from '../../src/resource.ts';
+import { KIND_NAMES } from '../../src/resource/resource.ts';
 import { resourceSchema } from '../../src/schema/json-schema.ts';
 import { KINDS, findKind } from '../../src/schema/kinds.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Issue } from '../../src/parse/issue.ts';
+import type { Issue } from '../../src/resource/issue.ts';
 import { redactRejected } from '../../src/security/rejected-document.ts';
 
 const issue = (code: string, ...path: (string | number)[]): Issue => {

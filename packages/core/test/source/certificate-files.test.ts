@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createControlPlane, type ControlPlane, type ControlPlaneState } from '../../src/control-plane.ts';
-import { createMetrics, type Metrics } from '../../src/metrics.ts';
-import { secretText } from '../../src/snapshot.ts';
+import { createControlPlane, type ControlPlane, type ControlPlaneState } from '../../src/control/control-plane.ts';
+import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
+import { secretText } from '../../src/contract/snapshot.ts';
 import { memorySource } from '../../src/source/memory.ts';
 import { until } from './until.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { keyOf, type Kind, type Resource, type ResourceKey } from '../../src/resource.ts';
-import type { VirtualHost } from '../../src/snapshot.ts';
-import type { StoredResource, StoreState } from '../../src/store.ts';
+import { keyOf, type Kind, type Resource, type ResourceKey } from '../../src/resource/resource.ts';
+import type { VirtualHost } from '../../src/contract/snapshot.ts';
+import type { StoredResource, StoreState } from '../../src/control/store.ts';
 import { translate } from '../../src/translate/translate.ts';
 import type { Translation } from '../../src/translate/translation.ts';
 import { randomOf, shuffled } from './random.ts';

@@ -1,5 +1,5 @@
 import { parseDocuments } from '../../src/parse/parse.ts';
-import { createStore, type Store, type StoreState } from '../../src/store.ts';
+import { createStore, type Store, type StoreState } from '../../src/control/store.ts';
 
 /** Splits YAML into its documents, so that they can be handed over in any order. */
 export function splitDocuments(text: string): string[] {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createStore } from '../../src/store.ts';
+import { createStore } from '../../src/control/store.ts';
 import { REPLACEMENT_BODY } from '../../src/translate/settings.ts';
 import { translate } from '../../src/translate/translate.ts';
 import { load, splitDocuments } from './load.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { formatPath } from '../../src/parse/issue.ts';
+import { formatPath } from '../../src/resource/issue.ts';
 import { parseDocuments } from '../../src/parse/parse.ts';
 import { SEMANTIC_CODES } from '../../src/validate/finding.ts';
-import { validateWritten } from '../../src/validate/schema.ts';
+import { validateWritten } from '../../src/validate/validate.ts';
 
 function issuesOf(yaml: string) {
   const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);

@@ -1,6 +1,6 @@
-import { formatIssue } from '../../src/parse/issue.ts';
+import { formatIssue } from '../../src/resource/issue.ts';
 import { parseDocuments } from '../../src/parse/parse.ts';
-import { validateWritten, type Validated } from '../../src/validate/schema.ts';
+import { validateWritten, type Validated } from '../../src/validate/validate.ts';
 
 /** Validates the first document of a YAML text. */
 export function validate(yaml: string): Validated {

@@ -5,7 +5,7 @@ import {
   PLAIN_OPERATORS,
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
-} from '../../../core/src/validate/header-format.ts';
+} from '../../../core/src/syntax/header-format.ts';
 import { NEVER_KNOWN, OPERATOR_NAMES } from '../../src/format/operators.ts';
 import { compileFormat, fill } from '../../src/format/format.ts';
 import { formatTime } from '../../src/format/time.ts';

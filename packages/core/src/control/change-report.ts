@@ -1,0 +1,104 @@
+import type { ControlPlaneState } from './control-plane.ts';
+import type { Logger } from '../observe/logger.ts';
+import { SECONDS_BUCKETS, type Metrics, type StatName } from '../observe/metrics.ts';
+import { formatIssue, groupByCause, type Issue } from '../resource/issue.ts';
+
+/** Tells the log and the statistics what became of each change. */
+export interface ChangeReport {
+  /** Runs a translation and measures it. */
+  translated<T>(translate: () => T): T;
+  /** Logs one line for the change, and one for each new cause of problems. */
+  changed(state: ControlPlaneState, milliseconds: number): void;
+  failed(error: unknown): void;
+}
+
+const STATS = {
+  valid: { path: 'validation.gateway.vendor.io/valid_config', metric: 'validation_gateway_vendor_io_valid_config' },
+  accepted: {
+    path: 'validation.gateway.vendor.io/resources_accepted',
+    metric: 'validation_gateway_vendor_io_resources_accepted',
+  },
+  rejected: {
+    path: 'validation.gateway.vendor.io/resources_rejected',
+    metric: 'validation_gateway_vendor_io_resources_rejected',
+  },
+  problems: { path: 'validation.gateway.vendor.io/problems', metric: 'validation_gateway_vendor_io_problems' },
+  resources: { path: 'api.gw.vendor.io/translator/resources', metric: 'api_gw_vendor_io_translator_resources' },
+  seconds: {
+    path: 'gw_edge/translation_time_sec',
+    metric: 'gw_edge_translation_time_sec',
+    labels: { translator_name: 'gateway' },
+  },
+} satisfies Record<string, StatName>;
+
+export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
+  const valid = metrics.gauge(STATS.valid);
+  const resources = metrics.gauge(STATS.resources);
+  const accepted = metrics.counter(STATS.accepted);
+  const rejected = metrics.counter(STATS.rejected);
+  const seconds = metrics.histogram(STATS.seconds, SECONDS_BUCKETS);
+  const problems = metrics.gauge(STATS.problems);
+  let statuses: ControlPlaneState['statuses'] = new Map();
+  let logged: ReadonlySet<string> = new Set();
+
+  return {
+    translated(translate) {
+      const began = performance.now();
+      try {
+        return translate();
+      } finally {
+        seconds.observe((performance.now() - began) / 1000);
+      }
+    },
+    changed(state, milliseconds) {
+      const { revision, issues } = state;
+      const verdicts = verdictsOf(state.statuses, statuses);
+      statuses = state.statuses;
+      accepted.value += verdicts.accepted;
+      rejected.value += verdicts.rejected;
+      const texts = new Map(issues.map((issue) => [formatIssue(issue), issue]));
+      for (const { severity, message, places } of linesOf(texts, logged)) {
+        log[severity]({ revision, ...(places > 1 && { places }) }, message);
+      }
+      logged = new Set(texts.keys());
+      resources.value = state.resources.size;
+      problems.value = issues.length;
+      valid.value = issues.some(({ severity }) => severity === 'error') ? 0 : 1;
+      const ms = Math.round(milliseconds);
+      log.info({ revision, resources: state.resources.size, problems: issues.length, ms }, 'configuration applied');
+    },
+    failed(error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error({ reason }, 'failed to apply configuration change');
+    },
+  };
+}
+
+interface LogLine {
+  readonly severity: 'warn' | 'error';
+  readonly message: string;
+  /** How many problems have the same cause. */
+  readonly places: number;
+}
+
+/** Returns one line for each new cause: its first place, and the number of further places. */
+function linesOf(issues: ReadonlyMap<string, Issue>, logged: ReadonlySet<string>): readonly LogLine[] {
+  const fresh = [...issues].filter(([text]) => !logged.has(text)).map(([, issue]) => issue);
+  return groupByCause(fresh).map((group) => {
+    const rest = group.length - 1;
+    const more = rest === 0 ? '' : `  (and in ${rest} more ${rest === 1 ? 'place' : 'places'})`;
+    const isError = group.some(({ severity }) => severity === 'error');
+    return { severity: isError ? 'error' : 'warn', message: formatIssue(group[0]) + more, places: group.length };
+  });
+}
+
+/** Counts the accepted and rejected resources among the changed statuses. */
+function verdictsOf(now: ControlPlaneState['statuses'], before: ControlPlaneState['statuses']) {
+  const verdicts = { accepted: 0, rejected: 0 };
+  for (const [key, status] of now) {
+    if (before.get(key) === status) continue;
+    const isRejected = Object.values(status.statuses).some(({ state }) => state === 'Rejected');
+    verdicts[isRejected ? 'rejected' : 'accepted']++;
+  }
+  return verdicts;
+}

@@ -1,0 +1,100 @@
+import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { Origin, Resource, ResourceKey } from '../resource/resource.ts';
+import type { WrittenResource } from '../source/source.ts';
+import { redactRejected } from '../security/rejected-document.ts';
+import type { ResourceCheck } from '../validate/resource-check.ts';
+import { remainderOf } from '../validate/remainder.ts';
+import { validateWritten, type Validated } from '../validate/validate.ts';
+
+/** What one written document says of a key. Several documents that claim the same key are duplicates. */
+export interface Claim {
+  readonly key: ResourceKey;
+  readonly origin: Origin;
+  /** `undefined` when it is refused. */
+  readonly resource: Resource | undefined;
+  /** The document of a rejected resource, without secret values. */
+  readonly written?: object;
+  /** What is left of refused Settings without the fields that are wrong. */
+  readonly remainder?: Resource;
+  /** True for a refused virtual service with an `sslConfig`. */
+  readonly asksForTls?: true;
+  readonly issues: readonly Issue[];
+  /** Place of a field; missing steps give the nearest parent. */
+  readonly locate?: (path: FieldPath) => Origin;
+  /** True for a key that was in the unit before and may be in the part of it that cannot be read now. */
+  readonly retained: boolean;
+}
+
+/** What a unit holds: what it claims, and the problems that cannot be filed under a key. */
+export interface UnitContent {
+  readonly claims: readonly Claim[];
+  readonly unfiled: readonly Issue[];
+}
+
+/**
+ * Validates the documents of a unit. When one of them does not tell which resource it is, the keys that were `held`
+ * by the unit and are in none of the others stay claimed: nobody can say that they were taken away.
+ */
+export function readContent(
+  written: readonly WrittenResource[],
+  held: Iterable<ResourceKey>,
+  checks?: readonly ResourceCheck[],
+): UnitContent {
+  const claims: Claim[] = [];
+  const unfiled: Issue[] = [];
+  for (const document of written) {
+    const { key, resource, issues, locate } = validate(document, checks);
+    if (key === undefined) unfiled.push(...issues);
+    else {
+      const remainder = !resource && key.startsWith('Settings/') ? remainderOf(document, issues, checks) : undefined;
+      const tls = !resource && asksForTls(document.value) && { asksForTls: true as const };
+      const rejected = !resource && { written: redactRejected(document.value, issues) };
+      const { origin } = document;
+      claims.push({ key, origin, resource, remainder, issues, locate, retained: false, ...rejected, ...tls });
+    }
+  }
+  const errors = unfiled.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return { claims, unfiled };
+  const claimed = new Set(claims.map(({ key }) => key));
+  for (const key of held) {
+    if (claimed.has(key)) continue;
+    claims.push({ key, origin: errors[0]!.origin, resource: undefined, issues: errors, retained: true });
+  }
+  return { claims, unfiled };
+}
+
+function asksForTls(value: unknown): boolean {
+  const { kind, spec } = (value ?? {}) as { kind?: unknown; spec?: unknown };
+  return kind === 'VirtualService' && typeof spec === 'object' && spec !== null && 'sslConfig' in spec;
+}
+
+function validate(document: WrittenResource, checks: readonly ResourceCheck[] | undefined): Validated {
+  try {
+    return validateWritten(document, checks);
+  } catch (error) {
+    const message = `cannot be checked: ${(error as Error).message}`;
+    const issue: Issue = { code: 'UNREADABLE', severity: 'error', origin: document.origin, path: [], message };
+    return { resource: undefined, issues: [issue] };
+  }
+}
+
+/** The issue each of several documents gets that claim one key. */
+export function duplicateIssues(claims: readonly Claim[]): Issue[] {
+  return claims.map(({ key, origin }, i) => {
+    const [kind, namespace, name] = key.split('/') as [string, string, string];
+    const others = claims.filter((_, other) => other !== i).map((other) => formatOrigin(other.origin));
+    const message = `${kind} ${namespace}/${name} is also written at ${others.join(' and ')}`;
+    const hint = 'none of them is taken in until one is left';
+    return { code: 'DUPLICATE_RESOURCE', severity: 'error', origin, kind, namespace, name, path: [], message, hint };
+  });
+}
+
+/** Orders places by file, line and column. */
+export function compareOrigins(a: Origin, b: Origin): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}
+
+function formatOrigin({ file, line, column }: Origin): string {
+  return `${file}:${line}:${column}`;
+}

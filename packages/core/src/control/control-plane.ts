@@ -1,0 +1,241 @@
+import { reportChanges } from './change-report.ts';
+import { issuesOf } from './issues.ts';
+import { mergeLearned, type Learned } from './learned.ts';
+import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
+import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import type { Issue } from '../resource/issue.ts';
+import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
+import type { Secrets, Snapshot } from '../contract/snapshot.ts';
+import { certificateFiles } from '../source/certificate-files.ts';
+import { directorySource } from '../source/directory.ts';
+import type { Source, SourceChange } from '../source/source.ts';
+import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
+import { createStore, secretsOf, type Store } from './store.ts';
+import { translate } from '../translate/translate.ts';
+import type { DefaultGateways, Translation } from '../translate/translation.ts';
+import { unservedListeners, type UnservedListener } from '../translate/listener/unserved-listeners.ts';
+import type { ResourceCheck } from '../validate/resource-check.ts';
+
+/** All that the control plane knows at one revision. Frozen. */
+export interface ControlPlaneState {
+  /** Counts the changes taken in, from 1. */
+  readonly revision: number;
+  /** The resources in use: valid ones, and the last good version of refused ones. */
+  readonly resources: ReadonlyMap<ResourceKey, Resource>;
+  /** The documents of rejected resources without a good version, as written but without secret values. */
+  readonly rejected: ReadonlyMap<ResourceKey, object>;
+  /**
+   * Every problem once, sorted by file and line: of every document, also of those without a readable name, and problems that
+   * only occur between resources. Logs, metrics, admin pages and the command line list and count these.
+   */
+  readonly issues: readonly Issue[];
+  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** Proxy resources as the reference shapes them (routing 5.4). */
+  readonly proxies: readonly Resource[];
+  /** By proxy name. */
+  readonly snapshots: ReadonlyMap<string, Snapshot>;
+  /** Listeners that resources require and that no snapshot contains, by proxy name. */
+  readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
+  readonly secrets: Secrets;
+}
+
+export interface ControlPlaneOptions {
+  readonly source: Source;
+  readonly defaultGateways?: DefaultGateways;
+  /** Default: from level warn on, to standard error. */
+  readonly log?: Loggers;
+  readonly metrics?: Metrics;
+  /** Refuse resources beside the checks of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
+  readonly checks?: readonly ResourceCheck[];
+  /**
+   * Whether the files that `sslFiles` names are read, validated and watched. Default true. False leaves them unread, for
+   * checks on another machine.
+   */
+  readonly certificateFiles?: boolean;
+  /**
+   * Other files that resources name, which are read, validated and watched, too: e.g. `descriptorFiles(directory)` of
+   * `@edge-gateway/graphql`. Default: none.
+   */
+  readonly files?: readonly ResourceFiles[];
+}
+
+/** source → validate → store → translate, kept up to date. */
+export interface ControlPlane {
+  /** The newest state; `undefined` until `start` resolved. */
+  readonly state: ControlPlaneState | undefined;
+  /** Secret values and certificate files of the newest state, e.g. for `createContext`. */
+  readonly secrets: Secrets;
+  /** Resolves when the first complete state is there, however many resources in it are refused. */
+  start(): Promise<void>;
+  /**
+   * Takes in what was found out about a resource beside what is written: its problems and notes show in the status. Kept until it
+   * is told anew; `undefined` forgets it.
+   */
+  learn(key: ResourceKey, learned: Learned | undefined): void;
+  /** Calls back with each new state, and at once with the present one if there is one. Gives the way to unsubscribe. */
+  subscribe(listener: (state: ControlPlaneState) => void): () => void;
+  close(): Promise<void>;
+}
+
+const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), statuses: new Map() });
+
+/**
+ * Makes a control plane: source → store → translate → publish. It serves nothing until `start`. What goes wrong in one
+ * change is logged and leaves the state before it in place.
+ *
+ * @example
+ * const controlPlane = createControlPlane({ source: directorySource('resources') });
+ * controlPlane.subscribe((state) => router.apply(state.snapshots.get('gateway-proxy')!));
+ * await controlPlane.start();
+ */
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
+  const { files = [], certificateFiles: readsCertificates = true } = options;
+  const report = reportChanges(log.get('config'), metrics);
+  const listeners = new Set<(state: ControlPlaneState) => void>();
+  const store = createStore(checks);
+  let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
+  let translation: Translation | undefined;
+  let state: ControlPlaneState | undefined;
+  const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => learn(keys)), log, metrics };
+  const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
+  const watches = [
+    ...(certificates ? [certificates] : []),
+    ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
+  ];
+  /** What others than the watched files found out. */
+  const reported = new Map<ResourceKey, Learned>();
+  const secrets: Secrets = {
+    get: (ref) => state?.secrets.get(ref),
+    ...(certificates && { files: certificates.get }),
+  };
+
+  function learn(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
+    return store.learn(
+      [...keys].map((key) => {
+        const learned = mergeLearned([reported.get(key), ...watches.map((watch) => watch.learnedOf(key))]);
+        return [key, learned] as const;
+      }),
+    );
+  }
+
+  /** Applies a change of the source, with the files that its resources name. */
+  function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
+    const changed = store.apply(change);
+    const follow = (key: ResourceKey): boolean => {
+      const resource = store.state.stored.get(key)?.resource;
+      return watches.filter((watch) => watch.follow(key, resource)).length > 0;
+    };
+    const users = [...changed].filter(follow);
+    for (const watch of watches) watch.prune(state?.snapshots.values() ?? []);
+    return new Set([...changed, ...learn(users)]);
+  }
+
+  function take(settle: () => ReadonlySet<ResourceKey>): void {
+    const began = performance.now();
+    try {
+      const changed = settle();
+      if (store.state.revision === state?.revision) return;
+      resources = resourcesAfter(resources, changed, store.state);
+      translation = report.translated(() => translate(store.state, { defaultGateways }, translation));
+      state = toState(store, resources, translation);
+      report.changed(state, performance.now() - began);
+    } catch (error) {
+      report.failed(error);
+      if (state) return;
+      state = toState(store, resources, NOTHING);
+    }
+    for (const listener of listeners) publish(listener, state);
+  }
+
+  function publish(listener: (state: ControlPlaneState) => void, state: ControlPlaneState): void {
+    try {
+      listener(state);
+    } catch (error) {
+      report.failed(error);
+    }
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    secrets,
+    start: () => source.start((change) => take(() => settleSource(change))),
+    learn(key, learned) {
+      if (learned) reported.set(key, learned);
+      else reported.delete(key);
+      take(() => learn([key]));
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      if (state) publish(listener, state);
+      return () => void listeners.delete(listener);
+    },
+    close() {
+      for (const watch of watches) watch.close();
+      return source.close();
+    },
+  };
+}
+
+/**
+ * Reads, validates and translates a directory once; certificate files are not read. Throws `ERR_CORE_DIRECTORY_UNREADABLE` when
+ * there is none; every other problem is in the state's `issues` and `statuses`, and is not logged unless `log` is given.
+ *
+ * @example
+ * const { issues } = await loadDirectory('resources');
+ * for (const issue of issues) console.log(formatIssue(issue));
+ */
+export async function loadDirectory(
+  directory: string,
+  options: Omit<ControlPlaneOptions, 'source'> = {},
+): Promise<ControlPlaneState> {
+  const { log = silentLoggers } = options;
+  return loadSource(directorySource(directory, { watch: false, log: log.get('config') }), options);
+}
+
+/** Reads, validates and translates the initial content of a source; certificate files are not read. */
+export async function loadSource(
+  source: Source,
+  options: Omit<ControlPlaneOptions, 'source'> = {},
+): Promise<ControlPlaneState> {
+  const controlPlane = createControlPlane({ certificateFiles: false, log: silentLoggers, ...options, source });
+  await controlPlane.start();
+  await controlPlane.close();
+  return controlPlane.state!;
+}
+
+function toState(
+  store: Store,
+  resources: ReadonlyMap<ResourceKey, Resource>,
+  translation: Translation,
+): ControlPlaneState {
+  const { revision, stored } = store.state;
+  const { proxies, snapshots, statuses } = translation;
+  const issues = issuesOf(store, translation);
+  const unserved = unservedListeners(translation);
+  const served = { proxies, snapshots, unservedListeners: unserved, secrets: secretsOf(stored) };
+  return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
+}
+
+function rejectedDocuments({ state: { stored } }: Store): ReadonlyMap<ResourceKey, object> {
+  const rejected = new Map<ResourceKey, object>();
+  for (const [key, { written }] of stored) if (written) rejected.set(key, written);
+  return rejected;
+}
+
+/** The resources in use, sorted out anew for the changed keys only. */
+function resourcesAfter(
+  before: ReadonlyMap<ResourceKey, Resource>,
+  changed: ReadonlySet<ResourceKey>,
+  { stored }: Store['state'],
+): ReadonlyMap<ResourceKey, Resource> {
+  const resources = new Map(before);
+  for (const key of changed) {
+    const resource = stored.get(key)?.resource;
+    if (resource) resources.set(key, resource);
+    else resources.delete(key);
+  }
+  return resources;
+}

@@ -1,0 +1,38 @@
+import { compareOrigins } from './claim.ts';
+import { formatIssue, type FieldPath, type Issue } from '../resource/issue.ts';
+import { DEFAULT_NAMESPACE, keyOf, type Origin, type ResourceKey } from '../resource/resource.ts';
+import type { Store } from './store.ts';
+import { translationProblems } from '../translate/memory.ts';
+import type { LocatedProblem } from '../translate/status/report.ts';
+import { SETTINGS_NAME } from '../translate/settings.ts';
+import type { Translation } from '../translate/translation.ts';
+
+/** Every problem of the written documents and of their translation, each once, sorted by place. */
+export function issuesOf(store: Store, translation: Translation): readonly Issue[] {
+  const { stored, unfiled } = store.state;
+  const found = new Map<string, Issue>();
+  const add = (issue: Issue): void => void found.set(formatIssue(issue), issue);
+  unfiled.forEach(add);
+  for (const { issues } of stored.values()) issues.forEach(add);
+  for (const located of translationProblems(translation)) add(toIssue(located, store));
+  return [...found]
+    .sort(([a, one], [b, other]) => compareOrigins(one.origin, other.origin) || (a < b ? -1 : 1))
+    .map(([, issue]) => issue);
+}
+
+function toIssue({ key, problem }: LocatedProblem, store: Store): Issue {
+  const [kind, namespace, name] = key.split('/') as [string, string, string];
+  const { severity, message, path = [], code = 'STATUS', cause } = problem;
+  const origin = originOf(key, path, store);
+  return { code, severity, origin, kind, namespace, name, path, message, ...(cause !== undefined && { cause }) };
+}
+
+const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
+const NOWHERE: Origin = Object.freeze({ file: 'default', line: 1, column: 1 });
+
+/** Returns the place of a field. For a resource in an unreadable file it is that of its last good version. */
+function originOf(key: ResourceKey, path: FieldPath, store: Store): Origin {
+  const written = store.locate(key, path) ?? store.state.stored.get(key)?.resource?.origin;
+  // Default gateways have no file; their warnings come from Settings.
+  return written ?? store.locate(SETTINGS, []) ?? NOWHERE;
+}

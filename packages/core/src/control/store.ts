@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util';
+import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
+import { learnedIssues, type Learned } from './learned.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
+import { keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
+import type { Secrets, SecretValue } from '../contract/snapshot.ts';
+import type { SourceChange } from '../source/source.ts';
+import type { ResourceCheck } from '../validate/resource-check.ts';
+
+/**
+ * What is known of one resource. The same object as long as nothing about it changes, so readers compare by identity.
+ */
+export interface StoredResource {
+  readonly key: ResourceKey;
+  /** The version in use: the newest when it is valid, else the last one that was; `undefined` if there never was one. */
+  readonly resource: Resource | undefined;
+  /** True when `resource` is an older version, or a part of the newest, because that was refused. */
+  readonly stale: boolean;
+  /** True when `resource` is what is left of refused Settings that were never good. */
+  readonly partial?: true;
+  /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
+  readonly issues: readonly Issue[];
+  /** The document of a resource without a good version, without secret values; missing if it cannot be read. */
+  readonly written?: object;
+  /** True for a rejected virtual service with TLS. */
+  readonly asksForTls?: true;
+  /** What was found out beside that; its problems are among the issues. */
+  readonly learned?: Learned;
+}
+
+/** The resources at one moment. */
+export interface StoreState {
+  /** Counts the changes taken in, from 1. */
+  readonly revision: number;
+  readonly stored: ReadonlyMap<ResourceKey, StoredResource>;
+  /** Problems of documents that cannot be filed under a key: no kind, no name, unreadable. */
+  readonly unfiled: readonly Issue[];
+}
+
+/** Keeps the resources of all units. It has one writer. */
+export interface Store {
+  /** The same object until a change is taken in that changes something. */
+  readonly state: StoreState;
+  /** Validates and takes in what units hold now. Gives the keys of which something changed. */
+  apply(change: SourceChange): ReadonlySet<ResourceKey>;
+  /** Keeps what was found out about resources beside what is written, until it is told anew; `undefined` forgets it. */
+  learn(entries: Iterable<readonly [ResourceKey, Learned | undefined]>): ReadonlySet<ResourceKey>;
+  /** Where a field of a resource is written now, or its nearest parent; `undefined` for what no document writes. */
+  locate(key: ResourceKey, path: FieldPath): Origin | undefined;
+}
+
+/**
+ * Makes an empty store, at revision 0. `checks` refuse resources beside those of the schemas.
+ *
+ * - A refused version of a resource leaves the last good one in use; only its deletion takes it out. Settings that were
+ *   never good are in use without the fields that are wrong.
+ * - Several documents with one kind, namespace and name are all refused, whatever their order. What was in use stays so.
+ * - A unit that cannot be read as a whole keeps what was in it.
+ *
+ * @example
+ * const store = createStore();
+ * store.apply(new Map([['a.yaml', parseDocuments(text, 'a.yaml')]]));
+ * console.log(store.state.stored.get('Upstream/gw-system/a')?.resource);
+ */
+export function createStore(checks: readonly ResourceCheck[] = []): Store {
+  const units = new Map<string, UnitContent>();
+  const claims = new Map<ResourceKey, Claim[]>();
+  const learned = new Map<ResourceKey, Learned>();
+  let state: StoreState = { revision: 0, stored: new Map(), unfiled: [] };
+
+  function replace(unit: string, content: UnitContent | undefined): ResourceKey[] {
+    const before = units.get(unit)?.claims ?? [];
+    const now = content?.claims ?? [];
+    for (const claim of before) {
+      const left = claims.get(claim.key)!.filter((other) => other !== claim);
+      if (left.length > 0) claims.set(claim.key, left);
+      else claims.delete(claim.key);
+    }
+    for (const claim of now) claims.set(claim.key, [...(claims.get(claim.key) ?? []), claim]);
+    if (content) units.set(unit, content);
+    else units.delete(unit);
+    return [...before, ...now].map(({ key }) => key);
+  }
+
+  function apply(change: SourceChange): ReadonlySet<ResourceKey> {
+    const touched = new Set<ResourceKey>();
+    for (const [unit, written] of change) {
+      const held = (units.get(unit)?.claims ?? []).map(({ key }) => key);
+      const usable = held.filter((key) => state.stored.get(key)?.resource);
+      const content = written.length > 0 ? readContent(written, usable, checks) : undefined;
+      for (const key of replace(unit, content)) touched.add(key);
+    }
+    return settle(touched);
+  }
+
+  function settle(touched: ReadonlySet<ResourceKey>): ReadonlySet<ResourceKey> {
+    const stored = new Map(state.stored);
+    const changed = new Set<ResourceKey>();
+    for (const key of touched) {
+      const before = state.stored.get(key);
+      const now = resolve(claims.get(key) ?? [], before, learned.get(key));
+      if (now === before) continue;
+      changed.add(key);
+      if (now) stored.set(key, now);
+      else stored.delete(key);
+    }
+    const unfiled = unfiledOf(units, state.unfiled);
+    if (changed.size > 0 || unfiled !== state.unfiled || state.revision === 0) {
+      state = Object.freeze({ revision: state.revision + 1, stored, unfiled });
+    }
+    return changed;
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    apply,
+    learn(entries) {
+      const touched = new Set<ResourceKey>();
+      for (const [key, found] of entries) {
+        if (found) learned.set(key, found);
+        else if (!learned.delete(key)) continue;
+        touched.add(key);
+      }
+      return touched.size > 0 ? settle(touched) : touched;
+    },
+    locate(key, path) {
+      const claim = claims.get(key)?.find(({ retained }) => !retained);
+      return claim?.locate?.(path) ?? claim?.origin;
+    },
+  };
+}
+
+/** The secrets among the resources in use. */
+export function secretsOf(stored: ReadonlyMap<ResourceKey, StoredResource>): Secrets {
+  return { get: (ref) => stored.get(keyOf('Secret', ref))?.resource?.spec as SecretValue | undefined };
+}
+
+/** What is known of a key by the documents that claim it; `before` itself when that is nothing new. */
+function resolve(
+  claims: readonly Claim[],
+  before: StoredResource | undefined,
+  learned: Learned | undefined,
+): StoredResource | undefined {
+  const written = claims.filter(({ retained }) => !retained).sort((a, b) => compareOrigins(a.origin, b.origin));
+  const [first = claims[0]] = written;
+  if (!first) return undefined;
+  const accepted = written.length === 1 ? first.resource : undefined;
+  const good = before?.partial ? undefined : before?.resource;
+  const partial = !accepted && !good && written.length === 1 ? first.remainder : undefined;
+  const newest = accepted ?? partial;
+  const resource = newest ? sameResource(newest, before?.resource) : before?.resource;
+  const own = written.length > 0 ? written.flatMap((claim) => claim.issues) : first.issues;
+  const issues = written.length > 1 ? [...own, ...duplicateIssues(written)] : [...own];
+  if (learned) issues.push(...learnedIssues(first, learned));
+  const stale = !accepted && resource !== undefined;
+  const kept = { key: first.key, resource, stale, issues, ...(learned && { learned }) };
+  const tls = first.asksForTls && !resource && { asksForTls: true as const };
+  const document = first.written && !resource && { written: first.written };
+  const now = { ...kept, ...document, ...tls, ...(stale && resource !== good && { partial: true as const }) };
+  return before && before.resource === resource && isDeepStrictEqual(before, now) ? before : Object.freeze(now);
+}
+
+/** The resource of before where nothing changed; its spec at least where only its place did. */
+function sameResource(now: Resource, before: Resource | undefined): Resource {
+  if (!before || !isDeepStrictEqual(now.spec, before.spec)) return now;
+  return isDeepStrictEqual(now, before) ? before : Object.freeze({ ...now, spec: before.spec });
+}
+
+function unfiledOf(units: ReadonlyMap<string, UnitContent>, before: readonly Issue[]): readonly Issue[] {
+  const unfiled: Issue[] = [];
+  for (const content of units.values()) if (content.unfiled.length > 0) unfiled.push(...content.unfiled);
+  unfiled.sort((a, b) => compareOrigins(a.origin, b.origin));
+  return isDeepStrictEqual(unfiled, before) ? before : unfiled;
+}

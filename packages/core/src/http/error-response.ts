@@ -1,0 +1,61 @@
+import { GatewayError, type ErrorReply } from '../errors.ts';
+import { ERROR_CODES } from '../error-codes.ts';
+
+/** The response to an error. */
+export interface ErrorResponse {
+  readonly status: number;
+  readonly body: string;
+  /** Empty when there is no body to describe. */
+  readonly contentType: string;
+  /** Flat, without those that describe the body. */
+  readonly headers: readonly string[];
+  /** The text of the body; missing if the gateway did not write it. Browsers receive a page with it: see `forPeople`. */
+  readonly error?: { readonly code?: string; readonly message: string };
+}
+
+/** Code and message for clients of an error that is not a `GatewayError`. */
+export interface UnknownError {
+  readonly code: string;
+  readonly status: number;
+  readonly message: string;
+}
+
+const UNKNOWN: UnknownError = { code: 'ERR_CORE_HANDLER', ...ERROR_CODES.ERR_CORE_HANDLER };
+
+/**
+ * Returns the response to an error: its own response, otherwise code, message and request id as JSON. From status 500 on, and
+ * for unknown errors, the client receives the message of `unknown`, so that the cause is not exposed.
+ */
+export function errorResponse(error: unknown, requestId: string, unknown: UnknownError = UNKNOWN): ErrorResponse {
+  if (!(error instanceof GatewayError)) {
+    const { code, status, message } = unknown;
+    return jsonResponse(status, { code, message, requestId }, []);
+  }
+  const { code, status, reply, headers } = error;
+  if (reply) return ownResponse(error, reply);
+  const message = status < 500 ? error.message : unknown.message;
+  return jsonResponse(status, { code, message, requestId }, Object.entries(headers).flat());
+}
+
+function ownResponse({ code, status, headers }: GatewayError, { body, isFinal }: ErrorReply): ErrorResponse {
+  const { 'content-type': contentType = 'text/plain', ...others } = headers;
+  const response = {
+    status,
+    body,
+    contentType: body === '' ? '' : contentType,
+    headers: Object.entries(others).flat(),
+  };
+  return isFinal && body !== '' ? response : { ...response, error: { code, message: body } };
+}
+
+/** Code, message and request id: the JSON of every error. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly requestId: string;
+}
+
+/** Returns a response to an error as JSON. */
+export function jsonResponse(status: number, error: ErrorBody, headers: readonly string[]): ErrorResponse {
+  return { status, body: JSON.stringify(error), contentType: 'application/json', headers, error };
+}

@@ -1,0 +1,46 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { linger } from '../http/lingering-close.ts';
+
+/** Headers of the handshake or of the connection. */
+const OF_HANDSHAKE = /^(?:connection|upgrade|date|keep-alive|content-length|transfer-encoding|sec-websocket-.*)$/;
+
+/** Returns a response on the socket of an upgrade, to reject it. The socket is closed afterwards. */
+export function createUpgradeResponse(req: IncomingMessage, socket: Socket): ServerResponse {
+  // Node removes its own error listener from a socket that it detaches; without one an error would end the process.
+  socket.on('error', () => {});
+  const res = new ServerResponse(req);
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket);
+  res.once('finish', () => {
+    res.detachSocket(socket);
+    linger(socket);
+  });
+  return res;
+}
+
+/**
+ * Detaches the socket from its response, so that it can be upgraded. Headers that were set on the response, such as renewed
+ * cookies, are added to the response of the upgrade.
+ */
+export function releaseSocket(res: ServerResponse, socket: Socket): void {
+  res.detachSocket(socket);
+  const lines = Object.entries(res.getHeaders())
+    .filter(([name]) => !OF_HANDSHAKE.test(name))
+    .flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}\r\n`));
+  if (lines.length > 0) addToHead(socket, lines.join(''));
+}
+
+function addToHead(socket: Socket, lines: string): void {
+  const write = socket.write;
+  const isOwn = Object.hasOwn(socket, 'write');
+  socket.write = function first(this: Socket, chunk: string | Uint8Array, ...rest: never[]): boolean {
+    if (isOwn) socket.write = write;
+    else delete (socket as Partial<Socket>).write;
+    const head = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('latin1');
+    const end = head.indexOf('\r\n') + 2;
+    if (!/^HTTP\/1\.\d \d{3} ?[^\r\n]*\r\n/.test(head)) return socket.write(chunk, ...rest);
+    const full = head.slice(0, end) + lines + head.slice(end);
+    return socket.write(typeof chunk === 'string' ? full : Buffer.from(full, 'latin1'), ...rest);
+  } as Socket['write'];
+}

@@ -1,0 +1,147 @@
+import { constants } from 'node:os';
+import { pino, stdSerializers, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+import { createLineBuffer, type LineBuffer, type RecentLines } from './recent-lines.ts';
+import { redact } from '../security/redact.ts';
+
+/** Levels of the product, least to most severe. `panic` lies between error and fatal. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The named loggers that `GET /logging` lists. */
+export const LOGGER_NAMES = [
+  'admin',
+  'client',
+  'config',
+  'conn_handler',
+  'connection',
+  'ext_authz',
+  'filter',
+  'graphql',
+  'grpc',
+  'hc',
+  'health_checker',
+  'http',
+  'http2',
+  'init',
+  'jwt',
+  'main',
+  'misc',
+  'pool',
+  'rate_limit_quota',
+  'rbac',
+  'redis',
+  'router',
+  'runtime',
+  'secret',
+  'stats',
+  'tracing',
+  'upstream',
+  'websocket',
+] as const;
+export type LoggerName = (typeof LOGGER_NAMES)[number];
+
+/** What the code logs with: pino's `(object, message)` form. */
+export interface Logger {
+  debug(details: object, message: string): void;
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+  fatal(details: object, message: string): void;
+}
+
+/** The named loggers of one process, with their levels. */
+export interface Loggers {
+  get(name: LoggerName): Logger;
+  level(name: LoggerName): LogLevel | 'trace' | 'off';
+  /** One logger, or with no name all of them. */
+  setLevel(level: LogLevel | 'trace' | 'off', name?: LoggerName): void;
+  /** The newest lines: at most 1,000 and 1 MiB. Missing if none are kept. */
+  readonly recent?: RecentLines;
+}
+
+const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>> = {
+  trace: 'trace',
+  debug: 'debug',
+  info: 'info',
+  warn: 'warn',
+  error: 'error',
+  panic: 'fatal',
+  fatal: 'fatal',
+  off: 'silent',
+};
+
+/** Paths whose values are never logged, in addition to those that {@link redact} recognises. */
+const SECRET_PATHS = ['authorization', 'cookie', 'token', 'secret', 'password', 'code'].flatMap((key) => [
+  key,
+  `*.${key}`,
+]);
+
+/** The codes of errors have the name of authorization codes, and say most of what went wrong. */
+function censor(value: unknown): string {
+  const isOfError = typeof value === 'string' && (/^ERR_[A-Z_]+$/.test(value) || Object.hasOwn(constants.errno, value));
+  return isOfError ? value : '[redacted]';
+}
+
+/** Errors keep their class until their serializer has read them. */
+function withoutSecrets(details: Record<string, unknown>): Record<string, unknown> {
+  const shown = ([key, value]: [string, unknown]) => [key, value instanceof Error ? value : redactField(key, value)];
+  return Object.fromEntries(Object.entries(details).map(shown));
+}
+
+function redactField(key: string, value: unknown): unknown {
+  return redact({ [key]: value })[key];
+}
+
+/**
+ * Makes the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output.
+ *
+ * @example
+ * const log = createLoggers({ level: 'warn' });
+ * log.get('router').warn({ route: 'a' }, 'no healthy upstream');
+ */
+export function createLoggers(options: { level?: LogLevel; destination?: DestinationStream } = {}): Loggers {
+  const recent = createLineBuffer();
+  const root = pino(
+    {
+      level: 'trace',
+      base: null,
+      redact: { paths: SECRET_PATHS, censor },
+      formatters: { log: withoutSecrets },
+      hooks: { streamWrite: copyTo(recent) },
+      serializers: { err: (error: Error) => redact(stdSerializers.err(error)) },
+    },
+    options.destination ?? pino.destination(1),
+  );
+  const loggers = new Map<LoggerName, PinoLogger>();
+  const levels = new Map<LoggerName, LogLevel | 'trace' | 'off'>();
+  for (const name of LOGGER_NAMES) loggers.set(name, root.child({ logger: name }));
+  const setLevel = (level: LogLevel | 'trace' | 'off', name?: LoggerName): void => {
+    for (const each of name ? [name] : LOGGER_NAMES) {
+      levels.set(each, level);
+      loggers.get(each)!.level = PINO_LEVEL[level];
+    }
+  };
+  setLevel(options.level ?? 'info');
+  return { get: (name) => loggers.get(name)!, level: (name) => levels.get(name)!, setLevel, recent };
+}
+
+/** Keeps each line as written, with secrets already redacted. */
+function copyTo(recent: LineBuffer): (line: string) => string {
+  return (line) => {
+    recent.write(line);
+    return line;
+  };
+}
+
+const nothing = (): void => {};
+const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing };
+
+/** Loggers without output. */
+export const silentLoggers: Loggers = { get: () => SILENT, level: () => 'off', setLevel: nothing };
+
+/** Default in library use: JSON lines from level warn on, to standard error. */
+export const libraryLoggers: Loggers = createLoggers({
+  level: 'warn',
+  // Not the descriptor, so that redirecting the stream also redirects these lines.
+  destination: { write: (line) => void process.stderr.write(line) },
+});

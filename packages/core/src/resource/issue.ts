@@ -1,0 +1,61 @@
+import type { Kind, Origin } from './resource.ts';
+
+/** A path inside a resource: keys and list indices, from the document's root. */
+export type FieldPath = readonly (string | number)[];
+
+/**
+ * One problem of one resource. `code` names the class of problem (`UNKNOWN_KEY`, `WRONG_TYPE`, …; table in
+ * `parse/issue-codes.ts`). `hint` is what helps: the allowed values or a "did you mean".
+ */
+export interface Issue {
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly origin: Origin;
+  readonly kind?: Kind | string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly path: FieldPath;
+  readonly message: string;
+  readonly hint?: string;
+  /** Name of the route that has the problem, when it has one. */
+  readonly route?: string;
+  /** Identical for all problems with the same cause, e.g. all references to one missing resource. */
+  readonly cause?: string;
+}
+
+/** `spec.virtualHost.routes[0].matchers`: a path as people write it. */
+export function formatPath(path: FieldPath): string {
+  return path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('');
+}
+
+/** `file:line:column  Kind ns/name  field.path  what is wrong  (hint)`: one line a problem. */
+export function formatIssue(issue: Issue): string {
+  const { file, line, column } = issue.origin;
+  const who = issue.kind && `${issue.kind} ${issue.namespace ? `${issue.namespace}/` : ''}${issue.name ?? '(no name)'}`;
+  const parts = [
+    `${file}:${line}:${column}`,
+    who,
+    formatPath(issue.path),
+    issue.message,
+    issue.hint && `(${issue.hint})`,
+  ];
+  return parts.filter(Boolean).join('  ');
+}
+
+/** A problem as plain data, for JSON. */
+export function issueData({ origin, path, ...issue }: Issue): Readonly<Record<string, unknown>> {
+  const { severity, code, kind, namespace, name, message, hint, cause } = issue;
+  return { severity, ...origin, code, kind, namespace, name, path: formatPath(path), message, hint, cause };
+}
+
+/** Groups problems by what causes them; a problem that names no cause is a group of its own. Keeps their order. */
+export function groupByCause(issues: readonly Issue[]): readonly (readonly [Issue, ...Issue[]])[] {
+  const groups = new Map<string | Issue, [Issue, ...Issue[]]>();
+  for (const issue of issues) {
+    const key = issue.cause ?? issue;
+    const group = groups.get(key);
+    if (group) group.push(issue);
+    else groups.set(key, [issue]);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,41 @@
+import type { HttpConnectionManagerSettings } from '../../schema/listener/http-connection-manager.ts';
+import type { GatewaySpec } from '../../schema/kind/gateway.ts';
+import { keyOf } from '../../resource/resource.ts';
+import type { UsedGateway } from './gateways.ts';
+import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
+import { dotted } from '../names.ts';
+import type { World } from '../world.ts';
+
+/** Asks for one filter chain per TLS configuration. */
+const ISOLATE_ANNOTATION = 'gateway.vendor.io/isolate_vhost';
+
+/** Why a gateway of this type makes no listener, or `undefined`. */
+export function unsupportedType(spec: GatewaySpec): string | undefined {
+  if (spec.httpGateway) return undefined;
+  if (spec.tcpGateway) return 'tcpGateway is not served yet: the gateway has no listener';
+  return 'hybridGateway is not served yet: the gateway has no listener';
+}
+
+/** What a gateway is warned of beside its virtual services. */
+export function gatewayWarnings({ spec, ref, stored }: UsedGateway, world: World): readonly Fault[] {
+  const warnings: Fault[] = [];
+  const annotation = stored?.resource?.metadata.annotations?.[ISOLATE_ANNOTATION];
+  if (spec.ssl && (world.settings.isolateVirtualHosts || annotation === 'true')) {
+    warnings.push(faultOf('isolating virtual hosts by their TLS configuration is not supported yet'));
+  }
+  const collector = collectorOf(spec.httpGateway?.options?.httpConnectionManagerSettings);
+  if (collector?.name) {
+    const upstream = { name: collector.name, namespace: collector.namespace || ref.namespace };
+    const text = `the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`;
+    const entry = world.upstreams.get(keyOf('Upstream', upstream));
+    if (entry?.fault) warnings.push(entry.fault);
+    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, world.stored));
+  }
+  return warnings;
+}
+
+function collectorOf(settings: HttpConnectionManagerSettings | undefined) {
+  const tracing = settings?.tracing;
+  const provider = tracing?.zipkinConfig ?? tracing?.datadogConfig ?? tracing?.openTelemetryConfig;
+  return provider?.collectorUpstreamRef;
+}

@@ -1,0 +1,81 @@
+import type { Resource, ResourceRef } from '../../resource/resource.ts';
+import type { GatewaySpec } from '../../schema/kind/gateway.ts';
+import type { StoredResource } from '../../control/store.ts';
+import { listenerName } from '../names.ts';
+import type { TranslationSettings } from '../settings.ts';
+import type { DefaultGateways } from '../translation.ts';
+
+/** Address of a gateway that names none. */
+export const BIND_ADDRESS = '::';
+/** Proxy of a gateway that names none. */
+export const PROXY_NAME = 'gateway-proxy';
+
+/** A gateway that is read: from a resource, or one of those that exist when no resource does. */
+export interface UsedGateway {
+  readonly ref: ResourceRef;
+  readonly stored: StoredResource | undefined;
+  readonly spec: GatewaySpec;
+  readonly bindAddress: string;
+  readonly bindPort: number;
+  readonly proxies: readonly string[];
+  readonly listener: string;
+}
+
+/** The gateways in use, sorted; without any resource the two default ones. */
+export function usedGateways(
+  stored: readonly StoredResource[],
+  settings: TranslationSettings,
+  defaults: DefaultGateways = {},
+): readonly UsedGateway[] {
+  const read = stored.filter((one) => isRead(one, settings));
+  if (read.length === 0) return defaultGateways(defaults, settings.writeNamespace);
+  return read.flatMap((one) => (one.resource ? [gatewayOf(one.resource as Resource<GatewaySpec>, one)] : []));
+}
+
+/** False for a Gateway outside the one namespace that Gateways are read from. */
+export function isRead({ key }: StoredResource, settings: TranslationSettings): boolean {
+  return settings.readGatewaysFromAllNamespaces || key.split('/')[1] === settings.writeNamespace;
+}
+
+const read = new WeakMap<Resource, UsedGateway>();
+
+function gatewayOf(resource: Resource<GatewaySpec>, stored: StoredResource): UsedGateway {
+  const known = read.get(resource);
+  if (known?.stored === stored) return known;
+  const { name, namespace } = resource.metadata;
+  const gateway = used({ name, namespace }, resource.spec, stored);
+  read.set(resource, gateway);
+  return gateway;
+}
+
+function used(ref: ResourceRef, spec: GatewaySpec, stored?: StoredResource): UsedGateway {
+  const bindAddress = spec.bindAddress || BIND_ADDRESS;
+  const bindPort = spec.bindPort ?? 0;
+  const proxies = spec.proxyNames?.length ? [...new Set(spec.proxyNames)] : [PROXY_NAME];
+  const listener = listenerName(bindAddress, bindPort, ref);
+  return Object.freeze({ ref: Object.freeze(ref), stored, spec, bindAddress, bindPort, proxies, listener });
+}
+
+function defaultGateways(defaults: DefaultGateways, namespace: string): readonly UsedGateway[] {
+  const { bindAddress = BIND_ADDRESS, httpPort = 8080, httpsPort = 8443, proxyName = PROXY_NAME } = defaults;
+  const common = { bindAddress, proxyNames: [proxyName], httpGateway: {} };
+  return [
+    used({ name: 'gateway-proxy', namespace }, { ...common, bindPort: httpPort }),
+    used({ name: 'gateway-proxy-ssl', namespace }, { ...common, bindPort: httpsPort, ssl: true }),
+  ];
+}
+
+/** Which ports of one proxy more than one of its gateways wants; port 0 is any free one and never contested. */
+export function contestedPorts(gateways: readonly UsedGateway[]): ReadonlyMap<UsedGateway, string> {
+  const byPort = new Map<number, UsedGateway[]>();
+  for (const gateway of gateways) {
+    if (gateway.bindPort !== 0) byPort.set(gateway.bindPort, [...(byPort.get(gateway.bindPort) ?? []), gateway]);
+  }
+  const contested = new Map<UsedGateway, string>();
+  for (const [port, rivals] of byPort) {
+    if (rivals.length < 2) continue;
+    const names = rivals.map(({ ref }) => `${ref.namespace}.${ref.name}`).sort();
+    for (const rival of rivals) contested.set(rival, `port ${port} is wanted by the gateways [${names.join(', ')}]`);
+  }
+  return contested;
+}

@@ -1,0 +1,54 @@
+import { keyOf } from '../../resource/resource.ts';
+import type { StoredResource } from '../../control/store.ts';
+import type { ListenerBuild } from './listeners.ts';
+import { recall } from '../memory.ts';
+import type { Translation } from '../translation.ts';
+import { causeOf } from '../world.ts';
+
+/** A listener that resources require, and why it is not served. */
+export interface UnservedListener {
+  /** As in the snapshot, e.g. `listener-::-8443`. */
+  readonly name: string;
+  readonly reason: string;
+}
+
+/**
+ * Returns the listeners that are in no snapshot although resources require them, by proxy: nothing that they should serve
+ * is valid. Gateways without virtual services, and those of unsupported types, are not included.
+ */
+export function unservedListeners(translation: Translation): ReadonlyMap<string, readonly UnservedListener[]> {
+  const memory = recall(translation);
+  const byProxy = new Map<string, readonly UnservedListener[]>();
+  const rejected = memory?.lists.get('VirtualService')?.filter(({ resource }) => !resource) ?? [];
+  for (const build of memory?.listeners.values() ?? []) {
+    if (build.listener || !build.gateway.spec.httpGateway) continue;
+    const wanted = rejected.filter((stored) => mayBelong(stored, build));
+    if (build.builds.length === 0 && wanted.length === 0 && !build.frozen) continue;
+    const unserved = { name: build.gateway.listener, reason: reasonOf(build, wanted) };
+    byProxy.set(build.proxy, [...(byProxy.get(build.proxy) ?? []), unserved]);
+  }
+  return byProxy;
+}
+
+/** Returns false for a rejected virtual service that the gateway would not select, judging by its key and its TLS. */
+function mayBelong({ key, asksForTls }: StoredResource, { gateway: { spec } }: ListenerBuild): boolean {
+  const { virtualServices, virtualServiceNamespaces = [], virtualServiceSelector = {} } = spec.httpGateway ?? {};
+  if ((spec.ssl ?? false) !== (asksForTls ?? false)) return false;
+  if (spec.httpGateway?.virtualServiceExpressions || Object.keys(virtualServiceSelector).length > 0) return false;
+  const [, namespace = ''] = key.split('/');
+  if (virtualServices?.length) {
+    return virtualServices.some(({ name = '', namespace: own }) => {
+      return key === keyOf('VirtualService', { name, namespace: own || namespace });
+    });
+  }
+  const isInside = virtualServiceNamespaces.length === 0 || virtualServiceNamespaces.includes('*');
+  return isInside || virtualServiceNamespaces.includes(namespace);
+}
+
+function reasonOf({ problems, services }: ListenerBuild, rejected: readonly StoredResource[]): string {
+  const found = [...problems, ...services.flat()];
+  const first = found.find(({ severity }) => severity === 'error') ?? found[0];
+  if (first) return first.message;
+  const [stored] = rejected;
+  return stored ? `${stored.key} is rejected: ${causeOf(stored)}` : 'none of its virtual services can be served';
+}

@@ -1,0 +1,129 @@
+import { mixesOperators } from '../../syntax/boolean-expression.ts';
+import type { FieldPath } from '../../resource/issue.ts';
+import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
+import type { AuthConfigSpec, AuthStep } from '../../schema/kind/auth-config.ts';
+import type { ApiKeyAuth } from '../../schema/auth/auth-methods.ts';
+import type { SnapshotAuthConfig } from '../../contract/snapshot.ts';
+import type { StoredResource, StoreState } from '../../control/store.ts';
+import { hasLabels } from '../../syntax/label-expression.ts';
+import { authSecretProblem, isApiKey, SECRET_FIELDS } from './auth-secrets.ts';
+import { contentOf } from '../snapshot/content.ts';
+import { eachRef, fillRefs } from './fill-refs.ts';
+import { faultOf, type Fault } from './missing.ts';
+import { dotted } from '../names.ts';
+import { Report, type Problems } from '../status/report.ts';
+import { causeOf } from '../world.ts';
+
+/** What translation knows of one AuthConfig. */
+export interface AuthConfigEntry {
+  readonly stored: StoredResource;
+  /** Absent when it cannot be used. */
+  readonly config?: SnapshotAuthConfig;
+  readonly problems: Problems;
+  /** Why references to it are refused. */
+  readonly fault?: Fault;
+  /** What references to it are warned of. */
+  readonly warning?: string;
+}
+
+export type AuthConfigTable = ReadonlyMap<ResourceKey, AuthConfigEntry>;
+
+/** What auth configs are resolved against. */
+export interface AuthConfigSources {
+  readonly stored: StoreState['stored'];
+  /** All secrets, sorted by key. */
+  readonly secrets: readonly StoredResource[];
+}
+
+/** Takes over the entry of `before` where nothing changed. */
+export function authConfigEntry(
+  stored: StoredResource,
+  sources: AuthConfigSources,
+  before: AuthConfigEntry | undefined,
+): AuthConfigEntry {
+  const entry = entryOf(stored, sources);
+  if (!before || before.stored !== stored) return { ...entry, config: sameConfig(entry.config, before?.config) };
+  const same = contentOf(Object.freeze({ ...entry, stored: 0 })) === contentOf(Object.freeze({ ...before, stored: 0 }));
+  return same ? before : { ...entry, config: sameConfig(entry.config, before.config) };
+}
+
+function sameConfig(now: SnapshotAuthConfig | undefined, before: SnapshotAuthConfig | undefined) {
+  return now && before && contentOf(now) === contentOf(before) ? before : now;
+}
+
+function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfigEntry {
+  const resource = stored.resource as Resource<AuthConfigSpec> | undefined;
+  const report = new Report();
+  const name = `AuthConfig ${dotted(refOf(stored))}`;
+  if (!resource)
+    return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
+  const spec = resolve(resource, sources, report);
+  if (spec.booleanExpr && mixesOperators(spec.booleanExpr)) {
+    report.warn('booleanExpr has && beside || without parentheses; && binds tighter, parentheses say so');
+  }
+  const problems = report.problems();
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error) return { stored, problems, fault: { ...error, reason: `${name} cannot be used: ${error.message}` } };
+  const config = Object.freeze({ ref: Object.freeze(refOf(stored)), spec });
+  const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
+  return { stored, config, problems, ...(warning !== undefined && { warning }) };
+}
+
+function refOf({ key }: StoredResource): ResourceRef {
+  const [, namespace = '', name = ''] = key.split('/');
+  return { name, namespace };
+}
+
+function resolve(
+  { spec, metadata }: Resource<AuthConfigSpec>,
+  sources: AuthConfigSources,
+  report: Report,
+): AuthConfigSpec {
+  const configs = (spec.configs ?? []).map((written, i) => {
+    const step = withKeys(fillRefs(written, SECRET_FIELDS, metadata.namespace), sources);
+    const name = step.name || `config_${i}`;
+    if (step !== written && step.apiKeyAuth && keysOf(step.apiKeyAuth).length === 0) {
+      report.warn(`${name}: no Secret has the labels of its selector, so every key is rejected`);
+    }
+    const places = placesOf(written, metadata.namespace);
+    eachRef(step, SECRET_FIELDS, ({ name: secret = '', namespace = '' }, field) => {
+      const fault = authSecretProblem(sources.stored, { name: secret, namespace }, field);
+      const place = places.get(`${field} ${namespace}/${secret}`) ?? [];
+      if (fault) report.error(`${name}: ${fault.reason}`, ['spec', 'configs', i, ...place], fault);
+    });
+    return step;
+  });
+  return Object.freeze({ ...spec, configs: Object.freeze(configs) });
+}
+
+/** Where references are written, by field and name: keys of a step are gathered in another place than they are written in. */
+function placesOf(written: AuthStep, own: string): ReadonlyMap<string, FieldPath> {
+  const places = new Map<string, FieldPath>();
+  eachRef(written, SECRET_FIELDS, ({ name = '', namespace }, field, path) => {
+    places.set(`${field} ${namespace || own}/${name}`, path);
+  });
+  return places;
+}
+
+function keysOf(auth: ApiKeyAuth) {
+  return auth.k8sSecretApikeyStorage?.apiKeySecretRefs ?? [];
+}
+
+/** The keys of a step as sorted references, whichever way they were written. The storage block wins over the old fields. */
+function withKeys(step: AuthStep, { secrets }: AuthConfigSources): AuthStep {
+  if (!step.apiKeyAuth || step.apiKeyAuth.aerospikeApikeyStorage) return step;
+  const { labelSelector, apiKeySecretRefs, k8sSecretApikeyStorage, ...rest } = step.apiKeyAuth;
+  const storage = k8sSecretApikeyStorage ?? { labelSelector, apiKeySecretRefs };
+  const found = new Map((storage.apiKeySecretRefs ?? []).map((ref) => [`${ref.namespace}/${ref.name}`, ref]));
+  const wanted = storage.labelSelector ?? {};
+  if (Object.keys(wanted).length > 0) {
+    for (const { resource } of secrets) {
+      if (!resource || !isApiKey(resource) || !hasLabels(resource.metadata.labels ?? {}, wanted)) continue;
+      const { name, namespace } = resource.metadata;
+      found.set(`${namespace}/${name}`, Object.freeze({ name, namespace }));
+    }
+  }
+  const refs = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref);
+  const apiKeyAuth = { ...rest, k8sSecretApikeyStorage: Object.freeze({ apiKeySecretRefs: Object.freeze(refs) }) };
+  return Object.freeze({ ...step, apiKeyAuth: Object.freeze(apiKeyAuth) });
+}

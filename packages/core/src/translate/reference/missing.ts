@@ -1,0 +1,48 @@
+import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
+import type { StoreState } from '../../control/store.ts';
+import { nearest } from '../../syntax/did-you-mean.ts';
+import { dotted } from '../names.ts';
+import type { ProblemClass } from '../status/report.ts';
+
+/** The reason why something cannot be used. */
+export interface Fault extends ProblemClass {
+  readonly reason: string;
+}
+
+type Stored = StoreState['stored'];
+
+const hints = new WeakMap<Stored, Map<ResourceKey, string>>();
+
+/** Returns the fault of a reference to a missing resource: `text`, and a suggested name. */
+export function missingFault(text: string, kind: Kind, ref: ResourceRef, stored: Stored): Fault {
+  const reason = text + hintFor(stored, kind, ref);
+  return { reason, code: 'MISSING_REFERENCE', cause: `${keyOf(kind, ref)} not found` };
+}
+
+/** Returns the fault of an existing resource that cannot be used. */
+export function faultOf(reason: string): Fault {
+  return { reason, cause: reason };
+}
+
+function hintFor(stored: Stored, kind: Kind, ref: ResourceRef): string {
+  const known = hints.get(stored) ?? new Map<ResourceKey, string>();
+  hints.set(stored, known);
+  const key = keyOf(kind, ref);
+  const hint = known.get(key) ?? makeHint(stored, kind, ref);
+  known.set(key, hint);
+  return hint;
+}
+
+/** Returns the same name in another namespace, or else the nearest name in the same namespace. */
+function makeHint(stored: Stored, kind: Kind, ref: ResourceRef): string {
+  const elsewhere: string[] = [];
+  const names: string[] = [];
+  for (const key of stored.keys()) {
+    if (!key.startsWith(`${kind}/`)) continue;
+    const [, namespace, name] = key.split('/') as [Kind, string, string];
+    if (namespace === ref.namespace) names.push(name);
+    else if (name === ref.name) elsewhere.push(dotted({ namespace, name }));
+  }
+  const near = elsewhere.sort()[0] ?? nearest(ref.name, names.sort());
+  return near === undefined ? '' : ` (did you mean ${near}?)`;
+}

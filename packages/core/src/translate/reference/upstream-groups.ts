@@ -1,0 +1,27 @@
+import { keyOf, type Resource } from '../../resource/resource.ts';
+import type { UpstreamGroupSpec } from '../../schema/kind/upstream-group.ts';
+import type { StoredResource } from '../../control/store.ts';
+import { missingFault } from './missing.ts';
+import { dotted } from '../names.ts';
+import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
+import type { World } from '../world.ts';
+
+/** Problems of an upstream group: unlike on a route, an upstream that is missing is an error here. */
+export function groupProblems({ resource }: StoredResource, world: World): readonly Problems[] {
+  if (!resource) return [];
+  const { spec, metadata } = resource as Resource<UpstreamGroupSpec>;
+  const report = new Report();
+  for (const [i, { destination }] of (spec.destinations ?? []).entries()) {
+    const at = ['spec', 'destinations', i, 'destination', 'upstream'];
+    const written = destination?.upstream;
+    if (!written) continue;
+    const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
+    const entry = world.upstreams.get(keyOf('Upstream', ref));
+    const text = `*v1.Upstream { ${dotted(ref)} } not found`;
+    const fault = entry ? entry.fault : missingFault(text, 'Upstream', ref, world.stored);
+    if (!entry) report.error(fault!.reason, at, fault);
+    else if (fault) report.warn(fault.reason, at, fault);
+  }
+  const problems = report.problems();
+  return problems === NO_PROBLEMS ? [] : [problems];
+}

@@ -1,0 +1,69 @@
+import type { HeaderMatcher, Matcher, QueryParameterMatcher } from '../../schema/route/matcher.ts';
+import { hasPath } from '../../validate/route/delegation.ts';
+import { pathText } from './route-order.ts';
+
+/** The matcher of a route that has none. */
+export const EVERY_PATH: Matcher = Object.freeze({ prefix: '/' });
+
+/** What a child route takes over from the route that delegates to it. */
+export interface Inheritance {
+  readonly matchers: boolean;
+  readonly pathMatchers: boolean;
+}
+
+/** The one matcher of a delegating route: a prefix with its conditions, or any path. One without a path counts as any path. */
+export function delegatingMatcher(matchers: readonly Matcher[]): Matcher {
+  const [first] = matchers;
+  return first && hasPath(first) ? first : EVERY_PATH;
+}
+
+/** The matcher of a child with what it inherits from its parent. */
+export function inheritMatcher(child: Matcher, parent: Matcher, inherit: Inheritance): Matcher {
+  let merged = child;
+  if (inherit.matchers) {
+    merged = {
+      ...merged,
+      ...(parent.headers?.length && { headers: [...parent.headers, ...(child.headers ?? [])] }),
+      ...(parent.queryParameters?.length && {
+        queryParameters: [...parent.queryParameters, ...(child.queryParameters ?? [])],
+      }),
+      ...(parent.methods?.length && { methods: [...new Set([...parent.methods, ...(child.methods ?? [])])] }),
+    };
+  }
+  if (inherit.pathMatchers) {
+    const { prefix: _p, exact: _e, regex: _r, connectMatcher: _c, caseSensitive: _s, ...conditions } = merged;
+    merged = {
+      prefix: parent.prefix,
+      ...(parent.caseSensitive !== undefined && { caseSensitive: parent.caseSensitive }),
+      ...conditions,
+    };
+  }
+  return merged;
+}
+
+/** Why a child's matcher (with what it inherited) does not lie inside its parent's, or `undefined` when it does. */
+export function outsideParent(child: Matcher, parent: Matcher): string | undefined {
+  const prefix = parent.prefix ?? '/';
+  if (!pathText(child).startsWith(prefix)) {
+    return `its path '${pathText(child)}' does not begin with the prefix '${prefix}' of the delegating route`;
+  }
+  if ((child.caseSensitive ?? true) !== (parent.caseSensitive ?? true)) {
+    return 'its caseSensitive differs from that of the delegating route';
+  }
+  const header = parent.headers?.find((wanted) => !child.headers?.some((has) => sameHeader(has, wanted)));
+  if (header) return `it lacks the condition on header '${header.name}' of the delegating route`;
+  const query = parent.queryParameters?.find(
+    (wanted) => !child.queryParameters?.some((has) => sameParameter(has, wanted)),
+  );
+  if (query) return `it lacks the condition on query parameter '${query.name}' of the delegating route`;
+  const method = parent.methods?.find((wanted) => !child.methods?.includes(wanted));
+  return method && `it lacks the method ${method} of the delegating route`;
+}
+
+function sameHeader(a: HeaderMatcher, b: HeaderMatcher): boolean {
+  return sameParameter(a, b) && (a.invertMatch ?? false) === (b.invertMatch ?? false);
+}
+
+function sameParameter(a: QueryParameterMatcher, b: QueryParameterMatcher): boolean {
+  return a.name === b.name && (a.value ?? '') === (b.value ?? '') && (a.regex ?? false) === (b.regex ?? false);
+}

@@ -1,0 +1,38 @@
+import type { RouteAction } from '../../contract/snapshot.ts';
+import type { Fault } from '../reference/missing.ts';
+import type { InvalidRoutes } from '../settings.ts';
+
+/** The response instead of a destination. */
+export type Replacement = Pick<InvalidRoutes, 'status' | 'body'>;
+
+/** The response for a destination that was deleted. */
+export const GONE: Replacement = Object.freeze({ status: 503, body: 'no healthy upstream' });
+
+/** The action of a route whose only destination is broken. */
+export function replacement({ status, body }: Replacement, reason: string): RouteAction {
+  return Object.freeze({ type: 'replacement', status, body, reason });
+}
+
+/** Returns the action with its broken destinations replaced; the whole action is replaced if none is left. */
+export function withBroken(
+  { destinations }: Extract<RouteAction, { type: 'forward' }>,
+  faults: readonly (Fault | undefined)[],
+  { status, body }: Replacement,
+): RouteAction {
+  const shares = destinations.map((share, i) => {
+    const reason = faults[i]?.reason;
+    return reason === undefined ? share : Object.freeze({ ...share, broken: Object.freeze({ status, body, reason }) });
+  });
+  const [first] = shares;
+  const isUsable = shares.some((share) => !('broken' in share) && share.weight > 0);
+  if (!isUsable && first && 'broken' in first) return replacement({ status, body }, faults[0]!.reason);
+  return Object.freeze({ type: 'forward', destinations: Object.freeze(shares) });
+}
+
+/**
+ * The action of a route that has errors of its own: all of it is replaced, also the healthy shares. Redirects and direct
+ * responses stay.
+ */
+export function replaceFailed(action: RouteAction, invalidRoutes: InvalidRoutes, reason: string): RouteAction {
+  return action.type === 'redirect' || action.type === 'direct' ? action : replacement(invalidRoutes, reason);
+}

@@ -1,0 +1,200 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import { clusterName, keyOf, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
+import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
+import type { Ref } from '../../schema/field.ts';
+import type { ForwardAction } from '../../schema/route/route.ts';
+import type { VirtualHostOptions } from '../../schema/route/route-options.ts';
+import type { UpstreamGroupSpec } from '../../schema/kind/upstream-group.ts';
+import type { Destination, RouteAction } from '../../contract/snapshot.ts';
+import type { Leaf } from './delegation.ts';
+import { findGraphQLApi, type KeyedFault } from '../reference/graphql-apis.ts';
+import { accessOf, type GoodAction, type IntendedAction, type LastGood } from '../virtual-host/last-good.ts';
+import { routeMessage } from '../status/messages.ts';
+import { faultOf, type Fault } from '../reference/missing.ts';
+import { dotted } from '../names.ts';
+import { withNamespaces } from '../virtual-host/option-refs.ts';
+import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
+import type { Reader } from '../world.ts';
+
+/** Status that a direct response has when none is written. */
+const DIRECT_STATUS = 200;
+const NO_OPTIONS = Object.freeze({});
+const NONE: readonly never[] = Object.freeze([]);
+const GRAPHQL: FieldPath = ['graphqlApiRef'];
+const SINGLE: FieldPath = ['routeAction', 'single'];
+const MULTI: FieldPath = ['routeAction', 'multi', 'destinations'];
+const GROUP: FieldPath = ['routeAction', 'upstreamGroup'];
+
+/** A fault of a route, and the field that has it. */
+interface RouteFault extends KeyedFault {
+  readonly at: FieldPath;
+}
+
+/** The action of a route, with all problems of its references. */
+interface WrittenAction {
+  /** The action as if every reference were valid; missing if a broken reference leaves no action. */
+  readonly intended?: IntendedAction;
+  readonly faults: readonly RouteFault[];
+  readonly warnings?: readonly { readonly message: string; readonly at: FieldPath }[];
+}
+
+/**
+ * Returns the action of a leaf route. Faults of references become warnings of the resource with the route:
+ *
+ * - A reference that was never valid is replaced; of weighted destinations only its share is.
+ * - A reference whose target was deleted returns 503.
+ * - If a change breaks a reference of a valid route, the route keeps its last good action. Where the change is
+ *   also one of who may use the route, it answers 503: what was meant for one destination must not open another.
+ */
+export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: RouteActionContext): RouteAction {
+  const written = writtenAction(leaf, reader);
+  const { actions } = lastGood;
+  const { keys } = leaf;
+  const good = actions.find(keys);
+  const access = accessOf(hostOptions, leaf.options);
+  const isNew = good !== undefined && written.faults.some(({ key }) => key === undefined || !good.refs.includes(key));
+  const isKept = isNew && good.access === access;
+  for (const { message, at } of written.warnings ?? NONE) warn(leaf, { reason: message }, at);
+  for (const fault of written.faults) {
+    const outcome = isKept ? KEPT : isNew ? NOT_KEPT : '';
+    warn(leaf, { ...fault, reason: fault.reason + outcome }, fault.at);
+  }
+  if (isKept) {
+    actions.keep(keys, good);
+    return keptAction(good, reader, lastGood);
+  }
+  const { intended, faults } = written;
+  if (intended && !isNew && (good || faults.length === 0)) actions.keep(keys, { ...intended, access });
+  else if (good) actions.keep(keys, good);
+  const broken = good ? GONE : reader.world.settings.invalidRoutes;
+  return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.reason);
+}
+
+const KEPT = '; the route keeps its last good destination';
+const NOT_KEPT = '; the route answers 503, because its options for access changed as well';
+
+/** What the action of a route depends on beside the route. */
+export interface RouteActionContext {
+  readonly reader: Reader;
+  readonly lastGood: LastGood;
+  /** Options of the virtual host. */
+  readonly hostOptions: VirtualHostOptions;
+}
+
+/** Returns the last good action without deleted targets. */
+function keptAction(good: GoodAction, reader: Reader, lastGood: LastGood): RouteAction {
+  const { api } = good;
+  if (!api) return withFaults(good, GONE, reader);
+  if (reader.find('GraphQLApi', api.ref).state === 'missing')
+    return replacement(GONE, `GraphQLApi ${dotted(api.ref)} not found`);
+  lastGood.keptApis.set(dotted(api.ref), api);
+  return good.action;
+}
+
+/** Returns the action with its broken shares replaced; the whole action if no share is left. */
+function withFaults({ action, upstreams }: IntendedAction, answer: Replacement, reader: Reader): RouteAction {
+  if (action.type !== 'forward') return action;
+  const faults = upstreams.map((ref) => reader.upstream(ref).fault);
+  return faults.some(Boolean) ? withBroken(action, faults, answer) : action;
+}
+
+function writtenAction(leaf: Leaf, reader: Reader): WrittenAction {
+  const { routeAction, redirectAction, directResponseAction, graphqlApiRef } = leaf.spec;
+  if (redirectAction) return plain({ type: 'redirect', redirect: redirectAction });
+  if (directResponseAction) {
+    const { status = DIRECT_STATUS, body = '' } = directResponseAction;
+    return plain({ type: 'direct', status, body });
+  }
+  if (graphqlApiRef) return graphqlAction(graphqlApiRef, leaf, reader);
+  return forwardAction(routeAction ?? {}, leaf, reader);
+}
+
+function plain(action: RouteAction): WrittenAction {
+  return { intended: { action: Object.freeze(action), refs: NONE, upstreams: NONE }, faults: NONE };
+}
+
+function graphqlAction(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
+  const { api, refs, faults, warnings } = findGraphQLApi(written, leaf.holder.ref.namespace, reader);
+  const action = api && Object.freeze({ type: 'graphql' as const, api: api.ref });
+  return {
+    ...(action && { intended: { action, refs, upstreams: NONE, api } }),
+    faults: faults.map((fault) => ({ ...fault, at: GRAPHQL })),
+    warnings: warnings.map((message) => ({ message, at: GRAPHQL })),
+  };
+}
+
+function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): WrittenAction {
+  const { namespace } = leaf.holder.ref;
+  if (action.single) return forward([{ destination: action.single, weight: 1 }], { namespace, reader, at: SINGLE });
+  if (action.multi) return forward(action.multi.destinations ?? [], { namespace, reader, at: MULTI });
+  if (action.upstreamGroup) return group(action.upstreamGroup, leaf, reader);
+  const { reason } = faultOf('this destination type is not supported yet');
+  return plain(replacement(reader.world.settings.invalidRoutes, reason));
+}
+
+function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
+  const ref = { name: written.name ?? '', namespace: written.namespace || leaf.holder.ref.namespace };
+  const label = `*v1.UpstreamGroup { ${dotted(ref)} }`;
+  const key = keyOf('UpstreamGroup', ref);
+  const found = reader.find<UpstreamGroupSpec>('UpstreamGroup', ref);
+  if (found.state === 'missing') {
+    return { faults: [{ ...reader.missing(`${label} not found`, 'UpstreamGroup', ref), key, at: GROUP }] };
+  }
+  if (found.state === 'refused') {
+    return { faults: [{ ...faultOf(`${label} is rejected: ${found.cause}`), key, at: GROUP }] };
+  }
+  const context = { namespace: ref.namespace, reader, at: GROUP, group: key };
+  const made = forward(found.resource.spec.destinations ?? [], context);
+  if (!found.stale) return made;
+  return {
+    ...made,
+    warnings: [{ message: `${label} serves its last valid version: ${found.stale}`, at: GROUP }, ...made.warnings!],
+  };
+}
+
+interface DestinationContext {
+  /** Namespace of upstreams that name none. */
+  readonly namespace: string;
+  readonly reader: Reader;
+  /** In the route: of the one destination, of the list of them, or of the reference to a group. */
+  readonly at: FieldPath;
+  readonly group?: ResourceKey;
+}
+
+function forward(written: readonly WeightedDestination[], context: DestinationContext): WrittenAction {
+  const { namespace, reader, at, group } = context;
+  const faults: RouteFault[] = [];
+  const warnings: { message: string; at: FieldPath }[] = [];
+  const upstreams = written.map(({ destination }) => Object.freeze(upstreamOf(destination ?? {}, namespace)));
+  const keys = upstreams.map((ref) => keyOf('Upstream', ref));
+  for (const [i, ref] of upstreams.entries()) {
+    const field = at === MULTI ? [...MULTI, i, 'destination'] : at;
+    const place = at !== GROUP && written[i]!.destination?.upstream ? [...field, 'upstream'] : field;
+    const { fault, warning } = reader.upstream(ref);
+    if (fault) faults.push({ ...fault, key: keys[i]!, at: place });
+    else if (warning) warnings.push({ message: warning, at: place });
+  }
+  const destinations = written.map((one, i) => shareOf(one, upstreams[i]!, namespace));
+  const action = Object.freeze({ type: 'forward' as const, destinations: Object.freeze(destinations) });
+  const refs = Object.freeze(group ? [group, ...keys] : keys);
+  return { intended: { action, refs, upstreams: Object.freeze(upstreams) }, faults, warnings };
+}
+
+function shareOf({ weight = 0, options }: WeightedDestination, ref: ResourceRef, namespace: string): Destination {
+  const own = options ? withNamespaces(options, namespace) : NO_OPTIONS;
+  return Object.freeze({ upstream: clusterName(ref), weight, options: own });
+}
+
+/** Kubernetes services and Consul services stand for upstreams that discovery makes in memory. */
+function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespace: string): ResourceRef {
+  if (kube) {
+    const { name = '', namespace: own = namespace } = kube.ref ?? {};
+    return { name: `kube-svc:${own}-${name}-${kube.port ?? 0}`, namespace: own };
+  }
+  if (consul) return { name: `consul-svc:${consul.serviceName ?? ''}`, namespace: 'gw-system' };
+  return { name: upstream?.name ?? '', namespace: upstream?.namespace || namespace };
+}
+
+function warn({ holder, label, at: route }: Leaf, fault: Fault, at: FieldPath): void {
+  holder.report.warn(routeMessage('InvalidDestinationWarning', fault.reason, label), [...route, ...at], fault);
+}

@@ -1,0 +1,94 @@
+import type { Listener, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
+import { contentText } from './content.ts';
+
+/** A field that differs; `undefined` on the side that does not have it. */
+export interface FieldDiff {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** A part of a snapshot that came, went or changed. */
+export interface PartDiff {
+  readonly change: 'added' | 'removed' | 'changed';
+  /** Listener, `<listener>/<virtual host>`, `<listener>/<route>`, or upstream. */
+  readonly name: string;
+  /** Empty unless changed. */
+  readonly fields: readonly FieldDiff[];
+}
+
+/** What differs between two snapshots of one proxy; each list sorted by name. Empty lists where nothing does. */
+export interface SnapshotDiff {
+  readonly listeners: readonly PartDiff[];
+  readonly virtualHosts: readonly PartDiff[];
+  /** Of virtual hosts that are on both sides. */
+  readonly routes: readonly PartDiff[];
+  readonly upstreams: readonly PartDiff[];
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/**
+ * Lists what differs between two snapshots; a missing one has no parts.
+ *
+ * @example
+ * for (const { change, name } of diffSnapshots(served, planned).virtualHosts) console.log(change, name);
+ */
+export function diffSnapshots(before: Snapshot | undefined, after: Snapshot | undefined): SnapshotDiff {
+  const [was, is] = [before?.listeners ?? [], after?.listeners ?? []];
+  const listeners = pairs(was, is);
+  const hosts = listeners.flatMap(([listener, old, now]) => inside(listener, hostsOf(old), hostsOf(now)));
+  return {
+    listeners: diffs(listeners, ['name', 'virtualHosts']),
+    virtualHosts: diffs(hosts, ['name', 'routes']),
+    routes: diffs(hosts.flatMap(routePairs), ['name', 'logName']),
+    upstreams: diffs(pairs(before?.upstreams ?? [], after?.upstreams ?? []), ['name']),
+  };
+}
+
+/** True when nothing differs. */
+export function isSame({ listeners, virtualHosts, routes, upstreams }: SnapshotDiff): boolean {
+  return [listeners, virtualHosts, routes, upstreams].every((parts) => parts.length === 0);
+}
+
+type Pair<T> = readonly [name: string, before: T | undefined, after: T | undefined];
+
+function hostsOf(listener: Listener | undefined): readonly VirtualHost[] {
+  return listener?.virtualHosts ?? [];
+}
+
+function routePairs([name, before, after]: Pair<VirtualHost>): Pair<VirtualHost['routes'][number]>[] {
+  if (!before || !after) return [];
+  const listener = name.slice(0, name.length - after.name.length - 1);
+  return inside(listener, before.routes, after.routes);
+}
+
+function inside<T extends Named>(outer: string, before: readonly T[], after: readonly T[]): Pair<T>[] {
+  return pairs(before, after).map(([name, old, now]) => [`${outer}/${name}`, old, now]);
+}
+
+function pairs<T extends Named>(before: readonly T[], after: readonly T[]): Pair<T>[] {
+  const old = new Map(before.map((part) => [part.name, part]));
+  const now = new Map(after.map((part) => [part.name, part]));
+  return [...new Set([...old.keys(), ...now.keys()])].sort().map((name) => [name, old.get(name), now.get(name)]);
+}
+
+function diffs<T extends object>(parts: readonly Pair<T>[], ignored: readonly string[]): PartDiff[] {
+  return parts.flatMap(([name, before, after]): PartDiff[] => {
+    if (before === after) return [];
+    if (!before) return [{ change: 'added', name, fields: [] }];
+    if (!after) return [{ change: 'removed', name, fields: [] }];
+    const fields = fieldDiffs(before, after, ignored);
+    return fields.length > 0 ? [{ change: 'changed', name, fields }] : [];
+  });
+}
+
+function fieldDiffs(before: object, after: object, ignored: readonly string[]): FieldDiff[] {
+  const [old, now] = [before, after] as [Record<string, unknown>, Record<string, unknown>];
+  const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((field) => !ignored.includes(field));
+  return fields
+    .filter((field) => old[field] !== now[field] && contentText(old[field]) !== contentText(now[field]))
+    .map((field) => ({ field, before: old[field], after: now[field] }));
+}

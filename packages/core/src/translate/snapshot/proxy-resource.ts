@@ -1,0 +1,86 @@
+import type { Origin, Resource } from '../../resource/resource.ts';
+import { freezeDeep } from './freeze.ts';
+import type { Listener, Route, RouteAction, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
+
+const ORIGIN: Origin = Object.freeze({ file: 'translation', line: 1, column: 1 });
+const LABELS = Object.freeze({ created_by: 'gw-gateway' });
+/** Cluster that the routes with a broken reference go to in a Proxy. */
+const FALLBACK_CLUSTER = 'fallback_cluster_for_invalid_routes';
+
+/** The Proxy resource of a snapshot: the same listeners in the shape of the resource. */
+export function proxyResource(snapshot: Snapshot, namespace: string): Resource {
+  return freezeDeep({
+    apiVersion: 'gw.vendor.io/v1',
+    kind: 'Proxy',
+    metadata: { name: snapshot.proxy, namespace, labels: LABELS },
+    spec: { listeners: snapshot.listeners.map(listenerSpec) },
+    origin: ORIGIN,
+  } satisfies Resource);
+}
+
+const hosts = new WeakMap<VirtualHost, object>();
+
+function listenerSpec(listener: Listener): object {
+  const { name, bindAddress, bindPort, options, routeOptions, httpOptions, sslConfigurations, virtualHosts } = listener;
+  return {
+    name,
+    bindAddress,
+    bindPort,
+    options,
+    routeOptions,
+    sslConfigurations: sslConfigurations.map(({ sslConfig, sniDomains }) => ({ ...sslConfig, sniDomains })),
+    metadataStatic: sources('Gateway', listener.gateway),
+    httpListener: { virtualHosts: virtualHosts.map(virtualHostSpec), options: httpOptions, statPrefix: 'http' },
+  };
+}
+
+function virtualHostSpec(host: VirtualHost): object {
+  const known = hosts.get(host);
+  if (known) return known;
+  const { name, domains, options } = host;
+  const routes = host.routes.map(routeSpec);
+  const spec = freezeDeep({
+    name,
+    domains,
+    routes,
+    options,
+    metadataStatic: sources('VirtualService', host.virtualService),
+  });
+  hosts.set(host, spec);
+  return spec;
+}
+
+function routeSpec({ name, matchers, options, action, source }: Route): object {
+  return { name, matchers, ...actionSpec(action), options, metadataStatic: sources(source.kind, source) };
+}
+
+const single = (upstream: string) => ({ single: { upstream } });
+
+function actionSpec(action: RouteAction): object {
+  switch (action.type) {
+    case 'redirect':
+      return { redirectAction: action.redirect };
+    case 'direct':
+      return { directResponseAction: { status: action.status, body: action.body } };
+    case 'graphql':
+      return { graphqlApiRef: action.api };
+    case 'replacement':
+      return { routeAction: single(FALLBACK_CLUSTER) };
+    case 'forward':
+      return { routeAction: forwardSpec(action.destinations) };
+  }
+}
+
+function forwardSpec(destinations: Extract<RouteAction, { type: 'forward' }>['destinations']): object {
+  const shares = destinations.map(({ upstream, weight, options, broken }) => ({
+    destination: { upstream: broken ? FALLBACK_CLUSTER : upstream },
+    weight,
+    options,
+  }));
+  const [only] = shares;
+  return shares.length === 1 && only ? { single: only.destination } : { multi: { destinations: shares } };
+}
+
+function sources(kind: string, { name, namespace }: { readonly name: string; readonly namespace: string }): object {
+  return { sources: [{ resourceKind: `*v1.${kind}`, resourceRef: { name, namespace } }] };
+}

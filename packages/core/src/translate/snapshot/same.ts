@@ -1,0 +1,16 @@
+import type { Route, VirtualHost } from '../../contract/snapshot.ts';
+import { contentOf } from './content.ts';
+
+/** Gives `before` where nothing differs, else `now` with those routes of `before` that did not change. */
+export function keepSame(now: VirtualHost, before: VirtualHost | undefined): VirtualHost {
+  if (!before) return now;
+  if (contentOf(now) === contentOf(before)) return before;
+  const known = new Map(before.routes.map((route) => [route.name, route]));
+  const routes = now.routes.map((route) => sameRoute(route, known.get(route.name)));
+  const domains = now.domains.join() === before.domains.join() ? before.domains : now.domains;
+  return Object.freeze({ ...now, domains, routes: Object.freeze(routes) });
+}
+
+function sameRoute(now: Route, before: Route | undefined): Route {
+  return before && contentOf(now) === contentOf(before) ? before : now;
+}

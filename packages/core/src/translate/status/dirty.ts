@@ -1,0 +1,46 @@
+import { keyOf, type ResourceKey } from '../../resource/resource.ts';
+import type { Changes } from '../changes.ts';
+import type { ListenerBuild } from '../listener/listeners.ts';
+import type { Memory } from '../memory.ts';
+import { tlsProblems } from '../tls/tls-problems.ts';
+import type { World } from '../world.ts';
+
+/** Resources whose status may differ from that of before. More than those do no harm. */
+export function dirtyKeys(
+  world: World,
+  listeners: ReadonlyMap<string, ListenerBuild>,
+  memory: Memory,
+  changes: Changes,
+): ReadonlySet<ResourceKey> {
+  const dirty = new Set(changes.keys);
+  for (const [name, build] of listeners) compare(build, memory.listeners.get(name), dirty);
+  for (const [name, build] of memory.listeners) if (!listeners.has(name)) compare(build, undefined, dirty);
+  if (world.upstreams !== memory.upstreams) {
+    for (const [key, entry] of world.upstreams) if (memory.upstreams.get(key) !== entry) dirty.add(key);
+  }
+  if (world.authConfigs !== memory.authConfigs) {
+    for (const [key, entry] of world.authConfigs) if (memory.authConfigs.get(key) !== entry) dirty.add(key);
+  }
+  for (const { key } of world.list('UpstreamGroup')) dirty.add(key);
+  return dirty;
+}
+
+function compare(now: ListenerBuild, before: ListenerBuild | undefined, dirty: Set<ResourceKey>): void {
+  dirty.add(keyOf('Gateway', now.gateway.ref));
+  if (now.tls !== before?.tls) {
+    for (const tls of [now.tls, before?.tls]) for (const { key } of tls ? tlsProblems(tls) : []) dirty.add(key);
+  }
+  const aligned = before?.builds.length === now.builds.length;
+  for (const [i, build] of now.builds.entries()) {
+    const old = aligned ? before.builds[i] : undefined;
+    if (old === build && before!.services[i] === now.services[i]) continue;
+    mark(build, dirty);
+    if (old) mark(old, dirty);
+  }
+  if (!aligned) for (const build of before?.builds ?? []) mark(build, dirty);
+}
+
+function mark({ stored, tables }: ListenerBuild['builds'][number], dirty: Set<ResourceKey>): void {
+  dirty.add(stored.key);
+  for (const key of tables.keys()) dirty.add(key);
+}

@@ -1,0 +1,63 @@
+import { keyOf, type ResourceKey } from '../../resource/resource.ts';
+import type { ListenerBuild } from '../listener/listeners.ts';
+import { NO_PROBLEMS, Report, type Problems } from './report.ts';
+import { tlsProblems } from '../tls/tls-problems.ts';
+
+/** What the listeners found about one resource, and the proxies it has a part in. */
+export interface FoundProblems {
+  readonly problems: Problems[];
+  readonly proxies: string[];
+  /** Problems of the listener that this resource causes. Its state does not depend on them. */
+  readonly notes: string[];
+}
+
+/** Problems by gateway, virtual service and route table, in the order of the listeners; only of `wanted` when given. */
+export function collectProblems(
+  listeners: Iterable<ListenerBuild>,
+  wanted: ReadonlySet<ResourceKey> | undefined,
+): ReadonlyMap<ResourceKey, FoundProblems> {
+  const found = new Map<ResourceKey, FoundProblems>();
+  const add = (key: ResourceKey, problems: Problems, proxy: string) => {
+    if (wanted && !wanted.has(key)) return;
+    const known = found.get(key);
+    if (!known) found.set(key, { problems: problems === NO_PROBLEMS ? [] : [problems], proxies: [proxy], notes: [] });
+    else {
+      if (problems !== NO_PROBLEMS) known.problems.push(problems);
+      if (!known.proxies.includes(proxy)) known.proxies.push(proxy);
+    }
+  };
+  for (const { gateway, proxy, problems, services, builds, tls } of listeners) {
+    add(keyOf('Gateway', gateway.ref), problems, proxy);
+    for (const [i, { stored, tables }] of builds.entries()) {
+      add(stored.key, services[i]!, proxy);
+      if (tables.size > 0) for (const [key, own] of tables) add(key, own, proxy);
+    }
+    for (const { key, problem } of tls ? tlsProblems(tls) : []) found.get(key)?.notes.push(problem.message);
+  }
+  return found;
+}
+
+/** All that a proxy carries: the problems of its listeners and of the virtual services on them. */
+export function proxyProblems(proxy: string, listeners: Iterable<ListenerBuild>): readonly Problems[] {
+  const all: Problems[] = [];
+  for (const listener of listeners) {
+    if (listener.proxy !== proxy) continue;
+    if (listener.problems !== NO_PROBLEMS) all.push(listener.problems);
+    for (const [i, problems] of listener.services.entries()) {
+      if (problems !== NO_PROBLEMS) all.push(named(problems, listener.builds[i]!.virtualHost.name));
+    }
+  }
+  return all;
+}
+
+const prefixed = new WeakMap<Problems, { readonly name: string; readonly problems: Problems }>();
+
+function named(problems: Problems, name: string): Problems {
+  const known = prefixed.get(problems);
+  if (known?.name === name) return known.problems;
+  const report = new Report();
+  report.repeat(problems, `${name}: `);
+  const made = report.problems();
+  prefixed.set(problems, { name, problems: made });
+  return made;
+}

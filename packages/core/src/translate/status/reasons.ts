@@ -1,0 +1,31 @@
+import type { Issue } from '../../resource/issue.ts';
+import type { StoredResource } from '../../control/store.ts';
+import { isSemantic } from '../../validate/finding.ts';
+import { routeMessage, virtualHostMessage, type RouteProblem, type VirtualHostProblem } from './messages.ts';
+import { issueText } from '../world.ts';
+
+const ROUTE_KINDS: Readonly<Record<string, RouteProblem>> = { INVALID_MATCHER: 'InvalidMatcherError' };
+const HOST_KINDS: Readonly<Record<string, VirtualHostProblem>> = { EMPTY_DOMAIN: 'EmptyDomainError' };
+
+/**
+ * An issue as a status says it: problems of meaning in the shape of the part that has them, others with their field.
+ * Places in files stay out, for a status may be read where the files are not.
+ */
+export function reasonOf(issue: Issue, stored: StoredResource | undefined): string {
+  if (issue.severity === 'warning' || !isSemantic(issue.code)) return issueText(issue);
+  const { path } = issue;
+  const at = path.indexOf('routes');
+  if (at >= 0 && typeof path[at + 1] === 'number') {
+    return routeMessage(
+      ROUTE_KINDS[issue.code] ?? 'ProcessingError',
+      issue.message,
+      routeLabel(issue, path[at + 1] as number),
+    );
+  }
+  if (path[1] === 'virtualHost') return virtualHostMessage(HOST_KINDS[issue.code] ?? 'ProcessingError', issue.message);
+  return stored ? issueText(issue) : issue.message;
+}
+
+function routeLabel(issue: Issue, index: number): string {
+  return (issue as Issue & { readonly route?: string }).route || `<unnamed-${index}>`;
+}

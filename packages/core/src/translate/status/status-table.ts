@@ -1,0 +1,138 @@
+import {
+  keyOf,
+  type Resource,
+  type ResourceKey,
+  type ResourceStatus,
+  type StatusReport,
+} from '../../resource/resource.ts';
+import type { StoredResource } from '../../control/store.ts';
+import { kindOf, type Changes } from '../changes.ts';
+import { dirtyKeys } from './dirty.ts';
+import { isRead } from '../listener/gateways.ts';
+import type { ListenerBuild } from '../listener/listeners.ts';
+import type { Memory } from '../memory.ts';
+import { subresourceKey } from '../names.ts';
+import { collectProblems, proxyProblems } from './problems.ts';
+import { NO_PROBLEMS, type Problems } from './report.ts';
+import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
+import { groupProblems } from '../reference/upstream-groups.ts';
+import type { World } from '../world.ts';
+
+/** What statuses are made of. */
+export interface StatusSources {
+  readonly world: World;
+  readonly listeners: ReadonlyMap<string, ListenerBuild>;
+  readonly proxies: readonly Resource[];
+  readonly changes: Changes | undefined;
+}
+
+/** The status of every resource, and what each was made of. */
+export interface StatusTable {
+  readonly entries: ReadonlyMap<ResourceKey, StatusEntry>;
+  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** What a resource says of each proxy it has a part in. */
+  readonly reports: ReadonlyMap<string, Subresource>;
+}
+
+type Subresource = readonly [string, StatusReport];
+
+export function statusTable(sources: StatusSources, memory: Memory | undefined): StatusTable {
+  const { world, listeners, proxies, changes } = sources;
+  const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, listeners, memory)));
+  const reports = new Map(proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries)]));
+  const known = memory && changes && sameWorld(world, reports, memory) ? memory : undefined;
+  const dirty = known && dirtyKeys(world, listeners, known, changes!);
+  const found = collectProblems(listeners.values(), dirty);
+  const entries = new Map<ResourceKey, StatusEntry>(known?.statuses.entries ?? proxyEntries);
+  const statuses = new Map<ResourceKey, ResourceStatus>(known?.statuses.statuses ?? []);
+  if (!known) for (const [key, { status }] of proxyEntries) statuses.set(key, status);
+  for (const key of dirty ?? world.stored.keys()) {
+    if (proxyEntries.has(key)) continue;
+    const stored = world.stored.get(key);
+    if (!stored) {
+      entries.delete(key);
+      statuses.delete(key);
+      continue;
+    }
+    const own = found.get(key);
+    const subresources = own ? own.proxies.flatMap((proxy) => (reports.get(proxy) ? [reports.get(proxy)!] : [])) : NONE;
+    const input: StatusInput = {
+      stored,
+      problems: own?.problems ?? outside(stored, world),
+      notes: own?.notes ?? NONE,
+      subresources,
+    };
+    const entry = statusEntry(key, input, memory?.statuses.entries.get(key));
+    entries.set(key, entry);
+    statuses.set(key, entry.status);
+  }
+  return { entries, statuses, reports };
+}
+
+/** False when a status of any resource may differ: other settings, or a proxy whose own status differs. */
+function sameWorld(world: World, reports: ReadonlyMap<string, Subresource>, memory: Memory): boolean {
+  return (
+    memory.settings === world.settings &&
+    memory.statuses.reports.size === reports.size &&
+    [...reports].every(([name, report]) => memory.statuses.reports.get(name) === report)
+  );
+}
+
+const NONE: readonly never[] = [];
+const pairs = new WeakMap<StatusReport, Subresource>();
+
+/** What a resource says of a proxy it has a part in; one object per report. */
+export function subresource(
+  metadata: Resource['metadata'],
+  entries: ReadonlyMap<ResourceKey, StatusEntry>,
+): Subresource {
+  const [report] = Object.values(entries.get(keyOf('Proxy', metadata))!.status.statuses);
+  const key = subresourceKey(metadata.name, metadata.namespace);
+  const known = pairs.get(report!);
+  if (known?.[0] === key) return known;
+  const made = Object.freeze([key, report!] as const);
+  pairs.set(report!, made);
+  return made;
+}
+
+function proxyEntry({ metadata }: Resource, listeners: StatusSources['listeners'], memory: Memory | undefined) {
+  const key = keyOf('Proxy', metadata);
+  const problems = proxyProblems(metadata.name, listeners.values());
+  const input = { stored: undefined, problems, notes: NONE, subresources: NONE };
+  return [key, statusEntry(key, input, memory?.statuses.entries.get(key))] as const;
+}
+
+/** Of what no listener was made of: upstreams and groups have their own problems, some kinds are not read at all. */
+function outside(stored: StoredResource, world: World): readonly Problems[] {
+  switch (kindOf(stored.key)) {
+    case 'Upstream':
+      return [world.upstreams.get(stored.key)!.problems];
+    case 'UpstreamGroup':
+      return groupProblems(stored, world);
+    case 'AuthConfig':
+      return withoutEmpty(world.authConfigs.get(stored.key)!.problems);
+    case 'Gateway':
+      return isRead(stored, world.settings) ? NONE : UNREAD_GATEWAY;
+    case 'MatchableHttpGateway':
+    case 'MatchableTcpGateway':
+      return UNSERVED_GATEWAY;
+    case 'Proxy':
+      return WRITTEN_PROXY;
+    default:
+      return NONE;
+  }
+}
+
+function withoutEmpty(problems: Problems): readonly Problems[] {
+  return problems === NO_PROBLEMS ? NONE : [problems];
+}
+
+const UNREAD_GATEWAY = warning(
+  'the gateway is not read: its namespace is not the one of the gateways, and Settings readGatewaysFromAllNamespaces is not true',
+);
+const UNSERVED_GATEWAY = warning('gateways inside of a hybrid gateway are not served yet');
+const WRITTEN_PROXY = warning('proxies are written by the gateway and not read');
+
+function warning(message: string): readonly Problems[] {
+  return Object.freeze([Object.freeze([Object.freeze({ severity: 'warning' as const, message })])]);
+}

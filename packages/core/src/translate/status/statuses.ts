@@ -1,0 +1,130 @@
+import {
+  DEFAULT_NAMESPACE,
+  type ResourceKey,
+  type ResourceStatus,
+  type State,
+  type StatusReport,
+} from '../../resource/resource.ts';
+import type { Issue } from '../../resource/issue.ts';
+import type { StoredResource } from '../../control/store.ts';
+import { isSemantic } from '../../validate/finding.ts';
+import { kindOf } from '../changes.ts';
+import type { Problems } from './report.ts';
+import { reasonOf } from './reasons.ts';
+
+/** Who reports, for all kinds. */
+export const REPORTED_BY = 'gw';
+/** Longest reason, in characters. */
+export const MAX_REASON = 2048;
+
+/** What is known of one resource when its status is written. */
+export interface StatusInput {
+  readonly stored: StoredResource | undefined;
+  readonly problems: readonly Problems[];
+  /** Texts for `messages`, beside those of the resource. */
+  readonly notes: readonly string[];
+  /** By subresource key. */
+  readonly subresources: readonly (readonly [string, StatusReport])[];
+}
+
+/** Remembers statuses, so that one that does not change stays the same object. */
+export interface StatusEntry extends StatusInput {
+  readonly status: ResourceStatus;
+}
+
+/** The status of one resource, taken over from `before` where nothing changed. */
+export function statusEntry(key: ResourceKey, input: StatusInput, before: StatusEntry | undefined): StatusEntry {
+  if (before && sameInput(input, before)) return before;
+  const report = reportOf(key, input);
+  const old = before?.status.statuses[DEFAULT_NAMESPACE];
+  const status = old && sameReport(report, old) ? before!.status : wrap(report);
+  return { ...input, status };
+}
+
+function sameReport(now: StatusReport, before: StatusReport): boolean {
+  if (now.state !== before.state || now.reason !== before.reason) return false;
+  if (now.messages?.join('\n') !== before.messages?.join('\n')) return false;
+  const [own, old] = [now.subresourceStatuses ?? NONE, before.subresourceStatuses ?? NONE];
+  const names = Object.keys(own);
+  return names.length === Object.keys(old).length && names.every((name) => own[name] === old[name]);
+}
+
+const NONE: Readonly<Record<string, StatusReport>> = {};
+
+function sameInput(now: StatusInput, before: StatusInput): boolean {
+  return (
+    now.stored === before.stored &&
+    now.problems.length === before.problems.length &&
+    now.problems.every((problems, i) => problems === before.problems[i]) &&
+    now.notes.join('\n') === before.notes.join('\n') &&
+    now.subresources.length === before.subresources.length &&
+    now.subresources.every(([name, report], i) => {
+      const [otherName, other] = before.subresources[i]!;
+      return name === otherName && report === other;
+    })
+  );
+}
+
+function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }: StatusInput): StatusReport {
+  const notes = [...new Set([...(stored?.learned?.notes ?? []), ...input.notes])];
+  const clean = (stored?.issues.length ?? 0) === 0 && problems.length === 0;
+  if (clean) return withSubresources(withNotes(ACCEPTED, notes), subresources);
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  for (const issue of stored?.issues ?? []) {
+    (isHeavy(issue, key) ? errors : warnings).push(reasonOf(issue, stored));
+  }
+  for (const { severity, message } of problems.flat()) (severity === 'error' ? errors : warnings).push(message);
+  const report = stateReport([...new Set(errors)], [...new Set(warnings)]);
+  return withSubresources(withNotes(report, notes), subresources);
+}
+
+function withNotes(report: StatusReport, notes: readonly string[]): StatusReport {
+  return notes.length > 0 ? Object.freeze({ ...report, messages: Object.freeze(notes) }) : report;
+}
+
+function withSubresources(report: StatusReport, subresources: StatusInput['subresources']): StatusReport {
+  return subresources.length > 0
+    ? Object.freeze({ ...report, subresourceStatuses: Object.freeze(Object.fromEntries(subresources)) })
+    : report;
+}
+
+/** What an upstream cannot work with is a warning; what nobody can read is an error there as well. */
+function isHeavy({ severity, code }: Issue, key: ResourceKey): boolean {
+  return severity === 'error' && !(kindOf(key) === 'Upstream' && isSemantic(code));
+}
+
+/** Errors make Rejected, warnings alone make Warning. */
+export function stateReport(errors: readonly string[], warnings: readonly string[]): StatusReport {
+  const state: State = errors.length > 0 ? 'Rejected' : warnings.length > 0 ? 'Warning' : 'Accepted';
+  if (state === 'Accepted') return ACCEPTED;
+  return Object.freeze({ state, reason: reasonText(errors, warnings), reportedBy: REPORTED_BY });
+}
+
+const ACCEPTED: StatusReport = Object.freeze({ state: 'Accepted', reportedBy: REPORTED_BY });
+
+/** Space for the line with the number of omitted problems. */
+const REST_LENGTH = 40;
+
+/** Returns errors, then warnings below `warning:`. If the text is too long, problems are omitted and counted. */
+function reasonText(errors: readonly string[], warnings: readonly string[]): string {
+  const lines = [...errors, ...warnings.map((warning, i) => (i === 0 ? `warning: \n  ${warning}` : `  ${warning}`))];
+  const whole = lines.join('\n');
+  if (whole.length <= MAX_REASON) return whole;
+  let text = shorten(lines[0]!);
+  let shown = 1;
+  while (shown < lines.length && text.length + lines[shown]!.length < MAX_REASON - REST_LENGTH) {
+    text += `\n${lines[shown++]!}`;
+  }
+  const rest = lines.length - shown;
+  return rest === 0 ? text : `${text}\n… and ${rest} more ${rest === 1 ? 'problem' : 'problems'}`;
+}
+
+function shorten(line: string): string {
+  const limit = MAX_REASON - REST_LENGTH;
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+}
+
+function wrap(report: StatusReport): ResourceStatus {
+  return Object.freeze({ statuses: Object.freeze({ [DEFAULT_NAMESPACE]: report }) });
+}

@@ -1,0 +1,253 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { SslConfig } from '../../schema/listener/ssl-config.ts';
+import type { TlsConfiguration } from '../../contract/snapshot.ts';
+import { contentOf } from '../snapshot/content.ts';
+import { listenerMessage } from '../status/messages.ts';
+import { Report, type Problems } from '../status/report.ts';
+import type { TranslationSettings } from '../settings.ts';
+import { checkTlsSource, sourceProblem, verifiesAlike, warnOfTlsSource } from './tls-source.ts';
+import type { World } from '../world.ts';
+
+/** What one virtual service asks of the TLS of its listener. */
+export interface TlsClaim {
+  /** Name of the virtual host. */
+  readonly host: string;
+  readonly namespace: string;
+  readonly sslConfig: SslConfig;
+}
+
+/** The TLS of one listener, and what it was made from. */
+export interface ListenerTls {
+  readonly configurations: readonly TlsConfiguration[];
+  /** Virtual hosts whose configuration is left out; they must not be served with the certificate of another. */
+  readonly leftOut: ReadonlySet<string>;
+  readonly problems: Problems;
+  /** By text of a problem, the virtual hosts that have it, and the field of their virtual services. */
+  readonly blamed: ReadonlyMap<string, Blame>;
+  readonly claims: readonly TlsClaim[];
+  /** By virtual host, the claim that is served: the last good one where the newest cannot be used. */
+  readonly good: ReadonlyMap<string, TlsClaim>;
+  readonly settings: TranslationSettings;
+}
+
+/** Who has a problem, and in which field. */
+export interface Blame {
+  /** Names of virtual hosts. */
+  readonly hosts: readonly string[];
+  readonly path: FieldPath;
+}
+
+/** What the TLS of a listener depends on, beside the claims. */
+export interface TlsContext {
+  readonly world: World;
+  /** What the listener served before. */
+  readonly served: readonly TlsConfiguration[];
+  readonly before: ListenerTls | undefined;
+  readonly secretsChanged: boolean;
+}
+
+/** Virtual hosts that share a configuration, but for the server names. */
+interface Candidate {
+  /** Content of the configuration without server names. */
+  readonly key: string;
+  readonly sslConfig: SslConfig;
+  readonly sniDomains: readonly string[];
+  readonly hosts: readonly string[];
+}
+
+/**
+ * The TLS configurations of a listener: equal ones merged, those with a problem left out and reported. One that was
+ * served before stays: its certificate still is what the data plane has.
+ */
+export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): ListenerTls {
+  const { world, before } = context;
+  if (before && !context.secretsChanged && before.settings === world.settings && sameClaims(claims, before.claims)) {
+    return before;
+  }
+  const report = new Report();
+  const blamed = new Map<string, Blame>();
+  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig), one]));
+  const used = withLastGood(claims, { before, served, findings: { world, report, blamed } });
+  const candidates = merge(used, world.settings.oneWayTls);
+  const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, { world, report, blamed })));
+  const contested = overlapping(candidates, report, blamed);
+  const configurations: TlsConfiguration[] = [];
+  const leftOut = new Set<string>();
+  for (const candidate of candidates) {
+    const old = served.get(candidate.key);
+    if (!old && (bad.has(candidate) || contested.has(candidate))) for (const host of candidate.hosts) leftOut.add(host);
+    else configurations.push(configurationOf(candidate, old, contested.has(candidate)));
+  }
+  const { settings } = world;
+  return {
+    configurations: sameList(configurations, context.served),
+    leftOut,
+    problems: report.problems(),
+    blamed,
+    claims,
+    good: goodClaims(used, leftOut, before),
+    settings,
+  };
+}
+
+interface LastGoodClaims {
+  readonly before: ListenerTls | undefined;
+  /** By content of the configuration. */
+  readonly served: ReadonlyMap<string, TlsConfiguration>;
+  readonly findings: Findings;
+}
+
+/** The claims, with the last good one in place of each that a change gave a certificate that cannot be used. */
+function withLastGood(claims: readonly TlsClaim[], { before, served, findings }: LastGoodClaims): readonly TlsClaim[] {
+  const { world } = findings;
+  const configOf = ({ sslConfig, namespace }: TlsClaim) =>
+    effectiveConfig(sslConfig, namespace, world.settings.oneWayTls);
+  const problemOf = (config: SslConfig) => (served.has(contentOf(config)) ? undefined : sourceProblem(config, world));
+  return claims.map((claim) => {
+    const good = before?.good.get(claim.host);
+    const problem = good && problemOf(configOf(claim));
+    if (!problem || problemOf(configOf(good)) || !verifiesAlike(configOf(claim), configOf(good))) return claim;
+    const own = new Report();
+    warnOfTlsSource(problem, own);
+    blame(own.problems(), { sslConfig: claim.sslConfig, hosts: [claim.host] }, findings);
+    return good;
+  });
+}
+
+function goodClaims(
+  used: readonly TlsClaim[],
+  leftOut: ReadonlySet<string>,
+  before: ListenerTls | undefined,
+): ReadonlyMap<string, TlsClaim> {
+  const good = new Map<string, TlsClaim>();
+  for (const claim of used) {
+    const one = leftOut.has(claim.host) ? before?.good.get(claim.host) : claim;
+    if (one) good.set(claim.host, one);
+  }
+  return good;
+}
+
+interface Findings {
+  readonly world: World;
+  readonly report: Report;
+  readonly blamed: Map<string, Blame>;
+}
+
+function isUsable(candidate: Candidate, findings: Findings): boolean {
+  const own = new Report();
+  const usable = checkTlsSource(candidate.sslConfig, findings.world, own);
+  blame(own.problems(), candidate, findings);
+  return usable;
+}
+
+/** Reports problems of a configuration, and who has them. */
+function blame(
+  problems: Problems,
+  { sslConfig, hosts }: Pick<Candidate, 'sslConfig' | 'hosts'>,
+  { report, blamed }: Findings,
+): void {
+  report.add(problems);
+  const path = ['spec', 'sslConfig', ...(sslConfig.secretRef ? ['secretRef'] : [])];
+  for (const { message } of problems) {
+    blamed.set(message, { hosts: [...(blamed.get(message)?.hosts ?? []), ...hosts], path });
+  }
+}
+
+function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[]): boolean {
+  return (
+    now.length === before.length &&
+    now.every(({ host, sslConfig }, i) => {
+      const old = before[i]!;
+      if (host !== old.host) return false;
+      return sslConfig === old.sslConfig || contentOf(sslConfig) === contentOf(old.sslConfig);
+    })
+  );
+}
+
+/** The list of before when each element is the same object. */
+export function sameList<T>(now: readonly T[], before: readonly T[] | undefined): readonly T[] {
+  const same = before?.length === now.length && now.every((one, i) => one === before[i]);
+  return same ? before : Object.freeze(now);
+}
+
+/** Where names are contested, what was served stays as it was, so that it claims no more than before. */
+function configurationOf(
+  { sslConfig, sniDomains }: Candidate,
+  old: TlsConfiguration | undefined,
+  isContested: boolean,
+): TlsConfiguration {
+  if (old && (isContested || old.sniDomains.join() === sniDomains.join())) return old;
+  return Object.freeze({ sslConfig: old?.sslConfig ?? sslConfig, sniDomains });
+}
+
+/** One candidate for each configuration that differs in more than its server names. */
+function merge(claims: readonly TlsClaim[], oneWayTls: boolean | undefined): readonly Candidate[] {
+  const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; hosts: string[] }>();
+  for (const { host, namespace, sslConfig } of claims) {
+    const { sniDomains = [] } = sslConfig;
+    const config = effectiveConfig(sslConfig, namespace, oneWayTls);
+    const key = contentOf(config);
+    const known = merged.get(key) ?? { sslConfig: config, names: new Set(), any: false, hosts: [] };
+    for (const name of sniDomains) known.names.add(name.toLowerCase());
+    known.any ||= sniDomains.length === 0;
+    known.hosts.push(host);
+    merged.set(key, known);
+  }
+  return Array.from(merged, ([key, { sslConfig, names, any, hosts }]) => {
+    const sniDomains = Object.freeze(any ? [] : [...names].sort());
+    return { key, sslConfig, sniDomains, hosts };
+  }).sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+interface Effective {
+  readonly oneWayTls: boolean | undefined;
+  readonly sslConfig: SslConfig;
+}
+
+/** By configuration as it is written; its namespace never changes, for it belongs to one resource. */
+const effective = new WeakMap<SslConfig, Effective>();
+
+/** The configuration without server names, its secret with a namespace, and what Settings add. */
+function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boolean | undefined): SslConfig {
+  const known = effective.get(written);
+  if (known && known.oneWayTls === oneWayTls) return known.sslConfig;
+  const { sniDomains: _, ...config } = written;
+  const { secretRef } = config;
+  const sslConfig = Object.freeze({
+    ...config,
+    ...(secretRef && {
+      secretRef: Object.freeze({ name: secretRef.name ?? '', namespace: secretRef.namespace || namespace }),
+    }),
+    ...(config.oneWayTls === undefined && oneWayTls !== undefined && { oneWayTls }),
+  });
+  effective.set(written, { oneWayTls, sslConfig });
+  return sslConfig;
+}
+
+/** Candidates that claim a server name another one claims, or every name as another one does. */
+function overlapping(
+  candidates: readonly Candidate[],
+  report: Report,
+  blamed: Map<string, Blame>,
+): ReadonlySet<Candidate> {
+  const byName = new Map<string, Candidate[]>();
+  for (const candidate of candidates) {
+    for (const name of candidate.sniDomains.length > 0 ? candidate.sniDomains : ['']) {
+      const rivals = byName.get(name);
+      if (rivals) rivals.push(candidate);
+      else byName.set(name, [candidate]);
+    }
+  }
+  const found = new Set<Candidate>();
+  for (const [name, rivals] of byName) {
+    if (rivals.length < 2) continue;
+    const hosts = rivals.flatMap((rival) => rival.hosts).sort();
+    const what = name ? `the server name '${name}'` : 'every server name';
+    const reason = `different TLS configurations claim ${what}: [${hosts.join(', ')}]`;
+    const message = listenerMessage('SSLConfigError', reason);
+    report.error(message);
+    blamed.set(message, { hosts, path: ['spec', 'sslConfig', ...(name ? ['sniDomains'] : [])] });
+    for (const rival of rivals) found.add(rival);
+  }
+  return found;
+}

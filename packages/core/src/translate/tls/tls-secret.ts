@@ -1,0 +1,53 @@
+import type { ResourceRef } from '../../resource/resource.ts';
+import type { SecretSpec } from '../../schema/kind/secret.ts';
+import { tlsTextProblem } from '../../security/tls-material.ts';
+import type { StoreState } from '../../control/store.ts';
+import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
+import { dotted } from '../names.ts';
+import { find } from '../world.ts';
+
+const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' };
+const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);
+
+/** What stands in a TLS secret; a problem is said where it is. */
+export interface TlsSecret {
+  readonly hasCertificate: boolean;
+  readonly hasRootCa: boolean;
+  readonly problem?: string;
+}
+
+const checked = new WeakMap<SecretSpec, TlsSecret>();
+
+/** Reads and checks a TLS secret: types, PEM, and that the key belongs to the certificate. */
+export function readTlsSecret(ref: ResourceRef, stored: StoreState['stored']): TlsSecret | Fault {
+  const found = find<SecretSpec>(stored, 'Secret', ref);
+  if (found.state === 'missing') {
+    return missingFault(`SSL secret not found: no secret ${dotted(ref)}`, 'Secret', ref, stored);
+  }
+  if (found.state === 'refused') return faultOf(`SSL secret ${dotted(ref)} is rejected: ${found.cause}`);
+  const { spec } = found.resource;
+  const secret = checked.get(spec) ?? check(spec);
+  checked.set(spec, secret);
+  return secret.problem ? faultOf(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
+}
+
+export function isFault(secret: TlsSecret | Fault): secret is Fault {
+  return 'reason' in secret;
+}
+
+function check(spec: SecretSpec): TlsSecret {
+  const type = spec.type ?? 'Opaque';
+  const [certificate, key, rootCa] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => entry(spec, name));
+  const secret = { hasCertificate: !!certificate || !!key, hasRootCa: !!rootCa };
+  const fail = (problem: string): TlsSecret => ({ ...secret, problem });
+  if (!TLS_TYPES.has(type)) return fail(`a secret of type ${type} holds no certificate`);
+  if (!certificate && !key && !rootCa) return fail('no certificate information found');
+  if (!!certificate !== !!key)
+    return fail(`no certificate information found: ${certificate ? 'tls.key' : 'tls.crt'} is missing`);
+  const problem = tlsTextProblem({ cert: certificate, key, ca: rootCa }, ENTRIES);
+  return problem ? fail(problem.message) : secret;
+}
+
+function entry({ data = {} }: SecretSpec, name: string): string | undefined {
+  return data[name] ? Buffer.from(data[name], 'base64').toString('utf8') : undefined;
+}

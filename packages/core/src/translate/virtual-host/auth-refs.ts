@@ -1,0 +1,44 @@
+import type { ExtAuthExtension } from '../../schema/auth/extauth.ts';
+import type { Route, SnapshotAuthConfig } from '../../contract/snapshot.ts';
+import type { Fault } from '../reference/missing.ts';
+import type { Report } from '../status/report.ts';
+import type { Reader } from '../world.ts';
+
+/** Options that may refer to an AuthConfig. */
+export interface HasExtAuth {
+  readonly extauth?: ExtAuthExtension;
+}
+
+/** Why the AuthConfig of a block cannot be used; empty when it can, or when there is none. */
+export function authProblems(block: ExtAuthExtension | undefined, reader: Reader): readonly Fault[] {
+  if (!block?.configRef) return [];
+  const { fault } = reader.authConfig(block.configRef);
+  return fault ? [fault] : [];
+}
+
+const NONE: readonly SnapshotAuthConfig[] = Object.freeze([]);
+
+/** The AuthConfigs that a virtual host refers to anywhere, sorted, each once. Broken ones are left out. */
+export function authConfigsOf(
+  { options, routes }: { readonly options: HasExtAuth; readonly routes: readonly Route[] },
+  reader: Reader,
+  report: Report,
+): readonly SnapshotAuthConfig[] {
+  const configs = new Map<string, SnapshotAuthConfig>();
+  for (const { extauth } of blocksOf(options, routes)) {
+    if (!extauth?.configRef) continue;
+    const { config, warning } = reader.authConfig(extauth.configRef);
+    if (warning !== undefined) report.warn(warning);
+    if (config) configs.set(`${config.ref.namespace}/${config.ref.name}`, config);
+  }
+  if (configs.size === 0) return NONE;
+  return Object.freeze([...configs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, config]) => config));
+}
+
+function* blocksOf(options: HasExtAuth, routes: readonly Route[]): Generator<HasExtAuth> {
+  yield options;
+  for (const route of routes) {
+    yield route.options;
+    if (route.action.type === 'forward') for (const destination of route.action.destinations) yield destination.options;
+  }
+}

@@ -1,0 +1,36 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { JwtProviders } from '../../schema/auth/jwt.ts';
+import type { Fault } from '../reference/missing.ts';
+import type { Reader } from '../world.ts';
+
+/** Options that may name upstreams that have the keys of token providers. */
+export interface HasProviders {
+  readonly jwt?: object;
+  readonly jwtStaged?: object;
+  readonly jwtProvidersStaged?: object;
+}
+
+/** A reference to an unusable upstream, and its path. */
+export interface MissingUpstream {
+  readonly fault: Fault;
+  readonly at: FieldPath;
+}
+
+/** The upstreams that keys should come from and that cannot be used; their tokens are refused until they can. */
+export function missingKeyUpstreams(options: HasProviders, reader: Reader, above: FieldPath): MissingUpstream[] {
+  const at = [...above, 'options'];
+  const blocks: [FieldPath, object][] = options.jwt ? [[[...at, 'jwt'], options.jwt]] : [];
+  for (const name of ['jwtStaged', 'jwtProvidersStaged'] as const) {
+    for (const [stage, block] of Object.entries(options[name] ?? {}))
+      blocks.push([[...at, name, stage], block as object]);
+  }
+  return blocks.flatMap(([path, block]) =>
+    Object.entries((block as JwtProviders).providers ?? {}).flatMap(([provider, { jwks }]) => {
+      const { name, namespace = '' } = jwks?.remote?.upstreamRef ?? {};
+      const { fault: why } = name === undefined ? {} : reader.upstream({ name, namespace });
+      if (!why) return [];
+      const fault = { ...why, reason: `the keys of JWT provider ${provider} cannot be fetched: ${why.reason}` };
+      return [{ fault, at: [...path, 'providers', provider, 'jwks', 'remote', 'upstreamRef'] }];
+    }),
+  );
+}

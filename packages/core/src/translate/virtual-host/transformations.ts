@@ -1,0 +1,54 @@
+import { formatPath } from '../../resource/issue.ts';
+import { compileRegex } from '../../syntax/regex.ts';
+import type { TransformationStage, TransformationTemplate } from '../../schema/route/transformations.ts';
+import { requestTemplates, stagesOf, type HasTransformations } from '../../validate/transformation/stages.ts';
+import { templateProblems } from '../../validate/transformation/template-problems.ts';
+import type { TranslationSettings } from '../settings.ts';
+
+/**
+ * Options whose `inheritTransformation` is carried out: the early and regular lists of the parent come after the own
+ * ones. A block that was taken over from the parent as a whole stays as it is.
+ */
+export function withInheritedTransformations<O extends HasTransformations>(
+  options: O,
+  parent: HasTransformations | undefined,
+): O {
+  const own = stagesOf(options);
+  if (!own?.inheritTransformation || own === parent?.stagedTransformations) return options;
+  const inherited = parent && stagesOf(parent);
+  if (!inherited) return options;
+  const early = joined(own.early, inherited.early);
+  const regular = joined(own.regular, inherited.regular);
+  const stagedTransformations = Object.freeze({ ...own, ...(early && { early }), ...(regular && { regular }) });
+  return Object.freeze({ ...options, stagedTransformations });
+}
+
+function joined(own: TransformationStage | undefined, inherited: TransformationStage | undefined) {
+  if (!own || !inherited) return own ?? inherited;
+  const requestTransforms = [...(own.requestTransforms ?? []), ...(inherited.requestTransforms ?? [])];
+  const responseTransforms = [...(own.responseTransforms ?? []), ...(inherited.responseTransforms ?? [])];
+  return Object.freeze({
+    ...(requestTransforms.length > 0 && { requestTransforms: Object.freeze(requestTransforms) }),
+    ...(responseTransforms.length > 0 && { responseTransforms: Object.freeze(responseTransforms) }),
+  });
+}
+
+/** Problems of templates and of the size of expressions in the transformations of one level. */
+export function transformationProblems(options: HasTransformations, settings: TranslationSettings): string[] {
+  if (!settings.validateTransformations) return [];
+  return requestTemplates(options).flatMap(({ template, path }) => [
+    ...templateProblems(template).map((problem) => `${formatPath([...path, ...problem.path])}: ${problem.message}`),
+    ...sizeProblems(template, settings.regexMaxProgramSize),
+  ]);
+}
+
+function sizeProblems({ extractors = {} }: TransformationTemplate, maxProgramSize: number): string[] {
+  return Object.entries(extractors).flatMap(([name, { regex = '' }]) => {
+    try {
+      compileRegex(regex, { maxProgramSize });
+      return [];
+    } catch (error) {
+      return [`extractor ${name}: regex '${regex}': ${error instanceof Error ? error.message : String(error)}`];
+    }
+  });
+}

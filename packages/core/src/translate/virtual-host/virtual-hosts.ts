@@ -1,0 +1,180 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
+import type { RouteOptions } from '../../schema/route/route-options.ts';
+import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
+import type { Route, VirtualHost } from '../../contract/snapshot.ts';
+import type { StoredResource } from '../../control/store.ts';
+import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
+import { Expansion, type Holder, type Leaf } from '../route/delegation.ts';
+import { effectiveDomains } from '../listener/domains.ts';
+import { graphqlApisOf } from '../reference/graphql-apis.ts';
+import { missingKeyUpstreams } from './key-upstreams.ts';
+import { LastGood, type GoodParts } from './last-good.ts';
+import { faultOf, type Fault } from '../reference/missing.ts';
+import { routeMessage, virtualHostMessage } from '../status/messages.ts';
+import { dotted, logName, routeName } from '../names.ts';
+import { virtualHostOptions, type OptionSource } from './options.ts';
+import { replaceFailed } from '../route/replacement.ts';
+import { Report, type Problems } from '../status/report.ts';
+import { routeAction, type RouteActionContext } from '../route/route-action.ts';
+import { headerProblems, routeProblems } from '../route/route-problems.ts';
+import { keepSame } from '../snapshot/same.ts';
+import { shortCircuits } from '../route/short-circuit.ts';
+import { transformationProblems } from './transformations.ts';
+import { Reader, type Touched, type World } from '../world.ts';
+
+/** A virtual service made into a virtual host, with all that was found on the way. */
+export interface VirtualServiceBuild {
+  readonly stored: StoredResource;
+  readonly resource: Resource<VirtualServiceSpec>;
+  /** What it would serve; not to be served when there are errors. */
+  readonly virtualHost: VirtualHost;
+  readonly problems: Problems;
+  /** Of every route table visited. */
+  readonly tables: ReadonlyMap<ResourceKey, Problems>;
+  readonly touched: Touched;
+  /** What it falls back to when a change breaks its references. */
+  readonly lastGood: GoodParts;
+  readonly maxDirectBodyBytes: number;
+}
+
+/** What a virtual host takes from the gateway it is built for. */
+export interface Owner {
+  /** `<gateway>_<proxy>`, which names in logs begin with. */
+  readonly logName: string;
+  /** Longest body of a direct response. */
+  readonly maxDirectBodyBytes: number;
+}
+
+/** The previous translation's state of a virtual service. */
+export interface BuiltBefore {
+  /** For the same listener. */
+  readonly build?: VirtualServiceBuild;
+  /** For any listener. */
+  readonly lastGood?: GoodParts;
+}
+
+const NOTHING_GOOD: GoodParts = { actions: new Map(), options: new Map(), tables: new Map() };
+
+/** Builds the virtual host of one virtual service. Parts equal to those of the previous build are the same objects. */
+export function buildVirtualService(
+  stored: StoredResource,
+  world: World,
+  owner: Owner,
+  { build: before, lastGood: goodParts }: BuiltBefore,
+): VirtualServiceBuild {
+  const resource = stored.resource as Resource<VirtualServiceSpec>;
+  const { name, namespace } = resource.metadata;
+  const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
+  const lastGood = new LastGood(goodParts);
+  const expansion = new Expansion(new Reader(world), holder, lastGood);
+  const virtualHost = virtualHostOf(resource.spec, expansion, owner);
+  const tables = new Map<ResourceKey, Problems>();
+  for (const [key, table] of expansion.tables) {
+    const problems = table.report.problems();
+    tables.set(key, problems);
+    holder.report.repeat(problems, `on sub route table ${dotted(table.ref)}: `);
+  }
+  return Object.freeze({
+    stored,
+    resource,
+    virtualHost: keepSame(virtualHost, before?.virtualHost),
+    problems: holder.report.problems(),
+    tables,
+    touched: expansion.reader.touched,
+    // A virtual host with errors was never served.
+    lastGood: holder.report.hasErrors ? (goodParts ?? NOTHING_GOOD) : lastGood.parts(),
+    maxDirectBodyBytes: owner.maxDirectBodyBytes,
+  });
+}
+
+/** By which the last good options of the virtual host itself are known. */
+const HOST_KEYS: readonly string[] = Object.freeze(['virtual host']);
+
+function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Owner): VirtualHost {
+  const { reader, top, lastGood } = expansion;
+  const { report, ref } = top;
+  const { namespace } = ref;
+  if (!spec.virtualHost) report.warn('the virtual service has no virtualHost', ['spec']);
+  const written = spec.virtualHost ?? {};
+  const optionContext = { namespace, reader, report, at: HOST, lastGood, keys: HOST_KEYS };
+  const options = virtualHostOptions(written, optionContext);
+  const fail = (at: FieldPath) => (fault: Fault) =>
+    report.error(virtualHostMessage('ProcessingError', fault.reason), at, fault);
+  headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
+  authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
+  transformationProblems(options, reader.world.settings).map(faultOf).forEach(fail(HOST));
+  for (const { fault, at } of missingKeyUpstreams(options, reader, HOST)) report.warn(fault.reason, at, fault);
+  const name = dotted(ref);
+  const leaves = expansion.leaves(written.routes ?? [], options);
+  const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
+  const { maxDirectBodyBytes } = owner;
+  const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood, hostOptions: options };
+  const routes = leaves.map((leaf, index) => routeOf(leaf, index, context));
+  if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
+  const domains = effectiveDomains(written.domains);
+  const authConfigs = authConfigsOf({ options, routes }, reader, report);
+  const graphqlApis = graphqlApisOf(routes, reader, lastGood.keptApis);
+  const parts = { routes: Object.freeze(routes), authConfigs, graphqlApis };
+  return Object.freeze({ name, virtualService: ref, domains, options, ...parts });
+}
+
+const HOST: FieldPath = ['spec', 'virtualHost'];
+
+/** Where a reference to an AuthConfig was written: in the block itself, or in shared options. */
+function authField({ options, optionsConfigRefs }: OptionSource<HasExtAuth>, at: FieldPath): FieldPath {
+  if (options?.extauth) return [...at, 'options', 'extauth', 'configRef'];
+  return optionsConfigRefs ? [...at, 'optionsConfigRefs'] : at;
+}
+
+interface RouteContext extends RouteActionContext {
+  /** Of the virtual host. */
+  readonly name: string;
+  readonly logOwner: string;
+  readonly maxDirectBodyBytes: number;
+}
+
+function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
+  const { name, logOwner, maxDirectBodyBytes, reader } = context;
+  const { holder, label, spec, matchers } = leaf;
+  const { settings } = reader.world;
+  const options = withDefaults(leaf.options, settings.appendXForwardedHost);
+  let action = routeAction(leaf, context);
+  const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
+  for (const fault of problem === undefined ? [] : [problem, ...more]) {
+    const message = routeMessage('ProcessingError', fault.reason, label);
+    const isAuth = authProblems(options.extauth, reader).some(({ reason }) => reason === fault.reason);
+    const at = isAuth ? authField(spec, leaf.at) : leaf.at;
+    if (settings.invalidRoutes.demoteErrors) holder.report.warn(message, at, fault);
+    else holder.report.error(message, at, fault);
+  }
+  for (const { fault, at } of missingKeyUpstreams(options, reader, leaf.at))
+    holder.report.warn(fault.reason, at, fault);
+  if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.reason);
+  return Object.freeze({
+    name: routeName(name, index, spec.name),
+    logName: logName(logOwner, leaf.steps),
+    matchers: Object.freeze(matchers.map((matcher) => Object.freeze(matcher))),
+    action,
+    options,
+    source: sourceOf(holder),
+  });
+}
+
+const sources = new WeakMap<ResourceRef, Route['source']>();
+
+function sourceOf({ kind, ref }: Holder): Route['source'] {
+  const known = sources.get(ref);
+  if (known) return known;
+  const source = Object.freeze({ kind, name: ref.name, namespace: ref.namespace });
+  sources.set(ref, source);
+  return source;
+}
+
+const HOST_REWRITES = ['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'] as const;
+
+function withDefaults(options: RouteOptions, appendXForwardedHost: boolean | undefined): RouteOptions {
+  if (appendXForwardedHost === undefined || options.appendXForwardedHost !== undefined) return options;
+  if (!HOST_REWRITES.some((key) => options[key] !== undefined)) return options;
+  return Object.freeze({ ...options, appendXForwardedHost });
+}

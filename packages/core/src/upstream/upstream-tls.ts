@@ -1,0 +1,144 @@
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import {
+  checkServerIdentity,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContext,
+  type SecureVersion,
+} from 'node:tls';
+import type { ResourceRef } from '../resource/resource.ts';
+import type { SslFiles } from '../schema/listener/ssl-config.ts';
+import {
+  secretText,
+  type Endpoint,
+  type Secrets,
+  type SecretValue,
+  type SnapshotUpstream,
+} from '../contract/snapshot.ts';
+
+/** How to speak TLS to the endpoints of an upstream. Verification is part of it and cannot be turned off. */
+export interface UpstreamTls {
+  readonly secureContext: SecureContext;
+  /** Server name to ask for; `undefined` where the endpoint is an address and nothing else is configured. */
+  serverName(endpoint: Endpoint): string | undefined;
+  /** Gives what is wrong with the name in a certificate whose chain is verified. */
+  checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined;
+}
+
+/** PEM texts an upstream's TLS is made of. */
+export interface TlsMaterial {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+type SslConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
+
+const VERSIONS: Readonly<Record<string, SecureVersion>> = {
+  TLSv1_0: 'TLSv1',
+  TLSv1_1: 'TLSv1.1',
+  TLSv1_2: 'TLSv1.2',
+  TLSv1_3: 'TLSv1.3',
+};
+
+/** The secret that an upstream's TLS names, if it names one. Without a namespace it is the upstream's own. */
+function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined {
+  const secretRef = spec.sslConfig?.secretRef;
+  return secretRef && { name: secretRef.name ?? '', namespace: secretRef.namespace ?? ref.namespace };
+}
+
+/**
+ * Returns the certificates of an upstream, from its secret or its files; without either there are none.
+ * Throws an `Error` when the secret is missing or the files never had valid content.
+ *
+ * @example
+ * const tls = createUpstreamTls(upstream, readTlsMaterial(upstream, context.secrets));
+ */
+export function readTlsMaterial(upstream: SnapshotUpstream, secrets: Secrets): TlsMaterial {
+  const ref = tlsSecretRef(upstream);
+  if (ref) {
+    const secret = secrets.get(ref);
+    if (!secret) throw new Error(`secret ${ref.namespace}.${ref.name} does not exist`);
+    return materialOf(secret);
+  }
+  const files = upstream.spec.sslConfig?.sslFiles;
+  if (!files) return { ca: undefined, cert: undefined, key: undefined };
+  const content = resolveCertificateFiles(files, secrets);
+  if (content instanceof Error) throw content;
+  return materialOf(content);
+}
+
+function materialOf(secret: SecretValue): TlsMaterial {
+  return {
+    ca: secretText(secret, 'ca.crt'),
+    cert: secretText(secret, 'tls.crt'),
+    key: secretText(secret, 'tls.key'),
+  };
+}
+
+/** Returns the last valid content of certificate files as a TLS secret, or why there is none. */
+export function resolveCertificateFiles(files: SslFiles, { files: find }: Secrets): SecretValue | Error {
+  const paths = [files.tlsCert, files.tlsKey, files.rootCa].filter(Boolean).join(', ');
+  if (paths === '') return { type: 'kubernetes.io/tls', data: {} };
+  if (!find) return new Error(`certificate files are not read here (${paths}): pass the secrets of a control plane`);
+  return find(files) ?? new Error(`certificate files without valid content: ${paths}`);
+}
+
+/**
+ * Makes the TLS settings of an upstream. The server's chain is verified against the configured root certificates, else
+ * against those Node trusts; its name against `verifySubjectAltName`, else against the server name or address.
+ * Throws an `Error` for certificates that cannot be used.
+ *
+ * @example
+ * const { secureContext, checkServerIdentity } = createUpstreamTls(upstream, material);
+ * connect({ host, port, secureContext, checkServerIdentity, servername: serverName(endpoint) });
+ */
+export function createUpstreamTls(upstream: SnapshotUpstream, material: TlsMaterial): UpstreamTls {
+  const ssl = upstream.spec.sslConfig;
+  const names = ssl?.verifySubjectAltName ?? [];
+  const rewrite = upstream.spec.static?.autoSniRewrite ?? true;
+  return {
+    secureContext: secureContext(material, ssl),
+    serverName: (endpoint) =>
+      endpoint.sni || ssl?.sni || (rewrite && isIP(endpoint.address) === 0 ? endpoint.address : undefined),
+    checkServerIdentity:
+      names.length > 0 ? (_host, certificate) => checkNames(certificate, names) : checkServerIdentity,
+  };
+}
+
+const trusted = new Map<string, SecureContext>();
+
+function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefined): SecureContext {
+  const minVersion = VERSIONS[ssl?.parameters?.minimumProtocolVersion ?? ''];
+  const maxVersion = VERSIONS[ssl?.parameters?.maximumProtocolVersion ?? ''];
+  if ((cert === undefined) !== (key === undefined))
+    throw new Error('a client certificate needs its key, and a key its certificate');
+  const client = ssl?.oneWayTls ? {} : { cert, key };
+  try {
+    if (ca !== undefined) checkCertificates(ca);
+    if (ca !== undefined || client.cert !== undefined)
+      return createSecureContext({ ca, ...client, minVersion, maxVersion });
+    const versions = `${minVersion} ${maxVersion}`;
+    let context = trusted.get(versions);
+    if (!context) trusted.set(versions, (context = createSecureContext({ minVersion, maxVersion })));
+    return context;
+  } catch (cause) {
+    throw new Error('its certificates cannot be used', { cause });
+  }
+}
+
+/** Node takes a text without any certificate in it for no text at all, and would trust the public roots. */
+function checkCertificates(pem: string): void {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (!blocks) throw new Error('there is no certificate in it');
+  if (!blocks.every((block) => new X509Certificate(block).raw.length > 0)) throw new Error('a certificate is empty');
+}
+
+function checkNames(certificate: PeerCertificate, names: readonly string[]): Error | undefined {
+  const carried = (certificate.subjectaltname ?? '').split(', ').map((entry) => entry.slice(entry.indexOf(':') + 1));
+  if (carried.some((name) => names.includes(name))) return undefined;
+  return Object.assign(new Error('the certificate carries none of the names that are asked for'), {
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  });
+}

@@ -1,0 +1,91 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { OidcAuthorizationCode, PlainOauth2 } from '../../schema/auth/oauth2.ts';
+import type { RedisOptions, UserSession } from '../../schema/auth/session.ts';
+import { cookieNameProblem } from '../../http/cookie-names.ts';
+import { isTrustedUrl } from '../../security/trusted-url.ts';
+import { within, type Check, type Finding } from '../finding.ts';
+
+const HOST = String.raw`(?:\[[\da-f:.]+\]|[^@/:?#\s]+)(?::\d{1,5})?`;
+const REDIS = new RegExp(
+  String.raw`^(?:${HOST}|rediss?://(?:[^@/\s]*@)?${HOST}(?:/\d*)?|unix://(?:[^@/\s]*@)?/.+)$`,
+  'i',
+);
+
+/** Problems of the address of a Redis. It is never repeated: a password may stand in it. */
+export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
+  unless(!host || REDIS.test(host), [...at, 'host'], 'it is host:port, redis://…, rediss://… or unix://path');
+
+/** Message for an address that `isTrustedUrl` rejects. */
+export const UNTRUSTED_URL = 'it must be https, or http to this machine, or http with allowHttp: true';
+const URL_OVERRIDES = ['authEndpoint', 'tokenEndpoint', 'jwksUri', 'revocationEndpoint', 'endSessionEndpoint'] as const;
+
+/** Problems of a login by OpenID Connect or plain OAuth 2 that need no other resource to be seen. */
+export const checkLogin: Check<Partial<OidcAuthorizationCode> & Partial<PlainOauth2>> = (login, at) => {
+  const { appUrl, issuerUrl, authEndpoint, tokenEndpoint, revocationEndpoint, allowHttp, session } = login;
+  const calls = { issuerUrl, authEndpoint, tokenEndpoint, revocationEndpoint };
+  const overridden = URL_OVERRIDES.map((name) => [name, login.discoveryOverride?.[name]] as const);
+  return [
+    ...unless(isOwnUrl(appUrl), [...at, 'appUrl'], 'it has to be an http or https address without query'),
+    ...Object.entries(calls).flatMap(([name, url]) =>
+      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, name], UNTRUSTED_URL),
+    ),
+    ...overridden.flatMap(([name, url]) =>
+      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, 'discoveryOverride', name], UNTRUSTED_URL),
+    ),
+    ...checkPaths(login, at),
+    ...within(session, [...at, 'session'], checkSession),
+  ];
+};
+
+const checkPaths: Check<Partial<OidcAuthorizationCode>> = (login, at) => {
+  const { callbackPath, logoutPath, frontChannelLogout, parseCallbackPathAsRegex } = login;
+  const paths = [
+    [['logoutPath'], logoutPath],
+    [['frontChannelLogout', 'path'], frontChannelLogout?.path],
+    [['callbackPath'], parseCallbackPathAsRegex ? '' : callbackPath],
+  ] as const;
+  const set = paths.filter(([, path]) => path);
+  return set.flatMap(([field, path], i) => [
+    ...unless(path!.startsWith('/'), [...at, ...field], 'it has to begin with /'),
+    ...unless(
+      set.findIndex(([, other]) => other === path) === i,
+      [...at, ...field],
+      'callbackPath, logoutPath and frontChannelLogout.path have to differ',
+    ),
+  ]);
+};
+
+const checkCookieName: Check<UserSession> = ({ cookieOptions = {}, cookie, redis }, at) => {
+  const { notSecure = false, path = '/', domain } = cookieOptions;
+  const attributes = { secure: !notSecure, path, domain };
+  const names = { redis: ['cookieName', redis?.cookieName], cookie: ['keyPrefix', cookie?.keyPrefix] } as const;
+  return Object.entries(names).flatMap(([block, [field, name]]) => {
+    const problem = name ? cookieNameProblem(name, attributes) : undefined;
+    return problem === undefined ? [] : unless(false, [...at, block, field], problem);
+  });
+};
+
+const checkSession: Check<UserSession> = (session, at) => [
+  ...checkCookieName(session, at),
+  ...checkStores(session, at),
+];
+
+const checkStores: Check<UserSession> = ({ cookieOptions, cookie, redis }, at) => [
+  ...unless(
+    cookieOptions?.sameSite !== 'NoneMode' || !cookieOptions.notSecure,
+    [...at, 'cookieOptions', 'sameSite'],
+    'NoneMode needs secure cookies',
+  ),
+  ...within(redis?.options, [...at, 'redis', 'options'], checkRedis),
+  ...within(cookie?.logoutDenyList?.redis, [...at, 'cookie', 'logoutDenyList', 'redis'], checkRedis),
+];
+
+function unless(good: boolean, path: FieldPath, message: string): Finding[] {
+  return good ? [] : [{ code: 'INVALID_AUTH_CONFIG', path, message }];
+}
+
+function isOwnUrl(text: string | undefined): boolean {
+  if (!text) return true;
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username;
+}

@@ -1,0 +1,46 @@
+import type { Resource } from '../../resource/resource.ts';
+import type { SecretSpec } from '../../schema/kind/secret.ts';
+import {
+  PREVIOUS_SIGNING_KEY_ENTRY,
+  SIGNING_KEY_ENTRY,
+  SIGNING_KEY_SECRET,
+  signingKeyProblem,
+} from '../../security/signing-key.ts';
+import type { Finding } from '../finding.ts';
+
+/** Length of the key that cookies are encrypted with, in bytes. */
+export const CIPHER_KEY_BYTES = 32;
+/** Entries that secrets of a type have to have. */
+export const SECRET_ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  'extauth.vendor.io/oauth': ['client-secret'],
+  'extauth.vendor.io/apikey': ['api-key'],
+  'extauth.vendor.io/accountcredentials': ['username', 'password'],
+  'gw.vendor.io.EncryptionKeySecret': ['key'],
+};
+
+/** Warns of a secret that lacks what its type says; nothing breaks before something refers to it. Never tells a value. */
+export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): Finding[] {
+  if (!Object.hasOwn(SECRET_ENTRIES, type)) return [];
+  const message = entryProblem(type, data);
+  return message === undefined ? [] : [{ code: 'INVALID_SECRET', path: ['type'], message, severity: 'warning' }];
+}
+
+/** Warns about weak shared signing keys: logins that would use them are rejected. */
+export function checkSigningKey({ data = {} }: SecretSpec, { metadata }: Pick<Resource, 'metadata'>): Finding[] {
+  const { name, namespace } = SIGNING_KEY_SECRET;
+  if (metadata.name !== name || metadata.namespace !== namespace) return [];
+  return [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].flatMap((entry): Finding[] => {
+    const key = data[entry];
+    const problem = key === undefined ? undefined : signingKeyProblem(Buffer.from(key, 'base64'));
+    if (problem === undefined) return [];
+    return [{ code: 'INVALID_SECRET', path: ['data', entry], message: `${entry} ${problem}`, severity: 'warning' }];
+  });
+}
+
+function entryProblem(type: string, data: Readonly<Record<string, string>>): string | undefined {
+  const missing = SECRET_ENTRIES[type]!.filter((key) => !data[key]);
+  if (missing.length > 0) return `a secret of type ${type} needs the entry ${missing.join(' and ')}`;
+  if (type !== 'gw.vendor.io.EncryptionKeySecret') return undefined;
+  const bytes = Buffer.from(data['key']!, 'base64').length;
+  return bytes === CIPHER_KEY_BYTES ? undefined : `the key has ${bytes} bytes, it needs ${CIPHER_KEY_BYTES}`;
+}

@@ -1,0 +1,18 @@
+import type { SecretSpec } from '../../schema/kind/secret.ts';
+import type { Report } from '../report.ts';
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** A secret as it is kept: type and base64 data, with `stringData` folded in. Messages never hold a value. */
+export function foldSecret({ type, data = {}, stringData = {} }: SecretSpec, report: Report): SecretSpec {
+  const folded: Record<string, string> = {};
+  for (const [key, value] of Object.entries(data)) {
+    const compact = value.replace(/\s+/g, '');
+    folded[key] = compact;
+    if (BASE64.test(compact)) continue;
+    const hint = 'write plain text under stringData';
+    report.add({ code: 'BAD_BASE64', path: ['data', key], message: `${key} is not base64`, hint, on: 'value' });
+  }
+  for (const [key, value] of Object.entries(stringData)) folded[key] = Buffer.from(value, 'utf8').toString('base64');
+  return Object.freeze({ type: type ?? 'Opaque', data: Object.freeze(folded) });
+}

@@ -1,9 +1,0 @@
-import type { FieldPath } from '../parse/issue.ts';
-import type { RouteTableSpec } from '../schema/route-table.ts';
-import { each, type Finding } from './finding.ts';
-import { checkRoute } from './route.ts';
-
-/** Problems of a RouteTable. */
-export function checkRouteTable({ routes }: RouteTableSpec, at: FieldPath): Finding[] {
-  return each(routes, [...at, 'routes'], checkRoute);
-}

@@ -1,0 +1,10 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { Cors } from '../../schema/route/cors.ts';
+import type { Finding } from '../finding.ts';
+
+/** A `cors` block has to allow some origin, unless it only switches CORS off. */
+export function checkCors({ allowOrigin, allowOriginRegex, disableForRoute }: Cors, at: FieldPath): Finding[] {
+  if (allowOrigin?.length || allowOriginRegex?.length || disableForRoute) return [];
+  const message = 'cors must allow at least one origin';
+  return [{ code: 'INVALID_CORS', path: at, message, hint: 'allowOrigin, allowOriginRegex' }];
+}

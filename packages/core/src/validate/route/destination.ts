@@ -1,0 +1,33 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
+import { each, within, type Finding } from '../finding.ts';
+import { checkHeaderManipulation } from './header-manipulation.ts';
+import { checkTransformations } from '../transformation/transformations.ts';
+
+/** A destination has to name where it leads. */
+export function checkDestination(destination: DestinationSpec, at: FieldPath): Finding[] {
+  const { upstream, kube, consul } = destination;
+  const named = upstream?.name || kube?.ref?.name || consul?.serviceName;
+  return named
+    ? []
+    : [{ code: 'INVALID_ACTION', path: at, message: 'the destination names no upstream', hint: 'upstream' }];
+}
+
+/** Weighted destinations: at least one, each with a destination, the weights at least 1 in sum. */
+export function checkWeighted(destinations: readonly WeightedDestination[] | undefined, at: FieldPath): Finding[] {
+  if (!destinations?.length) {
+    return [{ code: 'INVALID_ACTION', path: at, message: 'at least one destination is required' }];
+  }
+  const findings = each(destinations, at, checkOne);
+  const sum = destinations.reduce((total, { weight = 0 }) => total + weight, 0);
+  if (sum >= 1) return findings;
+  return [...findings, { code: 'INVALID_ACTION', path: at, message: 'the sum of the weights has to be at least 1' }];
+}
+
+function checkOne({ destination, options }: WeightedDestination, at: FieldPath): Finding[] {
+  return [
+    ...checkDestination(destination ?? {}, destination ? [...at, 'destination'] : at),
+    ...within(options?.headerManipulation, [...at, 'options', 'headerManipulation'], checkHeaderManipulation),
+    ...within(options, [...at, 'options'], checkTransformations),
+  ];
+}

@@ -1,0 +1,22 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { Finding } from '../finding.ts';
+
+const HOST = /^[^\s/?#@*\\]+$/;
+
+/** Problems of the domains of a virtual host. */
+export function checkDomains(domains: readonly string[] | undefined, at: FieldPath): Finding[] {
+  if (!domains || (domains.length === 1 && domains[0] === '')) return [];
+  return domains.flatMap((domain, i): Finding[] => {
+    if (domain === '') return [{ code: 'EMPTY_DOMAIN', path: [...at, i], message: 'a domain must not be empty' }];
+    const message = domainProblem(domain);
+    return message ? [{ code: 'INVALID_DOMAIN', path: [...at, i], message }] : [];
+  });
+}
+
+/** Why no host can match a domain; `undefined` when one can. */
+export function domainProblem(domain: string): string | undefined {
+  if (domain === '*') return undefined;
+  const fixed = domain.startsWith('*') ? domain.slice(1) : domain.endsWith('*') ? domain.slice(0, -1) : domain;
+  if (fixed.includes('*')) return `the domain '${domain}' may have one '*', at its start or its end`;
+  return HOST.test(fixed) ? undefined : `the domain '${domain}' is no host`;
+}

@@ -1,0 +1,17 @@
+import type { FieldPath } from '../../resource/issue.ts';
+import type { VirtualHostOptions } from '../../schema/route/route-options.ts';
+import { checkCors } from './cors.ts';
+import { within, type Finding } from '../finding.ts';
+import { checkHeaderManipulation } from './header-manipulation.ts';
+import { checkRetries } from './retries.ts';
+import { checkTransformations } from '../transformation/transformations.ts';
+
+/** Problems of the options of one virtual host. */
+export function checkVirtualHostOptions(options: VirtualHostOptions, at: FieldPath): Finding[] {
+  return [
+    ...within(options.headerManipulation, [...at, 'headerManipulation'], checkHeaderManipulation),
+    ...checkTransformations(options, at),
+    ...within(options.cors, [...at, 'cors'], checkCors),
+    ...within(options.retries, [...at, 'retries'], checkRetries),
+  ];
+}

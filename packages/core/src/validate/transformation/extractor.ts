@@ -1,0 +1,28 @@
+import { compileRegex } from '../../syntax/regex.ts';
+import type { TransformationTemplate } from '../../schema/route/transformations.ts';
+
+/** Why an extractor cannot work; `undefined` when it can. */
+export function extractorProblem(spec: NonNullable<TransformationTemplate['extractors']>[string]): string | undefined {
+  const { header, body, regex, mode = 'EXTRACT', subgroup = 0, replacementText } = spec;
+  if (header === undefined && body === undefined) return 'it names no header to read';
+  if (header !== undefined && !NAME.test(header)) return `'${header.slice(0, 60)}' is not a header name`;
+  if (!regex) return 'it needs a regex';
+  const groups = groupsOf(regex);
+  if (typeof groups === 'string') return `not a valid RE2 expression: ${groups}`;
+  if (subgroup > groups) return `subgroup ${subgroup} is more than the ${groups} groups of its regex`;
+  if (mode === 'EXTRACT' && replacementText !== undefined) return 'replacementText needs a replacing mode';
+  if (mode !== 'EXTRACT' && replacementText === undefined) return `mode ${mode} needs a replacementText`;
+  if (mode === 'REPLACE_ALL' && subgroup !== 0) return 'subgroup has to be 0 in mode REPLACE_ALL';
+  return undefined;
+}
+
+/** A header name, or one of the pseudo headers of a request. */
+const NAME = /^(?::(?:path|method|authority|scheme)|[!#$%&'*+\-.^_`|~0-9A-Za-z]+)$/i;
+
+function groupsOf(regex: string): number | string {
+  try {
+    return compileRegex(regex).groupCount;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

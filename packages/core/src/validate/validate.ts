@@ -1,0 +1,131 @@
+import { KINDS, type KindInfo } from '../schema/kinds.ts';
+import type { FieldPath, Issue } from '../resource/issue.ts';
+import { keyOf, type Kind, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
+import type { SecretSpec } from '../schema/kind/secret.ts';
+import type { TextPlace } from '../parse/text-place.ts';
+import type { WrittenResource } from '../source/source.ts';
+import { checkTypes } from './types/check-types.ts';
+import { isObject, readKind, readMetadata } from './identity.ts';
+import { nodeOf } from './types/node.ts';
+import { Normaliser, writtenPath, type Move } from './types/normalise.ts';
+import { Report } from './report.ts';
+import { foldSecret } from './auth/secret.ts';
+import type { ResourceCheck } from './resource-check.ts';
+import { suggest } from '../syntax/did-you-mean.ts';
+import { toIssue } from './finding.ts';
+import { checkSemantics } from './semantics.ts';
+
+/** What a written document turned out to be. */
+export interface Validated {
+  /** Frozen, spec normalised; `undefined` when one of the issues is an error. */
+  readonly resource: Resource | undefined;
+  /** What it is filed under, also when it is refused; `undefined` when kind or name cannot be told. */
+  readonly key?: ResourceKey;
+  /** Those of reading the document, and all that its schema finds. */
+  readonly issues: readonly Issue[];
+  /** Place of a field of the resource, however it was written; absent for what has not the shape of its schema. */
+  readonly locate?: (path: FieldPath) => Origin;
+}
+
+const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
+
+/**
+ * Checks one document against the schema of its kind and brings it into one form: enums by name, keys in camelCase,
+ * `stringData` folded in, defaults left out. What has the shape of the schema is also checked for what a schema cannot
+ * say, by `checks` too. Pure; finds every problem, each with its place.
+ *
+ * @example
+ * const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
+ */
+export function validateWritten(written: WrittenResource, checks?: readonly ResourceCheck[]): Validated {
+  const report = new Report(written);
+  const { value } = written;
+  if (value === undefined) return { resource: undefined, ...keyOfBroken(written), issues: report.issues };
+  if (!isObject(value)) {
+    report.add({ code: 'WRONG_TYPE', path: [], message: 'a resource must be an object' });
+    return { resource: undefined, issues: report.issues };
+  }
+  report.subject = subjectOf(value);
+  const info = readKind(value, report);
+  const metadata = readMetadata(value, report);
+  if (!info) return { resource: undefined, issues: report.issues };
+  report.subject = { kind: info.kind, ...report.subject };
+  const content = readContent(info, value, report);
+  if (!metadata) return { resource: undefined, issues: report.issues };
+  const key = keyOf(info.kind, metadata);
+  if (!report.keepsShape) return { resource: undefined, key, issues: report.issues };
+  const { apiVersion } = value as { apiVersion: string };
+  const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec: content.spec, origin: written.origin });
+  const locate = (path: FieldPath, on?: TextPlace) => written.locate(writtenPath(content.moves, path), on);
+  const findings = checkSemantics(resource, checks).map((finding) => toIssue(finding, resource, locate));
+  report.include(findings.filter(({ path }) => !report.hasErrorAt(path)));
+  return { resource: report.failed ? undefined : resource, key, issues: report.issues, locate };
+}
+
+interface Content {
+  readonly spec: unknown;
+  readonly moves: readonly Move[];
+}
+
+function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): Content {
+  if (!info.body) {
+    checkFrame(info, value, report);
+    return value['spec'] === undefined || value['spec'] === null
+      ? check(info, { written: {}, at: ['spec'] }, report)
+      : checkSpec(info, value, report);
+  }
+  const body = Object.fromEntries(Object.entries(value).filter(([key]) => !FRAME.includes(key as never)));
+  const content = check(info, { written: body, at: [] }, report);
+  if (info.kind !== 'Secret' || report.failed) return content;
+  return { ...content, spec: foldSecret(content.spec as SecretSpec, report) };
+}
+
+function checkSpec(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): Content {
+  const { spec } = value;
+  if (!isObject(spec) || !('namespacedStatuses' in spec)) return check(info, { written: spec, at: ['spec'] }, report);
+  const { namespacedStatuses: _, ...rest } = spec;
+  return check(info, { written: rest, at: ['spec'] }, report);
+}
+
+function check(info: KindInfo, { written, at }: { written: unknown; at: string[] }, report: Report): Content {
+  const normaliser = new Normaliser(report, at);
+  const value = normaliser.walk(nodeOf(info.schema), written);
+  const { moves } = normaliser;
+  checkTypes(info, { value, at, moves }, report);
+  return { spec: value, moves };
+}
+
+function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): void {
+  const known = [...FRAME, 'spec'];
+  const node = nodeOf(info.schema);
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    if (node.type === 'object' && node.fields.has(key)) {
+      report.add({
+        code: 'MISPLACED_KEY',
+        path: [key],
+        message: `${key} does not belong here`,
+        hint: 'it belongs in spec',
+      });
+    } else
+      report.add({
+        code: 'UNKNOWN_KEY',
+        path: [key],
+        message: `unknown key ${key.slice(0, 80)}`,
+        hint: suggest(key, known),
+      });
+  }
+}
+
+function subjectOf({ kind, metadata }: Readonly<Record<string, unknown>>): Report['subject'] {
+  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+  const { name, namespace } = isObject(metadata) ? metadata : {};
+  return { kind: text(kind), name: text(name), namespace: text(namespace) ?? 'gw-system' };
+}
+
+/** A document that could not be read may still show which resource it is. */
+function keyOfBroken({ issues }: WrittenResource): { key?: ResourceKey } {
+  const { kind, namespace, name } = issues.find((issue) => issue.name !== undefined) ?? {};
+  if (kind === undefined || name === undefined || namespace === undefined || !KINDS.has(kind as Kind)) return {};
+  return { key: keyOf(kind as Kind, { name, namespace }) };
+}
