@@ -10,7 +10,7 @@ export function failure(code: ErrorCode, detail?: string, cause?: unknown): Gate
 }
 
 /** For `catch`: returns `undefined` for any error except an unavailable store, which it rethrows. */
-export function unlessStoreIsAway(error: unknown): undefined {
+export function rethrowUnavailableStore(error: unknown): undefined {
   if (codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE') throw error;
   return undefined;
 }

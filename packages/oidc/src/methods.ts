@@ -1,8 +1,8 @@
 import type { AuthMethod, AuthMethodKind } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/schema';
-import { assemble } from './assemble.ts';
+import { assemble } from './login/assemble.ts';
 import { failure } from './failure.ts';
-import { grantedHeaders } from './granted-headers.ts';
+import { grantedHeaders } from './http/granted-headers.ts';
 import { ownCookies } from './session/cookie-names.ts';
 
 /**

@@ -17,12 +17,12 @@ import {
   type Pages,
 } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
-import { assemble } from './assemble.ts';
+import { assemble } from './login/assemble.ts';
 import { failure } from './failure.ts';
-import { requestFrom, sourceOf, withBody } from './auth-request.ts';
+import { requestFrom, sourceOf, withBody } from './http/auth-request.ts';
 import { bySecret } from './provider/client-authentication.ts';
 import { ownCookies } from './session/cookie-names.ts';
-import { createRequestKeeper } from './session/request-keeper.ts';
+import { createRequestStorage } from './session/request-storage.ts';
 
 /** Options of {@link oidc}: the block `oauth2.oidcAuthorizationCode` of an AuthConfig, and what a program can give itself. */
 export interface OidcOptions extends Omit<OidcAuthorizationCode, 'session'> {
@@ -99,8 +99,8 @@ function methodFrom(options: OidcOptions, context: Context): AuthMethod {
     store,
     signingKey,
     session,
-    ...(written === 'request' && { keeper: createRequestKeeper(sourceOf, id), allowRefreshing: true }),
-    ...(clientSecret !== undefined && { identified: bySecret(clientSecret) }),
+    ...(written === 'request' && { storage: createRequestStorage(sourceOf, id), allowRefreshing: true }),
+    ...(clientSecret !== undefined && { credentials: bySecret(clientSecret) }),
   });
 }
 

@@ -24,7 +24,7 @@ export interface AppTokenParts {
 
 /** Makes an {@link AppToken}; it is kept until shortly before its end. */
 export function createAppToken({ url, clientId, clientSecret, scope, ask, now }: AppTokenParts): AppToken {
-  let held: { readonly token: string; readonly until: number } | undefined;
+  let stored: { readonly token: string; readonly until: number } | undefined;
   let flight: Promise<string> | undefined;
 
   async function fetchToken(): Promise<string> {
@@ -37,20 +37,20 @@ export function createAppToken({ url, clientId, clientSecret, scope, ask, now }:
     if (typeof token !== 'string' || !PRINTABLE.test(token))
       throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `no token for the groups in the answer, ${answer.said}`);
     const lifetime = Number(seconds) - EARLY_SECONDS;
-    if (lifetime > 0) held = { token, until: asked + lifetime * 1000 };
+    if (lifetime > 0) stored = { token, until: asked + lifetime * 1000 };
     return token;
   }
 
   return {
     async get() {
-      if (held && now() < held.until) return held.token;
+      if (stored && now() < stored.until) return stored.token;
       flight ??= fetchToken().finally(() => {
         flight = undefined;
       });
       return flight;
     },
     forget(token) {
-      if (held?.token === token) held = undefined;
+      if (stored?.token === token) stored = undefined;
     },
   };
 }

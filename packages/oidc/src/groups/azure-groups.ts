@@ -11,8 +11,8 @@ import {
 import type { AzureGroups } from '@edge-gateway/core/schema';
 import { createExpiringMap, type ExpiringMap } from '../expiring-map.ts';
 import { failure } from '../failure.ts';
-import { findSecret, nameOf } from '../secret.ts';
-import { holdRedis } from '../session/redis.ts';
+import { findSecret, nameOf } from '../provider/secret.ts';
+import { shareRedis } from '../session/redis.ts';
 import { createAppToken } from './app-token.ts';
 import { createGraph, type ReadGroups } from './graph.ts';
 import { createGroupMemory, type GroupMemory } from './memory.ts';
@@ -48,7 +48,7 @@ export const azureGroups: GroupLookupKind = (block, { context }) => {
   const { tenantId, clientSecret } = settings;
   const { now } = context;
   const known = context.state(`oidc:azure:${digest(JSON.stringify(settings))}`, () => createKnown(settings, now));
-  const connection = block.claimsCachingOptions && holdRedis(block.claimsCachingOptions, context);
+  const connection = block.claimsCachingOptions && shareRedis(block.claimsCachingOptions, context);
   const cipherKey = deriveKey(clientSecret, `oidc groups ${JSON.stringify([tenantId, settings.clientId])}`);
   const shared = connection && createSharedGroups(connection.redis, cipherKey, context.log.get('redis'));
   const groupsOf = once(known, async ({ oid, key, until }) => {

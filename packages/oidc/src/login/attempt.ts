@@ -1,7 +1,7 @@
 import { digest, hostPrefix, keyedDigest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
-import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
+import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../http/cookies.ts';
 import { loginMark } from '../session/cookie-names.ts';
-import type { LoginSettings } from '../settings.ts';
+import type { LoginSettings } from './settings.ts';
 
 /** A login under way. It is bound to the browser by a cookie of its own, so that many tabs can log in at once. */
 export interface Attempt {

@@ -1,23 +1,23 @@
 import { calculatePKCECodeChallenge } from 'openid-client';
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { beginAttempt } from './attempt.ts';
-import { unlisted } from '../provider/unlisted.ts';
+import { unsupportedOf } from '../provider/unsupported.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo, pageTemplates } from './page.ts';
 import { extraParameters, scopeOf } from './parameters.ts';
-import { cannotLogIn, loginRequired } from './refusal.ts';
+import { cannotFollowLogin, loginRequired } from './error-response.ts';
 import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
 import { targetOf } from './target.ts';
 
 /** Sends a browser to the provider to log in; a script gets 401, and a browser that goes round in circles a page. */
 export async function begin(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const { settings, block, openid } = login;
-  if (cannotLogIn(request)) return loginRequired(request);
+  if (cannotFollowLogin(request)) return loginRequired(request);
   const round = roundsOf(request, settings);
   const target = targetOf(request, settings);
   if (round >= MAX_ROUNDS) return loopPage(target, forgetRounds(settings));
   const { attempt, state, cookies } = beginAttempt(request, settings, { target, round, now: login.now() });
-  await warnOnce(login);
+  await warnAboutUnsupported(login);
   const url = await login.client.authorizationUrl({
     ...extraParameters(block, 'authEndpointQueryParams', request),
     redirect_uri: settings.redirectUri,
@@ -33,11 +33,11 @@ export async function begin(login: Login, request: AuthRequest): Promise<AuthDen
 /** What the provider said, by login: it is looked at once each time it was read. */
 const looked = new WeakMap<Login, unknown>();
 
-async function warnOnce(login: Login): Promise<void> {
+async function warnAboutUnsupported(login: Login): Promise<void> {
   const metadata = await login.provider.metadata();
   if (looked.get(login) === metadata) return;
   looked.set(login, metadata);
-  const asked = unlisted(login.block, metadata);
+  const asked = unsupportedOf(login.block, metadata);
   if (asked.length > 0)
     login.log.warn({ issuer: metadata.issuer, asked }, 'a login asks for what its provider does not list');
 }

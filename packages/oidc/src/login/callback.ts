@@ -1,5 +1,5 @@
 import { escapeHtml, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
-import { codeOf, unlessStoreIsAway } from '../failure.ts';
+import { codeOf, rethrowUnavailableStore } from '../failure.ts';
 import { toSession, type Session } from '../session/session.ts';
 import { isClockProblem } from '../provider/verify.ts';
 import { endAttempt, resumeAttempt, type Attempt } from './attempt.ts';
@@ -7,7 +7,7 @@ import { knownClaims } from './known-claims.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters } from './parameters.ts';
-import { errorPage, invalidTokenPage, refusalOf } from './refusal.ts';
+import { errorPage, invalidTokenPage, errorResponse } from './error-response.ts';
 import { rememberRound } from './rounds.ts';
 
 const ONCE = ['code', 'state', 'iss', 'error'] as const;
@@ -37,8 +37,8 @@ interface Callback {
 }
 
 async function finish(login: Login, request: AuthRequest, { url, state, attempt }: Callback): Promise<AuthDenied> {
-  const { block, settings, keeper, openid, sessionHeader } = login;
-  const made = keeper.newHandle?.();
+  const { block, settings, storage, openid, sessionHeader } = login;
+  const made = storage.newHandle?.();
   const answer = await login.client
     .exchange({
       url,
@@ -52,15 +52,15 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
   const session: Session = toSession(answer, login.now());
   if (openid) await login.check(session, { fresh: true, nonce: attempt.nonce });
   await knownClaims(login, session);
-  const before = await keeper.load(request).catch(unlessStoreIsAway);
+  const before = await storage.load(request).catch(rethrowUnavailableStore);
   const cookies = [
-    ...(await keeper.create(request, session, { handle: made?.handle, before })),
+    ...(await storage.create(request, session, { handle: made?.handle, before })),
     endAttempt(settings, attempt),
     rememberRound(settings, attempt.round + 1),
   ];
   // A concurrent renewal may write the previous session again.
   if (before)
-    keeper.removeAgain?.(before).catch((err: unknown) => login.log.warn({ err }, 'failed to remove old session'));
+    storage.removeAgain?.(before).catch((err: unknown) => login.log.warn({ err }, 'failed to remove old session'));
   if (settings.cookie.sameSite === 'Strict') return sameSiteStep(attempt.target, cookies);
   return redirectTo(attempt.target, cookies, 'logged in');
 }
@@ -106,7 +106,7 @@ function unfinished(
   const ended = cookieHeaders([endCookie]);
   const again = attempt.target;
   const reason = (error as Error).message;
-  if (!login.used.get(attempt.cookieName)) return refusalOf(request, error);
+  if (!login.used.get(attempt.cookieName)) return errorResponse(request, error);
   switch (code) {
     case 'ERR_OIDC_TOKEN_INVALID':
       return withHeaders(invalidTokenPage(error, again), ended);

@@ -4,8 +4,8 @@ import type { ProviderClient } from '../provider/client.ts';
 import type { Provider } from '../provider/provider.ts';
 import type { Verifier } from '../provider/verify.ts';
 import type { Renewed } from '../session/renew.ts';
-import type { Held, Session, SessionKeeper } from '../session/session.ts';
-import type { LoginBlock, LoginSettings } from '../settings.ts';
+import type { StoredSession, Session, SessionStorage } from '../session/session.ts';
+import type { LoginBlock, LoginSettings } from './settings.ts';
 
 /** The parts of one login, made once; the steps of a login are functions of it. */
 export interface Login {
@@ -16,10 +16,10 @@ export interface Login {
   readonly provider: Provider;
   readonly client: ProviderClient;
   readonly verifier: Verifier;
-  readonly keeper: SessionKeeper;
+  readonly storage: SessionStorage;
   /** Tells the provider the id of the session that tokens are for. */
   readonly sessionHeader: string | undefined;
-  renew(request: AuthRequest, held: Held): Promise<Renewed>;
+  renew(request: AuthRequest, stored: StoredSession): Promise<Renewed>;
   /** Ends the renewals of a session in this process: nobody is served by them any more. Gives the newest tokens. */
   endRenewals(session: Session): Promise<Session>;
   /** Missing where tokens name all groups themselves. */

@@ -1,5 +1,5 @@
 import type { AuthRequest } from '@edge-gateway/core';
-import type { LoginBlock } from '../settings.ts';
+import type { LoginBlock } from './settings.ts';
 
 type Parameters = Record<string, string>;
 

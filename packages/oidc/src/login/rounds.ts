@@ -1,7 +1,7 @@
 import { hostPrefix, type AuthRequest } from '@edge-gateway/core';
-import { clearCookie, cookiesOf, setCookie } from '../cookies.ts';
+import { clearCookie, cookiesOf, setCookie } from '../http/cookies.ts';
 import { loginMark } from '../session/cookie-names.ts';
-import type { LoginSettings } from '../settings.ts';
+import type { LoginSettings } from './settings.ts';
 
 /** After so many logins in a row that led to no session, an error page takes the place of the next. */
 export const MAX_ROUNDS = 2;

@@ -1,5 +1,5 @@
 import type { AuthRequest } from '@edge-gateway/core';
-import type { LoginSettings } from '../settings.ts';
+import type { LoginSettings } from './settings.ts';
 
 const MAX_LENGTH = 2000;
 const HOST = /^[a-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/i;

@@ -5,7 +5,7 @@ import type { Login } from '../login/login.ts';
 import { cookieHeaders } from '../login/page.ts';
 import { forgetRounds } from '../login/rounds.ts';
 import { claimsOf, indexKeys } from '../session/session.ts';
-import { isForeign } from './foreign.ts';
+import { isFromOtherSite } from './other-site.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** A logout token is taken for so long after it was issued. */
@@ -36,16 +36,16 @@ async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDen
   const metadata = await login.provider.metadata();
   if (iss.length === 1 && iss[0] !== metadata.issuer) return answer(400, 'front channel: unknown issuer');
   const isNamed = iss.length === 1;
-  if (!isNamed && isForeign(request) && !isFromProvider(request, metadata))
+  if (!isNamed && isFromOtherSite(request) && !isFromProvider(request, metadata))
     return answer(400, 'front channel: cross-site request without iss and sid');
-  const held = await login.keeper.load(request);
-  if (!held) return answer(200, 'front channel: the browser sent no session');
-  const claims = claimsOf(held.session.idToken);
+  const stored = await login.storage.load(request);
+  if (!stored) return answer(200, 'front channel: the browser sent no session');
+  const claims = claimsOf(stored.session.idToken);
   if (isNamed && claims?.sid !== sid[0]) return answer(200, 'front channel: sid does not match the session');
-  const cookies = await login.keeper.remove(request, held);
-  await login.endRenewals(held.session);
-  await login.keeper.removeAgain?.(held);
-  if (isNamed) await login.keeper.removeAll?.(indexKeys({ iss: iss[0]!, sid: sid[0]! }));
+  const cookies = await login.storage.remove(request, stored);
+  await login.endRenewals(stored.session);
+  await login.storage.removeAgain?.(stored);
+  if (isNamed) await login.storage.removeAll?.(indexKeys({ iss: iss[0]!, sid: sid[0]! }));
   return answer(200, 'front channel logout', cookieHeaders([...cookies, forgetRounds(login.settings)]));
 }
 
@@ -62,7 +62,7 @@ function originOf(url: string | undefined): string | undefined {
 
 /** OpenID Connect Back-Channel Logout 1.0. Cookie sessions cannot be ended from afar: 501. */
 async function backChannel(login: Login, request: AuthRequest): Promise<AuthDenied> {
-  const { removeAll, runOnce } = login.keeper;
+  const { removeAll, runOnce } = login.storage;
   if (!removeAll || !runOnce) return answer(501, 'back channel: sessions are kept in cookies');
   const token = new URLSearchParams(request.body?.toString('utf8') ?? '').get('logout_token');
   try {

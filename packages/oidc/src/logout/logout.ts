@@ -1,10 +1,10 @@
 import { escapeHtml, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
-import { unlessStoreIsAway } from '../failure.ts';
+import { rethrowUnavailableStore } from '../failure.ts';
 import { cookieHeaders, page, redirectTo } from '../login/page.ts';
 import type { Login } from '../login/login.ts';
 import { forgetRounds } from '../login/rounds.ts';
-import { isForeign } from './foreign.ts';
-import type { Held, Session } from '../session/session.ts';
+import { isFromOtherSite } from './other-site.ts';
+import type { StoredSession, Session } from '../session/session.ts';
 
 /** Longer addresses are refused by servers; a form takes their place. */
 const MAX_URL_LENGTH = 6000;
@@ -18,12 +18,12 @@ const METHODS = new Set(['GET', 'HEAD', 'POST']);
 export async function logout(login: Login, request: AuthRequest): Promise<AuthDenied> {
   if (!METHODS.has(request.method))
     return { allowed: false, status: 405, headers: ['allow', 'GET, HEAD, POST'], reason: 'method' };
-  if (isForeign(request)) return confirm(request);
-  const held = await login.keeper.load(request).catch(unlessStoreIsAway);
-  const cookies = await login.keeper.remove(request, held);
-  if (held) await revoke(login, request, await newestOf(login, held));
+  if (isFromOtherSite(request)) return confirm(request);
+  const stored = await login.storage.load(request).catch(rethrowUnavailableStore);
+  const cookies = await login.storage.remove(request, stored);
+  if (stored) await revoke(login, request, await newestOf(login, stored));
   const all = [...cookies, forgetRounds(login.settings)];
-  return (await endAtProvider(login, held, all)) ?? redirectTo(login.settings.afterLogoutUrl, all, 'logged out');
+  return (await endAtProvider(login, stored, all)) ?? redirectTo(login.settings.afterLogoutUrl, all, 'logged out');
 }
 
 function confirm(request: AuthRequest): AuthDenied {
@@ -39,9 +39,9 @@ function confirm(request: AuthRequest): AuthDenied {
 }
 
 /** Ends what goes on with the session, and gives the tokens that came of it: those of before are used up. */
-async function newestOf({ keeper, endRenewals }: Login, held: Held): Promise<Session> {
-  const renewed = await endRenewals(held.session);
-  return (await keeper.removeAgain?.(held)) ?? renewed;
+async function newestOf({ storage, endRenewals }: Login, stored: StoredSession): Promise<Session> {
+  const renewed = await endRenewals(stored.session);
+  return (await storage.removeAgain?.(stored)) ?? renewed;
 }
 
 /** The provider is told, but its failure keeps nobody logged in. */
@@ -56,17 +56,17 @@ async function revoke(login: Login, request: AuthRequest, session: Session): Pro
 
 async function endAtProvider(
   login: Login,
-  held: Held | undefined,
+  stored: StoredSession | undefined,
   cookies: readonly string[],
 ): Promise<AuthDenied | undefined> {
-  if (!held) return undefined;
+  if (!stored) return undefined;
   const metadata = await login.provider.metadata().catch(() => undefined);
   if (!metadata?.end_session_endpoint) return undefined;
   const { methodType, idTokenHint } = login.block.endSessionProperties ?? {};
   const parameters = {
     client_id: login.settings.clientId,
     post_logout_redirect_uri: login.settings.afterLogoutUrl,
-    ...(idTokenHint && held.session.idToken !== undefined && { id_token_hint: held.session.idToken }),
+    ...(idTokenHint && stored.session.idToken !== undefined && { id_token_hint: stored.session.idToken }),
   };
   const url = new URL(metadata.end_session_endpoint);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

@@ -16,14 +16,14 @@ export function createCached<T>(
   fetchValue: () => Promise<T>,
   times: { readonly maxAgeMs: number; readonly now: () => number },
 ): Cached<T> {
-  let held: { readonly value: T; readonly at: number } | undefined;
+  let stored: { readonly value: T; readonly at: number } | undefined;
   let flight: Promise<T> | undefined;
   let failed: { readonly error: unknown; readonly at: number } | undefined;
 
   function start(): Promise<T> {
     flight ??= fetchValue()
       .then((value) => {
-        held = { value, at: times.now() };
+        stored = { value, at: times.now() };
         failed = undefined;
         return value;
       })
@@ -41,12 +41,12 @@ export function createCached<T>(
 
   return {
     async get() {
-      if (!held) {
+      if (!stored) {
         if (failed && !mayTry()) throw failed.error;
         return start();
       }
-      if (times.now() - held.at >= times.maxAgeMs && mayTry()) start().catch(() => {});
-      return held.value;
+      if (times.now() - stored.at >= times.maxAgeMs && mayTry()) start().catch(() => {});
+      return stored.value;
     },
     get flight() {
       return flight;

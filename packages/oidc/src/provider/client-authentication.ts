@@ -3,7 +3,7 @@ import * as client from 'openid-client';
 import { parseDuration, secretText, type Secrets, type SecretValue } from '@edge-gateway/core';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
-import { findSecret, nameOf, type Ref } from '../secret.ts';
+import { findSecret, nameOf, type Ref } from './secret.ts';
 
 /** How a client identifies itself at the token endpoint, given what the provider supports. */
 export type ClientAuthentication = (metadata: client.ServerMetadata) => client.ClientAuth | Promise<client.ClientAuth>;
@@ -14,13 +14,13 @@ const DEFAULT_VALID_FOR = '5s';
 const KEY_NAMES = ['private-key', 'signing-key', 'key', 'tls.key'] as const;
 
 /** The client's way to identify itself, with the secret it rests on (for keys that replicas share). */
-export interface Identified {
+export interface ClientCredentials {
   readonly authentication: ClientAuthentication;
   readonly secret: string | undefined;
 }
 
 /** Reads the client's secret or key. Throws `ERR_OIDC_CONFIG` when there is no way, `ERR_OIDC_SECRET` for a bad secret. */
-export function identify(block: Block, secrets: Secrets): Identified {
+export function identify(block: Block, secrets: Secrets): ClientCredentials {
   const { clientAuthentication } = block;
   if (clientAuthentication?.privateKeyJwt) return byKey(clientAuthentication.privateKeyJwt, secrets);
   const { clientSecretRef, disableClientSecret } = clientAuthentication?.clientSecret ?? block;
@@ -30,7 +30,7 @@ export function identify(block: Block, secrets: Secrets): Identified {
 }
 
 /** A client that identifies itself by this secret: in the `Authorization` header, or where only that is supported, in the body. */
-export function bySecret(secret: string): Identified {
+export function bySecret(secret: string): ClientCredentials {
   return {
     secret,
     authentication({ token_endpoint_auth_methods_supported: methods }) {
@@ -48,7 +48,7 @@ function clientSecretOf(ref: Ref, secrets: Secrets): string {
 
 type KeyBlock = NonNullable<NonNullable<Block['clientAuthentication']>['privateKeyJwt']>;
 
-function byKey({ signingKeyRef = {}, validFor }: KeyBlock, secrets: Secrets): Identified {
+function byKey({ signingKeyRef = {}, validFor }: KeyBlock, secrets: Secrets): ClientCredentials {
   const seconds = Math.max(1, Math.round(parseDuration(validFor ?? DEFAULT_VALID_FOR) / 1000));
   const secret = findSecret(secrets, signingKeyRef);
   const { pem, key } = privateKeyOf(secret, signingKeyRef);

@@ -6,13 +6,13 @@ import { limitedFetch, type FetchOptions } from './limited-fetch.ts';
 import type { Provider } from './provider.ts';
 import { CLOCK_SKEW_SECONDS } from './verify.ts';
 
-export type TokenAnswer = client.TokenEndpointResponse;
+export type TokenResponse = client.TokenEndpointResponse;
 
 /** A login's calls to its provider. Each throws one error of this package's table. */
 export interface ProviderClient {
   authorizationUrl(parameters: Record<string, string>): Promise<URL>;
-  exchange(callback: CodeCallback): Promise<TokenAnswer>;
-  refresh(refreshToken: string, call: TokenCall): Promise<TokenAnswer>;
+  exchange(callback: CodeCallback): Promise<TokenResponse>;
+  refresh(refreshToken: string, call: TokenCall): Promise<TokenResponse>;
   /** Does nothing where the provider has no revocation endpoint. */
   revoke(token: string): Promise<void>;
 }

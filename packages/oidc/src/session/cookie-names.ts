@@ -1,6 +1,6 @@
 import { digest, hostPrefix, type CookieTest } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { possibleNames, type CookieAttributes } from '../cookies.ts';
+import { possibleNames, type CookieAttributes } from '../http/cookies.ts';
 
 const DEFAULT_NAME = '__session';
 const PREFIX = /^__(?:Host|Secure)-/;

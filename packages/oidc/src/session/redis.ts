@@ -29,14 +29,14 @@ export function createSessionRedis(options: RedisOptions, log: Logger): SessionR
 }
 
 /** A share in a connection. */
-export interface HeldRedis {
+export interface SharedRedis {
   readonly redis: SessionRedis;
   /** Closes the connection when its last holder releases it. */
   release(): void;
 }
 
 /** Takes a share in the one connection of this process to a Redis. Throws `ERR_OIDC_CONFIG`. */
-export function holdRedis(options: RedisOptions, context: Context): HeldRedis {
+export function shareRedis(options: RedisOptions, context: Context): SharedRedis {
   const key = `oidc:redis:${digest(JSON.stringify(options))}`;
   const shared = context.state(key, () => ({ redis: createSessionRedis(options, context.log.get('redis')), users: 0 }));
   shared.users++;

@@ -2,7 +2,7 @@ import { digest, type AuthRequest, type Logger } from '@edge-gateway/core';
 import type { ExpiringMap } from '../expiring-map.ts';
 import { codeOf, failure } from '../failure.ts';
 import { LOCK_WAIT_MS } from './session-lock.ts';
-import { endsSoon, hasEnded, type Held, type Session, type SessionKeeper } from './session.ts';
+import { endsSoon, hasEnded, type StoredSession, type Session, type SessionStorage } from './session.ts';
 
 /** A session that holds now, with the cookies of its renewal; `undefined` when the user has to log in again. */
 export type Renewed = { readonly session: Session; readonly cookies: readonly string[] } | undefined;
@@ -14,7 +14,7 @@ interface Flight {
   readonly waits: boolean;
 }
 
-/** What is remembered of renewals. It outlives reloads. */
+/** What is rememberChecked of renewals. It outlives reloads. */
 export interface RenewalMemory {
   readonly flights: Map<string, Flight>;
   /** Sessions by the refresh token they were renewed with: requests with the tokens of before may still be on their way. */
@@ -33,12 +33,12 @@ export interface RenewalMemory {
 }
 
 export interface RenewOptions {
-  readonly keeper: SessionKeeper;
+  readonly storage: SessionStorage;
   readonly memory: RenewalMemory;
   readonly allowRefreshing: boolean;
   readonly bufferMs: number;
   /** Asks the provider. Throws `ERR_OIDC_GRANT_REFUSED` when the refresh token is no longer good. */
-  readonly refresh: (request: AuthRequest, held: Held) => Promise<Session>;
+  readonly refresh: (request: AuthRequest, stored: StoredSession) => Promise<Session>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -47,58 +47,67 @@ export interface RenewOptions {
 const MAX_RECENT = 10;
 
 /** Makes the function that renews sessions shortly before they end: exactly once for all requests that need it. */
-export function createRenewal(options: RenewOptions): (request: AuthRequest, held: Held) => Promise<Renewed> {
-  const { keeper, memory, now } = options;
+export function createRenewal(
+  options: RenewOptions,
+): (request: AuthRequest, stored: StoredSession) => Promise<Renewed> {
+  const { storage, memory, now } = options;
 
-  async function renewHeld(request: AuthRequest, held: Held, waitMs: number): Promise<Session | undefined> {
-    const done = await keeper.exclusively(held, (current) => renewCurrent(request, current), waitMs);
+  async function renewStored(
+    request: AuthRequest,
+    stored: StoredSession,
+    waitMs: number,
+  ): Promise<Session | undefined> {
+    const done = await storage.exclusively(stored, (current) => renewCurrent(request, current), waitMs);
     if (done) return done.session;
-    if (waitMs === 0) return held.session;
+    if (waitMs === 0) return stored.session;
     throw failure('ERR_OIDC_STORE_UNAVAILABLE', 'another process holds the session for too long');
   }
 
   /** What another process renewed by now counts as done. */
-  async function renewCurrent(request: AuthRequest, current: Held | undefined): Promise<{ session?: Session }> {
+  async function renewCurrent(
+    request: AuthRequest,
+    current: StoredSession | undefined,
+  ): Promise<{ session?: Session }> {
     if (!current) return {};
     const { session } = current;
     if (!endsSoon(session, now(), options.bufferMs) || session.refreshToken === undefined) return { session };
     try {
       const renewed = await options.refresh(request, current);
-      await keepSafely(request, current, renewed);
+      await save(request, current, renewed);
       return { session: renewed };
     } catch (error) {
       // Where the browser keeps the tokens, another process may have used this one a moment ago: its session is the good one.
-      if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED' || keeper.inBrowser) throw error;
+      if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED' || storage.inBrowser) throw error;
       options.log.info({ requestId: request.requestId }, 'the refresh token is no longer good, a new login is needed');
-      await keeper.remove(request, current);
+      await storage.remove(request, current);
       return {};
     }
   }
 
   /** The tokens of before are used up, so those that came are used even where they cannot be kept. */
-  async function keepSafely(request: AuthRequest, held: Held, session: Session): Promise<void> {
-    memory.recent.set(digest(held.session.refreshToken!), session);
-    if (keeper.inBrowser && session.idToken !== undefined && session.idEndsAt === undefined)
+  async function save(request: AuthRequest, stored: StoredSession, session: Session): Promise<void> {
+    memory.recent.set(digest(stored.session.refreshToken!), session);
+    if (storage.inBrowser && session.idToken !== undefined && session.idEndsAt === undefined)
       memory.withoutIdToken.set(digest(session.refreshToken!), session);
-    await keeper.update(request, held, session).catch((err: unknown) => {
-      memory.unsaved.set(held.id, session);
+    await storage.update(request, stored, session).catch((err: unknown) => {
+      memory.unsaved.set(stored.id, session);
       options.log.error({ requestId: request.requestId, err }, 'refreshed tokens could not be kept');
     });
   }
 
-  async function saveAgain(request: AuthRequest, held: Held, session: Session): Promise<void> {
-    const saved = await keeper.update(request, held, session).catch(() => undefined);
-    if (saved) memory.unsaved.delete(held.id);
+  async function retrySave(request: AuthRequest, stored: StoredSession, session: Session): Promise<void> {
+    const saved = await storage.update(request, stored, session).catch(() => undefined);
+    if (saved) memory.unsaved.delete(stored.id);
   }
 
-  async function flightOf(request: AuthRequest, held: Held, ended: boolean): Promise<Session | undefined> {
-    const key = digest(held.session.refreshToken!);
+  async function flightOf(request: AuthRequest, stored: StoredSession, ended: boolean): Promise<Session | undefined> {
+    const key = digest(stored.session.refreshToken!);
     for (let known = memory.flights.get(key); known; known = memory.flights.get(key)) {
-      if (!ended) return held.session;
+      if (!ended) return stored.session;
       const session = await known.session;
       if (known.waits || !session || !hasEnded(session, now())) return session;
     }
-    const session = renewHeld(request, held, ended ? LOCK_WAIT_MS : 0)
+    const session = renewStored(request, stored, ended ? LOCK_WAIT_MS : 0)
       .catch((error: Error) => {
         memory.failed.set(key, error);
         throw error;
@@ -115,52 +124,56 @@ export function createRenewal(options: RenewOptions): (request: AuthRequest, hel
     return newest;
   }
 
-  async function renewed(request: AuthRequest, loaded: Held, ended: boolean): Promise<Session | undefined> {
+  async function renewed(request: AuthRequest, loaded: StoredSession, ended: boolean): Promise<Session | undefined> {
     const unsaved = memory.unsaved.get(loaded.id);
-    if (unsaved) await saveAgain(request, loaded, unsaved);
+    if (unsaved) await retrySave(request, loaded, unsaved);
     const recent = unsaved ?? newestOf(loaded.session);
     if (recent !== loaded.session && !hasEnded(recent, now())) return recent;
-    const held = { ...loaded, session: recent };
-    const failed = memory.failed.get(digest(held.session.refreshToken!));
+    const stored = { ...loaded, session: recent };
+    const failed = memory.failed.get(digest(stored.session.refreshToken!));
     try {
       if (failed) throw failed;
-      return await flightOf(request, held, ended);
+      return await flightOf(request, stored, ended);
     } catch (error) {
       options.log.warn({ requestId: request.requestId, err: error }, 'tokens could not be refreshed');
-      if (!ended) return held.session;
+      if (!ended) return stored.session;
       if (NEW_LOGIN.has(codeOf(error))) return undefined;
       throw codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE' ? error : unavailable(error);
     }
   }
 
   /** The session with the times that this process knows better than the browser. */
-  function timed(held: Held): Held {
-    const { refreshToken } = held.session;
-    if (!keeper.inBrowser || refreshToken === undefined || !endsSoon(held.session, now(), options.bufferMs))
-      return held;
+  function timed(stored: StoredSession): StoredSession {
+    const { refreshToken } = stored.session;
+    if (!storage.inBrowser || refreshToken === undefined || !endsSoon(stored.session, now(), options.bufferMs))
+      return stored;
     const known = memory.withoutIdToken.get(digest(refreshToken));
-    return known && known.idToken === held.session.idToken ? { ...held, session: known } : held;
+    return known && known.idToken === stored.session.idToken ? { ...stored, session: known } : stored;
   }
 
   return async (request, loaded) => {
-    const held = timed(loaded);
-    const { session } = held;
+    const stored = timed(loaded);
+    const { session } = stored;
     const ended = hasEnded(session, now());
     const due = ended || endsSoon(session, now(), options.bufferMs);
     if (!due) return { session, cookies: [] };
     if (!options.allowRefreshing || session.refreshToken === undefined)
       return ended ? undefined : { session, cookies: [] };
-    const current = await renewed(request, held, ended);
+    const current = await renewed(request, stored, ended);
     if (memory.ended.get(digest(session.refreshToken))) return undefined;
     // Tokens that were good when the request came serve it, however long the provider took to fail.
     const isServed = current === session && !ended;
     if (!current || (!isServed && hasEnded(current, now()))) return undefined;
-    return { session: current, cookies: current === session ? [] : await renewedCookies(request, held, current) };
+    return { session: current, cookies: current === session ? [] : await renewedCookies(request, stored, current) };
   };
 
   /** Where the browser keeps the tokens, each request that was renewed tells it. */
-  async function renewedCookies(request: AuthRequest, held: Held, session: Session): Promise<readonly string[]> {
-    return keeper.inBrowser ? keeper.update(request, held, session) : [];
+  async function renewedCookies(
+    request: AuthRequest,
+    stored: StoredSession,
+    session: Session,
+  ): Promise<readonly string[]> {
+    return storage.inBrowser ? storage.update(request, stored, session) : [];
   }
 }
 

@@ -1,6 +1,6 @@
 import { decodeJwt, type JWTPayload } from 'jose';
 import type { AuthRequest } from '@edge-gateway/core';
-import type { TokenAnswer } from '../provider/client.ts';
+import type { TokenResponse } from '../provider/client.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 
 /** One login: its tokens, and when they end (milliseconds since the epoch). */
@@ -15,7 +15,7 @@ export interface Session {
 }
 
 /** A session as it is kept for a request. */
-export interface Held {
+export interface StoredSession {
   readonly session: Session;
   /** Tells sessions apart in locks; not what the browser holds. */
   readonly id: string;
@@ -26,15 +26,15 @@ export interface Predecessor {
   /** Of `newHandle`. Default: a new one. */
   readonly handle?: string | undefined;
   /** The previous session of this browser. */
-  readonly before?: Held | undefined;
+  readonly before?: StoredSession | undefined;
 }
 
 /** Where sessions are kept. `Set-Cookie` values are given back; nothing here answers a request. */
-export interface SessionKeeper {
+export interface SessionStorage {
   /** True where the tokens are kept with each browser, which has to be told of renewed ones. */
   readonly inBrowser: boolean;
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
-  load(request: AuthRequest): Promise<Held | undefined>;
+  load(request: AuthRequest): Promise<StoredSession | undefined>;
   /**
    * Stores a new login under a new handle, and ends the previous session of the browser. Throws `ERR_OIDC_SESSION_TOO_LARGE`,
    * `ERR_OIDC_STORE_UNAVAILABLE`.
@@ -43,19 +43,23 @@ export interface SessionKeeper {
   /** A handle for a session to come, and the id it will have; missing where there are none. */
   newHandle?(): { readonly handle: string; readonly id: string };
   /** Writes refreshed tokens. */
-  update(request: AuthRequest, held: Held, session: Session): Promise<readonly string[]>;
+  update(request: AuthRequest, stored: StoredSession, session: Session): Promise<readonly string[]>;
   /** Takes a session out; the values given back delete its cookies. */
-  remove(request: AuthRequest, held: Held | undefined): Promise<readonly string[]>;
+  remove(request: AuthRequest, stored: StoredSession | undefined): Promise<readonly string[]>;
   /**
    * After `remove`, and not for those who work on the session: waits for who does, takes out what they wrote by then, and
    * gives it. Missing where the server keeps no sessions.
    */
-  removeAgain?(held: Held): Promise<Session | undefined>;
+  removeAgain?(stored: StoredSession): Promise<Session | undefined>;
   /**
    * Lets one process at a time work on a session; `current` is the session as it is by then. Gives `undefined` without
    * working when another is at it and the wait would be longer than `waitMs`.
    */
-  exclusively<T>(held: Held, work: (current: Held | undefined) => Promise<T>, waitMs: number): Promise<T | undefined>;
+  exclusively<T>(
+    stored: StoredSession,
+    work: (current: StoredSession | undefined) => Promise<T>,
+    waitMs: number,
+  ): Promise<T | undefined>;
   /** Takes out all sessions of a subject or of a session at the provider; missing where the server keeps none. */
   removeAll?(keys: readonly string[]): Promise<number>;
   /**
@@ -68,7 +72,7 @@ export interface SessionKeeper {
 }
 
 /** Makes a session of what the token endpoint answered; what it left out is taken from the session before. */
-export function toSession(answer: TokenAnswer, now: number, before?: Session): Session {
+export function toSession(answer: TokenResponse, now: number, before?: Session): Session {
   const accessEndsAt = answer.expires_in === undefined ? endOf(answer.access_token) : now + answer.expires_in * 1000;
   return {
     idToken: answer.id_token ?? before?.idToken,

@@ -1,7 +1,7 @@
 import type { AuthRequest } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { beginAttempt } from '../../src/login/attempt.ts';
-import type { LoginSettings } from '../../src/settings.ts';
+import type { LoginSettings } from '../../src/login/settings.ts';
 
 const settings = (id: string): LoginSettings =>
   ({ id, stateKeys: [new Uint8Array(32)], cookie: { secure: false } }) as unknown as LoginSettings;

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
 import { createExpiringMap } from '../../src/expiring-map.ts';
 import { createRenewal, endRenewals, type RenewalMemory, type RenewOptions } from '../../src/session/renew.ts';
-import type { Held, Session, SessionKeeper } from '../../src/session/session.ts';
-import { requestWith } from './keeper-contract.ts';
+import type { StoredSession, Session, SessionStorage } from '../../src/session/session.ts';
+import { requestWith } from './storage-contract.ts';
 
-/** A renewal on a clock that stands still, with a keeper that keeps nothing. */
-function renewalWith(parts: Partial<RenewOptions> & { readonly exclusively?: SessionKeeper['exclusively'] }) {
+/** A renewal on a clock that stands still, with a storage that keeps nothing. */
+function renewalWith(parts: Partial<RenewOptions> & { readonly exclusively?: SessionStorage['exclusively'] }) {
   const clock = { now: 0 };
   const now = (): number => clock.now;
   const limits = { max: 100, ttlMs: 30_000, now };
@@ -18,21 +18,21 @@ function renewalWith(parts: Partial<RenewOptions> & { readonly exclusively?: Ses
     withoutIdToken: createExpiringMap(limits),
     ended: createExpiringMap(limits),
   };
-  const keeper: SessionKeeper = {
+  const storage: SessionStorage = {
     inBrowser: true,
     load: async () => undefined,
     create: async () => [],
     update: async () => ['cookie'],
     remove: async () => [],
-    exclusively: parts.exclusively ?? ((held, work) => work(held)),
+    exclusively: parts.exclusively ?? ((stored, work) => work(stored)),
   };
   const log = silentLoggers.get('ext_authz');
   const rest = { allowRefreshing: true, bufferMs: 2000, refresh: async () => fresh, ...parts };
-  return { clock, memory, renew: createRenewal({ keeper, memory, now, log, ...rest }) };
+  return { clock, memory, renew: createRenewal({ storage, memory, now, log, ...rest }) };
 }
 
 const fresh: Session = { accessToken: 'fresh', refreshToken: 'r2', accessEndsAt: 1_000_000 };
-const held: Held = { id: 'id', session: { accessToken: 'a', refreshToken: 'r1', accessEndsAt: 10_000 } };
+const stored: StoredSession = { id: 'id', session: { accessToken: 'a', refreshToken: 'r1', accessEndsAt: 10_000 } };
 
 describe('a renewal', () => {
   it('that another process makes is waited for at the end of the tokens, also behind one who need not wait', async () => {
@@ -41,17 +41,17 @@ describe('a renewal', () => {
     const { clock, renew } = renewalWith({
       async exclusively(_held, work, waitMs) {
         waits.push(waitMs);
-        if (waitMs > 0) return work({ ...held, session: fresh });
+        if (waitMs > 0) return work({ ...stored, session: fresh });
         await asked.promise;
         return undefined;
       },
     });
     clock.now = 9999;
-    const early = renew(requestWith(), held);
+    const early = renew(requestWith(), stored);
     clock.now = 10_000;
-    const late = [renew(requestWith(), held), renew(requestWith(), held)];
+    const late = [renew(requestWith(), stored), renew(requestWith(), stored)];
     asked.resolve();
-    expect((await early)?.session).to.equal(held.session);
+    expect((await early)?.session).to.equal(stored.session);
     for (const each of late) expect((await each)?.session).to.equal(fresh);
     expect(waits.map((each) => each > 0)).to.deep.equal([false, true]);
   });
@@ -68,7 +68,7 @@ describe('a renewal', () => {
       });
       for (const now of [10_000, 15_000, 20_000]) {
         clock.now = now;
-        expect((await renew(requestWith(), held))?.session.accessEndsAt, `at ${now}`).to.equal(now + 5000);
+        expect((await renew(requestWith(), stored))?.session.accessEndsAt, `at ${now}`).to.equal(now + 5000);
       }
       expect(sent).to.deep.equal(['r1', next(2), next(3)]);
     });
@@ -78,12 +78,12 @@ describe('a renewal', () => {
     const answer = Promise.withResolvers<Session>();
     const { clock, memory, renew } = renewalWith({ refresh: () => answer.promise });
     clock.now = 10_000;
-    const waiting = renew(requestWith(), held);
-    const ended = endRenewals(memory, held.session);
+    const waiting = renew(requestWith(), stored);
+    const ended = endRenewals(memory, stored.session);
     answer.resolve(fresh);
     expect(await waiting).to.equal(undefined);
     expect(await ended).to.equal(fresh);
-    expect(await renew(requestWith(), held), 'a request that comes late').to.equal(undefined);
+    expect(await renew(requestWith(), stored), 'a request that comes late').to.equal(undefined);
     expect((await renew(requestWith(), { id: 'other', session: fresh }))?.session).to.equal(fresh);
   });
 });

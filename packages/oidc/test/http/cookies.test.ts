@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AuthRequest } from '@edge-gateway/core';
-import { clearCookie, cookiesOf, joinValue, parseCookies, setCookie, splitValue } from '../src/cookies.ts';
+import { clearCookie, cookiesOf, joinValue, parseCookies, setCookie, splitValue } from '../../src/http/cookies.ts';
 
 const attributes = {
   maxAgeSeconds: 60,

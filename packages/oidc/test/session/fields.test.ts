@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { OidcOptions } from '../src/index.ts';
-import { skipWithout } from '../../../test/parts/apt.ts';
-import { startRedis, type RedisServer } from '../../../test/parts/redis.ts';
-import { createBrowser, type Browser } from './parts/browser.ts';
-import { startBadWorld, type BadWorld } from './parts/bad-world.ts';
+import type { OidcOptions } from '../../src/index.ts';
+import { skipWithout } from '../../../../test/parts/apt.ts';
+import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
+import { createBrowser, type Browser } from '../parts/browser.ts';
+import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
 
 type Session = Exclude<OidcOptions['session'], 'request' | undefined>;
 

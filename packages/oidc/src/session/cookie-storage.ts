@@ -2,19 +2,19 @@ import { timingSafeEqual } from 'node:crypto';
 import { digest, keyedDigest, randomToken, seal, unsealWith, type AuthRequest } from '@edge-gateway/core';
 import {
   clearCookie,
-  heldNames,
+  presentNames,
   joinValue,
   cookiesOf,
   setCookie,
   splitValue,
   type CookieAttributes,
-} from '../cookies.ts';
+} from '../http/cookies.ts';
 import { failure } from '../failure.ts';
 import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
 import type { DenyList } from './deny-list.ts';
-import { endOf, type Held, type Session, type SessionKeeper } from './session.ts';
+import { endOf, type StoredSession, type Session, type SessionStorage } from './session.ts';
 
-export interface CookieKeeperOptions {
+export interface CookieStorageOptions {
   readonly keyPrefix: string | undefined;
   readonly attributes: CookieAttributes;
   /** Sessions of one client never open for another, also where both have the same key. */
@@ -41,7 +41,7 @@ const PARTS = Object.keys(TOKEN_COOKIES) as Part[];
 type Tokens = Partial<Record<Part, string>>;
 
 /** A session in cookies. */
-interface CookieHeld extends Held {
+interface CookieSession extends StoredSession {
   /** Random; stays the same when tokens are renewed. */
   readonly login: string;
 }
@@ -58,7 +58,7 @@ const LOGIN_LENGTH = 12;
  * Keeps tokens in the browser, in one cookie each. Where they are not encrypted, one more cookie has a MAC for each of
  * them: a single token, which upstreams, logs and other clients may have seen, is not a session, nor is a mix of two logins.
  */
-export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper {
+export function createCookieStorage(options: CookieStorageOptions): SessionStorage {
   const { attributes, cipherKeys, macKeys } = options;
   const nameOf = (part: Part): string => tokenCookieName(options.keyPrefix, part);
   const macName = macCookieName(options.keyPrefix, attributes);
@@ -109,8 +109,8 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
 
   function clear(request: AuthRequest): readonly string[] {
     const cookies = cookiesOf(request);
-    const held = PARTS.flatMap((part) => heldNames(nameOf(part), cookies));
-    return [...held, ...(cookies.has(macName) ? [macName] : [])].map((name) => clearCookie(name, attributes));
+    const stored = PARTS.flatMap((part) => presentNames(nameOf(part), cookies));
+    return [...stored, ...(cookies.has(macName) ? [macName] : [])].map((name) => clearCookie(name, attributes));
   }
 
   /** Returns the tokens of one login; values of different logins are not combined. */
@@ -138,7 +138,7 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
 
   const deniedId = (login: string): string => digest(`${options.client} ${login}`);
 
-  async function load(request: AuthRequest): Promise<CookieHeld | undefined> {
+  async function load(request: AuthRequest): Promise<CookieSession | undefined> {
     const found = read(cookiesOf(request));
     if (!found) return undefined;
     const { login, tokens } = found;
@@ -161,13 +161,13 @@ export function createCookieKeeper(options: CookieKeeperOptions): SessionKeeper 
     inBrowser: true,
     load,
     create: async (request, session) => write(request, session, randomToken().slice(0, LOGIN_LENGTH)),
-    update: async (request, held, session) => write(request, session, (held as CookieHeld).login),
+    update: async (request, stored, session) => write(request, session, (stored as CookieSession).login),
     async remove(request) {
       const login = read(cookiesOf(request))?.login;
       if (login !== undefined) await options.denyList?.add(deniedId(login));
       return clear(request);
     },
-    exclusively: (held, work) => work(held),
+    exclusively: (stored, work) => work(stored),
     close: () => options.denyList?.close?.(),
   };
 }

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import type { SessionData, Store } from 'express-session';
 import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
-import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../cookies.ts';
+import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../http/cookies.ts';
 import { failure } from '../failure.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 import type { SessionIndex } from './session-index.ts';
-import { claimsOf, indexKeys, type Held, type Session, type SessionKeeper } from './session.ts';
+import { claimsOf, indexKeys, type StoredSession, type Session, type SessionStorage } from './session.ts';
 import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
 import type { UsedIds } from './used-ids.ts';
 
-export interface StoreKeeperOptions {
+export interface StoreStorageOptions {
   readonly store: Store;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
@@ -22,7 +22,7 @@ export interface StoreKeeperOptions {
   readonly close?: () => void;
 }
 
-interface Kept extends Held {
+interface Kept extends StoredSession {
   readonly handle: string;
 }
 
@@ -35,7 +35,7 @@ const BROWSER_SESSION_MS = 86_400_000;
  * encrypted with a key derived from the handle. So neither a reader of the store can use a session, nor can an answer
  * that belongs to another handle be taken for one's own.
  */
-export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
+export function createStoreStorage(options: StoreStorageOptions): SessionStorage {
   const { attributes, cookieName } = options;
 
   async function fetchSession(handle: string): Promise<Kept | undefined> {
@@ -65,7 +65,7 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
     call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
 
   /** If the index cannot remove the entry, it expires with the session. */
-  async function end({ id, session }: Held): Promise<void> {
+  async function end({ id, session }: StoredSession): Promise<void> {
     await destroy(id);
     await options.index.forget(keysOf(session), [id]).catch(() => undefined);
   }
@@ -100,26 +100,26 @@ export function createStoreKeeper(options: StoreKeeperOptions): SessionKeeper {
       });
       return [setCookie(cookieName, handle, attributes)];
     },
-    async update(_request, held, session) {
-      await write((held as Kept).handle, session);
+    async update(_request, stored, session) {
+      await write((stored as Kept).handle, session);
       return [];
     },
-    async remove(request, held) {
-      if (held) await end(held);
+    async remove(request, stored) {
+      if (stored) await end(stored);
       const present = cookiesOf(request).has(cookieName);
-      return present || held ? [clearCookie(cookieName, attributes)] : [];
+      return present || stored ? [clearCookie(cookieName, attributes)] : [];
     },
-    removeAgain: (held) =>
-      whenFree(held.id, async () => {
-        const written = await fetchSession((held as Kept).handle);
-        if (written) await destroy(held.id);
+    removeAgain: (stored) =>
+      whenFree(stored.id, async () => {
+        const written = await fetchSession((stored as Kept).handle);
+        if (written) await destroy(stored.id);
         return written?.session;
       }),
-    async exclusively(held, work, waitMs) {
-      const release = await options.lock.acquire(held.id, waitMs);
+    async exclusively(stored, work, waitMs) {
+      const release = await options.lock.acquire(stored.id, waitMs);
       if (!release) return undefined;
       try {
-        return await work(await fetchSession((held as Kept).handle));
+        return await work(await fetchSession((stored as Kept).handle));
       } finally {
         await release();
       }

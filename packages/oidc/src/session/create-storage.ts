@@ -1,23 +1,23 @@
 import type { Store } from 'express-session';
 import { deriveKey, parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { cipherKeysOf, type LoginSettings } from '../settings.ts';
+import { cipherKeysOf, type LoginSettings } from '../login/settings.ts';
 import { handleCookieName } from './cookie-names.ts';
 import { createLocalDenyList, createRedisDenyList, type DenyList } from './deny-list.ts';
-import { createCookieKeeper } from './cookie-keeper.ts';
-import { holdRedis } from './redis.ts';
+import { createCookieStorage } from './cookie-storage.ts';
+import { shareRedis } from './redis.ts';
 import { createLocalStore } from './local-store.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from './redis-session.ts';
 import { createLocalIndex, type SessionIndex } from './session-index.ts';
 import { createLocalLock, type SessionLock } from './session-lock.ts';
-import type { Session, SessionKeeper } from './session.ts';
-import { createStoreKeeper } from './store-keeper.ts';
+import type { Session, SessionStorage } from './session.ts';
+import { createStoreStorage } from './store-storage.ts';
 import { createLocalUsedIds, createRedisUsedIds, type UsedIds } from './used-ids.ts';
 
 const DEFAULT_BUFFER = '2s';
 const DEFAULT_DENIED = '1h';
 
-export interface KeeperParts {
+export interface StorageParts {
   readonly settings: LoginSettings;
   readonly context: Context;
   readonly session: UserSession;
@@ -29,7 +29,7 @@ export interface KeeperParts {
 }
 
 /** Whether, and how long before their end, tokens are renewed. */
-export function renewalOf({ session: block, store }: Pick<KeeperParts, 'session' | 'store'>): {
+export function renewalOf({ session: block, store }: Pick<StorageParts, 'session' | 'store'>): {
   readonly allowRefreshing: boolean;
   readonly bufferMs: number;
 } {
@@ -38,12 +38,12 @@ export function renewalOf({ session: block, store }: Pick<KeeperParts, 'session'
   return { allowRefreshing, bufferMs: parseDuration(block.redis?.preExpiryBuffer ?? DEFAULT_BUFFER) };
 }
 
-/** The keeper that the `session` block asks for: cookies, Redis, or the embedded store where Redis has no address. */
-export function createKeeper(parts: KeeperParts): SessionKeeper {
+/** The storage that the `session` block asks for: cookies, Redis, or the embedded store where Redis has no address. */
+export function createSessionStorage(parts: StorageParts): SessionStorage {
   const { settings, context, session: block, store } = parts;
   const client = JSON.stringify([parts.issuer, settings.clientId]);
   if (store === undefined && block.redis === undefined) {
-    return createCookieKeeper({
+    return createCookieStorage({
       keyPrefix: block.cookie?.keyPrefix,
       attributes: settings.cookie,
       client,
@@ -58,7 +58,7 @@ export function createKeeper(parts: KeeperParts): SessionKeeper {
       now: context.now,
     });
   }
-  return createStoreKeeper({
+  return createStoreStorage({
     ...backing(parts),
     cookieName: handleCookieName(block, settings.cookie),
     attributes: settings.cookie,
@@ -71,7 +71,7 @@ function derived(keys: readonly Uint8Array[], use: string): readonly Uint8Array[
   return keys.map((key) => deriveKey(key, use));
 }
 
-function denyListOf({ context, session: { cookie }, settings }: KeeperParts): DenyList | undefined {
+function denyListOf({ context, session: { cookie }, settings }: StorageParts): DenyList | undefined {
   const list = cookie?.logoutDenyList;
   if (!list) return undefined;
   const durationMs = parseDuration(list.duration ?? DEFAULT_DENIED);
@@ -79,7 +79,7 @@ function denyListOf({ context, session: { cookie }, settings }: KeeperParts): De
     return context.state(`oidc:denied:${settings.id}:${durationMs}`, () =>
       createLocalDenyList(durationMs, context.now),
     );
-  const { redis, release } = holdRedis(list.redis, context);
+  const { redis, release } = shareRedis(list.redis, context);
   return createRedisDenyList(redis, { durationMs, close: release });
 }
 
@@ -92,11 +92,11 @@ interface Backing {
 }
 
 /** What outlives reloads: the store with its connection, locks, index and used ids. */
-function backing({ context, session: block, store, settings }: KeeperParts): Backing {
+function backing({ context, session: block, store, settings }: StorageParts): Backing {
   const options = block.redis?.options;
   const prefix = block.redis?.keyPrefix ?? '';
   if (store === undefined && options?.host) {
-    const { redis, release } = holdRedis(options, context);
+    const { redis, release } = shareRedis(options, context);
     return {
       close: release,
       store: createRedisStore(redis, prefix),

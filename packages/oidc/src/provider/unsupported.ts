@@ -1,11 +1,11 @@
 import type { ServerMetadata } from 'openid-client';
-import type { LoginBlock } from '../settings.ts';
+import type { LoginBlock } from '../login/settings.ts';
 
 /**
  * What a login asks for and the provider says it does not support: a response type, scopes, claims. It may work all the
  * same, since providers need not list everything; where it does not, this says why.
  */
-export function unlisted(block: LoginBlock, metadata: ServerMetadata): readonly string[] {
+export function unsupportedOf(block: LoginBlock, metadata: ServerMetadata): readonly string[] {
   const { scopes = [], identityToken } = block;
   const claims = (identityToken?.claimsToHeaders ?? []).map(({ claim = '' }) => claim);
   return [

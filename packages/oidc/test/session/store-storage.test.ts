@@ -9,9 +9,9 @@ import { createSessionRedis } from '../../src/session/redis.ts';
 import { createLocalStore } from '../../src/session/local-store.ts';
 import { createLocalIndex } from '../../src/session/session-index.ts';
 import { createLocalLock } from '../../src/session/session-lock.ts';
-import { createStoreKeeper, type StoreKeeperOptions } from '../../src/session/store-keeper.ts';
+import { createStoreStorage, type StoreStorageOptions } from '../../src/session/store-storage.ts';
 import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-ids.ts';
-import { requestWith, sessionOf, sessionStoreContract } from './keeper-contract.ts';
+import { requestWith, sessionOf, sessionStoreContract } from './storage-contract.ts';
 
 const ATTRIBUTES = {
   maxAgeSeconds: 3600,
@@ -23,7 +23,7 @@ const ATTRIBUTES = {
 } as const;
 const rest = { cookieName: '__session', attributes: ATTRIBUTES, client: 'a client', now: Date.now };
 
-function local(store: Store): StoreKeeperOptions {
+function local(store: Store): StoreStorageOptions {
   return {
     store,
     lock: createLocalLock(),
@@ -34,8 +34,8 @@ function local(store: Store): StoreKeeperOptions {
 }
 
 sessionStoreContract('the embedded store', async () => {
-  const keeper = createStoreKeeper(local(createLocalStore(Date.now)));
-  return { keeper, other: keeper, close: async () => {} };
+  const storage = createStoreStorage(local(createLocalStore(Date.now)));
+  return { storage, other: storage, close: async () => {} };
 });
 
 describe('Redis', () => {
@@ -49,8 +49,8 @@ describe('Redis', () => {
   sessionStoreContract('Redis, from two processes', async () => {
     await server.command(['flushall']);
     const connections = [1, 2].map(() => createSessionRedis({ host: server.host }, silentLoggers.get('redis')));
-    const [keeper, other] = connections.map((redis) =>
-      createStoreKeeper({
+    const [storage, other] = connections.map((redis) =>
+      createStoreStorage({
         store: createRedisStore(redis, 'p:'),
         lock: createRedisLock(redis, 'p:'),
         index: createRedisIndex(redis, { prefix: 'p:', now: Date.now }),
@@ -59,7 +59,7 @@ describe('Redis', () => {
       }),
     );
     return {
-      keeper: keeper!,
+      storage: storage!,
       other: other!,
       async close() {
         for (const redis of connections) redis.disconnect();
@@ -84,21 +84,21 @@ describe('Redis', () => {
 
   it('is given neither handles nor tokens to read, and every key with its end', async () => {
     const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
-    const keeper = createStoreKeeper({
+    const storage = createStoreStorage({
       store: createRedisStore(redis, 'q:'),
       lock: createRedisLock(redis, 'q:'),
       index: createRedisIndex(redis, { prefix: 'q:', now: Date.now }),
       usedIds: createRedisUsedIds(redis, 'q:'),
       ...rest,
     });
-    const [cookie = ''] = await keeper.create(requestWith(), { accessToken: 'the token', refreshToken: 'more' });
+    const [cookie = ''] = await storage.create(requestWith(), { accessToken: 'the token', refreshToken: 'more' });
     const [key = ''] = await redis.run((client) => client.keys('q:*'));
     const kept = await redis.run((client) => client.get(key));
     expect(key + kept)
       .to.not.contain(cookie.slice('__session='.length, 20))
       .and.not.contain('the token');
     expect(await redis.run((client) => client.ttl(key))).to.be.greaterThan(0);
-    await keeper.create(requestWith(), sessionOf('a', '1'));
+    await storage.create(requestWith(), sessionOf('a', '1'));
     const indexed = await redis.run((client) => client.keys('q:sessions-of:*'));
     const times = await Promise.all(indexed.map((each) => redis.run((client) => client.ttl(each))));
     expect(times.length).to.equal(2);
@@ -109,24 +109,24 @@ describe('Redis', () => {
 
 describe('the embedded store', () => {
   it('ends the session that expires first when its user has too many', async () => {
-    const keeper = createStoreKeeper({
+    const storage = createStoreStorage({
       ...local(createLocalStore(Date.now)),
       index: createLocalIndex(Date.now, 2),
     });
     const requests = [];
     for (const sid of ['1', '2', '3']) {
-      const [cookie = ''] = await keeper.create(requestWith(), sessionOf('a', sid));
+      const [cookie = ''] = await storage.create(requestWith(), sessionOf('a', sid));
       requests.push(requestWith(cookie.split(';', 1)[0]));
     }
-    const held = await Promise.all(requests.map((request) => keeper.load(request)));
-    expect(held.map((each) => each?.session.refreshToken)).to.deep.equal([undefined, 'refresh of 2', 'refresh of 3']);
+    const stored = await Promise.all(requests.map((request) => storage.load(request)));
+    expect(stored.map((each) => each?.session.refreshToken)).to.deep.equal([undefined, 'refresh of 2', 'refresh of 3']);
   });
 
   it('accepts a logout token once for each client', async () => {
     const options = local(createLocalStore(Date.now));
     const ran: string[] = [];
     for (const client of ['one', 'another', 'one'])
-      await createStoreKeeper({ ...options, client }).runOnce!('a', async () => void ran.push(client));
+      await createStoreStorage({ ...options, client }).runOnce!('a', async () => void ran.push(client));
     expect(ran).to.deep.equal(['one', 'another']);
   });
 });
@@ -134,22 +134,22 @@ describe('the embedded store', () => {
 describe('a store that answers wrongly', () => {
   it('never gives a user the session of another', async () => {
     const memory = new session.MemoryStore();
-    const keeper = createStoreKeeper(local(memory));
-    const [mine = ''] = await keeper.create(requestWith(), { accessToken: 'mine', refreshToken: 'r' });
-    await keeper.create(requestWith(), { accessToken: 'theirs', refreshToken: 'r' });
+    const storage = createStoreStorage(local(memory));
+    const [mine = ''] = await storage.create(requestWith(), { accessToken: 'mine', refreshToken: 'r' });
+    await storage.create(requestWith(), { accessToken: 'theirs', refreshToken: 'r' });
     const { sessions } = memory as unknown as { sessions: Record<string, string> };
     const [first = '', second = ''] = Object.keys(sessions);
     [sessions[first], sessions[second]] = [sessions[second]!, sessions[first]!];
-    expect(await keeper.load(requestWith(mine.split(';', 1)[0]))).to.equal(undefined);
+    expect(await storage.load(requestWith(mine.split(';', 1)[0]))).to.equal(undefined);
   });
 
   it('never opens a session of another client', async () => {
     const memory = new session.MemoryStore();
-    const [cookie = ''] = await createStoreKeeper(local(memory)).create(requestWith(), {
+    const [cookie = ''] = await createStoreStorage(local(memory)).create(requestWith(), {
       accessToken: 'a',
       refreshToken: 'r',
     });
-    const other = createStoreKeeper({ ...local(memory), client: 'another client' });
+    const other = createStoreStorage({ ...local(memory), client: 'another client' });
     expect(await other.load(requestWith(cookie.split(';', 1)[0]))).to.equal(undefined);
   });
 
@@ -160,7 +160,7 @@ describe('a store that answers wrongly', () => {
       },
     } as unknown as Store;
     const request = requestWith(`__session=${'A'.repeat(43)}`);
-    const error = await createStoreKeeper(local(broken))
+    const error = await createStoreStorage(local(broken))
       .load(request)
       .catch((each: unknown) => each);
     expect(error).to.have.property('code', 'ERR_OIDC_STORE_UNAVAILABLE');

@@ -7,7 +7,7 @@ import { page, pageTemplates } from './page.ts';
 const RETRY_AFTER_SECONDS = '1';
 
 /** True for what a script sent, or what would lose its body or its connection by a redirect. */
-export function cannotLogIn(request: AuthRequest): boolean {
+export function cannotFollowLogin(request: AuthRequest): boolean {
   const mode = request.header('sec-fetch-mode');
   if (mode !== undefined && mode !== 'navigate') return true;
   // The last is of WebSockets: in the gateway, `upgrade` is not among the headers of a request.
@@ -25,11 +25,11 @@ export function loginRequired(request: AuthRequest): AuthDenied {
 }
 
 /** The answer to what went wrong: a page for people, JSON for scripts. What went wrong inside is for the log only. */
-export function refusalOf(request: AuthRequest, error: unknown): AuthDenied {
+export function errorResponse(request: AuthRequest, error: unknown): AuthDenied {
   const code = codeOf(error);
   const reason = error instanceof Error ? error.message : 'unknown';
   if (code === undefined) throw error;
-  if (cannotLogIn(request)) return asJson(request, code, reason);
+  if (cannotFollowLogin(request)) return asJson(request, code, reason);
   // The page's own address: no other can be smuggled in.
   return errorPage({ code, reason, again: '' });
 }

@@ -97,6 +97,6 @@ export function possibleNames(name: string): readonly string[] {
 }
 
 /** Returns those that the browser sent. */
-export function heldNames(name: string, cookies: ReadonlyMap<string, string>): readonly string[] {
+export function presentNames(name: string, cookies: ReadonlyMap<string, string>): readonly string[] {
   return possibleNames(name).filter((each) => cookies.has(each));
 }

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { AuthRequest } from '@edge-gateway/core';
-import type { Held, Session, SessionKeeper } from '../../src/session/session.ts';
+import type { StoredSession, Session, SessionStorage } from '../../src/session/session.ts';
 import { until } from '../parts/until.ts';
 
-/** What every store of sessions has to do. `other` is a second keeper on the same store, as of another process. */
-export interface KeeperPair {
-  readonly keeper: SessionKeeper;
-  readonly other: SessionKeeper;
+/** What every store of sessions has to do. `other` is a second storage on the same store, as of another process. */
+export interface StoragePair {
+  readonly storage: SessionStorage;
+  readonly other: SessionStorage;
   close(): Promise<void>;
 }
 
@@ -35,11 +35,11 @@ export const sessionOf = (sub: string, sid: string): Session => ({
 });
 
 /** The contract suite of session stores. */
-export function sessionStoreContract(name: string, create: () => Promise<KeeperPair>): void {
+export function sessionStoreContract(name: string, create: () => Promise<StoragePair>): void {
   describe(`sessions in ${name}`, () => {
-    let pair: KeeperPair;
+    let pair: StoragePair;
     const login = async (session: Session): Promise<AuthRequest> => {
-      const [cookie = ''] = await pair.keeper.create(requestWith(), session);
+      const [cookie = ''] = await pair.storage.create(requestWith(), session);
       return requestWith(cookie.split(';', 1)[0]);
     };
     beforeEach(async () => {
@@ -50,27 +50,29 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
     it('are found by their handle, also by another process', async () => {
       const session = sessionOf('a', '1');
       const request = await login(session);
-      expect((await pair.keeper.load(request))?.session).to.deep.equal(session);
+      expect((await pair.storage.load(request))?.session).to.deep.equal(session);
       expect((await pair.other.load(request))?.session).to.deep.equal(session);
     });
 
     it('are not found by any other handle', async () => {
       await login(sessionOf('a', '1'));
       for (const cookie of ['', '__session=', `__session=${'A'.repeat(43)}`, '__session=../x', '__session=*', 'x=1']) {
-        expect(await pair.keeper.load(requestWith(cookie)), cookie).to.equal(undefined);
+        expect(await pair.storage.load(requestWith(cookie)), cookie).to.equal(undefined);
       }
     });
 
     it('of two users never mix', async () => {
       const requests = await Promise.all(Array.from({ length: 20 }, (_, i) => login(sessionOf(`u${i}`, `s${i}`))));
       const loaded = await Promise.all(requests.map((request) => pair.other.load(request)));
-      expect(loaded.map((held) => held?.session.accessToken)).to.deep.equal(requests.map((_, i) => `access of u${i}`));
+      expect(loaded.map((stored) => stored?.session.accessToken)).to.deep.equal(
+        requests.map((_, i) => `access of u${i}`),
+      );
     });
 
     it('can be written again, and the other process sees it', async () => {
       const request = await login(sessionOf('a', '1'));
-      const held = (await pair.keeper.load(request))!;
-      await pair.keeper.update(request, held, { ...held.session, accessToken: 'new' });
+      const stored = (await pair.storage.load(request))!;
+      await pair.storage.update(request, stored, { ...stored.session, accessToken: 'new' });
       expect((await pair.other.load(request))?.session.accessToken).to.equal('new');
     });
 
@@ -78,7 +80,7 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
       const request = await login(sessionOf('a', '1'));
       const cookies = await pair.other.remove(request, await pair.other.load(request));
       expect(cookies.join()).to.match(/__session=;.*Path=\/.*Max-Age=0/);
-      expect(await pair.keeper.load(request)).to.equal(undefined);
+      expect(await pair.storage.load(request)).to.equal(undefined);
     });
 
     it('of one session at the provider are removed together, and no others', async () => {
@@ -88,25 +90,25 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
         await login(sessionOf('a', '2')),
       ];
       expect(await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(2);
-      expect([await pair.keeper.load(one), await pair.keeper.load(same)]).to.deep.equal([undefined, undefined]);
-      expect(await pair.keeper.load(third)).to.not.equal(undefined);
-      expect(await pair.keeper.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(0);
-      await pair.keeper.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]);
-      expect(await pair.keeper.load(third)).to.equal(undefined);
+      expect([await pair.storage.load(one), await pair.storage.load(same)]).to.deep.equal([undefined, undefined]);
+      expect(await pair.storage.load(third)).to.not.equal(undefined);
+      expect(await pair.storage.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(0);
+      await pair.storage.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]);
+      expect(await pair.storage.load(third)).to.equal(undefined);
     });
 
     it('of a subject are found for as long as they are renewed', async () => {
       const request = await login({ ...sessionOf('a', '1') });
-      const held = (await pair.keeper.load(request))!;
-      await pair.keeper.update(request, held, { ...held.session, idToken: sessionOf('a', 'other').idToken! });
+      const stored = (await pair.storage.load(request))!;
+      await pair.storage.update(request, stored, { ...stored.session, idToken: sessionOf('a', 'other').idToken! });
       expect(await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', 'other'])])).to.equal(1);
-      expect(await pair.keeper.load(request)).to.equal(undefined);
+      expect(await pair.storage.load(request)).to.equal(undefined);
     });
 
     it('end when the same browser logs in again', async () => {
       const request = await login(sessionOf('a', '1'));
-      const before = await pair.keeper.load(request);
-      const [cookie = ''] = await pair.keeper.create(request, sessionOf('b', '2'), { before });
+      const before = await pair.storage.load(request);
+      const [cookie = ''] = await pair.storage.create(request, sessionOf('b', '2'), { before });
       expect(await pair.other.load(request)).to.equal(undefined);
       const now = await pair.other.load(requestWith(cookie.split(';', 1)[0]));
       expect(now?.session.accessToken).to.equal('access of b');
@@ -114,7 +116,7 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
 
     it('are worked on by one at a time', async () => {
       const request = await login(sessionOf('a', '1'));
-      const held = (await pair.keeper.load(request))!;
+      const stored = (await pair.storage.load(request))!;
       let inside = 0;
       let most = 0;
       const work = async (): Promise<void> => {
@@ -122,43 +124,43 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
         await new Promise((resolve) => setTimeout(resolve, 5));
         inside--;
       };
-      const keepers = [pair.keeper, pair.other, pair.keeper, pair.other];
-      await Promise.all(keepers.map((each) => each.exclusively(held, work, 30_000)));
+      const storages = [pair.storage, pair.other, pair.storage, pair.other];
+      await Promise.all(storages.map((each) => each.exclusively(stored, work, 30_000)));
       expect(most).to.equal(1);
-      const nested = await pair.keeper.exclusively(
-        held,
-        () => pair.other.exclusively(held, work, 0).then(() => 'done'),
+      const nested = await pair.storage.exclusively(
+        stored,
+        () => pair.other.exclusively(stored, work, 0).then(() => 'done'),
         0,
       );
       expect(nested).to.equal('done');
     });
 
-    const ways: Readonly<Record<string, (request: AuthRequest, held: Held) => Promise<unknown>>> = {
-      'by its user': async (request, held) => {
-        await pair.keeper.remove(request, held);
-        return pair.keeper.removeAgain!(held);
+    const ways: Readonly<Record<string, (request: AuthRequest, stored: StoredSession) => Promise<unknown>>> = {
+      'by its user': async (request, stored) => {
+        await pair.storage.remove(request, stored);
+        return pair.storage.removeAgain!(stored);
       },
-      'by its provider': () => pair.keeper.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]),
+      'by its provider': () => pair.storage.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]),
     };
     for (const [name, remove] of Object.entries(ways)) {
       it(`do not come back when they are removed ${name} while another process renews them`, async () => {
         const request = await login(sessionOf('a', '1'));
-        const held = (await pair.keeper.load(request))!;
-        const renewed = { ...held.session, accessToken: 'renewed' };
+        const stored = (await pair.storage.load(request))!;
+        const renewed = { ...stored.session, accessToken: 'renewed' };
         const { promise: working, resolve: work } = Promise.withResolvers<void>();
         const renewal = pair.other.exclusively(
-          held,
+          stored,
           async () => {
             work();
             await until(async () => (await pair.other.load(request)) === undefined);
-            await pair.other.update(request, held, renewed);
+            await pair.other.update(request, stored, renewed);
           },
           0,
         );
         await working;
-        const removed = await remove(request, held);
+        const removed = await remove(request, stored);
         await renewal;
-        expect(await pair.keeper.load(request)).to.equal(undefined);
+        expect(await pair.storage.load(request)).to.equal(undefined);
         if (name === 'by its user') expect(removed).to.deep.equal(renewed);
       });
     }
@@ -167,14 +169,14 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
       const none = async (): Promise<void> => {};
 
       it('is used once, at all processes', async () => {
-        expect(await pair.keeper.runOnce!('a', none)).to.equal(true);
-        expect(await pair.keeper.runOnce!('a', none)).to.equal(false);
+        expect(await pair.storage.runOnce!('a', none)).to.equal(true);
+        expect(await pair.storage.runOnce!('a', none)).to.equal(false);
         expect(await pair.other.runOnce!('a', none)).to.equal(false);
         expect(await pair.other.runOnce!('b', none)).to.equal(true);
       });
 
       it('is not used by a logout that failed', async () => {
-        const failed = await pair.keeper.runOnce!('a', () => Promise.reject(new Error('away'))).catch(
+        const failed = await pair.storage.runOnce!('a', () => Promise.reject(new Error('away'))).catch(
           (error: Error) => error.message,
         );
         expect(failed).to.equal('away');
@@ -185,13 +187,13 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
         const begun = Promise.withResolvers<void>();
         const finish = Promise.withResolvers<void>();
         const runs: string[] = [];
-        const first = pair.keeper.runOnce!('a', async () => {
+        const first = pair.storage.runOnce!('a', async () => {
           begun.resolve();
           await finish.promise;
           throw new Error('away');
         }).catch(() => runs.push('failed'));
         await begun.promise;
-        const again = [pair.other, pair.keeper].map((each) => each.runOnce!('a', async () => void runs.push('ran')));
+        const again = [pair.other, pair.storage].map((each) => each.runOnce!('a', async () => void runs.push('ran')));
         finish.resolve();
         await first;
         expect((await Promise.all(again)).sort()).to.deep.equal([false, true]);
@@ -201,7 +203,7 @@ export function sessionStoreContract(name: string, create: () => Promise<KeeperP
 
     it('end: a session that cannot be renewed is kept no longer than its tokens', async () => {
       const request = await login({ accessToken: 'x', accessEndsAt: Date.now() - 120_000 });
-      expect(await pair.keeper.load(request)).to.equal(undefined);
+      expect(await pair.storage.load(request)).to.equal(undefined);
     });
   });
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
-import { requestFrom, withBody } from '../src/auth-request.ts';
+import { requestFrom, withBody } from '../../src/http/auth-request.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 

@@ -1,26 +1,26 @@
 import type { AuthAllowed, AuthDecision, AuthMethod, AuthRequest, HeaderChange } from '@edge-gateway/core';
-import { claimChanges, metadataFrom, withoutForged } from './claims.ts';
-import { codeOf } from './failure.ts';
-import { ownHeaders } from './granted-headers.ts';
-import { begin } from './login/begin.ts';
-import { callback } from './login/callback.ts';
-import { knownClaims } from './login/known-claims.ts';
-import type { Login } from './login/login.ts';
-import { refusalOf } from './login/refusal.ts';
-import { isWithin } from './login/target.ts';
-import { channelLogout } from './logout/channel.ts';
-import { logout } from './logout/logout.ts';
-import type { Renewed } from './session/renew.ts';
-import type { Session } from './session/session.ts';
+import { claimChanges, metadataFrom, removeForged } from '../http/claims.ts';
+import { codeOf } from '../failure.ts';
+import { loginHeaders } from '../http/granted-headers.ts';
+import { begin } from './begin.ts';
+import { callback } from './callback.ts';
+import { knownClaims } from './known-claims.ts';
+import type { Login } from './login.ts';
+import { errorResponse } from './error-response.ts';
+import { isWithin } from './target.ts';
+import { channelLogout } from '../logout/channel.ts';
+import { logout } from '../logout/logout.ts';
+import type { Renewed } from '../session/renew.ts';
+import type { Session } from '../session/session.ts';
 
 /** Makes the auth method of a login from its parts. */
 export function createLogin(login: Login): AuthMethod {
-  const { settings, keeper, log } = login;
+  const { settings, storage, log } = login;
   const grant = createGrant(login);
 
   async function current(request: AuthRequest): Promise<Renewed> {
-    const held = await keeper.load(request);
-    return held && login.renew(request, held);
+    const stored = await storage.load(request);
+    return stored && login.renew(request, stored);
   }
 
   async function decide(request: AuthRequest): Promise<AuthDecision> {
@@ -30,7 +30,7 @@ export function createLogin(login: Login): AuthMethod {
     if (settings.paths.isCallback(path)) return callback(login, request);
     const renewed = await current(request).catch((error: unknown) => {
       // With tokens in cookies only the deny list can be unavailable, which a new login does not fix.
-      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login) || keeper.inBrowser) throw error;
+      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login) || storage.inBrowser) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'the session store is away, a new login is offered');
       return undefined;
     });
@@ -45,12 +45,12 @@ export function createLogin(login: Login): AuthMethod {
         return await decide(request);
       } catch (error) {
         log.error({ requestId: request.requestId, err: error }, 'login is not available');
-        return { ...refusalOf(request, error), unsure: true };
+        return { ...errorResponse(request, error), unsure: true };
       }
     },
     close() {
       login.groups?.close();
-      keeper.close?.();
+      storage.close?.();
     },
     local: true,
     bodyBytes: (request) =>
@@ -75,7 +75,7 @@ function createGrant(login: Login): Grant {
   const { idTokenHeader, accessTokenHeader, useBearerSchemaForAuthorization } = block.headers ?? {};
   const idRules = block.identityToken?.claimsToHeaders ?? [];
   const accessRules = block.accessToken?.claimsToHeaders ?? [];
-  const own = ownHeaders(block);
+  const own = loginHeaders(block);
 
   function tokenChange(header: string | undefined, token: string | undefined): HeaderChange[] {
     return header && token ? [{ op: 'set', name: header.toLowerCase(), value: token }] : [];
@@ -88,7 +88,7 @@ function createGrant(login: Login): Grant {
     return {
       allowed: true,
       requestChanges: [
-        ...(own.size > 0 ? withoutForged(request, own) : []),
+        ...(own.size > 0 ? removeForged(request, own) : []),
         ...tokenChange(idTokenHeader, session.idToken),
         ...tokenChange(accessTokenHeader, session.accessToken && bearer),
         ...claimChanges(claims, idRules),

@@ -12,10 +12,10 @@ import {
   type Context,
 } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
-import type { CookieAttributes } from './cookies.ts';
-import { failure } from './failure.ts';
-import { identify, type Identified } from './provider/client-authentication.ts';
-import { findSecret } from './secret.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
+import { failure } from '../failure.ts';
+import { identify, type ClientCredentials } from '../provider/client-authentication.ts';
+import { findSecret } from '../provider/secret.ts';
 
 const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
 
@@ -37,7 +37,7 @@ export interface LoginSettings {
   readonly redirectUri: string;
   readonly afterLogoutUrl: string;
   readonly paths: Paths;
-  readonly identified: Identified;
+  readonly credentials: ClientCredentials;
   /** Keys for the state of logins in progress: the first seals, all of them open. */
   readonly stateKeys: readonly Uint8Array[];
   readonly cookie: CookieAttributes;
@@ -52,7 +52,7 @@ export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSett
   if (!block.clientId) throw failure('ERR_OIDC_CONFIG', 'clientId is missing');
   const base = appUrl.href.replace(/\/$/, '');
   const callback = callbackOf(block);
-  const identified = parts.identified ?? identify(block, parts.context.secrets);
+  const credentials = parts.credentials ?? identify(block, parts.context.secrets);
   const session = parts.session ?? {};
   return {
     id: parts.id,
@@ -61,8 +61,8 @@ export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSett
     redirectUri: base + callback.path,
     afterLogoutUrl: afterLogoutUrlOf(block, appUrl),
     paths: pathsOf(block, { matches: callback.matches, prefix: new URL(base).pathname.replace(/\/$/, '') }),
-    identified,
-    stateKeys: stateKeysOf(parts, identified),
+    credentials,
+    stateKeys: stateKeysOf(parts, credentials),
     cookie: cookieOf(session),
     targetDomain: session.cookie?.targetDomain ?? session.redis?.targetDomain,
   };
@@ -73,7 +73,7 @@ export interface SettingsParts {
   readonly context: Context;
   readonly session: UserSession | undefined;
   /** Library use: a secret that stands in the program. */
-  readonly identified?: Identified;
+  readonly credentials?: ClientCredentials;
   readonly signingKey?: string | readonly string[];
 }
 
@@ -95,7 +95,7 @@ const withPrevious = <T>(key: T, previous: T | undefined): readonly T[] =>
   previous === undefined ? [key] : [key, previous];
 
 /** Returns the keys of `state`, the current one first. */
-function stateKeysOf(parts: SettingsParts, { secret }: Identified): readonly Uint8Array[] {
+function stateKeysOf(parts: SettingsParts, { secret }: ClientCredentials): readonly Uint8Array[] {
   const { context, session } = parts;
   const known = signingKeysOf(parts) ?? cipherKeysOf(session, context);
   const isLong = secret !== undefined && Buffer.byteLength(secret) >= MIN_SIGNING_KEY_BYTES;

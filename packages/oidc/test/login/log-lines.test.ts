@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startBadWorld, type BadWorld } from './parts/bad-world.ts';
+import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
 
 describe('log lines of a login tell where to look', () => {
   let world: BadWorld;

@@ -5,7 +5,7 @@ import type { JWTPayload } from 'jose';
 const canonical = (name: string): string => name.toLowerCase().replaceAll('_', '-');
 
 /** Removes what the client sent under these names, in every spelling (`-` or `_`). */
-export function withoutForged(request: AuthRequest, names: ReadonlySet<string>): HeaderChange[] {
+export function removeForged(request: AuthRequest, names: ReadonlySet<string>): HeaderChange[] {
   const forged = new Set<string>();
   const headers = request.headers();
   for (let i = 0; i < headers.length; i += 2) {
@@ -16,7 +16,7 @@ export function withoutForged(request: AuthRequest, names: ReadonlySet<string>):
 }
 
 /** The names that only this login may set. */
-export function ownNames(names: readonly (string | undefined)[]): ReadonlySet<string> {
+export function headerNames(names: readonly (string | undefined)[]): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined && name !== '').map((name) => canonical(name!)));
 }
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Context, SecretValue } from '@edge-gateway/core';
-import type { OidcOptions } from '../src/index.ts';
-import { createBrowser, type Browser } from './parts/browser.ts';
-import { startBadWorld, type BadWorld } from './parts/bad-world.ts';
+import type { OidcOptions } from '../../src/index.ts';
+import { createBrowser, type Browser } from '../parts/browser.ts';
+import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
 
 const SECRET: SecretValue = {
   type: 'extauth.vendor.io/oauth',

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, type JWTPayload } from 'jose';
-import { failure } from './failure.ts';
-import type { Login } from './login/login.ts';
-import { claimsOf } from './session/session.ts';
+import { failure } from '../failure.ts';
+import type { Login } from './login.ts';
+import { claimsOf } from '../session/session.ts';
 import type { LoginBlock } from './settings.ts';
 
 export interface CheckParts {

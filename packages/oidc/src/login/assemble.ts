@@ -1,20 +1,20 @@
 import type { Store } from 'express-session';
 import { digest, isTrustedUrl, parseDuration, type AuthMethod, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { createCheck, verifiesAccess } from './check.ts';
+import { createCheck, verifiesAccess } from './check-tokens.ts';
 import { configLog } from './config-log.ts';
 import { createLogin } from './create-login.ts';
-import { createExpiringMap } from './expiring-map.ts';
-import { codeOf, failure } from './failure.ts';
-import { azureGroups } from './groups/azure-groups.ts';
-import { extraParameters } from './login/parameters.ts';
-import { createProviderClient } from './provider/client.ts';
-import type { Identified } from './provider/client-authentication.ts';
-import { createProvider, fixedProvider, type Provider } from './provider/provider.ts';
-import { createVerifier } from './provider/verify.ts';
-import { createKeeper, renewalOf } from './session/keepers.ts';
-import { createRenewal, endRenewals, type RenewalMemory } from './session/renew.ts';
-import { claimsOf, toSession, type Session, type SessionKeeper } from './session/session.ts';
+import { createExpiringMap } from '../expiring-map.ts';
+import { codeOf, failure } from '../failure.ts';
+import { azureGroups } from '../groups/azure-groups.ts';
+import { extraParameters } from './parameters.ts';
+import { createProviderClient } from '../provider/client.ts';
+import type { ClientCredentials } from '../provider/client-authentication.ts';
+import { createProvider, fixedProvider, type Provider } from '../provider/provider.ts';
+import { createVerifier } from '../provider/verify.ts';
+import { createSessionStorage, renewalOf } from '../session/create-storage.ts';
+import { createRenewal, endRenewals, type RenewalMemory } from '../session/renew.ts';
+import { claimsOf, toSession, type Session, type SessionStorage } from '../session/session.ts';
 import { readSettings, type LoginBlock } from './settings.ts';
 
 const DEFAULT_POLL = '30m';
@@ -32,10 +32,10 @@ export interface LoginParts {
   readonly endpoints?: { readonly auth: string; readonly token: string; readonly revocation: string | undefined };
   readonly session?: UserSession;
   readonly store?: Store;
-  readonly keeper?: SessionKeeper;
+  readonly storage?: SessionStorage;
   /** Default: what the `session` block says. */
   readonly allowRefreshing?: boolean;
-  readonly identified?: Identified;
+  readonly credentials?: ClientCredentials;
   readonly signingKey?: string | readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function assemble(parts: LoginParts): AuthMethod {
   const verifier = createVerifier(provider, block.jwksCacheRefreshPolicy, now);
   const client = createProviderClient({
     clientId: settings.clientId,
-    authentication: settings.identified.authentication,
+    authentication: settings.credentials.authentication,
     provider,
     trust: { allowHttp: block.allowHttp },
     now,
@@ -63,10 +63,10 @@ export function assemble(parts: LoginParts): AuthMethod {
   });
   const groups = block.azure && azureGroups(block.azure, { context });
   const issuer = block.issuerUrl ?? parts.endpoints?.auth ?? '';
-  const good = remembered((each) => check(each, { fresh: false }), parts);
-  const keeper =
-    parts.keeper ??
-    createKeeper({
+  const good = rememberChecked((each) => check(each, { fresh: false }), parts);
+  const storage =
+    parts.storage ??
+    createSessionStorage({
       settings,
       context,
       session,
@@ -79,15 +79,15 @@ export function assemble(parts: LoginParts): AuthMethod {
   const sessionHeader = session.redis?.headerName || block.sessionIdHeaderName || undefined;
   const memory = context.state(`oidc:renewals:${id}`, () => createMemory(now));
   const renew = createRenewal({
-    keeper,
+    storage,
     memory,
     ...renewalOf({ session, store: parts.store }),
     ...(parts.allowRefreshing !== undefined && { allowRefreshing: parts.allowRefreshing }),
-    async refresh(request, held) {
+    async refresh(request, stored) {
       const parameters = extraParameters(block, 'tokenEndpointQueryParams', request);
-      const headers: Record<string, string> = sessionHeader ? { [sessionHeader]: held.id } : {};
-      const answer = await client.refresh(held.session.refreshToken!, { parameters, headers });
-      const renewed = toSession(answer, now(), held.session);
+      const headers: Record<string, string> = sessionHeader ? { [sessionHeader]: stored.id } : {};
+      const answer = await client.refresh(stored.session.refreshToken!, { parameters, headers });
+      const renewed = toSession(answer, now(), stored.session);
       if (openid && answer.id_token !== undefined)
         await check(renewed, { fresh: true }).catch((err: unknown) => {
           // The refresh token is used up, and what it gave came from the provider itself (OpenID Connect Core 3.1.3.7).
@@ -97,7 +97,7 @@ export function assemble(parts: LoginParts): AuthMethod {
             'a refreshed id token is taken without a look at its signature',
           );
         });
-      if (openid) sameSubject(held.session, renewed);
+      if (openid) sameSubject(stored.session, renewed);
       // The id token of before names the access token of before, so that only this process knows the new one for good.
       if (openid && answer.id_token === undefined) good.note(renewed);
       return renewed;
@@ -113,7 +113,7 @@ export function assemble(parts: LoginParts): AuthMethod {
     provider,
     client,
     verifier,
-    keeper,
+    storage,
     sessionHeader,
     renew,
     endRenewals: (ended) => endRenewals(memory, ended),
@@ -125,14 +125,14 @@ export function assemble(parts: LoginParts): AuthMethod {
   });
 }
 
-interface Remembered {
+interface TokenMemory {
   check(session: Session): Promise<void>;
   /** Takes tokens for good that the provider gave itself. */
   note(session: Session): void;
 }
 
 /** Tokens that were found good once are good until they end, also when the keys of the provider change, but for no other check. */
-function remembered(check: Remembered['check'], { context, id, block }: LoginParts): Remembered {
+function rememberChecked(check: TokenMemory['check'], { context, id, block }: LoginParts): TokenMemory {
   const { now } = context;
   const { issuerUrl, clientId, discoveryOverride } = block;
   const checked = [issuerUrl, clientId, discoveryOverride, verifiesAccess(block)];

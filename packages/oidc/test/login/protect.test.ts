@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { protect, type Handler } from '@edge-gateway/core';
-import { greeter, openSocket, type Opened } from '../../../test/parts/web-socket.ts';
-import { oidc, type OidcOptions } from '../src/index.ts';
-import { createBrowser } from './parts/browser.ts';
-import { startWorld, type World } from './parts/world.ts';
+import { greeter, openSocket, type Opened } from '../../../../test/parts/web-socket.ts';
+import { oidc, type OidcOptions } from '../../src/index.ts';
+import { createBrowser } from '../parts/browser.ts';
+import { startWorld, type World } from '../parts/world.ts';
 
 describe('WebSockets behind a login', () => {
   let world: World;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { oidc, type OidcOptions } from '../src/index.ts';
-import { createBrowser } from './parts/browser.ts';
-import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider, type IdentityProvider } from './parts/identity-provider.ts';
-import { startSite, type Site } from './parts/site.ts';
+import { oidc, type OidcOptions } from '../../src/index.ts';
+import { createBrowser } from '../parts/browser.ts';
+import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider, type IdentityProvider } from '../parts/identity-provider.ts';
+import { startSite, type Site } from '../parts/site.ts';
 
 describe('a login', () => {
   let site: Site;

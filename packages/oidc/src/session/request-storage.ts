@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { digest, type AuthRequest } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
-import { isSameUser, type Session, type SessionKeeper } from './session.ts';
+import { isSameUser, type Session, type SessionStorage } from './session.ts';
 
 /** `req.session` as express-session makes it. */
 interface RequestSession {
@@ -16,7 +16,7 @@ const PROPERTY = 'edgeGatewayLogin';
  * Keeps logins in the `req.session` that the application already has. A login gets a new session id (so that nobody
  * can fix it beforehand). Other content of the session is kept only if it belongs to the same user, or to none yet.
  */
-export function createRequestKeeper(requestOf: (request: AuthRequest) => IncomingMessage, id: string): SessionKeeper {
+export function createRequestStorage(requestOf: (request: AuthRequest) => IncomingMessage, id: string): SessionStorage {
   const property = `${PROPERTY}:${id}`;
   const sessionOf = (request: AuthRequest): RequestSession => {
     const { session } = requestOf(request) as IncomingMessage & { session?: RequestSession };
@@ -51,7 +51,7 @@ export function createRequestKeeper(requestOf: (request: AuthRequest) => Incomin
       if (sessionOf(request)[property] !== undefined) await regenerate(request, () => false);
       return [];
     },
-    exclusively: (held, work) => work(held),
+    exclusively: (stored, work) => work(stored),
   };
 }
 
