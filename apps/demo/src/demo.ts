@@ -1,11 +1,11 @@
-import { startAccountPage } from './account-page.ts';
-import { startBookinfo } from './bookinfo.ts';
-import { startEcho } from './echo.ts';
-import type { Service } from './http-service.ts';
+import { startAccountPage } from './backends/account-page.ts';
+import { startBookinfo } from './backends/bookinfo.ts';
+import { startEcho } from './backends/echo.ts';
+import type { Service } from './backends/http-service.ts';
 import type { DemoClient } from './identity-provider/configuration.ts';
 import { startIdentityProvider } from './identity-provider/identity-provider.ts';
-import { startTodos } from './todos.ts';
-import { startUsersGrpc } from './users-grpc.ts';
+import { startTodos } from './backends/todos.ts';
+import { startUsersGrpc } from './backends/users-grpc.ts';
 
 /** Ports that the demo's resources name as upstreams. */
 export const DEMO_PORTS = {

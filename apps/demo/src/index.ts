@@ -1,11 +1,11 @@
-export { startAccountPage } from './account-page.ts';
-export { startBookinfo } from './bookinfo.ts';
+export { startAccountPage } from './backends/account-page.ts';
+export { startBookinfo } from './backends/bookinfo.ts';
 export { DEMO_APP_URL, DEMO_PORTS, demoClient, startDemo, type Demo, type DemoOptions } from './demo.ts';
-export { startEcho } from './echo.ts';
+export { startEcho } from './backends/echo.ts';
 export { ensureSecrets, type GeneratedSecrets } from './generated-secrets.ts';
-export { startService, type Service } from './http-service.ts';
+export { startService, type Service } from './backends/http-service.ts';
 export type { DemoClient, Lifetimes } from './identity-provider/configuration.ts';
 export { startIdentityProvider, type IdentityProviderOptions } from './identity-provider/identity-provider.ts';
 export { DEMO_USERS, type DemoUser } from './identity-provider/users.ts';
-export { startTodos } from './todos.ts';
-export { startUsersGrpc } from './users-grpc.ts';
+export { startTodos } from './backends/todos.ts';
+export { startUsersGrpc } from './backends/users-grpc.ts';

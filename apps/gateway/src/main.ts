@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { accessSync, constants, statSync } from 'node:fs';
 import { createLoggers, GatewayError } from '@edge-gateway/core';
-import { createLogDestination } from './log-destination.ts';
+import { createLogDestination } from './process/log-destination.ts';
 import { startAll, type RunningGateway } from './roles/all.ts';
 import { createProgram, type GatewaySettings } from './settings.ts';
-import { stopOnSignals } from './shutdown.ts';
-import { VERSION } from './version.ts';
+import { stopOnSignals } from './process/shutdown.ts';
+import { VERSION } from './process/version.ts';
 
 async function run(settings: GatewaySettings): Promise<void> {
   const destination = createLogDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));

@@ -1,11 +1,11 @@
-export { CLIENT_VERSION } from './client-version.ts';
+export { CLIENT_VERSION } from './command-line/client-version.ts';
 export {
   DEFAULT_PROXY_ADMIN,
   DEFAULT_SERVER,
   createConnection,
   type Connection,
   type ConnectionOptions,
-} from './connection.ts';
+} from './gateway/connection.ts';
 export { ERROR_CODES, type CliErrorCode } from './error-codes.ts';
 export type { Io } from './io.ts';
 export { createProgram } from './program.ts';

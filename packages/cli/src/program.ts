@@ -10,11 +10,11 @@ import { addHelp } from './commands/help.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addValidate } from './commands/validate.ts';
 import { addVersion } from './commands/version.ts';
-import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './connection.ts';
+import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
 import type { Io } from './io.ts';
-import { addExamples, hideGlobalFlags } from './help.ts';
-import { wantsColors } from './terminal.ts';
-import { CLIENT_VERSION } from './client-version.ts';
+import { addExamples, hideGlobalFlags } from './command-line/command-help.ts';
+import { wantsColors } from './output/terminal.ts';
+import { CLIENT_VERSION } from './command-line/client-version.ts';
 
 /**
  * The whole command tree, ready for `parseAsync(argv, { from: 'user' })`. It throws instead of ending the process;

@@ -1,11 +1,11 @@
 import { GatewayError } from '@edge-gateway/core';
 import { CommanderError } from 'commander';
-import { runPlugin } from './plugin.ts';
+import { runPlugin } from './command-line/plugin.ts';
 import type { Io } from './io.ts';
-import { printable } from './printable.ts';
+import { printable } from './output/printable.ts';
 import { createProgram } from './program.ts';
-import { wrapText } from './table.ts';
-import { wantsColors } from './terminal.ts';
+import { wrapText } from './output/table.ts';
+import { wantsColors } from './output/terminal.ts';
 
 /**
  * Runs one call of gatewayctl and gives its exit status: 0 done, 1 the work failed or a check did not pass, 2 the call

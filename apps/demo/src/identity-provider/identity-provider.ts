@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Provider } from 'oidc-provider';
 import { PAGE_HEADERS } from '../html.ts';
-import { startService, type Service } from '../http-service.ts';
+import { startService, type Service } from '../backends/http-service.ts';
 import { configurationOf, type DemoClient, type Lifetimes } from './configuration.ts';
 import { loginPage } from './login-page.ts';
 import { userOf } from './users.ts';

@@ -13,11 +13,11 @@ import {
 } from '@edge-gateway/core';
 import { descriptorFiles, graphqlApiCheck } from '@edge-gateway/graphql';
 import { accessChecks } from '@edge-gateway/rbac';
-import { openAdminPorts } from '../admin-ports.ts';
-import { createDataPlane, type DataPlane } from '../data-plane.ts';
-import { startDiscovery } from '../discovery.ts';
-import { readErrorPages } from '../error-pages.ts';
-import { portError } from '../port-error.ts';
+import { openAdminPorts } from './admin-ports.ts';
+import { createDataPlane, type DataPlane } from './data-plane.ts';
+import { startDiscovery } from './discovery.ts';
+import { readErrorPages } from './error-pages.ts';
+import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 
 /** A gateway that serves. */

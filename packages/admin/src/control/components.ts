@@ -1,4 +1,4 @@
-import { compactJson } from '../answer.ts';
+import { compactJson } from '../http/answer.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 
 /** `/components`: the parts of the running gateway with their state, as a list. */

@@ -1,10 +1,10 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
-import { send } from '../answer.ts';
+import { send } from '../http/answer.ts';
 import { adminError } from '../error-codes.ts';
-import { guard } from '../guard.ts';
-import { readBody } from '../read-body.ts';
-import { renderErrorAsJson } from '../render-error.ts';
+import { guard } from '../http/guard.ts';
+import { readBody } from '../http/read-body.ts';
+import { renderErrorAsJson } from '../http/render-error.ts';
 import { components } from './components.ts';
 import type { ControlEndpoint, ControlEndpointFactory } from './endpoint.ts';
 import { indexPage } from './index-page.ts';

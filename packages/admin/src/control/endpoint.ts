@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../http/answer.ts';
 import type { ControlAdminOptions } from './options.ts';
 
 /** One path of the control-plane port. */

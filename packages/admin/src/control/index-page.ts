@@ -1,5 +1,5 @@
 import { escapeHtml } from '@edge-gateway/core';
-import { page } from '../page.ts';
+import { page } from '../http/page.ts';
 import type { ControlEndpoint } from './endpoint.ts';
 
 /** `/`: links to everything there is. */

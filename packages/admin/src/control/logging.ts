@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
-import { compactJson } from '../answer.ts';
+import { compactJson } from '../http/answer.ts';
 import { adminError } from '../error-codes.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { renderPrometheus } from '../exposition.ts';
+import { renderPrometheus } from '../http/exposition.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 
 /** `/metrics`: the metrics of the process in Prometheus' text format. */

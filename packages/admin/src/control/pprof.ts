@@ -1,7 +1,7 @@
 import type { Request } from 'express';
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../http/answer.ts';
 import { adminError } from '../error-codes.ts';
-import { page } from '../page.ts';
+import { page } from '../http/page.ts';
 import type { ControlEndpoint, ControlEndpointFactory } from './endpoint.ts';
 import type { Profiler } from './profiler.ts';
 

@@ -1,5 +1,5 @@
 import { issueData } from '@edge-gateway/core';
-import { compactJson } from '../answer.ts';
+import { compactJson } from '../http/answer.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 
 /** `/problems`: every problem of the configuration with its file and line, as `{total, problems}`. */

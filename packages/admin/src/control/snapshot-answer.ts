@@ -1,5 +1,5 @@
 import type { ControlPlaneState } from '@edge-gateway/core';
-import { compactJson, type Answer } from '../answer.ts';
+import { compactJson, type Answer } from '../http/answer.ts';
 
 /** What a `/snapshots` page shows, and what is missing from it. */
 export interface SnapshotData {

@@ -1,5 +1,5 @@
 import { redactAll, type ControlPlaneState } from '@edge-gateway/core';
-import { lazily } from '../json-chunks.ts';
+import { lazily } from '../http/json-chunks.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 import { listObjects, showObject, type KubernetesObject } from './kubernetes-object.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';

@@ -1,5 +1,5 @@
 import { formatIssue, keyOf, type ControlPlaneState, type Issue, type Kind } from '@edge-gateway/core';
-import { lazily } from '../json-chunks.ts';
+import { lazily } from '../http/json-chunks.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 import { listObjects, showObject } from './kubernetes-object.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';

@@ -1,6 +1,6 @@
 import { redact, type ControlPlaneState, type Snapshot } from '@edge-gateway/core';
-import { lazily } from '../json-chunks.ts';
-import { nodeKey } from '../node-key.ts';
+import { lazily } from '../http/json-chunks.ts';
+import { nodeKey } from './node-key.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { compactJson } from '../answer.ts';
-import { page } from '../page.ts';
+import { compactJson } from '../http/answer.ts';
+import { page } from '../http/page.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 import type { TranslationRecord } from './options.ts';
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { compactJson, send } from '../answer.ts';
+import { compactJson, send } from '../http/answer.ts';
 import { edgeSnapshot } from '../control/snapshots-edge.ts';
 import type { DeveloperAdminOptions } from './options.ts';
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { compactJson, send } from '../answer.ts';
+import { compactJson, send } from '../http/answer.ts';
 import { xdsSnapshots } from '../control/snapshots-xds.ts';
 import { adminError } from '../error-codes.ts';
 import type { DeveloperAdminOptions } from './options.ts';

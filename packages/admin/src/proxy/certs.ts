@@ -1,4 +1,4 @@
-import { json } from '../answer.ts';
+import { json } from '../http/answer.ts';
 import type { X509Certificate } from 'node:crypto';
 import { certificatesOf } from './certificates.ts';
 import type { EndpointFactory } from './endpoint.ts';

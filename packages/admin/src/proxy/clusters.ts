@@ -1,6 +1,6 @@
-import { json } from '../answer.ts';
+import { json } from '../http/answer.ts';
 import type { Endpoint as UpstreamEndpoint, Snapshot, SnapshotUpstream } from '@edge-gateway/core';
-import { lazily } from '../json-chunks.ts';
+import { lazily } from '../http/json-chunks.ts';
 import { circuitBreakers } from './envoy/circuit-breakers.ts';
 import type { EndpointFactory } from './endpoint.ts';
 import { counterLookup, type CounterLookup } from './endpoint-counters.ts';

@@ -1,7 +1,7 @@
-import { json, type Answer } from '../answer.ts';
+import { json, type Answer } from '../http/answer.ts';
 import { bootstrapDump, clustersDump, endpointsDump, listenersDump } from './dump-lists.ts';
 import { routesDump, scopedRoutesDump, secretsDump } from './dump-lists.ts';
-import { lazily } from '../json-chunks.ts';
+import { lazily } from '../http/json-chunks.ts';
 import type { DumpPart } from './dump-part.ts';
 import { isOn, type EndpointFactory } from './endpoint.ts';
 import { applyMask, parseMask } from './field-mask.ts';

@@ -1,4 +1,4 @@
-import { lazily } from '../json-chunks.ts';
+import { lazily } from '../http/json-chunks.ts';
 import type { Message } from './envoy/json.ts';
 
 /** One element of a list in the dump, under the name that `name_regex` looks at. */

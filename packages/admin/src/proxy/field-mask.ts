@@ -1,4 +1,4 @@
-import { isIterable, lazily } from '../json-chunks.ts';
+import { isIterable, lazily } from '../http/json-chunks.ts';
 
 /** Fields to keep, as a tree; a leaf keeps everything below it. */
 export interface FieldMask {

@@ -5,7 +5,7 @@ import type { ResourceRef } from '@edge-gateway/core';
 import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
 import { escapeHtml } from '@edge-gateway/core';
-import { page } from '../page.ts';
+import { page } from '../http/page.ts';
 import type { EndpointFactory } from './endpoint.ts';
 import type { GraphQLExplorer } from './explored-apis.ts';
 

@@ -1,5 +1,5 @@
 import { LOGGER_NAMES, LOG_LEVELS, type LoggerName, type Loggers } from '@edge-gateway/core';
-import type { SettableLevel } from '../levels.ts';
+import type { SettableLevel } from './levels.ts';
 
 /** Lowers the levels of loggers temporarily. */
 export interface HeldLevel {

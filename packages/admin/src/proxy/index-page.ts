@@ -1,5 +1,5 @@
 import { escapeHtml } from '@edge-gateway/core';
-import { page } from '../page.ts';
+import { page } from '../http/page.ts';
 import type { Endpoint, Parameter } from './endpoint.ts';
 
 /** `/`: a page with a form for each endpoint; forms that interrupt traffic are separate and must be confirmed. */

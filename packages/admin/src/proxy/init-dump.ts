@@ -1,4 +1,4 @@
-import { json } from '../answer.ts';
+import { json } from '../http/answer.ts';
 import type { EndpointFactory } from './endpoint.ts';
 
 /** `/init_dump`: what the start waits for; empty once it is over. */

@@ -1,4 +1,4 @@
-import { json } from '../answer.ts';
+import { json } from '../http/answer.ts';
 import { isIPv6 } from 'node:net';
 import type { EndpointFactory } from './endpoint.ts';
 

@@ -1,6 +1,6 @@
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../http/answer.ts';
 import { LOGGER_NAMES, type LoggerName } from '@edge-gateway/core';
-import { PROXY_LEVELS, parseLevel, proxyLevelName, type SettableLevel } from '../levels.ts';
+import { PROXY_LEVELS, parseLevel, proxyLevelName, type SettableLevel } from './levels.ts';
 import type { EndpointFactory } from './endpoint.ts';
 
 const USAGE = `usage: /logging?level=<level> sets every logger

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Loggers, RecentLines } from '@edge-gateway/core';
-import { PROXY_LEVELS, parseLevel } from '../levels.ts';
+import { PROXY_LEVELS, parseLevel } from './levels.ts';
 import { isOn, type EndpointFactory } from './endpoint.ts';
 import { createHeldLevel } from './held-level.ts';
 

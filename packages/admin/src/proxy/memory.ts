@@ -1,4 +1,4 @@
-import { json } from '../answer.ts';
+import { json } from '../http/answer.ts';
 import { getHeapStatistics } from 'node:v8';
 import type { EndpointFactory } from './endpoint.ts';
 

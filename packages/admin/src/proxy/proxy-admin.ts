@@ -1,9 +1,9 @@
 import express, { type Express, type Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
-import { send } from '../answer.ts';
-import { guard } from '../guard.ts';
-import { readBody } from '../read-body.ts';
-import { renderErrorAsText } from '../render-error.ts';
+import { send } from '../http/answer.ts';
+import { guard } from '../http/guard.ts';
+import { readBody } from '../http/read-body.ts';
+import { renderErrorAsText } from '../http/render-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpointsOf } from './endpoints.ts';
 import { graphqlExplorer } from './graphql-explorer.ts';

@@ -1,4 +1,4 @@
-import { json } from '../answer.ts';
+import { json } from '../http/answer.ts';
 import type { EndpointFactory } from './endpoint.ts';
 
 /** `/runtime`: there are no runtime layers, and the lists say so. */

@@ -1,7 +1,7 @@
-import { json } from '../answer.ts';
+import { json } from '../http/answer.ts';
 import { redact } from '@edge-gateway/core';
 import type { EndpointFactory } from './endpoint.ts';
-import { nodeKey } from '../node-key.ts';
+import { nodeKey } from '../control/node-key.ts';
 
 /** `/server_info`: version, state, uptime and flags. */
 export const serverInfo: EndpointFactory = ({ context, info, readiness, snapshot }) => ({

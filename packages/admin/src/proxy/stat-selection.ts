@@ -1,5 +1,5 @@
 import { compileRegex, type Metrics, type Stat } from '@edge-gateway/core';
-import type { MetricSelection } from '../exposition.ts';
+import type { MetricSelection } from '../http/exposition.ts';
 import { adminError } from '../error-codes.ts';
 import { isOn, type Parameter } from './endpoint.ts';
 

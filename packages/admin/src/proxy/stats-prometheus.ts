@@ -1,5 +1,5 @@
 import type { EndpointFactory } from './endpoint.ts';
-import { renderPrometheus } from '../exposition.ts';
+import { renderPrometheus } from '../http/exposition.ts';
 import { refreshServerStats } from './server-stats.ts';
 import { SELECTION_PARAMETERS, prometheusSelection } from './stat-selection.ts';
 

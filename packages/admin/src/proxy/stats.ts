@@ -1,5 +1,5 @@
-import { renderPrometheus } from '../exposition.ts';
-import { json, type Answer } from '../answer.ts';
+import { renderPrometheus } from '../http/exposition.ts';
+import { json, type Answer } from '../http/answer.ts';
 import type { Histogram, Stat } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
 import type { EndpointFactory } from './endpoint.ts';

@@ -1,6 +1,6 @@
-import type { Check } from './check.ts';
+import type { Check } from './contract.ts';
 import { deployments, pods } from './components.ts';
-import { proxies } from './proxies.ts';
+import { proxies } from './running-proxy.ts';
 
 /** Only shown when there are some. */
 export const GRAPHQL_APIS: Check = { name: 'GraphQLApis', excludedBy: 'graphqlapis', kind: 'GraphQLApi' };

@@ -1,5 +1,5 @@
-import { items, text } from '../objects.ts';
-import type { Check, CheckInput, RunningComponent } from './check.ts';
+import { items, text } from '../resources/objects.ts';
+import type { Check, CheckInput, RunningComponent } from './contract.ts';
 
 /** Reads the answer of `GET /components`: a list, or an object with one as `data` or `components`. */
 export function readComponents(answer: unknown): RunningComponent[] {

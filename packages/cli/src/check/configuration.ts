@@ -1,7 +1,7 @@
 import { groupByCause, type Issue } from '@edge-gateway/core';
-import { count } from '../problems.ts';
-import { problemLine } from '../validation.ts';
-import type { Check, Configuration } from './check.ts';
+import { count } from '../output/problem-lines.ts';
+import { problemLine } from '../resources/validation.ts';
+import type { Check, Configuration } from './contract.ts';
 import { CHECKS, DOCUMENTS, GRAPHQL_APIS } from './checks.ts';
 import type { CheckResult } from './report.ts';
 

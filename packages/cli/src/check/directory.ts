@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts';
-import { loadOffline } from '../offline.ts';
-import { shownProblems } from '../problems.ts';
-import type { Configuration } from './check.ts';
+import { loadOffline } from '../resources/load.ts';
+import { shownProblems } from '../output/problem-lines.ts';
+import type { Configuration } from './contract.ts';
 import type { CheckFlags } from './input.ts';
 
 /** The configuration of a directory, as a gateway would find it. */

@@ -1,12 +1,12 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { items, type StatusObject } from '../objects.ts';
-import { shownProblems } from '../problems.ts';
-import { readSnapshot } from '../read-objects.ts';
-import { readProblems } from '../read-problems.ts';
-import type { CheckInput, RunningComponent } from './check.ts';
+import { items, type StatusObject } from '../resources/objects.ts';
+import { shownProblems } from '../output/problem-lines.ts';
+import { readSnapshot } from '../resources/read-objects.ts';
+import { readProblems } from '../gateway/read-problems.ts';
+import type { CheckInput, RunningComponent } from './contract.ts';
 import { readComponents } from './components.ts';
 
 /** What the flags of `check` ask for. */

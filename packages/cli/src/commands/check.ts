@@ -6,12 +6,12 @@ import { readDirectory } from '../check/directory.ts';
 import { readInput, type CheckFlags } from '../check/input.ts';
 import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway.ts';
-import { addExamples } from '../help.ts';
+import { gatewayOf } from '../gateway/connect.ts';
+import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { printable } from '../printable.ts';
-import { didYouMean } from '../suggest.ts';
-import { createTerminal, type Terminal } from '../terminal.ts';
+import { printable } from '../output/printable.ts';
+import { didYouMean } from '../command-line/suggest.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
 
 const collect = (value: string, before: readonly string[] = []): string[] => [
   ...before,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { bashCompletion, completionNodes, zshCompletion } from '../completion.ts';
-import { asGroup, addExamples } from '../help.ts';
+import { bashCompletion, completionNodes, zshCompletion } from '../command-line/completion-script.ts';
+import { asGroup, addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { createTerminal } from '../terminal.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** `completion bash|zsh`: a script that completes the words of every command. */
 export function addCompletion(program: Command, io: Io): void {

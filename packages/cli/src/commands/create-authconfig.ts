@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { addAuthFlags, authSteps, type AuthFlags } from '../create/auth-steps.ts';
 import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
-import { addExamples } from '../help.ts';
+import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { authConfigTable } from '../rows/auth-configs.ts';
-import { renderTable } from '../table.ts';
-import { createTerminal } from '../terminal.ts';
+import { authConfigTable } from '../tables/auth-configs.ts';
+import { renderTable } from '../output/table.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** `create authconfig`: a login, API keys, policies, or several of them one after the other. */
 export function addCreateAuthConfig(create: Command, io: Io): void {

@@ -4,9 +4,9 @@ import { formatIssue, parseDocuments } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { metadataOf, save, withCreateFlags, type CreateFlags } from '../create/save.ts';
 import { cliError, fileError } from '../error-codes.ts';
-import { addExamples } from '../help.ts';
+import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { createTerminal } from '../terminal.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 interface GraphQLApiFlags extends CreateFlags {
   readonly fromOpenapi: string;

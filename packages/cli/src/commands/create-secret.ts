@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
 import { SECRET_KINDS, type SecretContent } from '../create/secret-kinds.ts';
-import { asGroup, addExamples } from '../help.ts';
+import { asGroup, addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { renderTable } from '../table.ts';
-import { createTerminal } from '../terminal.ts';
+import { renderTable } from '../output/table.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** `create secret`: one subcommand per kind of secret. */
 export function addCreateSecret(create: Command, io: Io): void {

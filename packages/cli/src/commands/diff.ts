@@ -1,20 +1,20 @@
 import { resolve } from 'node:path';
 import { issueData } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../comparison.ts';
-import { badAnswer, type Connection } from '../connection.ts';
-import { exitStatus } from '../exit-status.ts';
-import { gatewayOf } from '../gateway.ts';
-import { addExamples } from '../help.ts';
+import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
+import { badAnswer, type Connection } from '../gateway/connection.ts';
+import { exitStatus } from '../command-line/exit-status.ts';
+import { gatewayOf } from '../gateway/connect.ts';
+import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { keepServed } from '../keep-served.ts';
-import { defaultGatewaysOf, loadOffline } from '../offline.ts';
-import { loadAfter } from '../load-after.ts';
-import { entries, idOf, items } from '../objects.ts';
-import { countLine, problemLines, shownProblems } from '../problems.ts';
-import { readSnapshots } from '../read-snapshots.ts';
-import { createTerminal, type Terminal } from '../terminal.ts';
-import { validationOf, type Validation } from '../validation.ts';
+import { keepServed } from '../diff/keep-served.ts';
+import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
+import { loadAfter } from '../diff/load-after.ts';
+import { entries, idOf, items } from '../resources/objects.ts';
+import { countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
+import { readSnapshots } from '../gateway/read-snapshots.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
+import { validationOf, type Validation } from '../resources/validation.ts';
 
 interface DiffFlags {
   readonly against?: string;

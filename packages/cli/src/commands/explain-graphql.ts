@@ -2,11 +2,11 @@ import { GatewayError } from '@edge-gateway/core';
 import type { ExplainedCall } from '@edge-gateway/graphql';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../graphql-objects.ts';
+import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
 import type { Io } from '../io.ts';
-import type { StatusObject } from '../objects.ts';
-import { renderTable } from '../table.ts';
-import { createTerminal } from '../terminal.ts';
+import type { StatusObject } from '../resources/objects.ts';
+import { renderTable } from '../output/table.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** What `explain --graphql` takes. */
 export interface ExplainGraphqlFlags {

@@ -2,14 +2,14 @@ import { GatewayError } from '@edge-gateway/core';
 import { explainRequest, type Explanation } from '@edge-gateway/routing';
 import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { askForAccess } from '../explain-access.ts';
-import { rejectedBehind } from '../explain-rejected.ts';
-import { explainContext } from '../explain-secrets.ts';
-import { renderExplanation, withoutSecrets } from '../explanation.ts';
-import { addExamples } from '../help.ts';
+import { askForAccess } from '../explain/access.ts';
+import { rejectedBehind } from '../explain/rejected-resources.ts';
+import { explainContext } from '../explain/hide-secrets.ts';
+import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
+import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { chooseSnapshot, readServedResources } from '../served.ts';
-import { createTerminal } from '../terminal.ts';
+import { chooseSnapshot, readServedResources } from '../resources/served.ts';
+import { createTerminal } from '../output/terminal.ts';
 import { explainGraphql, type ExplainGraphqlFlags } from './explain-graphql.ts';
 
 interface ExplainFlags {

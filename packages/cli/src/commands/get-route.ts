@@ -1,13 +1,13 @@
 import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import type { Io } from '../io.ts';
-import { items } from '../objects.ts';
-import { renderTables, widthOf, yamlDocuments } from '../output.ts';
-import { readObjects } from '../read-objects.ts';
-import { routeTables } from '../rows/routes.ts';
-import { select, type GetFlags } from '../selection.ts';
-import { createTerminal } from '../terminal.ts';
-import { VIEWS } from '../views.ts';
+import { items } from '../resources/objects.ts';
+import { renderTables, widthOf, yamlDocuments } from '../output/formats.ts';
+import { readObjects } from '../resources/read-objects.ts';
+import { routeTables } from '../tables/routes.ts';
+import { select, type GetFlags } from '../resources/selection.ts';
+import { createTerminal } from '../output/terminal.ts';
+import { VIEWS } from '../tables/views.ts';
 
 const VIEW = VIEWS.find((view) => view.kind === 'VirtualService')!;
 

@@ -1,12 +1,12 @@
 import { Option, type Command } from 'commander';
-import { asGroup, addExamples } from '../help.ts';
+import { asGroup, addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import type { StatusObject } from '../objects.ts';
-import { renderObjects, renderTables, widthOf, type Output } from '../output.ts';
-import { readObjects } from '../read-objects.ts';
-import { select, withGetFlags, type GetFlags } from '../selection.ts';
-import { createTerminal } from '../terminal.ts';
-import { VIEWS, type View } from '../views.ts';
+import type { StatusObject } from '../resources/objects.ts';
+import { renderObjects, renderTables, widthOf, type Output } from '../output/formats.ts';
+import { readObjects } from '../resources/read-objects.ts';
+import { select, withGetFlags, type GetFlags } from '../resources/selection.ts';
+import { createTerminal } from '../output/terminal.ts';
+import { VIEWS, type View } from '../tables/views.ts';
 import { addGetRoute } from './get-route.ts';
 
 /** `get`: the resources with their status, from a running gateway or a directory. */

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { cliError, fileError } from '../error-codes.ts';
-import { exitStatus } from '../exit-status.ts';
-import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../graphql-objects.ts';
-import { asGroup, addExamples } from '../help.ts';
+import { exitStatus } from '../command-line/exit-status.ts';
+import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
+import { asGroup, addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { createTerminal } from '../terminal.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 interface CheckFlags {
   readonly api?: string;

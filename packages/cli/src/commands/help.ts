@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { didYouMean } from '../suggest.ts';
+import { didYouMean } from '../command-line/suggest.ts';
 
 /** `help [command…]`: the help of a command, by its words. */
 export function addHelp(program: Command): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { gatewayOf } from '../gateway.ts';
+import { gatewayOf } from '../gateway/connect.ts';
 import type { Io } from '../io.ts';
-import { chooseListening, readListening } from '../listening.ts';
-import { createTerminal } from '../terminal.ts';
+import { chooseListening, readListening } from '../gateway/listening.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** `proxy address` and `proxy url`: where requests go. */
 export function addProxyAddress(proxy: Command, io: Io): void {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway.ts';
+import { gatewayOf } from '../gateway/connect.ts';
 import type { Io } from '../io.ts';
-import { printable } from '../printable.ts';
-import { createTerminal } from '../terminal.ts';
+import { printable } from '../output/printable.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 interface LogFlags {
   readonly debug: string;

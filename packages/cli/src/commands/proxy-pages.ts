@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { gatewayOf } from '../gateway.ts';
+import { gatewayOf } from '../gateway/connect.ts';
 import type { Io } from '../io.ts';
-import { createTerminal } from '../terminal.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** `proxy dump`: the whole configuration of the proxy, as JSON. */
 export function addProxyDump(proxy: Command, io: Io): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { asGroup, addExamples, hideGlobalFlags } from '../help.ts';
+import { asGroup, addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
 import { addProxyAddress } from './proxy-address.ts';
 import { addProxyLogs } from './proxy-logs.ts';

@@ -1,11 +1,11 @@
 import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway.ts';
+import { gatewayOf } from '../gateway/connect.ts';
 import type { Io } from '../io.ts';
-import { yamlDocuments } from '../output.ts';
-import { readSnapshots } from '../read-snapshots.ts';
-import { createTerminal } from '../terminal.ts';
+import { yamlDocuments } from '../output/formats.ts';
+import { readSnapshots } from '../gateway/read-snapshots.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** `proxy served-config`: what the control plane serves to a proxy, in the sections of discovery. */
 export function addServedConfig(proxy: Command, io: Io): void {

@@ -1,12 +1,12 @@
 import { issueData } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { exitStatus } from '../exit-status.ts';
-import { addExamples } from '../help.ts';
+import { exitStatus } from '../command-line/exit-status.ts';
+import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { loadPaths } from '../offline.ts';
-import { count, countLine, problemLines, shownProblems } from '../problems.ts';
-import { createTerminal } from '../terminal.ts';
-import { validationOf, type Validation } from '../validation.ts';
+import { loadPaths } from '../resources/load.ts';
+import { count, countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
+import { createTerminal } from '../output/terminal.ts';
+import { validationOf, type Validation } from '../resources/validation.ts';
 
 interface ValidateFlags {
   readonly allowMissing?: boolean;

@@ -1,16 +1,16 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
-import { CLIENT_VERSION } from '../client-version.ts';
-import type { Connection } from '../connection.ts';
+import { CLIENT_VERSION } from '../command-line/client-version.ts';
+import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway.ts';
-import { addExamples } from '../help.ts';
+import { gatewayOf } from '../gateway/connect.ts';
+import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { text } from '../objects.ts';
-import { printable } from '../printable.ts';
-import { renderTable } from '../table.ts';
-import { createTerminal } from '../terminal.ts';
+import { text } from '../resources/objects.ts';
+import { printable } from '../output/printable.ts';
+import { renderTable } from '../output/table.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 /** `version`: of this program and of the running gateway. */
 export function addVersion(program: Command, io: Io): void {

@@ -14,7 +14,7 @@ import { accessChecks } from '@edge-gateway/rbac';
 import { parseAllDocuments, stringify } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { loadOffline } from '../offline.ts';
+import { loadOffline } from '../resources/load.ts';
 import { directoryOf, fileOf, refuseTaken, write, type TargetFlags } from './save.ts';
 
 /** Longest file that resources are created from, in bytes. */

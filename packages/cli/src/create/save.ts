@@ -16,7 +16,7 @@ import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { loadOffline, shownOrigin } from '../offline.ts';
+import { loadOffline, shownOrigin } from '../resources/load.ts';
 
 /** The flags that say where something new goes. */
 export interface TargetFlags {

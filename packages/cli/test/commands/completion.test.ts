@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { OUTPUTS } from '../../src/output.ts';
+import { OUTPUTS } from '../../src/output/formats.ts';
 import { call } from '../support/captured-io.ts';
 
 /** A gatewayctl that prints how it was called, as two resources. */

@@ -1,5 +1,5 @@
 import { parseDuration } from '@edge-gateway/core';
-import { lazily } from '../../json-chunks.ts';
+import { lazily } from '../../http/json-chunks.ts';
 
 /** A message in the JSON form of Protocol Buffers, with the original field names. */
 export type Message = Readonly<Record<string, unknown>>;

@@ -1,0 +1,140 @@
+import {
+  createControlAdmin,
+  createDeveloperAdmin,
+  createProxyAdmin,
+  followTranslations,
+  type AdminServer,
+  type Component,
+} from '@edge-gateway/admin';
+import { keyOf, type Context, type ControlPlane, type ControlPlaneState } from '@edge-gateway/core';
+import type { SettingsSpec } from '@edge-gateway/core/schema';
+import type { DataPlane } from './data-plane.ts';
+import { portError } from './port-error.ts';
+import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
+import { VERSION } from '../process/version.ts';
+
+export interface AdminPorts {
+  readonly adminPort: number;
+  readonly statsPort: number;
+  close(): Promise<void>;
+}
+
+export interface AdminParts {
+  readonly settings: GatewaySettings;
+  readonly context: Context;
+  readonly controlPlane: ControlPlane;
+  readonly dataPlane: DataPlane;
+  /** Ends the process gracefully. */
+  readonly quit: () => void;
+}
+
+/** Opens the proxy admin and the control-plane port, and the developer port for as long as the Settings ask for it. */
+export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
+  const { settings, controlPlane } = parts;
+  const proxy = proxyAdmin(parts);
+  const translations = followTranslations(controlPlane, parts.context.metrics);
+  const control = createControlAdmin({
+    state: () => controlPlane.state,
+    loggers: parts.context.log,
+    metrics: parts.context.metrics,
+    version: VERSION,
+    components: () => components(parts),
+    translations: translations.records,
+  });
+  const opened: AdminServer[] = [];
+  try {
+    const adminPort = await listen(proxy, 'adminPort', settings);
+    opened.push(proxy);
+    const statsPort = await listen(control, 'statsPort', settings);
+    opened.push(control);
+    const developer = followDevMode(parts);
+    return {
+      adminPort,
+      statsPort,
+      async close() {
+        translations.close();
+        await Promise.all([developer.close(), ...opened.map((server) => server.close())]);
+      },
+    };
+  } catch (error) {
+    await Promise.all(opened.map((server) => server.close()));
+    throw error;
+  }
+}
+
+/** Listens on the port of a flag and resolves with the port. Rejects with `ERR_GATEWAY_PORT`. */
+async function listen(
+  server: AdminServer,
+  name: 'adminPort' | 'statsPort' | 'devAdminPort',
+  { adminAddress: address, ...settings }: GatewaySettings,
+): Promise<number> {
+  const { flag, what } = PORT_FLAGS[name];
+  try {
+    return (await server.listen(settings[name], address)).port;
+  } catch (error) {
+    const { cause } = error as Error;
+    const remedy = `${flag} N (0 picks a free port)`;
+    throw portError({ port: settings[name], address, what, remedy, addressRemedy: '--admin-address', cause });
+  }
+}
+
+function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminServer {
+  return createProxyAdmin({
+    context,
+    snapshot: () => dataPlane.snapshot,
+    lastUpdated: () => dataPlane.lastUpdated,
+    listeners: () => dataPlane.listeners.addresses(),
+    readiness: () => dataPlane.readiness,
+    info: { version: VERSION, startedAt: context.now(), commandLineOptions: { ...settings } },
+    quit,
+    drain: ({ graceful }) => dataPlane.drain(graceful ? settings.drainSeconds * 1000 : 0),
+    setHealthy: dataPlane.setHealthy,
+    graphql: dataPlane.graphqlExplorer,
+  });
+}
+
+function components({ controlPlane, dataPlane }: AdminParts): Component[] {
+  const { readiness, unserved, snapshot } = dataPlane;
+  const state = readiness === 'LIVE' ? 'ready' : readiness === 'DRAINING' ? 'draining' : 'starting';
+  const waitsFor = unserved.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  const reason = state === 'starting' && waitsFor ? `not every listener is served: ${waitsFor}` : undefined;
+  return [
+    { name: 'control-plane', kind: 'control-plane', state: controlPlane.state ? 'ready' : 'starting' },
+    { name: snapshot.proxy, kind: 'proxy', state, ...(reason && { reason }) },
+    ...dataPlane.components(),
+  ];
+}
+
+function asksForDevMode(state: ControlPlaneState): boolean {
+  const settings = state.resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }));
+  return (settings?.spec as SettingsSpec | undefined)?.devMode === true;
+}
+
+/** Opens and closes the developer port as `Settings.spec.devMode` changes. */
+function followDevMode({ settings, context, controlPlane }: AdminParts): { close(): Promise<void> } {
+  const log = context.log.get('admin');
+  let server: AdminServer | undefined;
+  let done: Promise<void> = Promise.resolve();
+  const unsubscribe = controlPlane.subscribe((state) => {
+    const wanted = asksForDevMode(state);
+    done = done.then(async () => {
+      if (wanted === Boolean(server)) return;
+      await server?.close();
+      server = wanted ? createDeveloperAdmin({ state: () => controlPlane.state }) : undefined;
+      if (!server) return;
+      const port = await listen(server, 'devAdminPort', settings);
+      log.warn({ port }, 'deprecated developer API listening');
+    });
+    done = done.catch((error: unknown) => {
+      server = undefined;
+      log.error({ reason: (error as Error).message }, 'failed to open developer API');
+    });
+  });
+  return {
+    async close() {
+      unsubscribe();
+      await done;
+      await server?.close();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import type { Component, Readiness } from '@edge-gateway/admin';
+import {
+  clusterName,
+  DEFAULT_SNAPSHOT_SETTINGS,
+  type CallUpstream,
+  type Context,
+  type ResourceRef,
+  type Snapshot,
+  type SnapshotGraphQLApi,
+  type SnapshotUpstream,
+  type UnservedListener,
+} from '@edge-gateway/core';
+import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
+import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
+import { CONCERNS } from '../concerns.ts';
+import type { GatewaySettings } from '../settings.ts';
+import { createWarmUp } from './warm-up.ts';
+
+/** Router and listeners of one proxy, kept at the newest snapshot. */
+export interface DataPlane {
+  readonly listeners: Listeners;
+  readonly snapshot: Snapshot;
+  readonly lastUpdated: Date;
+  readonly readiness: Readiness;
+  /** Listeners that the resources require and that are not served, with the reason. */
+  readonly unserved: readonly UnservedListener[];
+  /**
+   * Applies a snapshot, and the listeners that resources require but that it does not contain. Requests in progress finish on the
+   * previous snapshot.
+   */
+  apply(snapshot: Snapshot, missing?: readonly UnservedListener[]): Promise<readonly ListenResult[]>;
+  setHealthy(healthy: boolean): void;
+  /** The GraphQL APIs of the newest snapshot, for people to try. */
+  readonly graphqlExplorer: Explorer;
+  /** Asks an upstream of the newest snapshot. */
+  readonly callUpstream: CallUpstream;
+  components(): readonly Component[];
+  /** Not ready any more, no new connections, until what is under way is done or the limit is over. */
+  drain(limitMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The settings of a data plane. */
+export type DataPlaneSettings = Pick<GatewaySettings, 'proxyName' | 'graphqlCache' | 'accessLogOverflow'>;
+
+/** Creates a data plane. It opens no port before the first snapshot. */
+export function createDataPlane(
+  context: Context,
+  { proxyName: proxy, graphqlCache, accessLogOverflow }: DataPlaneSettings,
+): DataPlane {
+  let upstreams = new Map<string, SnapshotUpstream>();
+  const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
+  const cache = graphqlCache === undefined ? undefined : redisResults(graphqlCache, context.log.get('graphql'));
+  const graphql = graphqlAction({ findUpstream, ...(cache && { cache }) });
+  const warmUp = createWarmUp(context.log.get('conn_handler'));
+  const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
+  const router = createRouter({ concerns: CONCERNS, actions: [graphql], context: held, accessLogOverflow });
+  const listeners = createListeners({ router, context });
+  let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
+  const graphqlExplorer = createExplorer(
+    () => apisOf(snapshot),
+    { ...context, state: context.state.bind(context), callUpstream: router.call },
+    {
+      findUpstream,
+      serverPath: (ref) => routedPaths({ snapshots: new Map([[proxy, snapshot]]) }).get(clusterName(ref)),
+    },
+  );
+  let lastUpdated = new Date(context.now());
+  let failures = new Map<string, string>();
+  let applying: Promise<readonly ListenResult[]> = Promise.resolve([]);
+  let healthy = true;
+  let missing: readonly UnservedListener[] = [];
+  let started = false;
+  let complete = false;
+  let draining = false;
+
+  function unserved(): readonly UnservedListener[] {
+    const open = new Set(listeners.addresses().map(({ name }) => name));
+    const failed = snapshot.listeners.flatMap(({ name }) =>
+      open.has(name) ? [] : [{ name, reason: failures.get(name) ?? 'not opened yet' }],
+    );
+    return [...failed, ...missing];
+  }
+
+  /** True once every listener was served for the first time. */
+  function isReady(): boolean {
+    if (!complete && started && unserved().length === 0) complete = true;
+    return complete;
+  }
+
+  async function listenTo(next: Snapshot): Promise<readonly ListenResult[]> {
+    if (warmUp.isNeeded) {
+      await listeners.apply(openOnes(next));
+      await warmUp.over();
+      if (draining) return [];
+    }
+    const results = await listeners.apply(snapshot);
+    failures = new Map(results.flatMap(({ name, error }) => (error ? [[name, error.message]] : [])));
+    started = true;
+    isReady();
+    return results;
+  }
+
+  /** A snapshot with the listeners that are open already, which wait for nothing. */
+  function openOnes(next: Snapshot): Snapshot {
+    const open = new Set(listeners.addresses().map(({ name }) => name));
+    return { ...next, listeners: next.listeners.filter(({ name }) => open.has(name)) };
+  }
+
+  function apply(next: Snapshot, absent: readonly UnservedListener[] = []): Promise<readonly ListenResult[]> {
+    isReady();
+    missing = absent;
+    upstreams = new Map(next.upstreams.map((each) => [each.name, each]));
+    router.apply(next);
+    snapshot = next;
+    lastUpdated = new Date(context.now());
+    applying = applying.catch(() => []).then(() => (next === snapshot ? listenTo(next) : []));
+    return applying;
+  }
+
+  return {
+    listeners,
+    get snapshot() {
+      return snapshot;
+    },
+    get lastUpdated() {
+      return lastUpdated;
+    },
+    get readiness() {
+      if (draining || !healthy) return 'DRAINING';
+      if (isReady()) return 'LIVE';
+      return started ? 'INITIALIZING' : 'PRE_INITIALIZING';
+    },
+    get unserved() {
+      return unserved();
+    },
+    apply,
+    callUpstream: router.call,
+    graphqlExplorer,
+    setHealthy: (value) => {
+      healthy = value;
+    },
+    components() {
+      const failed = unserved().map(({ name, reason }): Component => ({
+        name,
+        kind: 'listener',
+        state: 'failed',
+        reason,
+      }));
+      const open = listeners.addresses().map(({ name }): Component => ({ name, kind: 'listener', state: 'ready' }));
+      return [...open, ...failed];
+    },
+    async drain(limitMs) {
+      draining = true;
+      warmUp.close();
+      await applying.catch(() => {});
+      await listeners.drain(limitMs);
+    },
+    async close() {
+      await listeners.close();
+      await graphqlExplorer.close();
+      await router.close();
+      cache?.close();
+    },
+  };
+}
+
+function apisOf({ listeners }: Snapshot): SnapshotGraphQLApi[] {
+  return listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap(({ graphqlApis }) => graphqlApis));
+}

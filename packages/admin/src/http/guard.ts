@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import type { Next } from '@edge-gateway/core';
+import { adminError } from '../error-codes.ts';
+
+/**
+ * The first handler of every admin port. Sets the headers that all answers carry, and refuses what a web page of
+ * somebody else could send: a Host that is a foreign name (DNS rebinding needs a name, so addresses pass), an Origin
+ * from elsewhere. Errors: `ERR_ADMIN_HOST_REFUSED`, `ERR_ADMIN_ORIGIN_REFUSED`.
+ */
+export function guard(
+  allowedHosts: readonly string[] = [],
+): (req: IncomingMessage, res: ServerResponse, next: Next) => void {
+  const allowed = new Set(['localhost', ...allowedHosts.map((name) => name.toLowerCase())]);
+  return function adminGuard(req, res, next) {
+    res.setHeader('cache-control', 'no-cache, max-age=0');
+    res.setHeader('x-content-type-options', 'nosniff');
+    const { host, origin } = req.headers;
+    if (host !== undefined && !isAllowed(hostName(host), allowed)) next(adminError('ERR_ADMIN_HOST_REFUSED'));
+    else if (origin !== undefined && !isSameOrigin(origin, host)) next(adminError('ERR_ADMIN_ORIGIN_REFUSED'));
+    else if (isFetchedFromElsewhere(req)) next(adminError('ERR_ADMIN_ORIGIN_REFUSED'));
+    else next();
+  };
+}
+
+/** The name in a Host header, lower case, without port and brackets; `undefined` when it is not a host at all. */
+function hostName(host: string): string | undefined {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@\s]+))(?::\d{1,5})?$/i.exec(host);
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
+}
+
+function isAllowed(name: string | undefined, allowed: ReadonlySet<string>): boolean {
+  return name !== undefined && (isIP(name) !== 0 || allowed.has(name));
+}
+
+/** What browsers say of requests without an Origin, such as those for images; following a link is fine. */
+function isFetchedFromElsewhere({ method, headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
+  return (site === 'cross-site' || site === 'same-site') && !isLink;
+}
+
+function isSameOrigin(origin: string, host: string | undefined): boolean {
+  return host !== undefined && origin.toLowerCase() === `http://${host.toLowerCase()}`;
+}

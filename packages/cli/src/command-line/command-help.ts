@@ -1,0 +1,60 @@
+import { Help, type Command } from 'commander';
+import { cliError } from '../error-codes.ts';
+import { didYouMean } from './suggest.ts';
+
+/** An example call, and what it does. */
+export type Example = readonly [command: string, what: string];
+
+/** Adds examples below the help of a command. */
+export function addExamples(command: Command, lines: readonly Example[]): void {
+  command.addHelpText('after', () => exampleLines(lines, command.configureOutput().getOutHelpWidth!()).join('\n'));
+}
+
+/** Each example on one line, with what it does behind it; above it where that is too wide. */
+function exampleLines(lines: readonly Example[], width: number): string[] {
+  const longest = Math.max(...lines.map(([command]) => command.length));
+  const oneLine = lines.map(([command, what]) => `  ${command.padEnd(longest)}  # ${what}`);
+  const title = ['', 'Examples:'];
+  if (oneLine.every((line) => line.length <= width)) return [...title, ...oneLine];
+  return [...title, ...lines.flatMap(([command, what]) => [`  # ${what}`, ...callLines(command, width)])];
+}
+
+/** A call on as many lines as it needs, continued with backslashes in front of flags. */
+function callLines(command: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const part of command.split(/ (?=-)/)) {
+    const last = lines.at(-1);
+    if (last === undefined) lines.push(`  ${part}`);
+    else if (`${last} ${part} \\`.length <= width) lines[lines.length - 1] = `${last} ${part}`;
+    else lines.push(`    ${part}`);
+  }
+  return lines.map((line, i) => (i < lines.length - 1 ? `${line} \\` : line));
+}
+
+/** Leaves flags of its parents that have no effect on it out of the help of a command. */
+export function hideGlobalFlags(command: Command, flags: readonly string[]): void {
+  command.configureHelp({
+    ...command.configureHelp(),
+    visibleGlobalOptions(this: Help, shown) {
+      return Help.prototype.visibleGlobalOptions.call(this, shown).filter(({ long }) => !flags.includes(long ?? ''));
+    },
+  });
+}
+
+/** Makes a command a mere group: called without a subcommand, or with an unknown one, it says so. */
+export function asGroup(group: Command): Command {
+  return group
+    .argument('[subcommand]')
+    .allowExcessArguments()
+    .action((word: string | undefined) => {
+      if (word === undefined) throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a subcommand');
+      throw unknownSubcommand(group, word);
+    })
+    .usage('[options] <subcommand>');
+}
+
+/** The error for a subcommand that a group does not have, with the nearest one. */
+export function unknownSubcommand(group: Command, word: string): Error {
+  const known = group.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  return cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);
+}

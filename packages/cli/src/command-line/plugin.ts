@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { cliError } from '../error-codes.ts';
+import type { Io } from '../io.ts';
+import { didYouMean } from './suggest.ts';
+
+/**
+ * Hands a call over to the program `gatewayctl-<word>` on the PATH when its first word is no command of our own.
+ * Gives its exit status; `undefined` when the call is ours. An unknown word without such a program: `ERR_CLI_USAGE`.
+ */
+export async function runPlugin(io: Io, program: Command, argv: readonly string[]): Promise<number | undefined> {
+  const word = argv[0];
+  if (word === undefined || word.startsWith('-')) return undefined;
+  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  if (known.includes(word)) return undefined;
+  const file = /^[\w][\w.-]*$/.test(word) ? findOnPath(`gatewayctl-${word}`, io) : undefined;
+  if (!file) throw cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);
+  return start(file, argv.slice(1), io);
+}
+
+function findOnPath(name: string, io: Io): string | undefined {
+  const directories = (io.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  return directories.map((directory) => resolve(io.cwd, join(directory, name))).find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function start(file: string, args: readonly string[], io: Io): Promise<number> {
+  const direct = io.stdout === process.stdout;
+  return new Promise((done, fail) => {
+    const child = spawn(file, [...args], {
+      cwd: io.cwd,
+      env: { ...io.env },
+      stdio: direct ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout?.on('data', (chunk: Buffer) => void io.stdout.write(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => void io.stderr.write(chunk));
+    child.on('error', (error) => fail(cliError('ERR_CLI_PLUGIN', `${file} cannot be started`, error)));
+    child.on('close', (code) => done(code ?? 1));
+  });
+}

@@ -1,0 +1,83 @@
+import {
+  diffSnapshots,
+  isSame,
+  type FieldDiff,
+  type PartDiff,
+  type Snapshot,
+  type SnapshotDiff,
+  redact,
+} from '@edge-gateway/core';
+import { printable } from '../output/printable.ts';
+import type { Colors } from '../output/terminal.ts';
+
+/** What differs for one proxy. */
+export interface ProxyDiff {
+  readonly proxy: string;
+  readonly diff: SnapshotDiff;
+}
+
+/** Compares what two sides serve, proxy by proxy; proxies without differences are left out. Secret values are hidden first. */
+export function compareServed(before: readonly Snapshot[], after: readonly Snapshot[]): ProxyDiff[] {
+  const [old, now] = [byProxy(before), byProxy(after)];
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .sort()
+    .map((proxy) => ({ proxy, diff: diffSnapshots(old.get(proxy), now.get(proxy)) }))
+    .filter(({ diff }) => !isSame(diff));
+}
+
+/** As both sides look after a way over HTTP: without undefined fields, secret values, and what only one that runs can know. */
+function byProxy(snapshots: readonly Snapshot[]): Map<string, Snapshot> {
+  return new Map(snapshots.map((one) => [one.proxy, JSON.parse(JSON.stringify(redact(one), written)) as Snapshot]));
+}
+
+/** Leaves out the schema that the server of a GraphQLApi told: nobody wrote it. */
+function written(this: unknown, key: string, value: unknown): unknown {
+  const isOfApi = key === 'serverSchema' && 'ref' in (this as object) && 'spec' in (this as object);
+  return isOfApi ? undefined : value;
+}
+
+const PARTS: readonly [key: keyof SnapshotDiff, noun: string][] = [
+  ['listeners', 'listener'],
+  ['virtualHosts', 'virtual host'],
+  ['routes', 'route'],
+  ['upstreams', 'upstream'],
+];
+
+const SIGNS = { added: '+', removed: '-', changed: '~' } as const;
+const LONGEST_VALUE = 200;
+
+/** Every part that differs. */
+export function partsOf(diffs: readonly ProxyDiff[]): PartDiff[] {
+  return diffs.flatMap(({ diff }) => PARTS.flatMap(([key]) => diff[key]));
+}
+
+/** The differences as text: `+` new, `-` gone, `~` changed, then how many. */
+export function renderComparison(diffs: readonly ProxyDiff[], colors: Colors): string {
+  if (diffs.length === 0) return 'No differences.';
+  const paints = { added: colors.green, removed: colors.red, changed: colors.yellow };
+  const lines = diffs.flatMap(({ proxy, diff }) => [
+    colors.bold(`proxy ${printable(proxy)}`),
+    ...PARTS.flatMap(([key, noun]) =>
+      diff[key].flatMap(({ change, name, fields }) => [
+        paints[change](`${SIGNS[change]} ${noun} ${printable(name)}`),
+        ...fields.map((field) => `    ${printable(fieldLine(field))}`),
+      ]),
+    ),
+  ]);
+  return [...lines, '', summary(partsOf(diffs))].join('\n');
+}
+
+function fieldLine({ field, before, after }: FieldDiff): string {
+  return `${field}: ${shorten(before)} -> ${shorten(after)}`;
+}
+
+function shorten(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+}
+
+function summary(parts: readonly PartDiff[]): string {
+  const count = (change: PartDiff['change']) => parts.filter((part) => part.change === change).length;
+  const total = `${parts.length} ${parts.length === 1 ? 'difference' : 'differences'}`;
+  return `${total}: ${count('added')} added, ${count('removed')} removed, ${count('changed')} changed.`;
+}

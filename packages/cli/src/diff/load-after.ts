@@ -1,0 +1,89 @@
+import {
+  createControlPlane,
+  directorySource,
+  memorySource,
+  silentLoggers,
+  type ControlPlaneState,
+  type DefaultGateways,
+  type Source,
+  type SourceChange,
+  validateWritten,
+  type WrittenResource,
+} from '@edge-gateway/core';
+import { dig, idOf, text } from '../resources/objects.ts';
+import { checksFor, contentOf } from '../resources/load.ts';
+
+/** The previous state of a gateway that reads a directory: resources as `/snapshots/input` lists them, or another directory. */
+export type Held = { readonly resources: readonly unknown[] } | { readonly directory: string };
+
+/**
+ * Loads a directory as a gateway with existing resources would: rejected resources keep their last good version.
+ *
+ * A running gateway does not show secret values, so a resource with hidden values is taken from the directory. It does not
+ * show files either: if the directory contains an unreadable file, resources that are in no other file are attributed to it.
+ */
+export async function loadAfter(
+  held: Held,
+  directory: string,
+  defaultGateways: DefaultGateways,
+): Promise<ControlPlaneState> {
+  const next = await contentOf(directorySource(directory, { watch: false }));
+  const before =
+    'directory' in held
+      ? renamed(await contentOf(directorySource(held.directory, { watch: false })), held.directory, directory)
+      : await heldBy(held.resources, next);
+  const removed: SourceChange = new Map([...before.keys()].map((unit) => [unit, []]));
+  const kinds = [...before.values(), ...next.values()].flat().map(({ value }) => text(value, 'kind'));
+  const source: Source = {
+    name: 'plan',
+    async start(onChange) {
+      onChange(before);
+      onChange(new Map([...removed, ...next]));
+    },
+    async close() {},
+  };
+  const controlPlane = createControlPlane({
+    source,
+    defaultGateways,
+    checks: await checksFor(kinds),
+    certificateFiles: false,
+    log: silentLoggers,
+  });
+  await controlPlane.start();
+  return controlPlane.state!;
+}
+
+/** Renames the files of one directory to their names in another, so that an unreadable file keeps its resources. */
+function renamed(content: SourceChange, from: string, to: string): SourceChange {
+  return new Map([...content].map(([unit, written]) => [to + unit.slice(from.length), written]));
+}
+
+async function heldBy(resources: readonly unknown[], next: SourceChange): Promise<SourceChange> {
+  const documents = [...next.values()].flat();
+  const inDirectory = new Set(documents.map(({ value }) => idOf(value)));
+  const unreadable = [...next].find(([, written]) => written.some(({ value }) => idOf(value) === undefined))?.[0];
+  const whole = resources.filter((resource) => ['spec', 'data', 'stringData'].some((key) => dig(resource, key)));
+  const held = [...(await contentOf(memorySource({ held: whole.map(withoutStatus) }))).values()].flat();
+  const hidden = new Set(
+    held
+      .filter(isUnusable)
+      .map(({ value }) => idOf(value))
+      .filter((id) => inDirectory.has(id)),
+  );
+  const usable = held.filter(({ value }) => !hidden.has(idOf(value)));
+  return new Map([
+    ['held', usable.filter(({ value }) => inDirectory.has(idOf(value)))],
+    ['hidden', documents.filter(({ value }) => hidden.has(idOf(value)))],
+    [unreadable ?? 'held elsewhere', usable.filter(({ value }) => !inDirectory.has(idOf(value)))],
+  ]);
+}
+
+/** Returns true for a resource that is unusable without the values that a gateway hides. */
+function isUnusable(written: WrittenResource): boolean {
+  return text(written.value, 'kind') === 'Secret' || validateWritten(written).resource === undefined;
+}
+
+function withoutStatus(resource: unknown): unknown {
+  const { status: _, ...rest } = resource as Record<string, unknown>;
+  return rest;
+}

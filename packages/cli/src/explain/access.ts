@@ -1,0 +1,119 @@
+import type { Snapshot, SnapshotAuthConfig, VirtualHost } from '@edge-gateway/core';
+import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
+import { explainAccess, type AccessRules, type AccessToExplain, type ExplainedAccess } from '@edge-gateway/rbac';
+import type { Admission, ReachedRoute, RoutePlace } from '@edge-gateway/routing';
+import { printableDeep } from '../output/printable.ts';
+import type { Colors } from '../output/terminal.ts';
+
+/** Who is asked before a request goes anywhere, and who of them lets it in as far as can be told without asking. */
+export interface AccessExplanation extends ExplainedAccess {
+  readonly extauth?: ExplainedExtAuth;
+}
+
+interface ExplainedExtAuth {
+  readonly authConfig: string;
+  /** Missing where the snapshot has no such AuthConfig: the route answers 500. */
+  readonly steps?: readonly string[];
+  readonly booleanExpr?: string;
+}
+
+/** What stands for the concerns of an explained request, and what it found. */
+export interface AccessQuestion {
+  readonly admit: Admission;
+  /** What guards the route; missing where nothing does, or before there is a route. */
+  readonly answer: AccessExplanation | undefined;
+}
+
+/**
+ * Has external auth, JWT and RBAC explained where an explanation reaches a route. `claims` are taken for those of a
+ * verified token.
+ */
+export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string, unknown>>): AccessQuestion {
+  let answer: AccessExplanation | undefined;
+  const { requireRbac = false } = snapshot.settings ?? {};
+  const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
+    let place: RoutePlace = reached;
+    let holding = rulesOf(place);
+    const again = () => {
+      const next = reroute();
+      if (!next) return undefined;
+      if (next.route !== place.route) holding = rulesOf((place = next));
+      return holding;
+    };
+    const asked = {
+      facts,
+      now: Date.now(),
+      ...(claims && { claims }),
+      transform: asRefusal(transform),
+      reroute: again,
+    };
+    const access = explainAccess({ ...holding, requireRbac }, asked);
+    const extauth = extAuthOf(place.virtualHost, place.route.options);
+    if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
+      answer = { ...(extauth && { extauth }), ...access };
+    return access.refusal && { reason: 'access denied', ...access.refusal };
+  };
+  return {
+    admit,
+    get answer() {
+      return answer;
+    },
+  };
+}
+
+function rulesOf({ virtualHost, route }: RoutePlace): Omit<AccessRules, 'requireRbac'> {
+  return { levels: [virtualHost.options, route.options], virtualHost };
+}
+
+/** A transformation fails with 400 or not at all. */
+function asRefusal(transform: ReachedRoute['transform']): NonNullable<AccessToExplain['transform']> {
+  return (stage) => {
+    const reply = transform(stage);
+    return reply && { ...reply, status: 400 };
+  };
+}
+
+function extAuthOf(host: VirtualHost, route: RouteOptions): ExplainedExtAuth | undefined {
+  const { extauth } = host.options as VirtualHostOptions;
+  const { configRef, disable } = route.extauth ?? extauth ?? {};
+  if (disable || !configRef) return undefined;
+  const { name = '', namespace = '' } = configRef;
+  const authConfig = `${namespace}/${name}`;
+  const found = host.authConfigs?.find(({ ref }) => ref.name === name && ref.namespace === namespace);
+  if (!found) return { authConfig };
+  const { booleanExpr } = found.spec;
+  return { authConfig, steps: stepsOf(found), ...(booleanExpr && { booleanExpr }) };
+}
+
+/** Each step by name, with its method. */
+function stepsOf({ spec }: SnapshotAuthConfig): string[] {
+  return (spec.configs ?? []).map((step, i) => {
+    const { name = `config_${i}`, ...methods } = step;
+    const [method = 'no method', block] = Object.entries(methods).find(([, value]) => value !== undefined) ?? [];
+    const mode = method === 'oauth2' || method === 'passThroughAuth' ? Object.keys(block as object)[0] : undefined;
+    return `${name} (${mode ? `${method}.${mode}` : method})`;
+  });
+}
+
+/** The lines of an access explanation, without indentation. */
+export function accessLines(access: AccessExplanation, colors: Colors): string[] {
+  const { extauth, removedHeaders, jwt, rerouted, rbac } = printableDeep(access);
+  const mark = (good: boolean) => (good ? colors.green('✓') : colors.red('✗'));
+  const lines = removedHeaders ? [`taken out, for only a token may fill them: ${removedHeaders.join(', ')}`] : [];
+  if (extauth) lines.push(extAuthLine(extauth));
+  for (const { stage, passes, reason, providers } of jwt) {
+    lines.push(`${mark(passes)} JWT ${stage}: ${reason}`);
+    for (const each of providers) lines.push(`    provider ${each.provider}: ${each.reason}`);
+  }
+  if (rerouted) lines.push('the route was chosen again, by the headers as they are then');
+  if (!rbac) return lines;
+  if (rbac.allowed) return [...lines, `${mark(true)} RBAC: policy ${rbac.policy} lets the request in`];
+  const closest = rbac.closest === undefined ? '' : `policy ${rbac.closest} came closest, but `;
+  return [...lines, `${mark(false)} RBAC: access denied (403): ${closest}${rbac.reason}`];
+}
+
+function extAuthLine({ authConfig, steps, booleanExpr }: ExplainedExtAuth): string {
+  if (!steps) return `external auth: AuthConfig ${authConfig} does not exist, the answer is 500`;
+  const rule = booleanExpr ?? 'all of them, in order';
+  return `external auth is asked (not by this command): AuthConfig ${authConfig}, ${rule}: ${steps.join(', ')}`;
+}

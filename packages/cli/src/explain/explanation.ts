@@ -1,0 +1,151 @@
+import { REDACTED, isSecretName, isToken, redact, redactPath } from '@edge-gateway/core';
+import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
+import { accessLines, type AccessExplanation } from './access.ts';
+import type { RejectedResource } from './rejected-resources.ts';
+import { dig, entries, text } from '../resources/objects.ts';
+import { printableDeep } from '../output/printable.ts';
+import type { Colors } from '../output/terminal.ts';
+
+/** An explanation without the secret values that options and headers may hold. */
+export function withoutSecrets(explanation: Explanation): Explanation {
+  const options = explanation.options.map((one) => ({ ...one, value: redact(one.value) }));
+  const request = { ...explanation.request, path: redactPath(explanation.request.path, REDACTED) };
+  const { outcome } = explanation;
+  if (outcome.type === 'redirect') {
+    return {
+      ...explanation,
+      request,
+      options,
+      outcome: { ...outcome, location: redactPath(outcome.location, REDACTED) },
+    };
+  }
+  if (outcome.type !== 'forward') return { ...explanation, request, options };
+  const destinations = outcome.destinations.map((destination) => ({
+    ...destination,
+    url: redactPath(destination.url, REDACTED),
+    headers: destination.headers.map(
+      ([name, value]) => [name, isSecretName(name) || isToken(value) ? REDACTED : value] as const,
+    ),
+  }));
+  return { ...explanation, request, options, outcome: { ...outcome, destinations } };
+}
+
+/** An explanation as text: listener, virtual host, routes, options, access, result. */
+export function renderExplanation(
+  explanation: Explanation & { readonly access?: AccessExplanation; readonly rejected?: readonly RejectedResource[] },
+  colors: Colors,
+): string {
+  const { request, listeners, routes, options, access, rejected = [], outcome } = printableDeep(explanation);
+  const lines = [
+    colors.bold(`${request.method} ${request.host}${request.path}`),
+    ...section(
+      'Listener',
+      listeners.map(({ chosen, name, reason }) => mark(chosen, `${name}: ${reason}`, colors)),
+    ),
+    ...section('Virtual host', hostLines(printableDeep(explanation), colors)),
+    ...section(
+      'Routes, in order',
+      routes.flatMap((route) => routeLines(route, colors)),
+    ),
+    ...section('Options, in order', options.map(optionLine)),
+    ...(access ? section('Access (no signature is verified here)', accessLines(access, colors)) : []),
+    ...section(
+      'Rejected resources',
+      rejectedLines(
+        rejected.filter(({ keeps }) => !keeps),
+        colors,
+      ),
+    ),
+    ...section(
+      'Served as before',
+      rejectedLines(
+        rejected.filter(({ keeps }) => keeps),
+        colors,
+      ),
+    ),
+    ...section(resultTitle(access), outcomeLines(outcome)),
+  ];
+  return lines.join('\n');
+}
+
+function rejectedLines(list: readonly RejectedResource[], colors: Colors): string[] {
+  return list.map((one) => mark(false, rejectedLine(one), colors));
+}
+
+function rejectedLine({ kind, namespace, name, serves, keeps, reason }: RejectedResource): string {
+  if (keeps) return `${kind} ${namespace}/${name}: ${reason}`;
+  const effect = serves ? 'its last good version is served' : 'it may have been meant to match the request';
+  return `${kind} ${namespace}/${name}: ${effect}${reason && `: ${reason}`}`;
+}
+
+/** External auth is not called here, so the result after it is only valid if it allows the request. */
+function resultTitle(access: AccessExplanation | undefined): string {
+  const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
+  return access?.extauth?.steps && !isDecidedBefore ? 'Result, if external auth allows the request' : 'Result';
+}
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length > 0 ? ['', title, ...lines.map((line) => `  ${line}`)] : [];
+
+const mark = (good: boolean, text: string, colors: Colors): string =>
+  good ? `${colors.green('✓')} ${text}` : `${colors.red('✗')} ${text}`;
+
+function hostLines({ virtualHost, otherDomains }: Explanation, colors: Colors): string[] {
+  if (virtualHost) {
+    const { name, domain, virtualService } = virtualHost;
+    const where = `VirtualService ${virtualService.namespace}/${virtualService.name}`;
+    return [mark(true, `${name}: the domain ${domain} fits best (${where})`, colors)];
+  }
+  return otherDomains.map((domain) => mark(false, `the domain ${domain} does not fit`, colors));
+}
+
+function routeLines({ name, source, matched, matchers }: RouteVerdict, colors: Colors): string[] {
+  const where = `${source.kind} ${source.namespace}/${source.name}`;
+  return [mark(matched, `${name} (${where})`, colors), ...matchers.flatMap(matcherLines)];
+}
+
+function matcherLines({ path, mismatches }: MatcherVerdict): string[] {
+  if (mismatches.length === 0) return [`    ${path}: fits`];
+  const why = mismatches.map(({ on, wanted, found }) =>
+    on === 'path' ? `the path is ${found}` : `${on} is ${found ?? 'absent'}, wanted ${wanted}`,
+  );
+  return [`    ${path}: ${why.join('; ')}`];
+}
+
+function optionLine({ option, from, destination, applies, value }: AppliedOption): string {
+  const level = destination === undefined ? from : `${from} ${destination}`;
+  return `${option} of the ${level}${applies ? '' : ' (replaced by a more specific one)'}: ${optionText(option, value)}`;
+}
+
+/** Returns the value of an option; for JWT only the providers and issuers, because keys and headers are long. */
+function optionText(option: string, value: unknown): string {
+  const providers = option.startsWith('jwt') ? entries(value, 'providers') : [];
+  if (providers.length === 0) return JSON.stringify(value);
+  const names = providers.map(([name, provider]) => {
+    const issuer = text(provider, 'issuer');
+    return issuer ? `${name} (${issuer})` : name;
+  });
+  const policy =
+    text(value, 'validationPolicy') ||
+    (dig(value, 'allowMissingOrFailedJwt') === true ? 'ALLOW_MISSING_OR_FAILED' : '');
+  return `${providers.length === 1 ? 'provider' : 'providers'} ${names.join(', ')}${policy && `, ${policy}`}`;
+}
+
+function outcomeLines(outcome: Outcome): string[] {
+  if (outcome.type === 'redirect') return [`redirect ${outcome.status} to ${outcome.location}`];
+  if (outcome.type === 'reply') {
+    const body = outcome.body && `: ${JSON.stringify(outcome.body)}`;
+    return [`answer ${outcome.status || 'nothing'} (${outcome.reason})${body}`];
+  }
+  return outcome.destinations.flatMap((destination) => {
+    const { upstream, share, reply, url, method, timeoutMs, headers } = destination;
+    const part = `upstream ${upstream} (${Number(share.toFixed(2))} % of the requests)`;
+    if (reply) return [`${part}: answers ${reply.status} (${reply.reason})`];
+    return [
+      part,
+      `  ${method} ${url}`,
+      `  timeout: ${timeoutMs === 0 ? 'none' : `${timeoutMs / 1000} s`}`,
+      ...headers.map(([name, value]) => `  ${name}: ${value}`),
+    ];
+  });
+}

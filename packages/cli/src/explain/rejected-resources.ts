@@ -1,0 +1,68 @@
+import type { ResourceRef, Snapshot } from '@edge-gateway/core';
+import type { Explanation } from '@edge-gateway/routing';
+import type { AccessExplanation } from './access.ts';
+import type { StatusObject } from '../resources/objects.ts';
+import { reportsOf } from '../resources/status.ts';
+
+/** A rejected resource that is relevant for an explanation. */
+export interface RejectedResource extends ResourceRef {
+  readonly kind: string;
+  readonly reason: string;
+  /** True if it is behind the response: its last good version is served. */
+  readonly serves: boolean;
+  /** True if the resource is accepted, but a part with a broken reference is served as it was before. */
+  readonly keeps?: boolean;
+}
+
+/** How a status says that a part of a resource is served as it was before. */
+const KEEPS = /keeps? its last good|last good .* stay in force/;
+
+/** The resources that determine the response to an explained request. */
+type Explained = Explanation & { readonly access?: AccessExplanation };
+
+/**
+ * Returns the rejected resources behind a response; if no virtual host or route matches the request, the rejected
+ * virtual services and route tables, one of which may have been meant to match.
+ */
+export function rejectedBehind(
+  explanation: Explained,
+  snapshot: Snapshot,
+  objects: readonly StatusObject[],
+): RejectedResource[] {
+  const behind = new Set(resourcesBehind(explanation, snapshot));
+  const isTaken = explanation.routes.some(({ matched }) => matched);
+  const wasAsked =
+    explanation.listeners.some(({ chosen }) => chosen) && (explanation.otherDomains.length > 0 || !isTaken);
+  return objects.flatMap((object) => {
+    const { kind, metadata } = object;
+    const rejection = reportsOf(object).find(({ state }) => state === 'Rejected');
+    const serves = behind.has(idOf(kind, metadata));
+    const isMeant = wasAsked && (kind === 'VirtualService' || kind === 'RouteTable');
+    if (!rejection) return serves ? keptParts(object) : [];
+    if (!serves && !isMeant) return [];
+    const reason = rejection.reason.split('\n').find((line) => line.trim() !== '') ?? '';
+    return [{ kind, namespace: metadata.namespace, name: metadata.name, reason: reason.trim(), serves }];
+  });
+}
+
+function keptParts(object: StatusObject): RejectedResource[] {
+  const { kind, metadata } = object;
+  const lines = reportsOf(object).flatMap(({ reason }) => reason.split('\n'));
+  const { namespace, name } = metadata;
+  return lines
+    .filter((line) => KEEPS.test(line))
+    .map((line) => ({ kind, namespace, name, reason: line.trim(), serves: true, keeps: true }));
+}
+
+function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, snapshot: Snapshot): string[] {
+  const upstreams = outcome.type === 'forward' ? outcome.destinations.map(({ upstream }) => upstream) : [];
+  const [namespace = '', name = ''] = access?.extauth?.authConfig.split('/') ?? [];
+  return [
+    ...(virtualHost ? [idOf('VirtualService', virtualHost.virtualService)] : []),
+    ...routes.flatMap(({ matched, source }) => (matched ? [idOf(source.kind, source)] : [])),
+    ...snapshot.upstreams.flatMap((one) => (upstreams.includes(one.name) ? [idOf('Upstream', one.ref)] : [])),
+    ...(name ? [idOf('AuthConfig', { namespace, name })] : []),
+  ];
+}
+
+const idOf = (kind: string, { namespace, name }: ResourceRef): string => `${kind}/${namespace}/${name}`;

@@ -1,0 +1,166 @@
+import { cliError } from '../error-codes.ts';
+
+/** Where the control plane's snapshots and components are read. */
+export const DEFAULT_SERVER = 'http://127.0.0.1:9091';
+/** Where the proxy's own admin answers. */
+export const DEFAULT_PROXY_ADMIN = 'http://127.0.0.1:19000';
+
+const MAX_BYTES = 256 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+export interface ConnectionOptions {
+  /** Default {@link DEFAULT_SERVER}. */
+  readonly server?: string;
+  /** Default {@link DEFAULT_PROXY_ADMIN}. */
+  readonly proxyAdmin?: string;
+  readonly fetch?: typeof fetch;
+  /** Most that is read of one answer. Default 256 MiB. */
+  readonly maxBytes?: number;
+  /** Longest wait for one whole answer. Default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+/** The snapshots that a control plane shows. */
+export type SnapshotName = 'input' | 'edge' | 'proxies' | 'xds';
+
+/** HTTP to a running gateway. Every error is one line that says what to do. */
+export interface Connection {
+  readonly server: URL;
+  readonly proxyAdmin: URL;
+  /** A `/snapshots/…` page of the control plane; `error` tells what is missing in `data`, empty when nothing is. */
+  snapshot(name: SnapshotName): Promise<{ readonly data: unknown; readonly error: string }>;
+  /** The JSON of another page of the control plane. */
+  control(path: string): Promise<unknown>;
+  /** The text of a page of the proxy admin. */
+  proxy(path: string, method?: 'GET' | 'POST'): Promise<string>;
+  /** Returns the bytes of an endless page of the proxy admin, until the signal aborts. */
+  follow(path: string, method: 'GET' | 'POST', signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+interface Page {
+  readonly base: URL;
+  readonly flag: string;
+  readonly path: string;
+  readonly method: string;
+}
+
+/** Parses an address given by flag or variable: `http://…` or `https://…`; throws `ERR_CLI_USAGE`. */
+export function parseAddress(text: string, flag: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || !url.hostname) {
+    throw cliError('ERR_CLI_USAGE', `${flag} must be an address like http://127.0.0.1:9091, not "${text}"`);
+  }
+  return url;
+}
+
+export function createConnection(options: ConnectionOptions = {}): Connection {
+  const server = parseAddress(options.server ?? DEFAULT_SERVER, '--server');
+  const proxyAdmin = parseAddress(options.proxyAdmin ?? DEFAULT_PROXY_ADMIN, '--proxy-admin');
+  const control = async (path: string) => {
+    const page: Page = { base: server, flag: '--server', path, method: 'GET' };
+    return parseJson(await read(page, options), page);
+  };
+  return {
+    server,
+    proxyAdmin,
+    control,
+    snapshot: async (name) => {
+      const page = { base: server, flag: '--server', path: `/snapshots/${name}` };
+      const answer = await control(page.path);
+      if (typeof answer !== 'object' || answer === null || !('data' in answer)) throw badAnswer(page);
+      const { data, error } = answer as { data: unknown; error?: unknown };
+      if (data === null && typeof error === 'string') {
+        throw cliError(
+          'ERR_CLI_REFUSED',
+          `the gateway at ${server.origin} is not ready: ${error}; try again in a moment`,
+        );
+      }
+      return { data, error: typeof error === 'string' ? error : '' };
+    },
+    proxy: (path, method = 'GET') => read({ base: proxyAdmin, flag: '--proxy-admin', path, method }, options),
+    follow: (path, method, signal) =>
+      readEndless({ base: proxyAdmin, flag: '--proxy-admin', path, method }, options, signal),
+  };
+}
+
+/** The address of a page: credentials written into a base address are never shown. */
+function addressOf(page: Page): string {
+  return `${page.base.origin}${page.base.pathname.replace(/\/$/, '')}${page.path}`;
+}
+
+async function read(page: Page, options: ConnectionOptions): Promise<string> {
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  try {
+    const response = await ask(page, options, AbortSignal.timeout(timeoutMs));
+    const body = await readBody(response, page, options.maxBytes ?? MAX_BYTES);
+    if (!response.ok) throw refused(page, response.status, body);
+    return body;
+  } catch (error) {
+    throw isCliError(error) ? error : unreachable(page, error, timeoutMs);
+  }
+}
+
+function ask(page: Page, options: ConnectionOptions, signal: AbortSignal): Promise<Response> {
+  const { username, password } = page.base;
+  const authorization = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const headers: Record<string, string> = authorization ? { authorization } : {};
+  return (options.fetch ?? fetch)(addressOf(page), { method: page.method, signal, headers });
+}
+
+async function* readEndless(page: Page, options: ConnectionOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  const maxBytes = options.maxBytes ?? MAX_BYTES;
+  try {
+    const response = await ask(page, options, signal);
+    if (!response.ok) throw refused(page, response.status, await readBody(response, page, maxBytes));
+    // An empty chunk signals that the gateway has responded.
+    yield new Uint8Array();
+    for await (const chunk of response.body ?? []) yield chunk;
+  } catch (error) {
+    throw isCliError(error) || signal.aborted ? error : unreachable(page, error, 0);
+  }
+}
+
+async function readBody(response: Response, page: Page, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw cliError('ERR_CLI_TOO_LARGE', `${addressOf(page)} answers more than ${maxBytes} bytes; is it the gateway?`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseJson(body: string, page: Page): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw badAnswer(page);
+  }
+}
+
+/** For an answer that is not what the command reads. */
+export function badAnswer(page: { base: URL; flag: string; path: string }) {
+  const text = `${page.base.origin}${page.path} does not answer as a gateway does; check ${page.flag}`;
+  return cliError('ERR_CLI_BAD_ANSWER', text);
+}
+
+function refused(page: Page, status: number, body: string) {
+  const why = body.trim().split('\n', 1)[0]!.slice(0, 200);
+  const hint = status === 404 ? `; check ${page.flag}` : '';
+  return cliError('ERR_CLI_REFUSED', `${addressOf(page)} answered ${status}${why && ` (${why})`}${hint}`);
+}
+
+function unreachable(page: Page, error: unknown, timeoutMs: number) {
+  const code = (error as { cause?: { code?: string } }).cause?.code;
+  const late = (error as Error).name === 'TimeoutError';
+  const reason = late ? `no answer within ${timeoutMs / 1000} s` : (code ?? 'the connection failed');
+  const text = `no gateway at ${page.base.origin} (${reason}); start one with "npm start", or say where it is with ${page.flag}`;
+  return cliError('ERR_CLI_UNREACHABLE', text, error);
+}
+
+function isCliError(error: unknown): boolean {
+  return String((error as { code?: unknown }).code).startsWith('ERR_CLI_');
+}

@@ -1,0 +1,58 @@
+import ora from 'ora';
+import picocolors from 'picocolors';
+import type { Io } from '../io.ts';
+import { wrapText } from './table.ts';
+
+/** The colour functions; each gives its text back as it is when colours are off. */
+export type Colors = ReturnType<typeof picocolors.createColors>;
+
+/** What commands print with. */
+export interface Terminal {
+  readonly colors: Colors;
+  /** Columns of standard output; no limit where it is not a terminal. */
+  readonly width: number;
+  /** One or more lines to standard output. */
+  out(text: string): void;
+  /** The same as `out`, for text in words: lines fit the width of the terminal. */
+  outWrapped(text: string): void;
+  /** Part of a line to standard output. */
+  write(text: string): void;
+  /** One or more lines to standard error. */
+  err(text: string): void;
+  /** Shows a moving line while `work` runs, on a terminal only. */
+  progress<T>(text: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** True when output may be coloured: a terminal that is not dumb, and no `NO_COLOR`. */
+export function wantsColors(io: Io): boolean {
+  return io.isTTY && !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb';
+}
+
+export function createTerminal(io: Io): Terminal {
+  const line = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);
+  const width = (io.stdout as { columns?: number }).columns || Infinity;
+  return {
+    // `undefined` would leave the choice to picocolors, which colours pipes where `CI` is set.
+    colors: picocolors.createColors(Boolean(wantsColors(io))),
+    width,
+    out: (text) => void io.stdout.write(line(text)),
+    outWrapped: (text) => void io.stdout.write(wrapText(line(text), width)),
+    write: (text) => void io.stdout.write(text),
+    err: (text) => void io.stderr.write(line(text)),
+    progress: (text, work) => (canSpin(io) ? spin(io, text, work) : work()),
+  };
+}
+
+/** On a terminal that says it has no columns the progress line would never end to be cleared. */
+function canSpin(io: Io): boolean {
+  return io.isTTY && ((io.stderr as { columns?: number }).columns ?? 0) > 0;
+}
+
+async function spin<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {
+  const spinner = ora({ text, stream: io.stderr as NodeJS.WriteStream, discardStdin: false }).start();
+  try {
+    return await work();
+  } finally {
+    spinner.stop();
+  }
+}

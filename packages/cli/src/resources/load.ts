@@ -1,0 +1,127 @@
+import { accessSync, constants, opendirSync, statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import {
+  directorySource,
+  fileSource,
+  keyOf,
+  loadSource,
+  severalSources,
+  type ControlPlaneState,
+  type DefaultGateways,
+  type Origin,
+  type Resource,
+  type ResourceCheck,
+  type ResourceKey,
+  type Snapshot,
+  type Source,
+  type SourceChange,
+} from '@edge-gateway/core';
+import { accessChecks } from '@edge-gateway/rbac';
+import { fileError } from '../error-codes.ts';
+import type { Io } from '../io.ts';
+import { dig, hasBody, text, toStatusObjects, type StatusObject } from './objects.ts';
+
+/** Reads, validates and translates a directory as a gateway would. A directory that cannot be read is `ERR_CLI_FILE`. */
+export async function loadOffline(
+  io: Io,
+  directory: string,
+  defaultGateways: DefaultGateways = {},
+): Promise<ControlPlaneState> {
+  return load(directoryAt(io, directory), defaultGateways);
+}
+
+/** Loads any number of directories and files as if they were one directory. */
+export async function loadPaths(io: Io, paths: readonly string[]): Promise<ControlPlaneState> {
+  return load(severalSources(paths.map((path) => (isDirectory(io, path) ? directoryAt(io, path) : fileAt(io, path)))));
+}
+
+/** Reads the source once. */
+async function load(source: Source, defaultGateways: DefaultGateways = {}): Promise<ControlPlaneState> {
+  const written = await contentOf(source);
+  const checks = await checksFor([...written.values()].flat().map(({ value }) => text(value, 'kind')));
+  const { name } = source;
+  const read: Source = { name, start: async (onChange) => onChange(written), close: async () => {} };
+  return loadSource(read, { defaultGateways, checks });
+}
+
+function isDirectory(io: Io, path: string): boolean {
+  return statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function directoryAt(io: Io, directory: string): Source {
+  const path = resolve(io.cwd, directory);
+  try {
+    opendirSync(path).closeSync();
+    accessSync(path, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    throw fileError(directory, error);
+  }
+  return directorySource(path, { watch: false });
+}
+
+function fileAt(io: Io, file: string): Source {
+  const path = resolve(io.cwd, file);
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw fileError(file, error);
+  }
+  return fileSource(path);
+}
+
+/** Returns the checks of a gateway for resources of these kinds. Those of GraphQL are imported only if there is an API. */
+export async function checksFor(kinds: readonly string[]): Promise<readonly ResourceCheck[]> {
+  if (!kinds.includes('GraphQLApi')) return accessChecks;
+  const { graphqlApiCheck } = await import('@edge-gateway/graphql');
+  return [graphqlApiCheck, ...accessChecks];
+}
+
+/** The ports that a running gateway was told to open without Gateway resources, so that a directory is read alike. */
+export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways {
+  const listeners = served.flatMap(({ listeners: all }) => all);
+  const portOf = (name: string) => listeners.find(({ gateway }) => gateway.name === name)?.bindPort;
+  const [httpPort, httpsPort] = [portOf('gateway-proxy'), portOf('gateway-proxy-ssl')];
+  const proxyName = served.length === 1 ? served[0]!.proxy : undefined;
+  return {
+    ...(httpPort !== undefined && { httpPort }),
+    ...(httpsPort !== undefined && { httpsPort }),
+    ...(proxyName !== undefined && { proxyName }),
+  };
+}
+
+/** Returns the resources of a directory with the status that a gateway would set; rejected ones as written. */
+export async function offlineObjects(io: Io, directory: string): Promise<StatusObject[]> {
+  return objectsOf(await loadOffline(io, directory));
+}
+
+/** Does the same for a loaded directory. */
+export function objectsOf({ resources, rejected, statuses, proxies }: ControlPlaneState): StatusObject[] {
+  const made = new Map(proxies.map((proxy) => [keyOf('Proxy', proxy.metadata), proxy]));
+  const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);
+  const keys = [...new Set([...known.keys(), ...statuses.keys()])].sort();
+  return toStatusObjects(
+    keys.map((key) => ({ ...shapeOf(key, known.get(key), rejected.get(key)), status: statuses.get(key) })),
+  );
+}
+
+/** Everything that a source holds. */
+export async function contentOf(source: Source): Promise<SourceChange> {
+  let content: SourceChange = new Map();
+  await source.start((change) => void (content = change));
+  await source.close();
+  return content;
+}
+
+function shapeOf(key: ResourceKey, resource: Resource | undefined, written: object | undefined): object {
+  const [kind, namespace, name] = key.split('/');
+  if (!resource)
+    return { apiVersion: '', ...written, kind, metadata: { ...(dig(written, 'metadata') as object), name, namespace } };
+  const { apiVersion, metadata, spec } = resource;
+  return { apiVersion, kind, metadata, ...(hasBody(resource.kind) ? (spec as object) : { spec }) };
+}
+
+/** A place as the caller would write it: relative to where the call was made, when it is below. */
+export function shownOrigin(io: Io, origin: Origin): Origin {
+  const file = relative(io.cwd, origin.file);
+  return file === '' || file.startsWith('..') ? origin : { ...origin, file };
+}

@@ -1,0 +1,46 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { call } from '../support/captured-io.ts';
+
+describe('plugins', () => {
+  let directory: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cli-plugins-'));
+    writeFileSync(join(directory, 'gatewayctl-hello'), '#!/bin/sh\necho "hello $*"\necho more >&2\nexit 7\n');
+    chmodSync(join(directory, 'gatewayctl-hello'), 0o755);
+    writeFileSync(join(directory, 'gatewayctl-check'), '#!/bin/sh\necho mine\n');
+    chmodSync(join(directory, 'gatewayctl-check'), 0o755);
+    writeFileSync(join(directory, 'gatewayctl-plain'), 'not executable');
+    mkdirSync(join(directory, 'gatewayctl-folder'));
+    writeFileSync(join(directory, 'gatewayctl-broken'), '#!/does/not/exist\n');
+    chmodSync(join(directory, 'gatewayctl-broken'), 0o755);
+  });
+  after(() => rmSync(directory, { recursive: true }));
+  const run = (...argv: string[]) => call(argv, { env: { PATH: `/usr/bin:/bin:${directory}` } });
+
+  it('hands an unknown first word and all that follows to gatewayctl-<word>, and gives its exit status', async () => {
+    expect(await run('hello', '--flag', 'a b')).to.deep.equal({
+      code: 7,
+      stdout: 'hello --flag a b\n',
+      stderr: 'more\n',
+    });
+  });
+
+  it('never hands over a command of its own', async () => {
+    expect((await run('check', '--server', 'http://127.0.0.1:1')).stdout).to.not.contain('mine');
+  });
+
+  it('does not take what is no program for one, nor a path', async () => {
+    for (const word of ['plain', 'folder', '../../hello', 'none', '.']) {
+      expect((await run(word)).stderr).to.match(/^Error: unknown command '/);
+    }
+  });
+
+  it('says in one line that a plugin cannot be started', async () => {
+    const { code, stderr } = await run('broken');
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^Error: .*gatewayctl-broken cannot be started\n$/);
+  });
+});

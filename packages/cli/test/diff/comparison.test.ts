@@ -1,0 +1,37 @@
+import type { Snapshot } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { compareServed, partsOf } from '../../src/diff/comparison.ts';
+
+const REF = { name: 'todos', namespace: 'gw-system' };
+
+/** A virtual host with one GraphQLApi, as far as a comparison looks at it. */
+function served(api: object): Snapshot {
+  const host = { name: 'gw-system.shop', domains: ['*'], options: {}, routes: [], graphqlApis: [api] };
+  const listener = { name: 'listener', virtualHosts: [host] };
+  return { proxy: 'gateway-proxy', listeners: [listener], upstreams: [], settings: {} } as unknown as Snapshot;
+}
+
+describe('compareServed', () => {
+  const spec = { executableSchema: { executor: { remote: {} } } };
+  const api = { ref: REF, spec, subschemas: [] };
+  const changes = (after: object) => partsOf(compareServed([served(api)], [served(after)])).map(({ name }) => name);
+
+  it('leaves out what the server of a GraphQLApi told of itself', () => {
+    const serverSchema = 'type Query { todo: String }';
+    expect(changes({ ...api, serverSchema })).to.deep.equal([]);
+    expect(changes({ ...api, subschemas: [{ ...api, serverSchema }] })).to.have.length(1);
+  });
+
+  it('compares addresses without the secrets in them, which only one side may have hidden', () => {
+    const withAddress = (address: string) => ({ ...api, spec: { ...spec, address } });
+    const [open, hidden] = ['redis://:pass@redis:6379', 'redis://<redacted>@redis:6379'].map(withAddress);
+    expect(partsOf(compareServed([served(open!)], [served(hidden!)]))).to.deep.equal([]);
+    const moved = compareServed([served(open!)], [served(withAddress('redis://:pass@other:6379'))]);
+    expect(JSON.stringify(moved)).to.include('other:6379').and.not.include('pass@');
+  });
+
+  it('finds what was written', () => {
+    expect(changes({ ...api, spec: { ...spec, statPrefix: 'other' } })).to.deep.equal(['listener/gw-system.shop']);
+    expect(changes({ ...api, spec: { ...spec, serverSchema: 'written' } })).to.deep.equal(['listener/gw-system.shop']);
+  });
+});

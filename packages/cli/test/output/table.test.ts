@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { columnsOf } from '../../src/output/columns.ts';
+import { renderTable, wrapLine, wrapText } from '../../src/output/table.ts';
+
+describe('table', () => {
+  it('draws borders of + and -, an upper-case header, and left-aligned cells', () => {
+    const text = renderTable({
+      columns: ['Name', 'Routes'],
+      rows: [
+        ['a', '/ -> x'],
+        ['', '/longer -> y'],
+      ],
+    });
+    expect(text.split('\n')).to.deep.equal([
+      '+------+--------------+',
+      '| NAME | ROUTES       |',
+      '+------+--------------+',
+      '| a    | / -> x       |',
+      '|      | /longer -> y |',
+      '+------+--------------+',
+    ]);
+  });
+
+  it('draws a table without rows as its header', () => {
+    expect(renderTable({ columns: ['A'], rows: [] }).split('\n')).to.deep.equal(['+---+', '| A |', '+---+']);
+  });
+
+  it('draws thousands of rows in one piece, as wide as the widest cell of any of them', () => {
+    const rows = Array.from({ length: 5000 }, (_, i) => [`${i}`, i === 4321 ? '漢字 and more\nlines' : 'x']);
+    const lines = renderTable({ columns: ['Id', 'Text'], rows }).split('\n');
+    expect(lines).to.have.length(5000 + 1 + 4);
+    expect(lines.slice(0, 4)).to.deep.equal([
+      '+------+---------------+',
+      '| ID   | TEXT          |',
+      '+------+---------------+',
+      '| 0    | x             |',
+    ]);
+    expect(lines[4324]).to.equal('| 4321 | 漢字 and more |');
+    expect(lines.filter((line) => line.startsWith('+'))).to.have.length(3);
+  });
+
+  it('wraps at a space before the limit, else in the middle of a word, and keeps indentation', () => {
+    expect(wrapLine('one two three four five six seven', 12)).to.deep.equal([
+      'one two',
+      'three four',
+      'five six',
+      'seven',
+    ]);
+    expect(wrapLine('abcdefghij', 4)).to.deep.equal(['abcd', 'efgh', 'ij']);
+    expect(wrapLine('  - abcdef', 5)).to.deep.equal(['  -', 'abcde', 'f']);
+    expect(wrapLine('x', Infinity)).to.deep.equal(['x']);
+  });
+
+  it('wraps text with continued lines below the first, and leaves it as it is without a width', () => {
+    expect(wrapText('one two three\n  four five six\nseven', 10).split('\n')).to.deep.equal([
+      'one two',
+      '    three',
+      '  four',
+      '     five',
+      '     six',
+      'seven',
+    ]);
+    expect(wrapText('one two three\n', Infinity)).to.equal('one two three\n');
+    expect(wrapText('\u001b[31mone two\u001b[39m', 7)).to.equal('\u001b[31mone two\u001b[39m');
+  });
+
+  it('wraps by what a terminal shows, and cuts no character in two', () => {
+    expect(wrapLine('漢字漢字漢', 5)).to.deep.equal(['漢字', '漢字', '漢']);
+    expect(wrapLine('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 2)).to.deep.equal(['👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦']);
+    expect(wrapLine('e\u0301e\u0301e\u0301', 2)).to.deep.equal(['e\u0301e\u0301', 'e\u0301']);
+    expect(wrapLine('ab漢', 3)).to.deep.equal(['ab', '漢']);
+    expect(wrapLine('漢', 1)).to.deep.equal(['漢']);
+  });
+
+  describe('in a terminal', () => {
+    const data = {
+      columns: ['Virtual Service', 'Status', 'Routes'],
+      rows: [
+        ['shop', 'Accepted', '/cart -> gw-system.a-rather-long-name (upstream)'],
+        ['漢字', 'Rejected', `/${'漢'.repeat(60)} 👍`],
+      ],
+    };
+
+    it('is as it is where there is room', () => {
+      expect(renderTable(data, 200)).to.equal(renderTable(data));
+      expect(renderTable(data).split('\n')).to.have.length(6);
+    });
+
+    for (const width of [40, 60, 61, 79, 100]) {
+      it(`fits into ${width} columns, its widest columns wrapped`, () => {
+        const lines = renderTable(data, width).split('\n');
+        expect(new Set(lines.map(columnsOf)).size).to.equal(1);
+        expect(columnsOf(lines[0]!)).to.be.at.most(width);
+        expect(lines.join('\n')).to.contain('Accepted');
+      });
+    }
+
+    it('keeps words whole where there is room, and leaves out empty columns', () => {
+      const columns = ['Name', 'Empty', 'Status', 'Text'];
+      const rows = [['shop', '', 'Accepted', 'some text that is much longer than all that stands beside it']];
+      const lines = renderTable({ columns, rows }, 40).split('\n');
+      expect(lines[1]).to.equal('| NAME | STATUS   | TEXT              |');
+      expect(lines[3]).to.equal('| shop | Accepted | some text that is |');
+      expect(renderTable({ columns, rows })).to.contain('EMPTY');
+    });
+
+    it('joins the lines of one row, so that a wrapped name leaves no gap beside it', () => {
+      const rows = [
+        ['identity-provider', 'hosts:'],
+        ['', '- 127.0.0.1:18083'],
+      ];
+      expect(
+        renderTable({ columns: ['Upstream', 'Details'], rows }, 40)
+          .split('\n')
+          .slice(3, -1),
+      ).to.deep.equal(['| identity-provide | hosts:            |', '| r                | - 127.0.0.1:18083 |']);
+    });
+
+    it('becomes a block a row where short words would break', () => {
+      const columns = ['Name', 'Domains', 'Status', 'Empty', 'Routes'];
+      const rows = [
+        ['shop', 'shop.example', 'Accepted', '', '/cart -> gw-system.cart (upstream)'],
+        ['', '', '', '', '/ -> 200'],
+        ['other', '*', 'Warning', '', ''],
+      ];
+      expect(renderTable({ columns, rows }, 34).split('\n')).to.deep.equal([
+        'NAME     shop',
+        'DOMAINS  shop.example',
+        'STATUS   Accepted',
+        'ROUTES   /cart -> gw-system.cart',
+        '         (upstream)',
+        '         / -> 200',
+        '--------------',
+        'NAME     other',
+        'DOMAINS  *',
+        'STATUS   Warning',
+      ]);
+      expect(renderTable({ columns, rows: [] }, 34)).to.equal('NAME  DOMAINS  STATUS  EMPTY  ROUTES');
+      expect(renderTable({ columns, rows }, 1)).to.contain('NAME     shop\n');
+    });
+  });
+
+  it('shows the control characters of a hostile cell instead of sending them to the terminal', () => {
+    expect(renderTable({ columns: ['A'], rows: [['\u001b[2J\u202egone']] })).to.contain('\\u001b[2J\\u202egone');
+  });
+});

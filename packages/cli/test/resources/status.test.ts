@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { readState, statusCell, virtualServiceStatus } from '../../src/resources/status.ts';
+
+const resource = (status?: unknown) => ({
+  apiVersion: 'gateway.vendor.io/v1',
+  kind: 'VirtualService',
+  metadata: { name: 'a', namespace: 'gw-system' },
+  spec: {},
+  status,
+});
+const PROXY = '*v1.Proxy.gateway-proxy_gw-system';
+
+describe('status', () => {
+  it('reads a state by number and by name, and takes anything else for Pending', () => {
+    expect([0, 1, 2, 3].map(readState)).to.deep.equal(['Pending', 'Accepted', 'Rejected', 'Warning']);
+    expect(['Accepted', 'Rejected', 'nonsense', 9, null, {}].map(readState)).to.deep.equal([
+      'Accepted',
+      'Rejected',
+      'Pending',
+      'Pending',
+      'Pending',
+      'Pending',
+    ]);
+  });
+
+  it('says Pending without a report, one state with one, a line each with several', () => {
+    expect(statusCell(resource())).to.equal('Pending');
+    expect(statusCell(resource({ statuses: 'nonsense' }))).to.equal('Pending');
+    expect(statusCell(resource({ statuses: { a: { state: 2 } } }))).to.equal('Rejected');
+    expect(statusCell(resource({ statuses: { a: { state: 1 }, b: { state: 'Warning' } } }))).to.equal(
+      'a: Accepted\nb: Warning',
+    );
+  });
+
+  it('tells that an accepted virtual service is blocked by its proxy, unless broken routes are replaced', () => {
+    const blocked = resource({
+      statuses: { a: { state: 1, subresourceStatuses: { [PROXY]: { state: 2, reason: 'x' } } } },
+    });
+    expect(virtualServiceStatus(blocked, false)).to.equal(
+      `Accepted\n${PROXY} is in a Rejected state. Updates to this resource may be blocked by problems with another resource.`,
+    );
+    expect(virtualServiceStatus(blocked, true)).to.equal('Accepted');
+  });
+
+  it('shows the remarks of a virtual service, also if broken routes are replaced', () => {
+    const messages = ['SSL secret not found'];
+    const subresourceStatuses = { [PROXY]: { state: 3, reason: 'x' } };
+    const object = resource({ statuses: { a: { state: 1, messages, subresourceStatuses } } });
+    expect(virtualServiceStatus(object, true)).to.equal('Accepted\nSSL secret not found');
+    expect(virtualServiceStatus(object, false)).to.match(/^Accepted\nSSL secret not found\n.*in a Warning state/);
+  });
+
+  it('gives the reason of each bad proxy below the state of a refused virtual service', () => {
+    const refused = resource({
+      statuses: { a: { state: 2, subresourceStatuses: { [PROXY]: { state: 3, reason: 'why' }, ok: { state: 1 } } } },
+    });
+    expect(virtualServiceStatus(refused, false)).to.equal(`Rejected\n${PROXY} Warning: why`);
+  });
+});
