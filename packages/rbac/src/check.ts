@@ -1,9 +1,8 @@
 import { compileRegex, type Finding, type ResourceCheck } from '@edge-gateway/core';
+import { JWT_STATUS, parseKeys } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac, RbacPolicy } from '@edge-gateway/core/schema';
-import { claimCopiesOf, isHeaderName } from './claim-headers.ts';
-import { isCanonical } from './decide.ts';
-import { JWT_STATUS } from './jwt-status.ts';
-import { parseKeys } from './key-set.ts';
+import { claimCopiesOf, isHeaderName } from './jwt/claim-headers.ts';
+import { isCanonical } from './policy/decide.ts';
 
 type Path = Finding['path'];
 

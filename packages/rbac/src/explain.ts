@@ -1,13 +1,12 @@
 import { jwtBlockOf, type Facts, type VirtualHost } from '@edge-gateway/core';
+import { JWT_STATUS, readToken, type Claims } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac } from '@edge-gateway/core/schema';
-import { claimCopiesOf, claimHeadersOf, copyClaims, removeOthersCopies } from './claim-headers.ts';
-import type { Claims } from './claims.ts';
-import { compilePolicies, type Decision } from './decide.ts';
-import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
-import { httpStatusOf, JWT_STATUS, worstOf, type JwtFailure } from './jwt-status.ts';
-import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
-import { parseToken } from './token.ts';
-import { checkClaims, claimChecksOf } from './verify.ts';
+import { claimHeadersIn, removeClientCopies } from './jwt/host-claim-headers.ts';
+import { decideJwt, httpStatusOf, judgeAll, jwtRulesOf, type Verdict } from './jwt/decision.ts';
+import { createProvider, tokenRulesOf } from './jwt/provider.ts';
+import type { TokenSource } from './jwt/token-source.ts';
+import type { Decision } from './policy/decide.ts';
+import { ACCESS_DENIED, accessBlockOf, compileAccess } from './policy/rbac.ts';
 
 /** Options of virtual host and route. */
 export type AccessLevels = readonly [host: { readonly rbac?: Rbac }, route: { readonly rbac?: Rbac }];
@@ -153,11 +152,12 @@ class ExplainedWay {
   }
 
   #judge(levels: AccessLevels): void {
-    const block = levels[1].rbac ?? levels[0].rbac;
-    if (block?.disable || (!block && !this.#rules.requireRbac) || this.#met.has(block)) return;
+    const block = accessBlockOf(levels);
+    const decide = compileAccess(block, this.#rules.requireRbac);
+    if (!decide || this.#met.has(block)) return;
     this.#met.add(block);
-    this.#rbac = compilePolicies(block?.policies ?? {})(this.#request.facts);
-    if (!this.#rbac.allowed) this.refusal ??= { status: 403, body: 'RBAC: access denied' };
+    this.#rbac = decide(this.#request.facts);
+    if (!this.#rbac.allowed) this.refusal ??= { status: 403, body: ACCESS_DENIED };
   }
 }
 
@@ -171,61 +171,45 @@ type ExplainedStage = Omit<ExplainedJwt, 'stage'> & { readonly answer: Explained
 
 function explainProviders(block: JwtProviders, request: AccessToExplain): ExplainedStage {
   const { facts } = request;
-  const judged = Object.entries(block.providers ?? {}).map(([provider, spec]) => {
-    const copies = claimCopiesOf(provider, spec);
-    return { provider, spec, copies, ...judge(spec, request) };
+  const judged = Object.entries(block.providers ?? {}).map(([name, spec]): Verdict => {
+    const provider = createProvider(name, spec);
+    const found = provider.find({ rawHeaders: [] }, facts);
+    return { provider, found, outcome: judge(spec, found.tokens, request) };
   });
-  const claimHeaders = new Set(judged.flatMap(({ copies }) => claimHeadersOf(copies)));
-  removeOthersCopies(claimHeaders, facts, []);
-  const providers = judged.map(({ provider, failure, reason }) => ({ provider, accepts: !failure, reason }));
-  const good = judged.find(({ claims }) => claims !== undefined);
-  if (good) {
-    facts.claims.set(good.provider, good.claims!);
-    copyClaims(good.copies, good.claims!, facts);
-    if (!good.spec.keepToken) removeTokens(good.found, good.source, facts);
-    return { passes: true, reason: `provider ${good.provider} judges the token`, providers, answer: undefined };
+  const providers = judged.map(({ provider: { name, source }, outcome }) => ({
+    provider: name,
+    accepts: typeof outcome !== 'string',
+    reason: typeof outcome === 'string' ? JWT_STATUS[outcome].text : reasonOf(source, request),
+  }));
+  const rules = jwtRulesOf(
+    block,
+    judged.map(({ provider }) => provider),
+  );
+  const decision = decideJwt(judged, rules, facts, []);
+  const { failure } = decision;
+  // A block without providers verifies nothing.
+  const passes = decision.passes || judged.length === 0;
+  if (failure === undefined) {
+    const reason = `provider ${decision.accepted.provider.name} judges the token`;
+    return { passes, reason, providers, answer: undefined };
   }
-  const policy = block.allowMissingOrFailedJwt
-    ? 'ALLOW_MISSING_OR_FAILED'
-    : (block.validationPolicy ?? 'REQUIRE_VALID');
-  const failure = worstOf(judged.map((each) => each.failure ?? 'missing'));
-  const passes =
-    judged.length === 0 ||
-    policy === 'ALLOW_MISSING_OR_FAILED' ||
-    (policy === 'ALLOW_MISSING' && failure === 'missing');
   const answer = passes ? undefined : { status: httpStatusOf(failure), body: JWT_STATUS[failure].text };
-  return { passes, reason: `no provider accepts a token, the validation policy is ${policy}`, providers, answer };
+  const reason = `no provider accepts a token, the validation policy is ${rules.policy}`;
+  return { passes, reason, providers, answer };
 }
 
-interface Judged {
-  readonly source: TokenSource;
-  readonly found: FoundTokens;
-  readonly reason: string;
-  /** Of a token that is accepted. */
-  readonly claims?: Claims;
-  readonly failure?: JwtFailure;
+/** The verdict of a provider, apart from signatures. */
+function judge(spec: JwtProvider, tokens: readonly string[], { claims, now }: AccessToExplain): Verdict['outcome'] {
+  const rules = tokenRulesOf(spec);
+  if (!claims) return judgeAll(tokens, (text) => readToken(text, rules, now)) ?? 'missing';
+  const { issuer = '' } = rules;
+  const isOther = issuer !== '' && claims['iss'] !== undefined && claims['iss'] !== issuer;
+  return isOther ? 'unknownIssuer' : { payload: claims };
 }
 
-function judge(spec: JwtProvider, { facts, claims, now }: AccessToExplain): Judged {
-  const source = tokenSourceOf(spec);
-  const found = findTokens(source, { facts, rawHeaders: [] });
-  const failed = (failure: JwtFailure): Judged => ({ source, found, failure, reason: JWT_STATUS[failure].text });
-  if (claims) {
-    const { issuer = '' } = spec;
-    if (issuer !== '' && claims['iss'] !== undefined && claims['iss'] !== issuer) return failed('unknownIssuer');
-    return { source, found, claims, reason: 'the claims are taken for those of a verified token' };
-  }
-  let accepted: Claims | undefined;
-  for (const text of found.tokens) {
-    const token = parseToken(text);
-    if (typeof token === 'string') return failed(token);
-    const failure = checkClaims(token, claimChecksOf(spec), now);
-    if (failure) return failed(failure);
-    accepted ??= token.payload;
-  }
-  if (!accepted) return failed('missing');
-  const reason = `its issuer and times are good; the token is in ${placesOf(source)}`;
-  return { source, found, claims: accepted, reason };
+function reasonOf(source: TokenSource, { claims }: AccessToExplain): string {
+  if (claims) return 'the claims are taken for those of a verified token';
+  return `its issuer and times are good; the token is in ${placesOf(source)}`;
 }
 
 function placesOf({ headers, queryParams }: TokenSource): string {

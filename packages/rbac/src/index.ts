@@ -1,5 +1,5 @@
 export { accessChecks } from './check.ts';
-export { compilePolicies, type AccessRequest, type Decision } from './decide.ts';
+export { compilePolicies, type AccessRequest, type Decision } from './policy/decide.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export {
   explainAccess,
@@ -11,7 +11,7 @@ export {
   type ExplainedJwt,
   type ExplainedProvider,
 } from './explain.ts';
-export { JWT_METADATA, jwtBeforeExtAuthConcern, jwtConcern } from './jwt.ts';
-export { jwt, type JwtOptions, type JwtProviderOptions } from './middleware.ts';
-export { JWT_STATUS, type JwtFailure } from './jwt-status.ts';
-export { rbac, rbacConcern } from './rbac.ts';
+export { JWT_METADATA, jwtBeforeExtAuthConcern, jwtConcern } from './jwt/jwt.ts';
+export { jwt, type JwtOptions, type JwtProviderOptions } from './jwt/middleware.ts';
+export { JWT_STATUS, type JwtFailure } from '@edge-gateway/core/jwt';
+export { rbac, rbacConcern } from './policy/rbac.ts';

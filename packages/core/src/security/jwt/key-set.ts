@@ -1,0 +1,66 @@
+import type { JwtFailure } from './status.ts';
+import { readJwk, readPem, type Key } from './jwk.ts';
+import { ALGORITHMS } from './token.ts';
+
+/** Further keys of a document are ignored. */
+const MAX_KEYS = 1000;
+
+/** The keys of an issuer. */
+export interface KeySet {
+  readonly size: number;
+  /** Returns the keys that may have signed a token: those with its `kid` or without any; for a token without `kid` every key that fits `alg`. */
+  find(alg: string, kid: string | undefined): readonly Key[];
+}
+
+/** Which keys of a document are used. */
+export interface KeyRules {
+  /** True leaves out keys without `kid` or without `use: "sig"`. Default: false. */
+  readonly onlyNamed?: boolean;
+  /** True accepts a document without any usable key, after which no token is valid. Default: false. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/**
+ * Parses a JWK, a key set, or public keys in PEM. Leaves out keys for encryption, of unknown type or without their
+ * members. Returns the failure of the first key if none is usable.
+ */
+export function parseKeys(text: string, { onlyNamed, mayBeEmpty }: KeyRules = {}): KeySet | JwtFailure {
+  const read = text.includes('-----BEGIN') ? pemKeys(text) : jwkKeys(text);
+  if (typeof read === 'string') return read;
+  const keys = read
+    .filter((key) => typeof key !== 'string')
+    .filter(({ kid, use }) => !onlyNamed || (kid && use === 'sig'));
+  if (keys.length === 0 && !mayBeEmpty) return read.find((key) => typeof key === 'string') ?? 'keysNone';
+  return {
+    size: keys.length,
+    find: (alg, kid) => {
+      const family = ALGORITHMS[alg]!;
+      return keys.filter((key) => {
+        if (key.kty !== family.kty || (family.crv !== undefined && key.crv !== family.crv)) return false;
+        if (key.alg !== undefined && key.alg !== alg) return false;
+        if (key.kty === 'oct' && key.bits < Number(alg.slice(2))) return false;
+        return kid === undefined || key.kid === undefined || key.kid === kid;
+      });
+    },
+  };
+}
+
+function jwkKeys(text: string): readonly (Key | JwtFailure)[] | JwtFailure {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return 'keysInvalidJson';
+  }
+  if (typeof document !== 'object' || document === null) return 'keysInvalidJson';
+  if ('kty' in document) return [readJwk(document)];
+  const { keys } = document as { keys?: unknown };
+  if (keys === undefined) return 'keysMissing';
+  if (!Array.isArray(keys)) return 'keysNotList';
+  return keys.slice(0, MAX_KEYS).map(readJwk);
+}
+
+function pemKeys(text: string): readonly (Key | JwtFailure)[] {
+  const blocks = text.match(/-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g) ?? [];
+  return blocks.length === 0 ? ['keyPem'] : blocks.slice(0, MAX_KEYS).map(readPem);
+}

@@ -1,0 +1,146 @@
+import { isUtf8 } from 'node:buffer';
+import { freezeDeep } from '../../translate/snapshot/freeze.ts';
+import type { JwtFailure } from './status.ts';
+import { parseStrictObject } from './strict-json.ts';
+
+/** Signature algorithms that can be verified, with the key type that each needs. */
+export const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {
+  ES256: { kty: 'EC', crv: 'P-256' },
+  ES384: { kty: 'EC', crv: 'P-384' },
+  ES512: { kty: 'EC', crv: 'P-521' },
+  HS256: { kty: 'oct' },
+  HS384: { kty: 'oct' },
+  HS512: { kty: 'oct' },
+  RS256: { kty: 'RSA' },
+  RS384: { kty: 'RSA' },
+  RS512: { kty: 'RSA' },
+  PS256: { kty: 'RSA' },
+  PS384: { kty: 'RSA' },
+  PS512: { kty: 'RSA' },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+};
+
+/** Largest token by default. */
+export const MAX_TOKEN_BYTES = 16_384;
+/** Types of tokens that do not identify their bearer. */
+const OTHER_TYPES = new Set(['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'oauth-authz-req+jwt']);
+
+/** Which tokens are read at all. */
+export interface TokenForm {
+  /** Names of {@link ALGORITHMS}. Default: all of them. */
+  readonly algorithms?: readonly string[];
+  /** Default: a token without `kid` is verified with every key that fits its algorithm. */
+  readonly kid?: 'required';
+  /** Returns true for a `typ` that is accepted. Default: all but those of logout, event, DPoP and request tokens (RFC 8725 §3.11). */
+  readonly isType?: (typ: unknown) => boolean;
+  /** A larger token is rejected unread. Default: 16,384. */
+  readonly maxBytes?: number;
+  /** `fraction` accepts times that are not integers (RFC 7519 §2). Default: `integer`. */
+  readonly times?: 'integer' | 'fraction';
+}
+
+/** A parsed token of valid form; its signature is not verified yet. */
+export interface Token {
+  readonly text: string;
+  readonly alg: string;
+  readonly kid: string | undefined;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly iss: string | undefined;
+  readonly audiences: readonly string[];
+  /** Seconds since the epoch. */
+  readonly exp: number | undefined;
+  readonly nbf: number | undefined;
+  readonly iat: number | undefined;
+}
+
+/** Parses a compact JWS (RFC 7515 §7.1), strictly: each token has one spelling and one meaning. */
+export function parseToken(text: string, form: TokenForm = {}): Token | JwtFailure {
+  if (text.length > (form.maxBytes ?? MAX_TOKEN_BYTES)) return 'badForm';
+  const sections = text.split('.');
+  if (sections.length !== 3 || sections.some((section) => section === '')) return 'badForm';
+  const head = decode(sections[0]!);
+  if (head === undefined) return 'headerBase64';
+  const header = parseStrictObject(head);
+  if (!header) return 'headerJson';
+  const headerFailure = checkHeader(header, form);
+  if (headerFailure) return headerFailure;
+  const body = decode(sections[1]!);
+  if (body === undefined) return 'payloadBase64';
+  const payload = parseStrictObject(body);
+  if (!payload) return 'payloadJson';
+  const payloadFailure = checkPayload(payload, form);
+  if (payloadFailure) return payloadFailure;
+  // Cached and shared by every concern.
+  freezeDeep(payload);
+  if (!isCanonical(sections[2]!)) return 'signatureBase64';
+  const aud = payload['aud'] as string | string[] | undefined;
+  return {
+    text,
+    alg: header['alg'] as string,
+    kid: header['kid'] as string | undefined,
+    payload,
+    iss: payload['iss'] as string | undefined,
+    audiences: aud === undefined ? [] : Array.isArray(aud) ? aud : [aud],
+    exp: payload['exp'] as number | undefined,
+    nbf: payload['nbf'] as number | undefined,
+    iat: payload['iat'] as number | undefined,
+  };
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** Text in base64url, empty where the bytes are none (RFC 7519 §7.2); `undefined` for any form but the canonical one. */
+function decode(section: string): string | undefined {
+  if (!isCanonical(section)) return undefined;
+  const bytes = Buffer.from(section, 'base64url');
+  return isUtf8(bytes) ? bytes.toString('utf8') : '';
+}
+
+/** Base64url without padding, and with zeros where its last character has more bits than the bytes need (RFC 4648 §3.5). */
+function isCanonical(section: string): boolean {
+  if (!BASE64URL.test(section)) return false;
+  const last = ALPHABET.indexOf(section.at(-1)!);
+  switch (section.length % 4) {
+    case 0:
+      return true;
+    case 1:
+      return false;
+    case 2:
+      return last % 16 === 0;
+    default:
+      return last % 4 === 0;
+  }
+}
+
+function checkHeader(header: Readonly<Record<string, unknown>>, form: TokenForm): JwtFailure | undefined {
+  const { alg, kid, typ } = header;
+  if (typeof alg !== 'string') return 'headerAlg';
+  if (!Object.hasOwn(ALGORITHMS, alg) || form.algorithms?.includes(alg) === false) return 'algNotSupported';
+  if (kid !== undefined && typeof kid !== 'string') return 'headerKid';
+  if (form.kid === 'required' && !kid) return 'noKey';
+  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) return 'verificationFails';
+  return (form.isType ?? isCredentialType)(typ) ? undefined : 'verificationFails';
+}
+
+function isCredentialType(typ: unknown): boolean {
+  return typeof typ !== 'string' || !OTHER_TYPES.has(typ.toLowerCase().replace(/^application\//, ''));
+}
+
+function checkPayload(payload: Readonly<Record<string, unknown>>, { times }: TokenForm): JwtFailure | undefined {
+  for (const name of ['iss', 'sub', 'jti'] as const) {
+    if (payload[name] !== undefined && typeof payload[name] !== 'string') return `${name}NotString`;
+  }
+  for (const name of ['exp', 'nbf', 'iat'] as const) {
+    const value = payload[name];
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !(times === 'fraction' || Number.isInteger(value))) return `${name}NotInteger`;
+    if (value < 0 || value > 2 ** 63) return `${name}NotPositive`;
+  }
+  const aud = payload['aud'];
+  const isAudience =
+    aud === undefined ||
+    typeof aud === 'string' ||
+    (Array.isArray(aud) && aud.every((each) => typeof each === 'string'));
+  return isAudience ? undefined : 'audNotStrings';
+}

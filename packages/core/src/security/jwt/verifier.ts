@@ -1,0 +1,139 @@
+import type { Counter } from '../../observe/metrics.ts';
+import type { KeySet } from './key-set.ts';
+import type { KeySource } from './key-source.ts';
+import { isSignedWith } from './signature.ts';
+import type { JwtFailure } from './status.ts';
+import type { TokenCache } from './token-cache.ts';
+import { parseToken, type Token, type TokenForm } from './token.ts';
+
+/** Tolerance for times unless the issuer is configured otherwise. */
+export const DEFAULT_CLOCK_SKEW_SECONDS = 60;
+
+/** Requirements for the claims of a token. */
+export interface ClaimRules {
+  /** Empty or unset: any. */
+  readonly issuer?: string;
+  /** The token must be for one of them. Empty or unset: any. */
+  readonly audiences?: readonly string[];
+  /** `withoutScheme` ignores `http://`, `https://` and a slash at the end. Default: `exact`. */
+  readonly audienceMatch?: 'exact' | 'withoutScheme';
+  /** Tolerance for `exp`, `nbf` and `iat`. Default: 60. */
+  readonly clockSkewSeconds?: number;
+  /** `past` rejects a token whose `iat` is in the future. Default: `any`. */
+  readonly issuedAt?: 'any' | 'past';
+}
+
+/** Requirements for a token. */
+export interface TokenRules extends TokenForm, ClaimRules {}
+
+/** Returns what is wrong with the claims, if anything. */
+type CheckClaims = (token: Token, now: number) => JwtFailure | undefined;
+
+/** Prepares the check of claims. `now` is in milliseconds since the epoch. */
+function claimCheck(rules: ClaimRules): CheckClaims {
+  const { issuer = '', clockSkewSeconds: skew = DEFAULT_CLOCK_SKEW_SECONDS, issuedAt = 'any' } = rules;
+  const normal = rules.audienceMatch === 'withoutScheme' ? withoutScheme : (audience: string) => audience;
+  const audiences = (rules.audiences ?? []).map(normal);
+  return (token, now) => {
+    if (issuer !== '' && token.iss !== issuer) return 'unknownIssuer';
+    const seconds = now / 1000;
+    if (token.nbf !== undefined && token.nbf - skew > seconds) return 'notYetValid';
+    if (issuedAt === 'past' && token.iat !== undefined && token.iat - skew > seconds) return 'notYetValid';
+    if (token.exp !== undefined && token.exp + skew < seconds) return 'expired';
+    if (audiences.length === 0) return undefined;
+    return token.audiences.some((each) => audiences.includes(normal(each))) ? undefined : 'audienceNotAllowed';
+  };
+}
+
+/** Checks everything of a token but its signature. */
+export function readToken(text: string, rules: TokenRules, now: number): Token | JwtFailure {
+  return readWith(claimCheck(rules), { text, rules, now });
+}
+
+function readWith(
+  checkClaims: CheckClaims,
+  { text, rules, now }: { readonly text: string; readonly rules: TokenForm; readonly now: number },
+): Token | JwtFailure {
+  const token = parseToken(text, rules);
+  return typeof token === 'string' ? token : (checkClaims(token, now) ?? token);
+}
+
+function withoutScheme(audience: string): string {
+  return audience.replace(/^https?:\/\//, '').replace(/\/$/, '');
+}
+
+/** Verifies the tokens of one issuer: form, issuer, times, audience, then signature. */
+export interface TokenVerifier {
+  /** Returns the verdict on a token if it was verified before and its keys are current. */
+  known(text: string): Token | JwtFailure | undefined;
+  /** Returns the token, or why it is invalid. Never rejects. */
+  verify(text: string): Promise<Token | JwtFailure>;
+}
+
+export interface VerifierParts {
+  readonly rules: TokenRules;
+  readonly keys: KeySource;
+  /** Verified tokens; share it only among verifiers with the same form of tokens and the same keys. */
+  readonly cache: TokenCache;
+  readonly now: () => number;
+  readonly stats?: { readonly hits: Counter; readonly misses: Counter };
+}
+
+/** Creates a {@link TokenVerifier}. A verified token is cached; only its signature counts as verified, claims are checked each time. */
+export function createVerifier({ rules, keys, cache, now, stats }: VerifierParts): TokenVerifier {
+  const checkClaims = claimCheck(rules);
+
+  function known(text: string): Token | JwtFailure | undefined {
+    if (keys.stale) return undefined;
+    const token = cache.get(text, keys.version);
+    if (!token) return undefined;
+    if (stats) stats.hits.value++;
+    keys.refreshAhead();
+    return checkClaims(token, now()) ?? token;
+  }
+
+  return {
+    known,
+    async verify(text) {
+      if (keys.stale) {
+        await keys.get();
+        const verdict = known(text);
+        if (verdict) return verdict;
+      }
+      if (stats) stats.misses.value++;
+      const { version } = keys;
+      const token = readWith(checkClaims, { text, rules, now: now() });
+      if (typeof token === 'string') return token;
+      const failure = await checkSignature(token, keys);
+      if (failure) return failure;
+      // If keys arrived meanwhile, it is unclear which ones verified the token: the entry of the old version is never used.
+      cache.set(text, token, version);
+      return token;
+    },
+  };
+}
+
+async function checkSignature(token: Token, source: KeySource): Promise<JwtFailure | undefined> {
+  const keys = source.fresh() ?? (await source.get());
+  if (typeof keys === 'string') return keys;
+  const failure = await verifyWith(token, keys);
+  if (failure !== 'noKey') return failure;
+  const newer = await source.refetch(keys);
+  return newer ? verifyWith(token, newer) : failure;
+}
+
+async function verifyWith(token: Token, keys: KeySet): Promise<JwtFailure | undefined> {
+  const candidates = keys.find(token.alg, token.kid);
+  if (candidates.length === 0) return 'noKey';
+  if (token.alg === 'EdDSA' && !hasEd25519Length(token.text)) return 'ed25519Length';
+  for (const candidate of candidates) {
+    // Several keys may share a `kid`, or have none.
+    if (await isSignedWith(token, candidate)) return undefined;
+  }
+  return 'verificationFails';
+}
+
+/** 64 bytes (RFC 8032 §5.1.6) are 86 characters. */
+function hasEd25519Length(text: string): boolean {
+  return text.length - text.lastIndexOf('.') - 1 === 86;
+}

@@ -1,0 +1,52 @@
+import { GatewayError, type Facts } from '@edge-gateway/core';
+import { claimHeaders, type Claims } from '@edge-gateway/core/jwt';
+import type { ClaimToHeader, JwtProvider } from '@edge-gateway/core/schema';
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Returns true for a valid header name. */
+export const isHeaderName = (name: string): boolean => HEADER_NAME.test(name);
+
+/** Returns the claims that a provider copies into headers. Throws `ERR_RBAC_PROVIDER` for one without claim or header. */
+export function claimCopiesOf(provider: string, { claimsToHeaders = [] }: JwtProvider): readonly ClaimToHeader[] {
+  for (const { claim = '', header = '' } of claimsToHeaders) {
+    if (claim !== '' && isHeaderName(header)) continue;
+    const message = `provider ${provider}: claimsToHeaders needs a claim and a header name`;
+    throw new GatewayError(message, { code: 'ERR_RBAC_PROVIDER' });
+  }
+  return claimsToHeaders;
+}
+
+/** Returns the header names of copies in lower case with `_` as `-`: the spelling that all others are compared in. */
+export const claimHeadersOf = (copies: readonly ClaimToHeader[]): string[] =>
+  copies.map(({ header = '' }) => header.toLowerCase().replaceAll('_', '-'));
+
+/** Records the headers of verified claims. */
+export function copyClaims(copies: readonly ClaimToHeader[], claims: Claims, facts: Facts): void {
+  const changes = claimHeaders(claims, copies);
+  if (changes.length === 0) return;
+  facts.requestChanges.push(...changes);
+  facts.reroute = true;
+}
+
+/**
+ * Removes claim headers that no token set: those of the client, in any spelling, and those of earlier concerns.
+ * `rawHeaders` count where the facts have none.
+ */
+export function removeOthersCopies(
+  claimHeaders: ReadonlySet<string>,
+  facts: Facts,
+  rawHeaders: readonly string[],
+): void {
+  if (claimHeaders.size === 0) return;
+  const names = new Set<string>();
+  const note = (name: string): void => {
+    if (claimHeaders.has(name) || (name.includes('_') && claimHeaders.has(name.replaceAll('_', '-')))) names.add(name);
+  };
+  const flat = facts.headers ?? rawHeaders;
+  for (let i = 0; i < flat.length; i += 2) note(flat[i]!.toLowerCase());
+  for (const { name } of facts.requestChanges) note(name);
+  for (const name of names) facts.requestChanges.push({ op: 'remove', name });
+  // The route may have been chosen by a removed header.
+  if (names.size > 0) facts.reroute = true;
+}

@@ -1,0 +1,87 @@
+import type { Facts } from '@edge-gateway/core';
+import type { JwtFailure, Token } from '@edge-gateway/core/jwt';
+import type { JwtProviders } from '@edge-gateway/core/schema';
+import { removeOthersCopies } from './claim-headers.ts';
+import type { Provider } from './provider.ts';
+import type { FoundTokens } from './token-source.ts';
+
+/** What one provider says of the tokens that a request carries for it. */
+export interface Verdict {
+  readonly provider: Provider;
+  readonly found: FoundTokens;
+  readonly outcome: Pick<Token, 'payload'> | JwtFailure;
+}
+
+/** The verdict that counts. `failure` is set if no provider accepted a token, also where the policy lets the request pass. */
+export type JwtDecision =
+  | { readonly passes: true; readonly accepted: Verdict; readonly failure?: undefined }
+  | { readonly passes: boolean; readonly failure: JwtFailure };
+
+/** What a block says about all of its providers. */
+export interface JwtRules {
+  /** What happens to requests without a valid token. */
+  readonly policy: NonNullable<JwtProviders['validationPolicy']>;
+  /** The headers that only tokens may set. */
+  readonly claimHeaders: ReadonlySet<string>;
+}
+
+/** Prepares the rules of a block for {@link decideJwt}. */
+export function jwtRulesOf(block: JwtProviders, providers: readonly Provider[]): JwtRules {
+  return {
+    policy: block.allowMissingOrFailedJwt ? 'ALLOW_MISSING_OR_FAILED' : (block.validationPolicy ?? 'REQUIRE_VALID'),
+    claimHeaders: new Set(providers.flatMap(({ claimHeaders }) => claimHeaders)),
+  };
+}
+
+/**
+ * Decides by the verdicts of all providers, and records on the facts what follows: no claim header but those of an
+ * accepted token, its claims, and its removal. `rawHeaders` count where the facts have none.
+ */
+export function decideJwt(
+  verdicts: readonly Verdict[],
+  { policy, claimHeaders }: JwtRules,
+  facts: Facts,
+  rawHeaders: readonly string[],
+): JwtDecision {
+  removeOthersCopies(claimHeaders, facts, rawHeaders);
+  const accepted = verdicts.find(({ outcome }) => typeof outcome !== 'string');
+  if (accepted) {
+    const { provider, found, outcome } = accepted;
+    provider.accept((outcome as Pick<Token, 'payload'>).payload, found, facts);
+    return { passes: true, accepted };
+  }
+  const failure = worstOf(verdicts.map(({ outcome }) => outcome as JwtFailure));
+  const passes = policy === 'ALLOW_MISSING_OR_FAILED' || (policy === 'ALLOW_MISSING' && failure === 'missing');
+  return { passes, failure };
+}
+
+/**
+ * Returns the verdict on all tokens of a provider: the first failure, otherwise the first token. `undefined` as soon as
+ * `verdictOf` returns it.
+ */
+export function judgeAll<T>(
+  tokens: readonly string[],
+  verdictOf: (text: string) => T | JwtFailure | undefined,
+): T | JwtFailure | undefined {
+  let first: T | undefined;
+  for (const text of tokens) {
+    const verdict = verdictOf(text);
+    if (verdict === undefined || typeof verdict === 'string') return verdict;
+    first ??= verdict;
+  }
+  return first ?? 'missing';
+}
+
+/** Returns the status of a rejection: 403 for an audience that is not allowed, otherwise 401. */
+export function httpStatusOf(failure: JwtFailure): 401 | 403 {
+  return failure === 'audienceNotAllowed' ? 403 : 401;
+}
+
+/** Returns the failure that the client is told: that of the provider that the token was meant for, if any. */
+function worstOf(failures: readonly JwtFailure[]): JwtFailure {
+  return (
+    failures.find((failure) => failure !== 'missing' && failure !== 'unknownIssuer') ??
+    failures.find((failure) => failure !== 'missing') ??
+    'missing'
+  );
+}

@@ -1,0 +1,55 @@
+import { GatewayError, isTrustedUrl, type Context } from '@edge-gateway/core';
+import { FETCH_TIMEOUT_MS } from '@edge-gateway/core/jwt';
+import type { JwtProvider } from '@edge-gateway/core/schema';
+
+/** A larger key set is rejected. */
+export const MAX_KEY_SET_BYTES = 524_288;
+
+type RemoteJwks = NonNullable<NonNullable<JwtProvider['jwks']>['remote']>;
+
+/**
+ * Fetches the key set of a provider: through the upstream that it names if the context reaches upstreams, otherwise directly
+ * from its URL, which then must be HTTPS or loopback. Throws `ERR_RBAC_PROVIDER` for an invalid URL.
+ */
+export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Context): () => Promise<string> {
+  const url = URL.parse(remote.url ?? '');
+  if (!url) {
+    throw new GatewayError(`provider ${provider}: jwks.remote.url is not a whole URL`, { code: 'ERR_RBAC_PROVIDER' });
+  }
+  const { name, namespace } = remote.upstreamRef ?? {};
+  const call = context.callUpstream;
+  if (name !== undefined && namespace !== undefined && call) {
+    const request = {
+      method: 'GET',
+      path: `${url.pathname}${url.search}`,
+      headers: ['host', url.host, 'accept', 'application/json'],
+      timeoutMs: FETCH_TIMEOUT_MS,
+      maxBodyBytes: MAX_KEY_SET_BYTES,
+    };
+    return async () => {
+      const answer = await call({ name, namespace }, request);
+      if (answer.status !== 200) throw unreachable(`the key set's server answered ${answer.status}`);
+      return answer.body.toString('utf8');
+    };
+  }
+  return () => fetchDirectly(url);
+}
+
+async function fetchDirectly(url: URL): Promise<string> {
+  if (!isTrustedUrl(url.href))
+    throw unreachable('a key set must come over HTTPS, from this machine, or from an upstream');
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  if (response.status !== 200) throw unreachable(`the key set's server answered ${response.status}`);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_KEY_SET_BYTES) throw unreachable('the key set is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function unreachable(message: string): GatewayError {
+  return new GatewayError(message, { code: 'ERR_RBAC_KEYS_UNREACHABLE', status: 401 });
+}

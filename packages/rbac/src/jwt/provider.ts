@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError, parseDuration, type Context, type Facts } from '@edge-gateway/core';
+import {
+  createTokenCache,
+  createVerifier,
+  JWT_STATUS,
+  localKeys,
+  parseKeys,
+  remoteKeys,
+  type Claims,
+  type KeySource,
+  type TokenRules,
+  type TokenVerifier,
+} from '@edge-gateway/core/jwt';
+import type { JwtProvider } from '@edge-gateway/core/schema';
+import { claimCopiesOf, claimHeadersOf, copyClaims } from './claim-headers.ts';
+import { jwtCounter } from './counter.ts';
+import { fetchKeysOf } from './fetch-keys.ts';
+import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
+
+const DEFAULT_CACHE_MS = 300_000;
+
+/** A compiled provider: where its tokens are, and what it does with a valid one. */
+export interface Provider {
+  readonly name: string;
+  readonly source: TokenSource;
+  /** Claim headers, lower case with `_` as `-`; those of the client are always removed. */
+  readonly claimHeaders: readonly string[];
+  find(req: Pick<IncomingMessage, 'rawHeaders'>, facts: Facts): FoundTokens;
+  /** Records claims, claim headers and the removal of the tokens that were found. */
+  accept(claims: Claims, found: FoundTokens, facts: Facts): void;
+  /** Key under which a failure is put into the metadata; empty: nowhere. */
+  readonly failureKey: string;
+}
+
+/** Compiles what a provider does apart from verifying. Throws `ERR_RBAC_PROVIDER` for an invalid `claimsToHeaders`. */
+export function createProvider(name: string, spec: JwtProvider): Provider {
+  const source = tokenSourceOf(spec);
+  const copies = claimCopiesOf(name, spec);
+  return {
+    name,
+    source,
+    claimHeaders: claimHeadersOf(copies),
+    failureKey: spec.attachFailedStatusToMetadata ?? '',
+    find: ({ rawHeaders }, facts) => findTokens(source, { facts, rawHeaders }),
+    accept(claims, found, facts) {
+      facts.claims.set(name, claims);
+      copyClaims(copies, claims, facts);
+      if (!spec.keepToken) removeTokens(found, source, facts);
+    },
+  };
+}
+
+/** Returns the rules of a provider for its tokens. Audiences are compared without scheme and final slash, as Envoy does. */
+export function tokenRulesOf({ issuer = '', audiences = [], clockSkewSeconds }: JwtProvider): TokenRules {
+  return {
+    issuer,
+    audiences,
+    audienceMatch: 'withoutScheme',
+    ...(clockSkewSeconds !== undefined && { clockSkewSeconds }),
+  };
+}
+
+/** Creates the verifier of a provider. Key sets and verified tokens live in the context, so that they survive reloads. */
+export function verifierOf(name: string, spec: JwtProvider, context: Context): TokenVerifier {
+  return createVerifier({
+    rules: tokenRulesOf(spec),
+    keys: keySourceOf(name, spec, context),
+    cache: context.state(`rbac.tokens:${JSON.stringify(spec.jwks)}`, () => createTokenCache()),
+    now: context.now,
+    stats: { hits: jwtCounter(context, 'jwt_cache_hit'), misses: jwtCounter(context, 'jwt_cache_miss') },
+  });
+}
+
+function keySourceOf(name: string, { jwks }: JwtProvider, context: Context): KeySource {
+  return context.state(`rbac.keys:${JSON.stringify(jwks)}`, () => {
+    if (!jwks?.remote) return writtenKeys(name, jwks?.local?.key ?? '');
+    const { cacheDuration, asyncFetch } = jwks.remote;
+    const keys = remoteKeys({
+      fetchText: fetchKeysOf(name, jwks.remote, context),
+      cacheMs: cacheDuration === undefined ? DEFAULT_CACHE_MS : parseDuration(cacheDuration),
+      now: context.now,
+      log: context.log.get('jwt'),
+      from: { provider: name, server: URL.parse(jwks.remote.url ?? '')?.host ?? '' },
+      stats: { success: jwtCounter(context, 'jwks_fetch_success'), failed: jwtCounter(context, 'jwks_fetch_failed') },
+    });
+    if (asyncFetch) {
+      const ready = keys.get().then((found) => typeof found !== 'string');
+      if (!asyncFetch.fastListener) context.holdListeners?.(`key set of JWT provider ${name}`, ready);
+    }
+    return keys;
+  });
+}
+
+/** Throws `ERR_RBAC_KEYS` with what is wrong with the keys. */
+function writtenKeys(provider: string, text: string): KeySource {
+  const keys = parseKeys(text);
+  if (typeof keys !== 'string') return localKeys(keys);
+  const message = `provider ${provider}: the local keys cannot be used: ${JWT_STATUS[keys].text}`;
+  throw new GatewayError(message, { code: 'ERR_RBAC_KEYS' });
+}

@@ -1,0 +1,23 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { applyHeaderChanges, factsOf } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { removeOthersCopies } from '../../src/jwt/claim-headers.ts';
+
+describe('claim headers', () => {
+  it('are removed in every spelling, also where an earlier concern put them there', () => {
+    const rawHeaders = ['X_Email', 'forged', 'x-other', 'kept'];
+    const req = Object.assign(new IncomingMessage(new Socket()), { url: '/', rawHeaders });
+    const facts = factsOf(req);
+    facts.requestChanges.push({ op: 'set', name: 'x-email', value: 'earlier' });
+    removeOthersCopies(new Set(['x-email']), facts, rawHeaders);
+    expect(applyHeaderChanges(rawHeaders, facts.requestChanges)).to.deep.equal(['x-other', 'kept']);
+    expect(facts.reroute).to.equal(true);
+  });
+
+  it('leave the route alone where there were none', () => {
+    const facts = factsOf(Object.assign(new IncomingMessage(new Socket()), { url: '/' }));
+    removeOthersCopies(new Set(['x-email']), facts, ['x-other', 'kept']);
+    expect([facts.requestChanges, facts.reroute]).to.deep.equal([[], false]);
+  });
+});

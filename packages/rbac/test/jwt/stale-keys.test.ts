@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import type { UpstreamAnswer } from '@edge-gateway/core';
+import { jwt } from '../../src/index.ts';
+import { createIssuer, ISSUER, NOW, serve, testContext, type Answer, type Issuer } from '../issuer.ts';
+
+const MINUTE = 60_000;
+
+describe('a token that is known, after a long pause', () => {
+  let issuer: Issuer;
+  let other: Issuer;
+  let now: number;
+  let fetches: number;
+  let keys: () => Promise<string>;
+  let server: Awaited<ReturnType<typeof serve>>;
+  let token: string;
+
+  before(async () => {
+    issuer = await createIssuer();
+    other = await createIssuer('RS256', 'other');
+    token = await issuer.sign({ exp: NOW / 1000 + 7200 });
+  });
+
+  beforeEach(async () => {
+    now = NOW;
+    fetches = 0;
+    keys = async () => issuer.keySet;
+    const callUpstream = async (): Promise<UpstreamAnswer> => {
+      fetches++;
+      return { status: 200, headers: {}, body: Buffer.from(await keys()) };
+    };
+    const remote = { url: 'http://keys.test/jwks', upstreamRef: { name: 'idp', namespace: 'gw-system' } };
+    const context = testContext({ callUpstream, now: () => now });
+    server = await serve(jwt({ providers: { main: { issuer: ISSUER, jwks: { remote } } } }, context));
+  });
+
+  afterEach(() => server.close());
+
+  const ask = (): Promise<Answer> => server.ask('/', { authorization: `Bearer ${token}` });
+
+  it('is refused when its key was withdrawn meanwhile: the keys are asked for first', async () => {
+    expect([(await ask()).status, (await ask()).status, fetches]).to.deep.equal([200, 200, 1]);
+    keys = async () => other.keySet;
+    now += 30 * MINUTE;
+    expect((await ask()).status).to.equal(401);
+    // Once because they were old, and once because it names a key that the new ones do not have.
+    expect(fetches).to.equal(3);
+  });
+
+  it('is served with the same keys, which are asked for once for all', async () => {
+    await ask();
+    now += 30 * MINUTE;
+    const answers = await Promise.all(Array.from({ length: 20 }, ask));
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    expect(fetches).to.equal(2);
+  });
+
+  it('is served while the keys cannot be had, and nobody waits for them but those of the first try', async () => {
+    await ask();
+    now += 30 * MINUTE;
+    keys = () => Promise.reject(new Error('down'));
+    expect((await ask()).status).to.equal(200);
+    expect(fetches).to.equal(2);
+    keys = () => new Promise(() => {});
+    now += MINUTE;
+    expect((await ask()).status).to.equal(200);
+    expect((await ask()).status).to.equal(200);
+    expect(fetches).to.equal(3);
+  });
+});

@@ -1,0 +1,39 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { applyHeaderChanges, factsOf } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { findTokens, removeTokens, tokenSourceOf } from '../../src/jwt/token-source.ts';
+
+function requestWith(url: string, rawHeaders: string[]): IncomingMessage {
+  return Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url, rawHeaders });
+}
+
+describe('where tokens are', () => {
+  const source = tokenSourceOf({
+    tokenSource: { headers: [{ header: 'X-One', prefix: 'T ' }, { header: 'x-two' }], queryParams: ['t', 'u'] },
+  });
+
+  it('finds all of them and removes each, wherever it was', () => {
+    const req = requestWith('/a?t=q1&keep=1&u=q2&%74=q3', [
+      'X-One',
+      'T h1',
+      'x-two',
+      'h2',
+      'X-Two',
+      'h3',
+      'x-other',
+      'o',
+    ]);
+    const facts = factsOf(req);
+    const found = findTokens(source, { facts, rawHeaders: req.rawHeaders });
+    expect(found.tokens).to.have.members(['h1', 'h2', 'h3', 'q1', 'q2', 'q3']);
+    removeTokens(found, source, facts);
+    expect(applyHeaderChanges(req.rawHeaders, facts.requestChanges)).to.deep.equal(['x-other', 'o']);
+    expect(facts.path).to.equal('/a?keep=1');
+  });
+
+  it('finds none where the prefix is missing, or nothing is behind it', () => {
+    const req = requestWith('/', ['x-one', 'h1', 'x-one', 'T ', 'x-one', 't h2']);
+    expect(findTokens(source, { facts: factsOf(req), rawHeaders: req.rawHeaders }).tokens).to.deep.equal([]);
+  });
+});
