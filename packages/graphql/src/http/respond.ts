@@ -16,9 +16,9 @@ import type { Limits } from '../api/limits.ts';
 import { isRequestType, varyByAccept, wantedType, type Wanted } from './negotiation.ts';
 import { readText } from './read-text.ts';
 import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
-import { createDeparture, type Departure } from '../subscriptions/drain.ts';
+import { createDrain, type Drain } from '../subscriptions/drain.ts';
 import { sendEvents, startEvents, wantsEvents } from '../subscriptions/send-events.ts';
-import { createPlaces, type Places } from '../subscriptions/slots.ts';
+import { createSlots, type Slots } from '../subscriptions/slots.ts';
 import { createSocketServer } from '../subscriptions/socket-server.ts';
 
 /** How a client that wants neither media type is told so. */
@@ -34,9 +34,9 @@ export interface ResponderParts {
 
 /** Makes what ends the requests of one API: HTTP in, HTTP out. */
 export function createResponder({ answerer, limits, allowedOrigins = [] }: ResponderParts): Responder {
-  const places = createPlaces(limits.maxConnections);
-  const departure = createDeparture();
-  const sockets = createSocketServer({ answerer, limits, allowedOrigins, places, departure });
+  const slots = createSlots(limits.maxConnections);
+  const drain = createDrain();
+  const sockets = createSocketServer({ answerer, limits, allowedOrigins, slots, drain });
   const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
     const { req, res } = exchange;
     const over = new AbortController();
@@ -46,7 +46,7 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
       // Aborting costs more than the rest of this, and after the answer there is nothing to abort.
       if (!res.writableFinished) over.abort();
     });
-    const means = { answerer, limits, places, departure, signal: over.signal, unlimited: () => clearTimeout(timer) };
+    const means = { answerer, limits, slots, drain, signal: over.signal, unlimited: () => clearTimeout(timer) };
     respond(exchange, means).catch((error: unknown) => {
       if (res.headersSent) res.destroy();
       // A request that was read to its end is destroyed, too; only one that was not has lost its client.
@@ -54,7 +54,7 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
     });
   };
   responder.upgrade = sockets.upgrade;
-  responder.drain = departure.begin;
+  responder.drain = drain.begin;
   responder.close = sockets.close;
   return responder;
 }
@@ -62,8 +62,8 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
 interface Means {
   readonly answerer: Answerer;
   readonly limits: Limits;
-  readonly places: Places;
-  readonly departure: Departure;
+  readonly slots: Slots;
+  readonly drain: Drain;
   readonly signal: AbortSignal;
   /** Lifts the time limit of single answers. */
   unlimited(): void;
@@ -107,16 +107,16 @@ async function announce(exchange: ActionExchange, answerer: Answerer, asked: Ask
 
 /** Sends results as they come. */
 async function stream(exchange: ActionExchange, means: Means, asked: Asked): Promise<Refusal | undefined> {
-  const { answerer, limits, places, departure } = means;
-  if (!places.take()) return refusal('ERR_GRAPHQL_CONNECTIONS');
+  const { answerer, limits, slots, drain } = means;
+  if (!slots.acquire()) return refusal('ERR_GRAPHQL_CONNECTIONS');
   try {
     const results = await answerer.subscribe(asked);
     if (isRefusal(results)) return results;
     means.unlimited();
-    await sendEvents(exchange, results, { maxMs: limits.maxConnectionMs, departure });
+    await sendEvents(exchange, results, { maxMs: limits.maxConnectionMs, drain });
     return undefined;
   } finally {
-    places.leave();
+    slots.release();
   }
 }
 

@@ -5,44 +5,58 @@ import {
   visit,
   type ArgumentNode,
   type FieldNode,
+  type GraphQLField,
   type OperationDefinitionNode,
   type SelectionNode,
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Operation, OperationRequest } from '../api/executable-api.ts';
-import type { Asked } from './batch.ts';
 
-/** What one subschema is asked in one operation, but for the values of its keys. */
+/** Key values, and the place of their object in the client's document. */
+interface KeyArgs {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly place: string;
+}
+
+/** A root field that a subschema is asked for. */
+export interface AskedField {
+  readonly field: GraphQLField<unknown, unknown>;
+  /** Arguments as the client wrote them, or values. */
+  readonly args: { readonly nodes: readonly ArgumentNode[] } | KeyArgs;
+  readonly selections: readonly SelectionNode[];
+}
+
+/** An operation for one subschema, without the values of its keys. */
 export interface BatchPlan {
   readonly operation: Operation;
-  /** Names of the variables of the client that are in it. */
+  /** Names of the variables of the client that it uses. */
   readonly variables: readonly string[];
-  /** Of the names of its other variables. */
+  /** Prefix of the names of its other variables. */
   readonly prefix: string;
 }
 
-/** A root field, with the selections of all that ask for it. */
+/** A root field, with all selections that are asked of it. */
 export interface Entry {
-  readonly asked: Asked;
+  readonly asked: AskedField;
   readonly selections: ReadonlySet<SelectionNode>;
 }
 
-/** Which operation a plan is for. */
+/** What a plan is made for. */
 export interface PlanFor {
   readonly operation: 'query' | 'mutation';
-  /** That of the client. */
+  /** Definition of the client's operation. */
   readonly definition: OperationDefinitionNode;
-  /** Of the names of variables for keys: the client cannot have written one. */
+  /** Prefix of the names of variables for keys; the client's document does not contain it. */
   readonly prefix: string;
-  /** Whether later requests ask with the same nodes. */
+  /** True if later requests use the same nodes. */
   readonly lasting: boolean;
 }
 
-/** Operations and plans that are remembered for one API. */
+/** Maximum number of operations and plans that are kept for one API. */
 const MAX_KNOWN = 1000;
 
-/** The plans of one joined API, each made once for as long as it is remembered. */
+/** The plans of one joined API. Each is made once and kept in an LRU cache. */
 export class BatchPlans {
   readonly #operations = new LRUCache<string, Operation>({ max: MAX_KNOWN });
   readonly #plans = new LRUCache<string, BatchPlan>({ max: MAX_KNOWN });
@@ -71,7 +85,7 @@ export class BatchPlans {
     return { operation: this.#operation(made), variables: kept.map((each) => each.variable.name.value), prefix };
   }
 
-  /** The same text gives the same object, so that the subschema plans it once. */
+  /** Returns the same object for the same text, so that the subschema plans it once. */
   #operation(definition: OperationDefinitionNode): Operation {
     const text = print(definition);
     let found = this.#operations.get(text);
@@ -82,7 +96,7 @@ export class BatchPlans {
     return found;
   }
 
-  /** All that a plan depends on, by the identity of its nodes: much shorter than its text. */
+  /** Returns everything that a plan depends on, by the identity of its nodes: much shorter than its text. */
   #shape({ operation, definition }: PlanFor, entries: readonly Entry[]): string {
     let shape = `${operation} ${this.#number(definition)}`;
     for (const { asked, selections } of entries) {
@@ -100,7 +114,7 @@ export class BatchPlans {
   }
 }
 
-/** The values of the variables of a plan: those of the client that it uses, and the keys. */
+/** Returns the values of the variables of a plan: those of the client that it uses, and the keys. */
 export function variablesOf(
   { variables, prefix }: BatchPlan,
   entries: readonly Entry[],
@@ -132,8 +146,12 @@ function rootField({ asked, selections }: Entry, index: number, keys: KeyVariabl
   };
 }
 
-/** Key values travel as variables, so that the text stays the same. */
-function argumentsOf({ field, args }: Asked, index: number, { prefix, own }: KeyVariables): readonly ArgumentNode[] {
+/** Key values are sent as variables, so that the text stays the same. */
+function argumentsOf(
+  { field, args }: AskedField,
+  index: number,
+  { prefix, own }: KeyVariables,
+): readonly ArgumentNode[] {
   if ('nodes' in args) return args.nodes;
   return Object.keys(args.values).map((argument) => {
     const variable = { kind: Kind.VARIABLE, name: name(`${prefix}${index}_${argument}`) } as const;

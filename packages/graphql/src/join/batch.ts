@@ -1,34 +1,20 @@
-import type { ArgumentNode, GraphQLField, SelectionNode } from 'graphql';
+import type { SelectionNode } from 'graphql';
 import type { ApiResult, OperationRequest, ResultError } from '../api/executable-api.ts';
-import { variablesOf, type BatchPlans } from './batch-plan.ts';
+import { variablesOf, type AskedField, type BatchPlans } from './batch-plan.ts';
 import { withErrors } from './result.ts';
 import type { Subschema } from './subschema.ts';
 
-/** Key values, and the place of the client's document where the object is that they are for. */
-interface KeyArgs {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly place: string;
-}
-
-/** A root field that is asked for. */
-export interface Asked {
-  readonly field: GraphQLField<unknown, unknown>;
-  /** Arguments as the client wrote them, or values. */
-  readonly args: { readonly nodes: readonly ArgumentNode[] } | KeyArgs;
-  readonly selections: readonly SelectionNode[];
-}
-
-/** Asks one subschema: what is asked for in one turn goes into one operation, equal keys once. */
+/** Asks one subschema: the fields of one turn of the event loop go into one operation, equal keys once. */
 export interface Batch {
-  /** The value of the root field; errors stand in it where their value would be. Never rejects for what a backend does. */
-  ask(asked: Asked): Promise<unknown>;
+  /** Returns the value of the root field, with errors in place of the values that failed. Never rejects for failures of a backend. */
+  ask(asked: AskedField): Promise<unknown>;
 }
 
 /** Root fields in one operation. */
 const MAX_FIELDS = 50;
 
 interface Entry {
-  readonly asked: Asked;
+  readonly asked: AskedField;
   readonly selections: Set<SelectionNode>;
   readonly resolves: ((value: unknown) => void)[];
 }
@@ -38,17 +24,17 @@ export interface BatchContext {
   readonly request: OperationRequest;
   readonly operation: 'query' | 'mutation';
   readonly plans: BatchPlans;
-  /** Of the names of variables for keys. */
+  /** Prefix of the names of variables for keys. */
   readonly keyPrefix: string;
-  /** Whether later requests ask with the same nodes. */
+  /** True if later requests use the same nodes. */
   readonly lasting: boolean;
-  /** Told each result of the subschema. */
+  /** Receives each result of the subschema. */
   onResult(result: ApiResult): void;
-  /** Told each error of the subschema that took no value. */
+  /** Receives each error of the subschema that no value is missing for. */
   onElsewhere(error: ResultError): void;
 }
 
-/** Makes the batch of one subschema for one operation of a client. */
+/** Creates the batch of one subschema for one operation of a client. */
 export function createBatch(context: BatchContext): Batch {
   let waiting = new Map<string, Entry>();
 
@@ -72,21 +58,21 @@ export function createBatch(context: BatchContext): Batch {
 }
 
 /**
- * Fields asked by key are joined when key and place are the same: in another place, what is selected here may have no value, and
- * take the whole object with it. Those of the client stand alone.
+ * Returns the same text for fields that are asked once: those with the same key and place. In another place a selection without a
+ * value may make the whole object null. Root fields of the client are never joined.
  */
-function keyOf({ field, args }: Asked, position: number): string {
+function keyOf({ field, args }: AskedField, position: number): string {
   return 'values' in args ? `${field.name} ${args.place} ${JSON.stringify(args.values)}` : `#${position}`;
 }
 
 /**
- * Objects that have no value only because another one, which must have one, had none: each is asked for alone. None where nothing
- * says whose fault it was, as of a server that is away.
+ * Returns the objects that are missing only because a non-null field of another object failed: each is asked for again on its own. Returns
+ * none if no error names an object, e.g. if the server is unavailable.
  */
-function spoilt(entries: readonly Entry[], { data, errors = [] }: ApiResult): readonly Entry[] {
+function collateral(entries: readonly Entry[], { data, errors = [] }: ApiResult): readonly Entry[] {
   if (data !== null || !entries.every(({ asked }) => 'values' in asked.args)) return [];
-  const guilty = new Set(errors.map(({ path }) => path?.[0]));
-  const others = entries.filter((_entry, index) => !guilty.has(`_${index}`));
+  const failedAliases = new Set(errors.map(({ path }) => path?.[0]));
+  const others = entries.filter((_entry, index) => !failedAliases.has(`_${index}`));
   return others.length < entries.length ? others : [];
 }
 
@@ -96,8 +82,8 @@ async function send(entries: readonly Entry[], context: BatchContext): Promise<v
     const result = await run(entries, context);
     context.onResult(result);
     valueOf = withErrors(result, context.onElsewhere);
-    const alone = spoilt(entries, result);
-    await Promise.all(alone.map((entry) => send([entry], context)));
+    const retried = collateral(entries, result);
+    await Promise.all(retried.map((entry) => send([entry], context)));
   } catch (error) {
     context.onResult({});
     valueOf = () => error;

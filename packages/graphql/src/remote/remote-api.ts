@@ -10,11 +10,11 @@ import { followSchema, type ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
 import { createForward } from './forward-operation.ts';
 import { compileRemoteHead, type RemoteHead } from './remote-request.ts';
-import { createPlaces } from '../subscriptions/slots.ts';
+import { createSlots } from '../subscriptions/slots.ts';
 import { createResultFilter } from './shown-result.ts';
 import { createSchemaQuestions } from './schema-questions.ts';
 import { createRemoteSubscriptions } from './remote-subscription.ts';
-import { waysOf } from './transports.ts';
+import { transportsOf } from './transports.ts';
 
 export type RemoteExecutor = NonNullable<
   NonNullable<NonNullable<GraphQLApiSpec['executableSchema']>['executor']>['remote']
@@ -106,9 +106,9 @@ function subscribeAt(
   targetOf: (request: OperationRequest) => RemoteHead,
 ): NonNullable<ExecutableApi['subscribe']> {
   const subscribe = createRemoteSubscriptions({
-    ways: waysOf({ callUpstream, upstream, limits, targetOf }),
+    transports: transportsOf({ callUpstream, upstream, limits, targetOf }),
     maxBytes: limits.maxResponseBytes,
-    places: createPlaces(limits.maxRunningSubscriptions),
+    slots: createSlots(limits.maxRunningSubscriptions),
     now,
     shown,
     failed: (error, { facts }) => {

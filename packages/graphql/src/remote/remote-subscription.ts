@@ -1,56 +1,56 @@
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 import { refusal } from '../api/refusal.ts';
-import type { Places } from '../subscriptions/slots.ts';
+import type { Slots } from '../subscriptions/slots.ts';
 import { createResultQueue } from '../subscriptions/result-queue.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 
-type Way = keyof Ways;
+type Transport = keyof Transports;
 
-export interface Ways {
+export interface Transports {
   readonly events: SubscribeAt;
-  /** Missing where no connection can be made. */
+  /** Missing if no connections can be opened. */
   readonly webSocket?: SubscribeAt;
 }
 
 export interface RemoteSubscriptions {
-  readonly ways: Ways;
+  readonly transports: Transports;
   readonly maxBytes: number;
   /** For subscriptions at the same time. */
-  readonly places: Places;
+  readonly slots: Slots;
   readonly now: () => number;
   /** Returns the part of a server's result for clients. */
   readonly shown: (result: ApiResult) => ApiResult;
-  /** The result that clients get for a failure. */
+  /** Returns the result that clients get for a failure. */
   readonly failed: (error: unknown, request: OperationRequest) => ApiResult;
 }
 
-/** How long it is remembered by which way a server takes subscriptions, in milliseconds. */
+/** How long the transport that a server accepted is remembered, in milliseconds. */
 const REMEMBERED_MS = 5 * 60_000;
 
 /**
- * Makes what subscribes at one server: by server-sent events, and where it does not take that over WebSocket. The way that it took
- * last is tried first for some time.
+ * Creates the subscriptions at one server: by server-sent events, or over WebSocket if the server does not accept those. The transport that it
+ * accepted last is tried first for some time.
  */
-export function createRemoteSubscriptions({ ways, maxBytes, places, now, shown, failed }: RemoteSubscriptions) {
-  let known: Way = 'events';
+export function createRemoteSubscriptions({ transports, maxBytes, slots, now, shown, failed }: RemoteSubscriptions) {
+  let known: Transport = 'events';
   let until = 0;
 
-  function accept(way: Way): void {
-    known = way;
+  function accept(transport: Transport): void {
+    known = transport;
     until = now() + REMEMBERED_MS;
   }
 
-  /** The ways to try, in order. A server that is known to send events says by other answers what it thinks of the operation. */
-  function order(): readonly Way[] {
-    if (!ways.webSocket || (now() < until && known === 'events')) return ['events'];
+  /** Returns the transports to try, in order. Any other response of a server that is known to send events is about the operation. */
+  function order(): readonly Transport[] {
+    if (!transports.webSocket || (now() < until && known === 'events')) return ['events'];
     return now() < until ? ['webSocket', 'events'] : ['events', 'webSocket'];
   }
 
   async function run(stream: Omit<Stream, 'accepted'>): Promise<void> {
     const refusals: NotTaken[] = [];
-    for (const way of order()) {
+    for (const transport of order()) {
       try {
-        return await ways[way]!({ ...stream, accepted: () => accept(way) });
+        return await transports[transport]!({ ...stream, accepted: () => accept(transport) });
       } catch (error) {
         if (!(error instanceof NotTaken)) throw error;
         refusals.push(error);
@@ -63,7 +63,7 @@ export function createRemoteSubscriptions({ ways, maxBytes, places, now, shown, 
   }
 
   return (request: OperationRequest): AsyncIterable<ApiResult> | ApiResult => {
-    if (!places.take()) return { errors: refusal('ERR_GRAPHQL_CONNECTIONS').errors };
+    if (!slots.acquire()) return { errors: refusal('ERR_GRAPHQL_CONNECTIONS').errors };
     const over = new AbortController();
     const signal = AbortSignal.any([request.signal, over.signal]);
     const tooSlow = { errors: refusal('ERR_GRAPHQL_SLOW_CLIENT').errors };
@@ -73,7 +73,7 @@ export function createRemoteSubscriptions({ ways, maxBytes, places, now, shown, 
         if (!signal.aborted) queue.push(failed(error, request), 0);
       })
       .finally(() => {
-        places.leave();
+        slots.release();
         queue.end();
       });
     return queue.results;

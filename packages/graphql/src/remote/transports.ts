@@ -3,10 +3,10 @@ import type { OperationRequest } from '../api/executable-api.ts';
 import type { Limits } from '../api/limits.ts';
 import { subscribeByEvents } from './event-stream.ts';
 import { bodyOf, payloadOf, type RemoteHead } from './remote-request.ts';
-import type { Ways } from './remote-subscription.ts';
+import type { Transports } from './remote-subscription.ts';
 import { subscribeBySocket } from './socket-stream.ts';
 
-export interface WaysParts {
+export interface TransportsParts {
   readonly callUpstream: CallUpstream;
   readonly upstream: ResourceRef;
   readonly limits: Limits;
@@ -15,8 +15,8 @@ export interface WaysParts {
 
 const HEADERS = ['content-type', 'application/json', 'accept', 'text/event-stream, application/json;q=0.9'];
 
-/** The ways to subscribe at an upstream, through its connections, load balancing and TLS. */
-export function waysOf({ callUpstream, upstream, limits, targetOf }: WaysParts): Ways {
+/** The transports to subscribe at an upstream, through its connections, load balancing and TLS. */
+export function transportsOf({ callUpstream, upstream, limits, targetOf }: TransportsParts): Transports {
   const { connect } = callUpstream;
   const events = subscribeByEvents({
     upstream: upstream.name,

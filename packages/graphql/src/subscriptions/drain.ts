@@ -1,12 +1,12 @@
-/** The end of what stays open for long, because the process ends soon. */
-export interface Departure {
-  /** Has `leave` called when it begins, at once where it has; gives what forgets it. */
+/** The end of long-lived connections, because the process ends soon. */
+export interface Drain {
+  /** Calls `leave` when the drain begins, at once if it has begun. Returns a function that removes `leave`. */
   onBegin(leave: () => void): () => void;
   begin(): void;
 }
 
-/** Makes one that has not begun. */
-export function createDeparture(): Departure {
+/** Creates a drain that has not begun. */
+export function createDrain(): Drain {
   const waiting = new Set<() => void>();
   let begun = false;
   return {

@@ -4,7 +4,7 @@ import type { ApiResult } from '../api/executable-api.ts';
 import { varyByAccept } from '../http/negotiation.ts';
 import { serialize } from '../http/serialize.ts';
 import { refusal } from '../api/refusal.ts';
-import type { Departure } from './drain.ts';
+import type { Drain } from './drain.ts';
 import { timerOf } from './timer.ts';
 
 /** True when a client asks for results as they come. */
@@ -20,17 +20,17 @@ const STUCK_MS = 60_000;
 /** When a stream ends that has no end of its own. */
 export interface EventEnds {
   readonly maxMs: number;
-  readonly departure: Departure;
+  readonly drain: Drain;
 }
 
 /**
  * Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client leaves or
- * takes nothing, with an error after `maxMs`, and at the departure without `complete`: then clients ask again, elsewhere.
+ * takes nothing, with an error after `maxMs`, and at the drain without `complete`: then clients ask again, elsewhere.
  */
 export async function sendEvents(
   exchange: ActionExchange,
   results: Results,
-  { maxMs, departure }: EventEnds,
+  { maxMs, drain }: EventEnds,
 ): Promise<void> {
   const { res } = exchange;
   startEvents(exchange);
@@ -47,7 +47,7 @@ export async function sendEvents(
     isLeft = true;
     leave();
   };
-  const forget = results.lasting ? departure.onBegin(depart) : undefined;
+  const forget = results.lasting ? drain.onBegin(depart) : undefined;
   const timer = setInterval(() => void (res.writableNeedDrain || res.write(':\n\n')), KEEP_ALIVE_MS);
   res.once('close', leave);
   try {

@@ -8,14 +8,14 @@ import type { Answerer, Asked } from '../http/answer.ts';
 import { isTextDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
 import type { Limits } from '../api/limits.ts';
 import { isRefusal, refusal } from '../api/refusal.ts';
-import type { Departure } from './drain.ts';
+import type { Drain } from './drain.ts';
 import { keepAlive } from './keep-alive.ts';
 import { timerOf } from './timer.ts';
 
 export interface SocketParts {
   readonly answerer: Answerer;
   readonly limits: Limits;
-  readonly departure: Departure;
+  readonly drain: Drain;
 }
 
 /** Has the library take the results of every operation as a stream; it reads no more of a document than its kind. */
@@ -23,7 +23,7 @@ const ANY = parse('subscription { any }');
 
 /** Speaks `graphql-transport-ws` with one client, until it leaves or has been there as long as it may. */
 export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: SocketParts): void {
-  const { answerer, limits, departure } = parts;
+  const { answerer, limits, drain } = parts;
   const running = new Set<AbortController>();
   const lasting = new Set<AbortController>();
   let departing = false;
@@ -64,7 +64,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
     departing = true;
     leave();
   };
-  webSocket.once('close', departure.onBegin(depart));
+  webSocket.once('close', drain.onBegin(depart));
 }
 
 function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortSignal): Asked {

@@ -1,21 +1,21 @@
-/** A bound of what is open at the same time. */
-export interface Places {
-  /** Takes a place; false when there is none left. */
-  take(): boolean;
-  leave(): void;
+/** Limits how many connections are open at the same time. */
+export interface Slots {
+  /** Takes a slot. Returns false if none is free. */
+  acquire(): boolean;
+  release(): void;
 }
 
-/** Makes so many places; 0 is no limit. */
-export function createPlaces(max: number): Places {
-  let taken = 0;
+/** Creates `max` slots; 0 is no limit. */
+export function createSlots(max: number): Slots {
+  let used = 0;
   return {
-    take() {
-      if (max > 0 && taken >= max) return false;
-      taken++;
+    acquire() {
+      if (max > 0 && used >= max) return false;
+      used++;
       return true;
     },
-    leave() {
-      taken--;
+    release() {
+      used--;
     },
   };
 }

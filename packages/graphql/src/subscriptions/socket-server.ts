@@ -5,9 +5,9 @@ import { WebSocketServer } from 'ws';
 import type { Answerer } from '../http/answer.ts';
 import type { Limits } from '../api/limits.ts';
 import { refusal, type Refusal } from '../api/refusal.ts';
-import type { Departure } from './drain.ts';
+import type { Drain } from './drain.ts';
 import { isForeign } from './origin.ts';
-import type { Places } from './slots.ts';
+import type { Slots } from './slots.ts';
 import { serveSocket } from './serve-socket.ts';
 
 /** Takes over the upgrades of one API. */
@@ -22,8 +22,8 @@ export interface SocketServerOptions {
   readonly limits: Limits;
   /** Origins whose pages may open WebSockets, beside the own one. */
   readonly allowedOrigins: readonly string[];
-  readonly places: Places;
-  readonly departure: Departure;
+  readonly slots: Slots;
+  readonly drain: Drain;
 }
 
 /** How long a client may take to answer that the connection ends, in milliseconds. */
@@ -31,7 +31,7 @@ const CLOSE_TIMEOUT_MS = 1000;
 
 /** Serves operations over WebSocket by the protocol `graphql-transport-ws`; what is not allowed to is refused before the upgrade. */
 export function createSocketServer(given: SocketServerOptions): SocketServer {
-  const { answerer, limits, allowedOrigins, places, departure } = given;
+  const { answerer, limits, allowedOrigins, slots, drain } = given;
   const options = {
     noServer: true,
     maxPayload: limits.maxBodyBytes,
@@ -59,11 +59,9 @@ export function createSocketServer(given: SocketServerOptions): SocketServer {
     upgrade(req, socket, head) {
       if (isForeign(req, allowedOrigins)) return refuse(socket, refusal('ERR_GRAPHQL_ORIGIN'));
       if (!offersProtocol(req)) return refuse(socket, refusal('ERR_GRAPHQL_PROTOCOL'));
-      if (!places.take()) return refuse(socket, refusal('ERR_GRAPHQL_CONNECTIONS'));
-      socket.once('close', places.leave);
-      sockets.handleUpgrade(req, socket, head, (webSocket) =>
-        serveSocket(webSocket, req, { answerer, limits, departure }),
-      );
+      if (!slots.acquire()) return refuse(socket, refusal('ERR_GRAPHQL_CONNECTIONS'));
+      socket.once('close', slots.release);
+      sockets.handleUpgrade(req, socket, head, (webSocket) => serveSocket(webSocket, req, { answerer, limits, drain }));
       return undefined;
     },
     close() {
