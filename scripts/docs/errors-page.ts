@@ -1,8 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PARSE_CODES, SCHEMA_CODES } from '../../packages/core/src/resource/issue-codes.ts';
-import { SEMANTIC_CODES } from '../../packages/core/src/validate/finding.ts';
+import { PARSE_CODES, SCHEMA_CODES, SEMANTIC_CODES } from '../../packages/core/src/resource/problem-codes.ts';
 import { page, table } from './table.ts';
 
 interface ErrorTable {

@@ -1,4 +1,4 @@
-import type { Issue } from './resource/issue.ts';
+import type { Problem } from './resource/problem.ts';
 
 /** The answer of the gateway to an error that says itself how it is answered. */
 export interface ErrorReply {
@@ -54,9 +54,9 @@ export class GatewayError extends Error {
 /** Thrown where a resource or an option block is refused; `issues` has every problem found, each with its place. */
 export class InvalidResourceError extends GatewayError {
   override readonly name = 'InvalidResourceError';
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Problem[];
 
-  constructor(message: string, issues: readonly Issue[]) {
+  constructor(message: string, issues: readonly Problem[]) {
     super(message, { code: 'ERR_CORE_INVALID_RESOURCE', status: 500 });
     this.issues = issues;
   }

@@ -73,7 +73,15 @@ export {
   type Stat,
   type StatName,
 } from './observe/metrics.ts';
-export { formatIssue, formatPath, groupByCause, issueData, type FieldPath, type Issue } from './resource/issue.ts';
+export {
+  formatIssue,
+  formatPath,
+  groupByCause,
+  issueData,
+  type FieldPath,
+  type FieldProblem,
+  type Problem,
+} from './resource/problem.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { readBody } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
@@ -155,7 +163,6 @@ export type {
   AuthRequest,
   QueryChange,
 } from './contract/auth-method.ts';
-export type { Finding } from './validate/finding.ts';
 export type { ResourceCheck } from './validate/resource-check.ts';
 export { validateWritten, type Validated } from './validate/validate.ts';
 export type { TemplateData } from './template/run.ts';

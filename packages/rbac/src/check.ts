@@ -1,10 +1,10 @@
-import { compileRegex, type Finding, type ResourceCheck } from '@edge-gateway/core';
+import { compileRegex, type FieldProblem, type ResourceCheck } from '@edge-gateway/core';
 import { JWT_STATUS, parseKeys } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac, RbacPolicy } from '@edge-gateway/core/schema';
 import { claimCopiesOf, isHeaderName } from './jwt/claim-headers.ts';
 import { isCanonical } from './policy/decide.ts';
 
-type Path = Finding['path'];
+type Path = FieldProblem['path'];
 
 /** The blocks of a virtual host or route that say who gets in. */
 interface Options {
@@ -45,14 +45,14 @@ export const accessChecks: readonly ResourceCheck[] = [
   { kind: 'RouteOption', check: (spec: HasOptions, at) => checkOptions(spec, at) },
 ];
 
-function checkRoutes(routes: readonly HasOptions[] = [], at: Path): Finding[] {
+function checkRoutes(routes: readonly HasOptions[] = [], at: Path): FieldProblem[] {
   return routes.flatMap((route, i) => {
     const found = checkOptions(route, [...at, 'routes', i]);
     return route.name === undefined ? found : found.map((finding) => ({ ...finding, route: route.name! }));
   });
 }
 
-function checkOptions({ options = {} }: HasOptions, above: Path): Finding[] {
+function checkOptions({ options = {} }: HasOptions, above: Path): FieldProblem[] {
   const at = [...above, 'options'];
   const blocks: (readonly [Path, object | undefined])[] = [[[...at, 'jwt'], options.jwt]];
   for (const name of ['jwtStaged', 'jwtProvidersStaged'] as const) {
@@ -67,7 +67,7 @@ function checkOptions({ options = {} }: HasOptions, above: Path): Finding[] {
   ];
 }
 
-function checkProviders(block: JwtProviders, at: Path): Finding[] {
+function checkProviders(block: JwtProviders, at: Path): FieldProblem[] {
   const { providers = {} } = block;
   if (Object.keys(providers).length === 0 && !('disable' in block)) {
     const message = 'there is no provider: everybody passes, with any token or none';
@@ -79,7 +79,7 @@ function checkProviders(block: JwtProviders, at: Path): Finding[] {
   });
 }
 
-function checkKeys({ jwks }: JwtProvider, at: Path): Finding[] {
+function checkKeys({ jwks }: JwtProvider, at: Path): FieldProblem[] {
   if (jwks?.remote) {
     const { url = '' } = jwks.remote;
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return [];
@@ -98,21 +98,21 @@ function checkKeys({ jwks }: JwtProvider, at: Path): Finding[] {
 }
 
 /** A place that no request has would refuse everybody. */
-function checkSource({ tokenSource: { headers = [], queryParams = [] } = {} }: JwtProvider, at: Path): Finding[] {
+function checkSource({ tokenSource: { headers = [], queryParams = [] } = {} }: JwtProvider, at: Path): FieldProblem[] {
   const source = [...at, 'tokenSource'];
   return [
-    ...headers.flatMap(({ header = '' }, i): Finding[] => {
+    ...headers.flatMap(({ header = '' }, i): FieldProblem[] => {
       if (isHeaderName(header)) return [];
       return [{ code: 'INVALID_JWT', path: [...source, 'headers', i], message: 'needs a header name' }];
     }),
-    ...queryParams.flatMap((name, i): Finding[] => {
+    ...queryParams.flatMap((name, i): FieldProblem[] => {
       if (name !== '') return [];
       return [{ code: 'INVALID_JWT', path: [...source, 'queryParams', i], message: 'needs the name of a parameter' }];
     }),
   ];
 }
 
-function checkCopies({ claimsToHeaders = [] }: JwtProvider, at: Path): Finding[] {
+function checkCopies({ claimsToHeaders = [] }: JwtProvider, at: Path): FieldProblem[] {
   return claimsToHeaders.flatMap((copy, i) => {
     try {
       claimCopiesOf('', { claimsToHeaders: [copy] });
@@ -124,7 +124,7 @@ function checkCopies({ claimsToHeaders = [] }: JwtProvider, at: Path): Finding[]
   });
 }
 
-function checkPolicy({ principals = [], permissions = {} }: RbacPolicy, at: Path): Finding[] {
+function checkPolicy({ principals = [], permissions = {} }: RbacPolicy, at: Path): FieldProblem[] {
   return [
     ...principals.flatMap(({ jwtPrincipal = {} }, i) =>
       checkClaims(jwtPrincipal, [...at, 'principals', i, 'jwtPrincipal', 'claims']),
@@ -136,11 +136,11 @@ function checkPolicy({ principals = [], permissions = {} }: RbacPolicy, at: Path
 
 type Principal = NonNullable<NonNullable<RbacPolicy['principals']>[number]['jwtPrincipal']>;
 
-function checkClaims({ claims = {}, matcher = 'EXACT_STRING' }: Principal, at: Path): Finding[] {
-  return Object.entries(claims).flatMap(([claim, value]): Finding[] => {
+function checkClaims({ claims = {}, matcher = 'EXACT_STRING' }: Principal, at: Path): FieldProblem[] {
+  return Object.entries(claims).flatMap(([claim, value]): FieldProblem[] => {
     const path = [...at, claim];
     if (matcher === 'REGEX_MATCH') return checkRegex(String(value), path);
-    const warn = (message: string, hint: string): Finding[] => [
+    const warn = (message: string, hint: string): FieldProblem[] => [
       { code: 'INVALID_RBAC', path, message, hint, severity: 'warning' },
     ];
     if (matcher === 'BOOLEAN')
@@ -150,15 +150,15 @@ function checkClaims({ claims = {}, matcher = 'EXACT_STRING' }: Principal, at: P
   });
 }
 
-function checkMethod(method: string, path: Path): Finding[] {
+function checkMethod(method: string, path: Path): FieldProblem[] {
   if (method === method.toUpperCase()) return [];
   const message = 'no request has this method: they are compared as they are written';
   const hint = `did you mean ${method.toUpperCase()}?`;
   return [{ code: 'INVALID_RBAC', path, message, hint, severity: 'warning' }];
 }
 
-function checkPrefix(prefix: string, path: Path): Finding[] {
-  const warn = (message: string): Finding[] => [{ code: 'UNMATCHABLE_PATH', path, message, severity: 'warning' }];
+function checkPrefix(prefix: string, path: Path): FieldProblem[] {
+  const warn = (message: string): FieldProblem[] => [{ code: 'UNMATCHABLE_PATH', path, message, severity: 'warning' }];
   if (prefix === '') return [];
   if (!prefix.startsWith('/')) return warn('no path begins without a slash');
   if (/[?#]/.test(prefix)) return warn('it is compared with the path alone, without query and fragment');
@@ -168,7 +168,7 @@ function checkPrefix(prefix: string, path: Path): Finding[] {
     : warn('no canonical path begins with dot segments, backslashes or empty segments');
 }
 
-function checkRegex(pattern: string, path: Path): Finding[] {
+function checkRegex(pattern: string, path: Path): FieldProblem[] {
   try {
     compileRegex(pattern);
     return [];

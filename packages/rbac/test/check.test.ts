@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import type { Finding } from '@edge-gateway/core';
+import type { FieldProblem } from '@edge-gateway/core';
 import { accessChecks } from '../src/index.ts';
 
 const KEY = '{"kty":"oct","k":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}';
 const GOOD = { issuer: 'me', jwks: { local: { key: KEY } } };
 
-function found(kind: string, spec: object): Finding[] {
+function found(kind: string, spec: object): FieldProblem[] {
   return accessChecks.flatMap((each) => (each.kind === kind ? [...each.check(spec as never, ['spec'])] : []));
 }
 const ofOptions = (options: object) => found('RouteOption', { options });
 const ofProvider = (main: object) => ofOptions({ jwt: { providers: { main } } });
 const ofPolicy = (policy: object) => ofOptions({ rbac: { policies: { p: policy } } });
-const told = (findings: Finding[]) => findings.map(({ path, message }) => `${path.join('.')}: ${message}`);
+const told = (findings: FieldProblem[]) => findings.map(({ path, message }) => `${path.join('.')}: ${message}`);
 
 describe('checks of access', () => {
   for (const [kind, wrap, at] of [

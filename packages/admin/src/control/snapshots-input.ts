@@ -1,4 +1,4 @@
-import { formatIssue, keyOf, type ControlPlaneState, type Issue, type Kind } from '@edge-gateway/core';
+import { formatIssue, keyOf, type ControlPlaneState, type Problem, type Kind } from '@edge-gateway/core';
 import { lazily } from '../http/json-chunks.ts';
 import type { ControlEndpointFactory } from './endpoint.ts';
 import { listObjects, showObject } from './kubernetes-object.ts';
@@ -17,7 +17,7 @@ export const snapshotsInput: ControlEndpointFactory = ({ state }) => ({
 
 /** Problems that no status shows: those of documents without kind or name. */
 function unfiledProblems({ issues, statuses, resources }: ControlPlaneState): string[] {
-  const isFiled = ({ kind, namespace, name }: Issue): boolean => {
+  const isFiled = ({ kind, namespace, name }: Problem): boolean => {
     if (!kind || !name) return false;
     const key = keyOf(kind as Kind, { name, namespace: namespace ?? '' });
     return statuses.has(key) || resources.has(key);

@@ -1,4 +1,4 @@
-import { groupByCause, type Issue } from '@edge-gateway/core';
+import { groupByCause, type Problem } from '@edge-gateway/core';
 import { count } from '../output/problem-lines.ts';
 import { problemLine } from '../resources/validation.ts';
 import type { Check, Configuration } from './contract.ts';
@@ -38,12 +38,12 @@ export function totalLine({ issues }: Configuration): string | undefined {
   return `${count(issues.length, 'problem')} in the configuration, with ${count(causes, 'cause')}`;
 }
 
-function checkOf({ kind }: Issue): Check {
+function checkOf({ kind }: Problem): Check {
   return CHECKS.find((check) => check.kind !== undefined && check.kind === kind) ?? DOCUMENTS;
 }
 
 /** The first problem of a group, and the other resources that have the same cause. */
-function groupLine([first, ...others]: readonly [Issue, ...Issue[]]): string {
+function groupLine([first, ...others]: readonly [Problem, ...Problem[]]): string {
   const line = problemLine(first);
   const own = resourceOf(first);
   const names = [...new Set(others.map(resourceOf))].filter((name) => name !== own);
@@ -54,5 +54,5 @@ function groupLine([first, ...others]: readonly [Issue, ...Issue[]]): string {
   return `${line}  (also ${shown}${rest > 0 ? ` and ${rest} more` : ''})`;
 }
 
-const resourceOf = ({ kind, namespace, name }: Issue): string =>
+const resourceOf = ({ kind, namespace, name }: Problem): string =>
   `${kind ?? 'document'} ${namespace ?? ''}/${name ?? ''}`;

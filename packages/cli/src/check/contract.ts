@@ -1,4 +1,4 @@
-import type { Issue, Kind } from '@edge-gateway/core';
+import type { Problem, Kind } from '@edge-gateway/core';
 import type { Connection } from '../gateway/connection.ts';
 
 /** One part of the running gateway, as `GET /components` lists it. */
@@ -13,7 +13,7 @@ export interface RunningComponent {
 /** The state of a configuration: of a running gateway or of a directory. */
 export interface Configuration {
   /** Every problem, those of excluded checks and other namespaces too. */
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Problem[];
   /** The namespaces that are checked; `undefined` is all. */
   readonly namespaces: ReadonlySet<string> | undefined;
   /** True when there is at least one GraphQLApi. */

@@ -1,9 +1,9 @@
-import type { Issue } from '@edge-gateway/core';
+import type { Problem } from '@edge-gateway/core';
 import { badAnswer, type Connection } from './connection.ts';
 import { dig, items, text } from '../resources/objects.ts';
 
 /** Every problem of the configuration of a running gateway; a response of another shape is `ERR_CLI_BAD_ANSWER`. */
-export async function readProblems(connection: Connection): Promise<Issue[]> {
+export async function readProblems(connection: Connection): Promise<Problem[]> {
   const answer = await connection.control('/problems');
   if (!Array.isArray(dig(answer, 'problems'))) {
     throw badAnswer({ base: connection.server, flag: '--server', path: '/problems' });
@@ -12,7 +12,7 @@ export async function readProblems(connection: Connection): Promise<Issue[]> {
 }
 
 /** The path is text already: one step of it prints the same. */
-function readProblem(data: unknown): Issue {
+function readProblem(data: unknown): Problem {
   const [kind, namespace, name] = [text(data, 'kind'), text(data, 'namespace'), text(data, 'name')];
   const [path, hint, cause] = [text(data, 'path'), text(data, 'hint'), text(data, 'cause')];
   return {

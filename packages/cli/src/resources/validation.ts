@@ -1,9 +1,9 @@
-import { formatIssue, type ControlPlaneState, type Issue } from '@edge-gateway/core';
+import { formatIssue, type ControlPlaneState, type Problem } from '@edge-gateway/core';
 
 /** All that `validate` tells of a directory. */
 export interface Validation {
   readonly resources: number;
-  readonly problems: readonly Issue[];
+  readonly problems: readonly Problem[];
 }
 
 /** Options of the validation of a directory. */
@@ -16,7 +16,7 @@ export interface ValidationRules {
 export function validationOf(state: ControlPlaneState, { allowMissing = false }: ValidationRules = {}): Validation {
   const keys = new Set([...state.resources.keys(), ...state.statuses.keys()]);
   const resources = [...keys].filter((key) => !key.startsWith('Proxy/')).length;
-  const problems = state.issues.map((issue): Issue => {
+  const problems = state.issues.map((issue): Problem => {
     if (issue.code !== 'MISSING_REFERENCE') return issue;
     return { ...issue, severity: allowMissing ? 'warning' : 'error' };
   });
@@ -24,6 +24,6 @@ export function validationOf(state: ControlPlaneState, { allowMissing = false }:
 }
 
 /** A problem as one line. */
-export function problemLine(issue: Issue): string {
+export function problemLine(issue: Problem): string {
   return formatIssue(issue).replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -1,7 +1,7 @@
 import type { ControlPlaneState } from './control-plane.ts';
 import type { Logger } from '../observe/logger.ts';
 import { SECONDS_BUCKETS, type Metrics, type StatName } from '../observe/metrics.ts';
-import { formatIssue, groupByCause, type Issue } from '../resource/issue.ts';
+import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts';
 
 /** Tells the log and the statistics what became of each change. */
 export interface ChangeReport {
@@ -82,7 +82,7 @@ interface LogLine {
 }
 
 /** Returns one line for each new cause: its first place, and the number of further places. */
-function linesOf(issues: ReadonlyMap<string, Issue>, logged: ReadonlySet<string>): readonly LogLine[] {
+function linesOf(issues: ReadonlyMap<string, Problem>, logged: ReadonlySet<string>): readonly LogLine[] {
   const fresh = [...issues].filter(([text]) => !logged.has(text)).map(([, issue]) => issue);
   return groupByCause(fresh).map((group) => {
     const rest = group.length - 1;

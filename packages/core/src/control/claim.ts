@@ -1,5 +1,5 @@
-import type { FieldPath, Issue } from '../resource/issue.ts';
-import type { Origin, Resource, ResourceKey } from '../resource/resource.ts';
+import type { FieldPath, Problem } from '../resource/problem.ts';
+import { identityOfKey, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { redactRejected } from '../security/rejected-document.ts';
 import type { ResourceCheck } from '../validate/resource-check.ts';
@@ -18,7 +18,7 @@ export interface Claim {
   readonly remainder?: Resource;
   /** True for a refused virtual service with an `sslConfig`. */
   readonly asksForTls?: true;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Problem[];
   /** Place of a field; missing steps give the nearest parent. */
   readonly locate?: (path: FieldPath) => Origin;
   /** True for a key that was in the unit before and may be in the part of it that cannot be read now. */
@@ -28,7 +28,7 @@ export interface Claim {
 /** What a unit holds: what it claims, and the problems that cannot be filed under a key. */
 export interface UnitContent {
   readonly claims: readonly Claim[];
-  readonly unfiled: readonly Issue[];
+  readonly unfiled: readonly Problem[];
 }
 
 /**
@@ -41,7 +41,7 @@ export function readContent(
   checks?: readonly ResourceCheck[],
 ): UnitContent {
   const claims: Claim[] = [];
-  const unfiled: Issue[] = [];
+  const unfiled: Problem[] = [];
   for (const document of written) {
     const { key, resource, issues, locate } = validate(document, checks);
     if (key === undefined) unfiled.push(...issues);
@@ -73,15 +73,15 @@ function validate(document: WrittenResource, checks: readonly ResourceCheck[] | 
     return validateWritten(document, checks);
   } catch (error) {
     const message = `cannot be checked: ${(error as Error).message}`;
-    const issue: Issue = { code: 'UNREADABLE', severity: 'error', origin: document.origin, path: [], message };
+    const issue: Problem = { code: 'UNREADABLE', severity: 'error', origin: document.origin, path: [], message };
     return { resource: undefined, issues: [issue] };
   }
 }
 
 /** The issue each of several documents gets that claim one key. */
-export function duplicateIssues(claims: readonly Claim[]): Issue[] {
+export function duplicateIssues(claims: readonly Claim[]): Problem[] {
   return claims.map(({ key, origin }, i) => {
-    const [kind, namespace, name] = key.split('/') as [string, string, string];
+    const { kind, namespace, name } = identityOfKey(key);
     const others = claims.filter((_, other) => other !== i).map((other) => formatOrigin(other.origin));
     const message = `${kind} ${namespace}/${name} is also written at ${others.join(' and ')}`;
     const hint = 'none of them is taken in until one is left';

@@ -1,9 +1,9 @@
 import { reportChanges } from './change-report.ts';
-import { issuesOf } from './issues.ts';
+import { issuesOf } from './problems.ts';
 import { mergeLearned, type Learned } from './learned.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import type { Issue } from '../resource/issue.ts';
+import type { Problem } from '../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
 import type { Secrets, Snapshot } from '../contract/snapshot.ts';
 import { certificateFiles } from '../source/certificate-files.ts';
@@ -28,7 +28,7 @@ export interface ControlPlaneState {
    * Every problem once, sorted by file and line: of every document, also of those without a readable name, and problems that
    * only occur between resources. Logs, metrics, admin pages and the command line list and count these.
    */
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Problem[];
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
   /** Proxy resources as the reference shapes them (routing 5.4). */
   readonly proxies: readonly Resource[];

@@ -1,14 +1,9 @@
 import type { Claim } from './claim.ts';
-import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { Problem } from '../resource/problem.ts';
+import { identityOfKey } from '../resource/resource.ts';
 
-/** Something that was found out about a resource while it runs. */
-export interface LearnedProblem {
-  /** An error shows as `Rejected`; what is written stays in use all the same. */
-  readonly severity: Issue['severity'];
-  /** Field it is about. */
-  readonly path: FieldPath;
-  readonly message: string;
-}
+/** Something that was found out about a resource while it runs. An error does not take it out of use. */
+export type LearnedProblem = Pick<Problem, 'severity' | 'path' | 'message'>;
 
 /** What is known of a resource beside what is written, e.g. by asking the server that it names. */
 export interface Learned {
@@ -32,15 +27,12 @@ export function mergeLearned(parts: readonly (Learned | undefined)[]): Learned |
   return Object.assign({}, ...found, { problems, notes }) as Learned;
 }
 
-/** What was learned as issues of the document that writes the resource. */
-export function learnedIssues({ key, origin, locate }: Claim, { problems }: Learned): Issue[] {
-  const [kind, namespace, name] = key.split('/') as [string, string, string];
+/** Returns the problems, placed in the document that writes the resource. */
+export function learnedIssues({ key, origin, locate }: Claim, { problems }: Learned): Problem[] {
   return problems.map((problem) => ({
     code: 'LEARNED',
     origin: locate?.(problem.path) ?? origin,
-    kind,
-    namespace,
-    name,
+    ...identityOfKey(key),
     ...problem,
   }));
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
 import { learnedIssues, type Learned } from './learned.ts';
-import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { FieldPath, Problem } from '../resource/problem.ts';
 import { keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import type { SourceChange } from '../source/source.ts';
@@ -19,7 +19,7 @@ export interface StoredResource {
   /** True when `resource` is what is left of refused Settings that were never good. */
   readonly partial?: true;
   /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Problem[];
   /** The document of a resource without a good version, without secret values; missing if it cannot be read. */
   readonly written?: object;
   /** True for a rejected virtual service with TLS. */
@@ -34,7 +34,7 @@ export interface StoreState {
   readonly revision: number;
   readonly stored: ReadonlyMap<ResourceKey, StoredResource>;
   /** Problems of documents that cannot be filed under a key: no kind, no name, unreadable. */
-  readonly unfiled: readonly Issue[];
+  readonly unfiled: readonly Problem[];
 }
 
 /** Keeps the resources of all units. It has one writer. */
@@ -168,8 +168,8 @@ function sameResource(now: Resource, before: Resource | undefined): Resource {
   return isDeepStrictEqual(now, before) ? before : Object.freeze({ ...now, spec: before.spec });
 }
 
-function unfiledOf(units: ReadonlyMap<string, UnitContent>, before: readonly Issue[]): readonly Issue[] {
-  const unfiled: Issue[] = [];
+function unfiledOf(units: ReadonlyMap<string, UnitContent>, before: readonly Problem[]): readonly Problem[] {
+  const unfiled: Problem[] = [];
   for (const content of units.values()) if (content.unfiled.length > 0) unfiled.push(...content.unfiled);
   unfiled.sort((a, b) => compareOrigins(a.origin, b.origin));
   return isDeepStrictEqual(unfiled, before) ? before : unfiled;

@@ -3,7 +3,7 @@ import { layoutOf, MAX_ALIASES } from './layout.ts';
 import { findJsonProblem } from './json-syntax.ts';
 import type { Place } from './place.ts';
 import type { Span } from './split-documents.ts';
-import type { Problem, SourceText } from './source-text.ts';
+import type { TextProblem, SourceText } from './source-text.ts';
 import { findUnprintable } from './unprintable.ts';
 
 /** Nesting of maps and lists in one document; deeper is refused. */
@@ -18,7 +18,7 @@ export interface ParsedDocument {
   readonly empty: boolean;
   readonly offset: number;
   readonly value: unknown;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly TextProblem[];
 }
 
 const NEEDS_LAYOUT = /[&*]|<</;
@@ -83,7 +83,7 @@ function construct(source: SourceText, span: Span, events: Event[]): ParsedDocum
 function document(
   source: SourceText,
   span: Span,
-  parts: { value?: unknown; offset?: number; problems?: readonly Problem[] },
+  parts: { value?: unknown; offset?: number; problems?: readonly TextProblem[] },
 ): ParsedDocument {
   const problems = (parts.problems ?? [])
     .slice(0, MAX_PROBLEMS)
@@ -92,7 +92,7 @@ function document(
   return { empty: false, offset, value: parts.value, problems };
 }
 
-function syntaxProblem(error: unknown, code: string): Problem {
+function syntaxProblem(error: unknown, code: string): TextProblem {
   if (!(error instanceof YAMLException)) return { code, offset: 0, message: 'the document cannot be read' };
   const { reason } = error;
   const offset = error.mark?.position ?? 0;

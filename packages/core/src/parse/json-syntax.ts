@@ -1,4 +1,4 @@
-import type { Problem } from './source-text.ts';
+import type { TextProblem } from './source-text.ts';
 
 const SIGN = String.raw`([{}[\],:])`;
 const STRING = String.raw`("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")`;
@@ -8,7 +8,7 @@ const TOKEN = new RegExp(String.raw`[ \t\r\n]*(?:${SIGN}|${STRING}|${LITERAL})`,
 type State = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end';
 
 /** Finds where a text stops being JSON: the platform's own parser does not always say it. */
-export function findJsonProblem(text: string): Problem {
+export function findJsonProblem(text: string): TextProblem {
   try {
     return scan(text);
   } catch {
@@ -17,7 +17,7 @@ export function findJsonProblem(text: string): Problem {
   }
 }
 
-function scan(text: string): Problem {
+function scan(text: string): TextProblem {
   const open: ('{' | '[')[] = [];
   let state: State = 'value';
   for (TOKEN.lastIndex = 0; ;) {
@@ -60,7 +60,7 @@ function closed(open: ('{' | '[')[]): State {
   return ', or end';
 }
 
-function problemAt(text: string, from: number, state: State): Problem {
+function problemAt(text: string, from: number, state: State): TextProblem {
   let offset = from;
   while (offset < text.length && ' \t\r\n'.includes(text[offset]!)) offset++;
   const code = 'JSON_SYNTAX';

@@ -10,7 +10,7 @@ import {
   type SequenceEvent,
 } from 'js-yaml';
 import type { Place } from './place.ts';
-import type { Problem } from './source-text.ts';
+import type { TextProblem } from './source-text.ts';
 
 /** More aliases in one document are refused. */
 export const MAX_ALIASES = 100;
@@ -20,7 +20,7 @@ export const MAX_EXPANDED_VALUES = 100_000;
 /** What can be told of a document from its events: the place of everything, and what is wrong with keys and aliases. */
 export interface Layout {
   readonly root: Place | undefined;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly TextProblem[];
 }
 
 interface Frame {
@@ -45,7 +45,7 @@ export function layoutOf(events: readonly Event[], text: string, lineOf: (offset
 
 class LayoutWalk implements Layout {
   root: Place | undefined;
-  readonly problems: Problem[] = [];
+  readonly problems: TextProblem[] = [];
   readonly #text: string;
   readonly #lineOf: (offset: number) => string;
   readonly #stack: Frame[] = [];

@@ -1,9 +1,9 @@
 import type { WrittenResource } from '../source/source.ts';
-import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { FieldPath, Problem } from '../resource/problem.ts';
 import { parseJson, parseYaml, placesOf, type ParsedDocument } from './document.ts';
 import { peekIdentity, type Identity } from './identity.ts';
 import { findPlace, type Place } from './place.ts';
-import { createSourceText, decodeSource, type Problem, type SourceText } from './source-text.ts';
+import { createSourceText, decodeSource, type TextProblem, type SourceText } from './source-text.ts';
 import { splitDocuments, type Span } from './split-documents.ts';
 import { findText } from './text-place.ts';
 
@@ -15,7 +15,7 @@ export interface ParseOptions {
 /**
  * Reads the documents of a unit: JSON when its name ends in `.json`, else YAML 1.2 with any number of documents.
  * Never throws: what is wrong with a document is in its `issues`, and costs only that document. The items of a `List`
- * come as resources of their own. Issues: see `parse/issue-codes.ts`.
+ * come as resources of their own. Issues: see `resource/problem-codes.ts`.
  *
  * @example
  * for (const { origin, value, issues } of parseDocuments('kind: Upstream', 'a.yaml')) console.log(origin, value, issues);
@@ -40,11 +40,11 @@ export function parseDocuments(
 }
 
 /** A unit that cannot be read at all: one document with one problem. */
-export function unreadableUnit(unit: string, problem: Problem): WrittenResource {
+export function unreadableUnit(unit: string, problem: TextProblem): WrittenResource {
   return unreadable(createSourceText(unit, ''), problem);
 }
 
-function unreadable(source: SourceText, problem: Problem): WrittenResource {
+function unreadable(source: SourceText, problem: TextProblem): WrittenResource {
   return withoutPlaces(source, [toIssue(source, problem)]);
 }
 
@@ -53,7 +53,7 @@ function nothingBut(source: SourceText): WrittenResource {
   return withoutPlaces(source, [{ ...toIssue(source, problem), severity: 'warning' }]);
 }
 
-function withoutPlaces(source: SourceText, issues: readonly Issue[]): WrittenResource {
+function withoutPlaces(source: SourceText, issues: readonly Problem[]): WrittenResource {
   const origin = source.originAt(0);
   return { unit: source.unit, origin, value: undefined, issues, locate: () => issues[0]?.origin ?? origin };
 }
@@ -106,12 +106,12 @@ function brokenResource(
   return { unit: source.unit, origin, value: undefined, issues, locate: () => origin };
 }
 
-function toIssue(source: SourceText, { code, offset, message, hint }: Problem): Issue {
+function toIssue(source: SourceText, { code, offset, message, hint }: TextProblem): Problem {
   const origin = source.originAt(offset);
   return { code, severity: 'error', origin, path: [], message, ...(hint !== undefined && { hint }) };
 }
 
-function notAnObject(source: SourceText, offset: number, value: unknown): Issue {
+function notAnObject(source: SourceText, offset: number, value: unknown): Problem {
   const is = Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`;
   const hint = 'apiVersion, kind, metadata and spec';
   return toIssue(source, { code: 'NOT_AN_OBJECT', offset, message: `a resource is an object, this is ${is}`, hint });

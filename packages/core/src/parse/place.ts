@@ -1,4 +1,4 @@
-import type { FieldPath } from '../resource/issue.ts';
+import type { FieldPath } from '../resource/problem.ts';
 
 /** Where a value and its key stand, as offsets, and the places of what is in it. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Origin } from '../resource/resource.ts';
-import type { Issue } from '../resource/issue.ts';
+import type { Problem } from '../resource/problem.ts';
 
 /** The whole text of one unit, and the way from an offset in it to a line and a column. */
 export interface SourceText {
@@ -10,7 +10,7 @@ export interface SourceText {
 }
 
 /** What one problem of a text is made of before it is filed under a document. */
-export type Problem = Pick<Issue, 'code' | 'message' | 'hint'> & { readonly offset: number };
+export type TextProblem = Pick<Problem, 'code' | 'message' | 'hint'> & { readonly offset: number };
 
 /** Default limit of the size of one file: 16 MiB. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -50,7 +50,7 @@ export function decodeSource(
   input: string | Uint8Array,
   unit: string,
   maxBytes = MAX_FILE_BYTES,
-): { readonly source: SourceText; readonly problem?: Problem } {
+): { readonly source: SourceText; readonly problem?: TextProblem } {
   const bytes = typeof input === 'string' ? input.length : input.byteLength;
   if (bytes > maxBytes) return { source: createSourceText(unit, ''), problem: tooLarge(bytes, maxBytes) };
   if (typeof input === 'string') return { source: createSourceText(unit, input) };
@@ -60,12 +60,12 @@ export function decodeSource(
 }
 
 /** What is said of a file above the limit. */
-export function tooLarge(bytes: number, maxBytes: number): Problem {
+export function tooLarge(bytes: number, maxBytes: number): TextProblem {
   const message = `the file has ${bytes} bytes`;
   return { code: 'FILE_TOO_LARGE', offset: 0, message, hint: `at most ${maxBytes}` };
 }
 
-function notUtf8(buffer: Buffer, text: string): Problem {
+function notUtf8(buffer: Buffer, text: string): TextProblem {
   const offset = firstReplaced(buffer, text);
   return { code: 'INVALID_UTF8', offset, message: 'the file is not UTF-8 from here on', hint: 'save it as UTF-8' };
 }

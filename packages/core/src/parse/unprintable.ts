@@ -1,12 +1,12 @@
-import type { Problem } from './source-text.ts';
+import type { TextProblem } from './source-text.ts';
 
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufeff]/g;
 const MAX_PROBLEMS = 10;
 
 /** Finds control characters and byte order marks: nothing that may stand in a document as it is. */
-export function findUnprintable(text: string): Problem[] {
-  const problems: Problem[] = [];
+export function findUnprintable(text: string): TextProblem[] {
+  const problems: TextProblem[] = [];
   for (const match of text.matchAll(UNPRINTABLE)) {
     if (problems.length === MAX_PROBLEMS) break;
     problems.push(problemOf(match[0], match.index));
@@ -14,7 +14,7 @@ export function findUnprintable(text: string): Problem[] {
   return problems;
 }
 
-function problemOf(character: string, offset: number): Problem {
+function problemOf(character: string, offset: number): TextProblem {
   if (character === '\ufeff') {
     const hint = 'save the file as UTF-8 without a mark';
     return { code: 'BYTE_ORDER_MARK', offset, message: 'a byte order mark (U+FEFF)', hint };

@@ -65,6 +65,12 @@ export function keyOf(kind: Kind, ref: ResourceRef): ResourceKey {
   return `${kind}/${ref.namespace}/${ref.name}`;
 }
 
+/** Returns the parts of a key. */
+export function identityOfKey(key: ResourceKey): { readonly kind: Kind } & ResourceRef {
+  const [kind, namespace, name] = key.split('/') as [Kind, string, string];
+  return { kind, namespace, name };
+}
+
 /** The four states a resource can be in. */
 export const STATES = ['Pending', 'Accepted', 'Rejected', 'Warning'] as const;
 export type State = (typeof STATES)[number];

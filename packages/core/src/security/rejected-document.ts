@@ -1,5 +1,5 @@
-import type { FieldPath, Issue } from '../resource/issue.ts';
-import type { SchemaCode } from '../resource/issue-codes.ts';
+import type { FieldPath, Problem } from '../resource/problem.ts';
+import type { SchemaCode } from '../resource/problem-codes.ts';
 import { redact, redactAll } from './redact.ts';
 
 /** Problems of a value whose place in the schema is not known, so that nothing tells whether it is secret. */
@@ -11,7 +11,7 @@ const SHOWN_OF_SECRET: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'typ
  * Returns a rejected document without secret values: those that `redact` removes, and values that the schema does not
  * describe, because a secret may be written under a wrong name. `undefined` if it is no object.
  */
-export function redactRejected(document: unknown, issues: readonly Issue[]): object | undefined {
+export function redactRejected(document: unknown, issues: readonly Problem[]): object | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const shown = 'kind' in document && document.kind === 'Secret' ? redactSecret(document) : redact(document);
   return issues.filter(({ code }) => PLACELESS.has(code)).reduce((rest, { path }) => redactAt(rest, path), shown);

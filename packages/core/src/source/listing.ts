@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Problem } from '../parse/source-text.ts';
+import type { TextProblem } from '../parse/source-text.ts';
 import { UnusableFile } from './read-file.ts';
 
 /** The resource files of a directory at one moment. */
@@ -9,7 +9,7 @@ export interface Listing {
   /** By path, what changes when the file does; see {@link stampOf}. */
   readonly stamps: Map<string, string>;
   /** Folders that cannot be looked into, by path. */
-  readonly problems: Map<string, Problem>;
+  readonly problems: Map<string, TextProblem>;
   /** Paths of files by what a link on their way really leads to. */
   readonly linked: Map<string, string[]>;
 }
@@ -148,7 +148,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the problem for an error of reading a file. */
-export function unreadable(error: unknown): Problem {
+export function unreadable(error: unknown): TextProblem {
   if (error instanceof UnusableFile) return { code: 'UNREADABLE', offset: 0, message: `it ${error.message}` };
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   return { code: 'UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };

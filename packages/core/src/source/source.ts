@@ -1,4 +1,4 @@
-import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { TextPlace } from '../parse/text-place.ts';
 import type { Origin } from '../resource/resource.ts';
 
@@ -11,7 +11,7 @@ export interface WrittenResource {
   readonly unit: string;
   readonly origin: Origin;
   readonly value: unknown;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Problem[];
   /**
    * Place of a field: of its key, with `on: 'value'` of what is written behind it, with a place of what is there in its text, where
    * that can be told. Missing steps give the nearest parent.

@@ -3,7 +3,7 @@ import type { SnapshotUpstream } from '../contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../control/store.ts';
 import type { AuthConfigTable } from './reference/auth-configs.ts';
 import type { ListenerBuild } from './listener/listeners.ts';
-import type { LocatedProblem, Problem } from './status/report.ts';
+import type { LocatedProblem, FoundProblem } from './status/report.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { StatusTable } from './status/status-table.ts';
 import { tlsProblems } from './tls/tls-problems.ts';
@@ -35,9 +35,9 @@ export function translationProblems(translation: Translation): readonly LocatedP
   const memory = recall(translation);
   if (!memory) return [];
   const found = new Map<string, LocatedProblem>();
-  const add = (key: ResourceKey, problem: Problem): void => {
+  const add = (key: ResourceKey, problem: FoundProblem): void => {
     if (problem.repeated) return;
-    found.set(`${key} ${problem.severity} ${problem.message} ${JSON.stringify(problem.path ?? [])}`, { key, problem });
+    found.set(`${key} ${problem.severity} ${problem.message} ${JSON.stringify(problem.path)}`, { key, problem });
   };
   for (const [key, { problems }] of memory.statuses.entries) {
     if (key.startsWith('Proxy/') && !memory.stored.has(key)) continue;

@@ -1,4 +1,4 @@
-import { formatPath, type Issue } from '../resource/issue.ts';
+import { formatPath, type Problem } from '../resource/problem.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
 import type { StoredResource, StoreState } from '../control/store.ts';
@@ -40,7 +40,7 @@ export function causeOf(stored: StoredResource): string {
 }
 
 /** `field.path: what is wrong (hint)`. */
-export function issueText({ path, message, hint }: Issue): string {
+export function issueText({ path, message, hint }: Problem): string {
   return `${path.length > 0 ? `${formatPath(path)}: ` : ''}${message}${hint ? ` (${hint})` : ''}`;
 }
 

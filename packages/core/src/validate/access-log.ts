@@ -1,12 +1,12 @@
-import type { FieldPath } from '../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { AccessLog, AccessLogFilter } from '../schema/listener/access-log.ts';
-import { within, type Finding } from './finding.ts';
+import { within } from './check.ts';
 import { formatProblem } from '../syntax/header-format.ts';
 import { checkMatcherCondition } from './route/matcher.ts';
 
 /** Problems of one access log: where it writes to, formats with unknown operators, filters that lack what they compare. */
-export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): Finding[] {
-  const missing: Finding[] =
+export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): FieldProblem[] {
+  const missing: FieldProblem[] =
     fileSink && !fileSink.path
       ? [{ code: 'INVALID_ACCESS_LOG', path: [...at, 'fileSink'], message: 'the file sink has no path', hint: 'path' }]
       : [];
@@ -20,7 +20,7 @@ export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): 
 }
 
 /** A log that nobody can write as it is asked for is written as by default, so that this refuses nothing. */
-function checkFormat(written: unknown, at: FieldPath): Finding[] {
+function checkFormat(written: unknown, at: FieldPath): FieldProblem[] {
   if (Array.isArray(written)) return written.flatMap((item, i) => checkFormat(item, [...at, i]));
   if (typeof written === 'object' && written !== null)
     return Object.entries(written).flatMap(([key, value]) => checkFormat(value, [...at, key]));
@@ -30,7 +30,7 @@ function checkFormat(written: unknown, at: FieldPath): Finding[] {
   return [{ code: 'INVALID_ACCESS_LOG', severity: 'warning', path: at, ...problem, message }];
 }
 
-function checkFilter(filter: AccessLogFilter, at: FieldPath): Finding[] {
+function checkFilter(filter: AccessLogFilter, at: FieldPath): FieldProblem[] {
   return [
     ...within(filter.statusCodeFilter, [...at, 'statusCodeFilter'], checkComparison),
     ...within(filter.durationFilter, [...at, 'durationFilter'], checkComparison),
@@ -42,7 +42,7 @@ function checkFilter(filter: AccessLogFilter, at: FieldPath): Finding[] {
 
 type Comparing = NonNullable<AccessLogFilter['statusCodeFilter']>;
 
-function checkComparison({ comparison }: Comparing, at: FieldPath): Finding[] {
+function checkComparison({ comparison }: Comparing, at: FieldPath): FieldProblem[] {
   if (comparison?.value?.defaultValue !== undefined) return [];
   return [
     {
@@ -54,7 +54,7 @@ function checkComparison({ comparison }: Comparing, at: FieldPath): Finding[] {
   ];
 }
 
-function checkSeveral({ filters = [] }: NonNullable<AccessLogFilter['andFilter']>, at: FieldPath): Finding[] {
+function checkSeveral({ filters = [] }: NonNullable<AccessLogFilter['andFilter']>, at: FieldPath): FieldProblem[] {
   const findings = filters.flatMap((filter, i) => checkFilter(filter, [...at, 'filters', i]));
   if (filters.length >= 2) return findings;
   return [

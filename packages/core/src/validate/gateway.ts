@@ -1,16 +1,16 @@
-import type { FieldPath } from '../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { GatewaySpec, HttpGateway } from '../schema/kind/gateway.ts';
 import type { HttpConnectionManagerSettings } from '../schema/listener/http-connection-manager.ts';
 import { expressionProblem } from '../syntax/label-expression.ts';
 import { checkAccessLog } from './access-log.ts';
 import { checkExtAuth } from './auth/ext-auth.ts';
-import { each, within, type Finding } from './finding.ts';
+import { each, within } from './check.ts';
 import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/header-manipulation.ts';
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
 
 /** Problems of a Gateway. */
-export function checkGateway(spec: GatewaySpec, at: FieldPath): Finding[] {
+export function checkGateway(spec: GatewaySpec, at: FieldPath): FieldProblem[] {
   const logs = spec.options?.accessLoggingService?.accessLog;
   const findings = [
     ...each(logs, [...at, 'options', 'accessLoggingService', 'accessLog'], checkAccessLog),
@@ -31,9 +31,9 @@ export function checkGateway(spec: GatewaySpec, at: FieldPath): Finding[] {
 }
 
 /** Problems of an HTTP gateway. */
-export function checkHttpGateway({ virtualServiceExpressions, options }: HttpGateway, at: FieldPath): Finding[] {
+export function checkHttpGateway({ virtualServiceExpressions, options }: HttpGateway, at: FieldPath): FieldProblem[] {
   const expressions = virtualServiceExpressions?.expressions ?? [];
-  const findings = expressions.flatMap((expression, i): Finding[] => {
+  const findings = expressions.flatMap((expression, i): FieldProblem[] => {
     const message = expressionProblem(expression);
     const path = [...at, 'virtualServiceExpressions', 'expressions', i];
     return message ? [{ code: 'INVALID_GATEWAY', path, message }] : [];
@@ -47,8 +47,8 @@ export function checkHttpGateway({ virtualServiceExpressions, options }: HttpGat
   ];
 }
 
-function checkConnectionManager(settings: HttpConnectionManagerSettings, at: FieldPath): Finding[] {
-  const findings: Finding[] = [];
+function checkConnectionManager(settings: HttpConnectionManagerSettings, at: FieldPath): FieldProblem[] {
+  const findings: FieldProblem[] = [];
   const { headersToAdd = [], headersToRemove = [] } = settings.earlyHeaderManipulation ?? {};
   const problems = [
     ...headersToAdd.map(

@@ -1,15 +1,14 @@
-import type { FieldPath } from '../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import { textPlace } from '../parse/text-place.ts';
 import type { GraphQLApiSpec, Resolution } from '../schema/kind/graphql-api.ts';
 import { suggest } from '../syntax/did-you-mean.ts';
-import type { Finding } from './finding.ts';
 
 /** Texts and comments of a schema definition, in which nothing is a directive; then `@resolve` with its name. */
 const PARTS =
   /"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n\r]*|@resolve\b\s*\(\s*name\s*:\s*"((?:\\.|[^"\\\n])*)"/g;
 
 /** Problems of a GraphQLApi that show without running it: what would be an error of every request. */
-export function checkGraphQLApi(spec: GraphQLApiSpec, at: FieldPath): Finding[] {
+export function checkGraphQLApi(spec: GraphQLApiSpec, at: FieldPath): FieldProblem[] {
   const { executableSchema, stitchedSchema } = spec;
   const findings = [...checkHashes(spec.allowedQueryHashes ?? [], [...at, 'allowedQueryHashes'])];
   if (stitchedSchema) findings.push(...checkSubschemas(stitchedSchema.subschemas ?? [], [...at, 'stitchedSchema']));
@@ -38,14 +37,14 @@ export function checkGraphQLApi(spec: GraphQLApiSpec, at: FieldPath): Finding[] 
   ];
 }
 
-function checkNames(schema: string, names: readonly string[], path: FieldPath): Finding[] {
+function checkNames(schema: string, names: readonly string[], path: FieldPath): FieldProblem[] {
   const used = new Map<string, number>();
   for (const { 1: name, index } of schema.matchAll(PARTS)) {
     if (name !== undefined && !used.has(name)) used.set(name, index);
   }
   return [...used]
     .filter(([name]) => !names.includes(name))
-    .map(([name, index]): Finding => {
+    .map(([name, index]): FieldProblem => {
       const hint = suggest(name, names);
       const place = textPlace(schema, index);
       const message = `@resolve names '${name}', and there is no such resolution`;
@@ -53,12 +52,12 @@ function checkNames(schema: string, names: readonly string[], path: FieldPath): 
     });
 }
 
-function checkResolution({ restResolver, grpcResolver, mockResolver }: Resolution, path: FieldPath): Finding[] {
+function checkResolution({ restResolver, grpcResolver, mockResolver }: Resolution, path: FieldPath): FieldProblem[] {
   if (!restResolver && !grpcResolver && !mockResolver) {
     const hint = 'restResolver, grpcResolver, mockResolver';
     return [{ code: 'INVALID_GRAPHQL_API', path, message: 'the resolution has no resolver', hint }];
   }
-  const findings: Finding[] = [];
+  const findings: FieldProblem[] = [];
   const asks = restResolver ?? grpcResolver;
   if (asks && !asks.upstreamRef?.name) {
     findings.push({
@@ -84,19 +83,19 @@ function headerOf(headers: Readonly<Record<string, string>> | undefined, name: s
   return Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
-function checkHashes(hashes: readonly string[], path: FieldPath): Finding[] {
-  return hashes.flatMap((text, i): Finding[] =>
+function checkHashes(hashes: readonly string[], path: FieldPath): FieldProblem[] {
+  return hashes.flatMap((text, i): FieldProblem[] =>
     /^[0-9a-f]{64}$/i.test(text)
       ? []
       : [{ code: 'INVALID_GRAPHQL_API', path: [...path, i], message: `'${text}' is no SHA-256 in hex` }],
   );
 }
 
-function checkSubschemas(subschemas: readonly { readonly name?: string }[], path: FieldPath): Finding[] {
+function checkSubschemas(subschemas: readonly { readonly name?: string }[], path: FieldPath): FieldProblem[] {
   if (subschemas.length === 0) {
     return [{ code: 'INVALID_GRAPHQL_API', path, message: 'a stitched API needs at least one subschema' }];
   }
-  return subschemas.flatMap(({ name }, i): Finding[] =>
+  return subschemas.flatMap(({ name }, i): FieldProblem[] =>
     name ? [] : [{ code: 'INVALID_GRAPHQL_API', path: [...path, 'subschemas', i], message: 'a subschema has no name' }],
   );
 }

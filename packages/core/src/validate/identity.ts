@@ -1,7 +1,7 @@
 import { DEFAULT_NAMESPACE, type Metadata } from '../resource/resource.ts';
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
 import { nearest } from '../syntax/did-you-mean.ts';
-import type { Report } from './report.ts';
+import type { DocumentReport } from './document-report.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Reads `apiVersion` and `kind`; `undefined` when the kind is not known. */
-export function readKind(value: Json, report: Report): KindInfo | undefined {
+export function readKind(value: Json, report: DocumentReport): KindInfo | undefined {
   const { kind, apiVersion } = value;
   if (typeof kind !== 'string') {
     if (kind === undefined || kind === null)
@@ -34,7 +34,7 @@ export function readKind(value: Json, report: Report): KindInfo | undefined {
   return info;
 }
 
-function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, report: Report): void {
+function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, report: DocumentReport): void {
   const hint = apiVersions.join(' or ');
   if (apiVersion === undefined || apiVersion === null)
     report.add({ code: 'MISSING_FIELD', path: [], message: 'apiVersion is missing', hint });
@@ -51,7 +51,7 @@ function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, r
 }
 
 /** Reads `metadata`: the parts the gateway uses, frozen; `undefined` when there is no valid name. */
-export function readMetadata(value: Json, report: Report): Metadata | undefined {
+export function readMetadata(value: Json, report: DocumentReport): Metadata | undefined {
   const { metadata } = value;
   if (metadata === undefined || metadata === null) {
     report.add({ code: 'MISSING_FIELD', path: [], message: 'metadata.name is missing' });
@@ -69,7 +69,7 @@ export function readMetadata(value: Json, report: Report): Metadata | undefined 
   return Object.freeze({ name, namespace, ...(labels && { labels }), ...(annotations && { annotations }) });
 }
 
-function readName(name: unknown, report: Report): string | undefined {
+function readName(name: unknown, report: DocumentReport): string | undefined {
   if (name === undefined || name === null || name === '') {
     report.add({ code: 'MISSING_FIELD', path: ['metadata'], message: 'metadata.name is missing' });
     return undefined;
@@ -87,7 +87,7 @@ function readName(name: unknown, report: Report): string | undefined {
   return undefined;
 }
 
-function readNamespace(namespace: unknown, report: Report): string | undefined {
+function readNamespace(namespace: unknown, report: DocumentReport): string | undefined {
   if (namespace === undefined || namespace === null || namespace === '') return DEFAULT_NAMESPACE;
   if (typeof namespace === 'string' && namespace.length <= 63 && LABEL.test(namespace)) return namespace;
   const text = typeof namespace === 'string';
@@ -97,7 +97,11 @@ function readNamespace(namespace: unknown, report: Report): string | undefined {
   return undefined;
 }
 
-function readTexts(metadata: Json, field: string, report: Report): Readonly<Record<string, string>> | undefined {
+function readTexts(
+  metadata: Json,
+  field: string,
+  report: DocumentReport,
+): Readonly<Record<string, string>> | undefined {
   const value = metadata[field];
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { Resource } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { WrittenResource } from '../source/source.ts';
@@ -17,7 +17,7 @@ const MAX_ROUNDS = 5;
  */
 export function remainderOf(
   written: WrittenResource,
-  issues: readonly Issue[],
+  issues: readonly Problem[],
   checks?: readonly ResourceCheck[],
 ): Resource | undefined {
   if (!isObject(written.value)) return undefined;

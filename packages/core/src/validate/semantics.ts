@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../resource/problem.ts';
 import type { Kind, Resource } from '../resource/resource.ts';
 import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
 import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/kind/gateway.ts';
@@ -12,7 +13,7 @@ import type { VirtualHostOptionSpec } from '../schema/kind/virtual-host-option.t
 import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import { checkAuthConfig } from './auth/auth-config.ts';
 import { checkExtAuth } from './auth/ext-auth.ts';
-import { within, type Finding } from './finding.ts';
+import { within } from './check.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
 import type { ResourceCheck } from './resource-check.ts';
@@ -24,7 +25,7 @@ import { checkUpstream } from './upstream.ts';
 import { checkVirtualHostOptions } from './route/virtual-host-options.ts';
 import { checkVirtualService } from './route/virtual-service.ts';
 
-const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => Finding[]>> = {
+const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldProblem[]>> = {
   AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, ['spec']),
   Gateway: (spec: GatewaySpec) => checkGateway(spec, ['spec']),
   GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, ['spec']),
@@ -45,7 +46,7 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => Finding[
  * What a schema cannot say about one resource that fits it. Each finding that is no warning refuses the resource.
  * Needs no other resource: what lies between resources is found when they are translated.
  */
-export function checkSemantics(resource: Resource, more: readonly ResourceCheck[] = []): readonly Finding[] {
+export function checkSemantics(resource: Resource, more: readonly ResourceCheck[] = []): readonly FieldProblem[] {
   const spec = (resource.spec ?? {}) as never;
   const own = CHECKS[resource.kind]?.(spec, resource) ?? [];
   return [...own, ...more.flatMap(({ kind, check }) => (kind === resource.kind ? check(spec, ['spec']) : []))];

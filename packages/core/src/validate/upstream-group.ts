@@ -1,9 +1,8 @@
-import type { FieldPath } from '../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { UpstreamGroupSpec } from '../schema/kind/upstream-group.ts';
 import { checkWeighted } from './route/destination.ts';
-import type { Finding } from './finding.ts';
 
 /** Problems of an UpstreamGroup. */
-export function checkUpstreamGroup({ destinations }: UpstreamGroupSpec, at: FieldPath): Finding[] {
+export function checkUpstreamGroup({ destinations }: UpstreamGroupSpec, at: FieldPath): FieldProblem[] {
   return checkWeighted(destinations, [...at, 'destinations']);
 }

@@ -1,15 +1,15 @@
 import { parseDuration } from '../syntax/duration.ts';
-import type { FieldPath } from '../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { HealthCheck } from '../schema/upstream/health.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
-import { each, within, type Finding } from './finding.ts';
+import { each, within } from './check.ts';
 
 const TYPES = ['static', 'kube', 'consul', 'aws', 'awsEc2', 'azure', 'pipe', 'gcp', 'ai'] as const;
 const CHECKERS = ['httpHealthCheck', 'tcpHealthCheck', 'grpcHealthCheck', 'customHealthCheck'] as const;
 
 /** Problems of an Upstream. They show as Warning in its status: the reference removes such an upstream only. */
-export function checkUpstream(spec: UpstreamSpec, at: FieldPath): Finding[] {
+export function checkUpstream(spec: UpstreamSpec, at: FieldPath): FieldProblem[] {
   const findings = [
     ...within(spec.static, [...at, 'static'], checkStatic),
     ...each(spec.healthChecks, [...at, 'healthChecks'], checkHealthCheck),
@@ -25,14 +25,14 @@ export function checkUpstream(spec: UpstreamSpec, at: FieldPath): Finding[] {
   return findings;
 }
 
-function checkStatic({ hosts }: StaticUpstream, at: FieldPath): Finding[] {
+function checkStatic({ hosts }: StaticUpstream, at: FieldPath): FieldProblem[] {
   if (!hosts?.length) return [{ code: 'INVALID_HOST', path: at, message: 'a static upstream needs at least one host' }];
   return each(hosts, [...at, 'hosts'], checkHost);
 }
 
-function checkHost({ addr, port, loadBalancingWeight }: StaticHost, at: FieldPath): Finding[] {
+function checkHost({ addr, port, loadBalancingWeight }: StaticHost, at: FieldPath): FieldProblem[] {
   const missing = [!addr && 'addr', !port && 'port'].filter((name) => name !== false);
-  const findings = missing.map((name): Finding => ({
+  const findings = missing.map((name): FieldProblem => ({
     code: 'INVALID_HOST',
     path: at,
     message: `the host has no ${name}`,
@@ -51,12 +51,12 @@ function checkHost({ addr, port, loadBalancingWeight }: StaticHost, at: FieldPat
   return findings;
 }
 
-function checkHealthCheck(check: HealthCheck, at: FieldPath): Finding[] {
+function checkHealthCheck(check: HealthCheck, at: FieldPath): FieldProblem[] {
   const missing: string[] = (['healthyThreshold', 'unhealthyThreshold', 'timeout', 'interval'] as const).filter(
     (name) => check[name] === undefined,
   );
   if (!CHECKERS.some((checker) => check[checker])) missing.push('one checker');
-  const findings = missing.map((name): Finding => ({
+  const findings = missing.map((name): FieldProblem => ({
     code: 'INVALID_HEALTH_CHECK',
     path: at,
     message: `a health check needs ${name}`,
@@ -69,7 +69,7 @@ function checkHealthCheck(check: HealthCheck, at: FieldPath): Finding[] {
 }
 
 /** DNS settings make sense only where a host is a name; too short a rate is no error but heeded by nobody. */
-function checkDns({ dnsRefreshRate, respectDnsTtl, static: hosts }: UpstreamSpec, at: FieldPath): Finding[] {
+function checkDns({ dnsRefreshRate, respectDnsTtl, static: hosts }: UpstreamSpec, at: FieldPath): FieldProblem[] {
   const rate = dnsRefreshRate !== undefined && parseDuration(dnsRefreshRate) >= 1;
   if ((!rate && !respectDnsTtl) || hosts?.hosts?.some(({ addr = '' }) => isName(addr))) return [];
   const path = [...at, rate ? 'dnsRefreshRate' : 'respectDnsTtl'];

@@ -1,5 +1,5 @@
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
-import type { FieldPath, Issue } from '../resource/issue.ts';
+import type { FieldPath, Problem } from '../resource/problem.ts';
 import { keyOf, type Kind, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { SecretSpec } from '../schema/kind/secret.ts';
 import type { TextPlace } from '../parse/text-place.ts';
@@ -8,11 +8,11 @@ import { checkTypes } from './types/check-types.ts';
 import { isObject, readKind, readMetadata } from './identity.ts';
 import { nodeOf } from './types/node.ts';
 import { Normaliser, writtenPath, type Move } from './types/normalise.ts';
-import { Report } from './report.ts';
+import { DocumentReport } from './document-report.ts';
 import { foldSecret } from './auth/secret.ts';
 import type { ResourceCheck } from './resource-check.ts';
 import { suggest } from '../syntax/did-you-mean.ts';
-import { toIssue } from './finding.ts';
+import { placed } from './check.ts';
 import { checkSemantics } from './semantics.ts';
 
 /** What a written document turned out to be. */
@@ -22,7 +22,7 @@ export interface Validated {
   /** What it is filed under, also when it is refused; `undefined` when kind or name cannot be told. */
   readonly key?: ResourceKey;
   /** Those of reading the document, and all that its schema finds. */
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Problem[];
   /** Place of a field of the resource, however it was written; absent for what has not the shape of its schema. */
   readonly locate?: (path: FieldPath) => Origin;
 }
@@ -38,7 +38,7 @@ const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
  * const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
  */
 export function validateWritten(written: WrittenResource, checks?: readonly ResourceCheck[]): Validated {
-  const report = new Report(written);
+  const report = new DocumentReport(written);
   const { value } = written;
   if (value === undefined) return { resource: undefined, ...keyOfBroken(written), issues: report.issues };
   if (!isObject(value)) {
@@ -57,7 +57,7 @@ export function validateWritten(written: WrittenResource, checks?: readonly Reso
   const { apiVersion } = value as { apiVersion: string };
   const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec: content.spec, origin: written.origin });
   const locate = (path: FieldPath, on?: TextPlace) => written.locate(writtenPath(content.moves, path), on);
-  const findings = checkSemantics(resource, checks).map((finding) => toIssue(finding, resource, locate));
+  const findings = checkSemantics(resource, checks).map((finding) => placed(finding, resource, locate));
   report.include(findings.filter(({ path }) => !report.hasErrorAt(path)));
   return { resource: report.failed ? undefined : resource, key, issues: report.issues, locate };
 }
@@ -67,7 +67,7 @@ interface Content {
   readonly moves: readonly Move[];
 }
 
-function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): Content {
+function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: DocumentReport): Content {
   if (!info.body) {
     checkFrame(info, value, report);
     return value['spec'] === undefined || value['spec'] === null
@@ -80,14 +80,14 @@ function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, r
   return { ...content, spec: foldSecret(content.spec as SecretSpec, report) };
 }
 
-function checkSpec(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): Content {
+function checkSpec(info: KindInfo, value: Readonly<Record<string, unknown>>, report: DocumentReport): Content {
   const { spec } = value;
   if (!isObject(spec) || !('namespacedStatuses' in spec)) return check(info, { written: spec, at: ['spec'] }, report);
   const { namespacedStatuses: _, ...rest } = spec;
   return check(info, { written: rest, at: ['spec'] }, report);
 }
 
-function check(info: KindInfo, { written, at }: { written: unknown; at: string[] }, report: Report): Content {
+function check(info: KindInfo, { written, at }: { written: unknown; at: string[] }, report: DocumentReport): Content {
   const normaliser = new Normaliser(report, at);
   const value = normaliser.walk(nodeOf(info.schema), written);
   const { moves } = normaliser;
@@ -95,7 +95,7 @@ function check(info: KindInfo, { written, at }: { written: unknown; at: string[]
   return { spec: value, moves };
 }
 
-function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, report: Report): void {
+function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, report: DocumentReport): void {
   const known = [...FRAME, 'spec'];
   const node = nodeOf(info.schema);
   for (const key of Object.keys(value)) {
@@ -117,7 +117,7 @@ function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, re
   }
 }
 
-function subjectOf({ kind, metadata }: Readonly<Record<string, unknown>>): Report['subject'] {
+function subjectOf({ kind, metadata }: Readonly<Record<string, unknown>>): DocumentReport['subject'] {
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
   const { name, namespace } = isObject(metadata) ? metadata : {};
   return { kind: text(kind), name: text(name), namespace: text(namespace) ?? 'gw-system' };

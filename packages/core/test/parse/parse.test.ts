@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import { PARSE_CODES } from '../../src/resource/issue-codes.ts';
+import { PARSE_CODES } from '../../src/resource/problem-codes.ts';
 import { parseDocuments } from '../../src/parse/parse.ts';
 import type { WrittenResource } from '../../src/source/source.ts';
 

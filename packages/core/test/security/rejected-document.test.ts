@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Issue } from '../../src/resource/issue.ts';
+import type { Problem } from '../../src/resource/problem.ts';
 import { redactRejected } from '../../src/security/rejected-document.ts';
 
-const issue = (code: string, ...path: (string | number)[]): Issue => {
+const issue = (code: string, ...path: (string | number)[]): Problem => {
   return { code, severity: 'error', origin: { file: 'a.yaml', line: 1, column: 1 }, path, message: '' };
 };
 

@@ -1,7 +1,7 @@
+import { SEMANTIC_CODES } from '../../src/resource/problem-codes.ts';
 import { expect } from 'chai';
-import { formatPath } from '../../src/resource/issue.ts';
+import { formatPath } from '../../src/resource/problem.ts';
 import { parseDocuments } from '../../src/parse/parse.ts';
-import { SEMANTIC_CODES } from '../../src/validate/finding.ts';
 import { validateWritten } from '../../src/validate/validate.ts';
 
 function issuesOf(yaml: string) {

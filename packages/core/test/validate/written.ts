@@ -1,4 +1,4 @@
-import { formatIssue } from '../../src/resource/issue.ts';
+import { formatIssue } from '../../src/resource/problem.ts';
 import { parseDocuments } from '../../src/parse/parse.ts';
 import { validateWritten, type Validated } from '../../src/validate/validate.ts';
 

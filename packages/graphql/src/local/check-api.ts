@@ -1,4 +1,4 @@
-import type { Finding, ResourceCheck } from '@edge-gateway/core';
+import type { FieldProblem, ResourceCheck } from '@edge-gateway/core';
 import type { GraphQLApiSpec, Resolution } from '@edge-gateway/core/schema';
 import { GraphQLError } from 'graphql';
 import { parseTemplate } from '../template/expression.ts';
@@ -25,7 +25,7 @@ export const graphqlApiCheck: ResourceCheck = {
     if (!executableSchema) return [];
     const path = [...at, 'executableSchema'];
     const problem = problemOf(executableSchema.schemaDefinition ?? '');
-    const findings: Finding[] = problem
+    const findings: FieldProblem[] = problem
       ? [{ code: 'INVALID_GRAPHQL_API', path: [...path, 'schemaDefinition'], ...problem }]
       : [];
     const { protoDescriptor = '' } = executableSchema.grpcDescriptorRegistry ?? {};
@@ -57,7 +57,7 @@ function readTemplates({ restResolver: rest, grpcResolver: grpc }: Resolution): 
   compileMetadata(grpc?.requestTransform?.requestMetadata ?? {});
 }
 
-function attempt(path: Finding['path'], work: () => void): Finding[] {
+function attempt(path: FieldProblem['path'], work: () => void): FieldProblem[] {
   try {
     work();
     return [];
@@ -67,7 +67,7 @@ function attempt(path: Finding['path'], work: () => void): Finding[] {
 }
 
 /** What is wrong with a definition, and where in it; one that is empty is none of ours. */
-function problemOf(definition: string): Pick<Finding, 'message' | 'place'> | undefined {
+function problemOf(definition: string): Pick<FieldProblem, 'message' | 'place'> | undefined {
   if (definition.trim() === '') return undefined;
   try {
     readSchema(definition);

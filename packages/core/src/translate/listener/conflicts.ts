@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import { domainConflicts } from './domains.ts';
 import { virtualHostMessage } from '../status/messages.ts';
 import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';

@@ -1,4 +1,4 @@
-import type { Resource, ResourceRef } from '../../resource/resource.ts';
+import { identityOfKey, type Resource, type ResourceRef } from '../../resource/resource.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { listenerName } from '../names.ts';
@@ -34,7 +34,7 @@ export function usedGateways(
 
 /** False for a Gateway outside the one namespace that Gateways are read from. */
 export function isRead({ key }: StoredResource, settings: TranslationSettings): boolean {
-  return settings.readGatewaysFromAllNamespaces || key.split('/')[1] === settings.writeNamespace;
+  return settings.readGatewaysFromAllNamespaces || identityOfKey(key).namespace === settings.writeNamespace;
 }
 
 const read = new WeakMap<Resource, UsedGateway>();

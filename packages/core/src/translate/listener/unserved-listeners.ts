@@ -1,4 +1,4 @@
-import { keyOf } from '../../resource/resource.ts';
+import { identityOfKey, keyOf } from '../../resource/resource.ts';
 import type { StoredResource } from '../../control/store.ts';
 import type { ListenerBuild } from './listeners.ts';
 import { recall } from '../memory.ts';
@@ -35,7 +35,7 @@ function mayBelong({ key, asksForTls }: StoredResource, { gateway: { spec } }: L
   const { virtualServices, virtualServiceNamespaces = [], virtualServiceSelector = {} } = spec.httpGateway ?? {};
   if ((spec.ssl ?? false) !== (asksForTls ?? false)) return false;
   if (spec.httpGateway?.virtualServiceExpressions || Object.keys(virtualServiceSelector).length > 0) return false;
-  const [, namespace = ''] = key.split('/');
+  const { namespace } = identityOfKey(key);
   if (virtualServices?.length) {
     return virtualServices.some(({ name = '', namespace: own }) => {
       return key === keyOf('VirtualService', { name, namespace: own || namespace });

@@ -1,6 +1,6 @@
 import { mixesOperators } from '../../syntax/boolean-expression.ts';
-import type { FieldPath } from '../../resource/issue.ts';
-import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
+import type { FieldPath } from '../../resource/problem.ts';
+import { identityOfKey, type Resource, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { AuthConfigSpec, AuthStep } from '../../schema/kind/auth-config.ts';
 import type { ApiKeyAuth } from '../../schema/auth/auth-methods.ts';
 import type { SnapshotAuthConfig } from '../../contract/snapshot.ts';
@@ -70,7 +70,7 @@ function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfig
 }
 
 function refOf({ key }: StoredResource): ResourceRef {
-  const [, namespace = '', name = ''] = key.split('/');
+  const { namespace, name } = identityOfKey(key);
   return { name, namespace };
 }
 

@@ -1,4 +1,4 @@
-import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
+import { identityOfKey, keyOf, type Kind, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { StoreState } from '../../control/store.ts';
 import { nearest } from '../../syntax/did-you-mean.ts';
 import { dotted } from '../names.ts';
@@ -39,7 +39,7 @@ function makeHint(stored: Stored, kind: Kind, ref: ResourceRef): string {
   const names: string[] = [];
   for (const key of stored.keys()) {
     if (!key.startsWith(`${kind}/`)) continue;
-    const [, namespace, name] = key.split('/') as [Kind, string, string];
+    const { namespace, name } = identityOfKey(key);
     if (namespace === ref.namespace) names.push(name);
     else if (name === ref.name) elsewhere.push(dotted({ namespace, name }));
   }

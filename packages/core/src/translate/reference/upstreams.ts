@@ -1,5 +1,5 @@
-import type { FieldPath } from '../../resource/issue.ts';
-import { clusterName, type Resource, type ResourceKey } from '../../resource/resource.ts';
+import type { FieldPath } from '../../resource/problem.ts';
+import { identityOfKey, clusterName, type Resource, type ResourceKey } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../../control/store.ts';
@@ -97,7 +97,7 @@ function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig): Resour
 }
 
 function refOf({ key }: StoredResource) {
-  const [, namespace = '', name = ''] = key.split('/');
+  const { namespace, name } = identityOfKey(key);
   return { namespace, name };
 }
 

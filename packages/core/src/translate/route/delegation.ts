@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import { keyOf, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { Matcher } from '../../schema/route/matcher.ts';
 import type { DelegateAction, RouteSpec } from '../../schema/route/route.ts';

@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import { clusterName, keyOf, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import type { Ref } from '../../schema/field.ts';

@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import type { Resource, ResourceRef } from '../../resource/resource.ts';
 import type { DelegateAction, RouteTableSelector } from '../../schema/route/route.ts';
 import type { RouteTableSpec } from '../../schema/kind/route-table.ts';

@@ -1,6 +1,6 @@
-import type { Issue } from '../../resource/issue.ts';
+import { isSemantic } from '../../resource/problem-codes.ts';
+import type { Problem } from '../../resource/problem.ts';
 import type { StoredResource } from '../../control/store.ts';
-import { isSemantic } from '../../validate/finding.ts';
 import { routeMessage, virtualHostMessage, type RouteProblem, type VirtualHostProblem } from './messages.ts';
 import { issueText } from '../world.ts';
 
@@ -11,7 +11,7 @@ const HOST_KINDS: Readonly<Record<string, VirtualHostProblem>> = { EMPTY_DOMAIN:
  * An issue as a status says it: problems of meaning in the shape of the part that has them, others with their field.
  * Places in files stay out, for a status may be read where the files are not.
  */
-export function reasonOf(issue: Issue, stored: StoredResource | undefined): string {
+export function reasonOf(issue: Problem, stored: StoredResource | undefined): string {
   if (issue.severity === 'warning' || !isSemantic(issue.code)) return issueText(issue);
   const { path } = issue;
   const at = path.indexOf('routes');
@@ -26,6 +26,6 @@ export function reasonOf(issue: Issue, stored: StoredResource | undefined): stri
   return stored ? issueText(issue) : issue.message;
 }
 
-function routeLabel(issue: Issue, index: number): string {
-  return (issue as Issue & { readonly route?: string }).route || `<unnamed-${index}>`;
+function routeLabel(issue: Problem, index: number): string {
+  return (issue as Problem & { readonly route?: string }).route || `<unnamed-${index}>`;
 }

@@ -1,40 +1,31 @@
-import type { FieldPath, Issue } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
 
-/** A problem between resources. The holder of the report knows the resource. */
-export interface Problem extends ProblemClass {
-  readonly severity: Issue['severity'];
-  /** The text for the status. */
-  readonly message: string;
-  /** The field with the problem, if any. */
-  readonly path?: FieldPath;
+/** A problem that translation found. The holder of the report knows the resource. */
+export interface FoundProblem extends FieldProblem {
+  readonly severity: NonNullable<FieldProblem['severity']>;
   /** True for a problem of another resource, which the status repeats. */
   readonly repeated?: true;
 }
 
-/** What kind of problem it is. */
-export interface ProblemClass {
-  /** Default: `STATUS`. */
-  readonly code?: 'MISSING_REFERENCE';
-  /** Equal for all problems that one mistake causes. */
-  readonly cause?: string;
-}
+/** The class of a problem: its code, by default `STATUS`, and its cause. */
+export type ProblemClass = Partial<Pick<FieldProblem, 'code' | 'cause'>>;
 
 /** A problem that translation found, and the resource that has it. */
 export interface LocatedProblem {
   readonly key: ResourceKey;
-  readonly problem: Problem;
+  readonly problem: FoundProblem;
 }
 
 /** Problems of one resource, in the order they were found. */
-export type Problems = readonly Problem[];
+export type Problems = readonly FoundProblem[];
 
 /** No problems. */
 export const NO_PROBLEMS: Problems = Object.freeze([]);
 
 /** Collects the problems of one resource. */
 export class Report {
-  readonly #found = new Map<string, Problem>();
+  readonly #found = new Map<string, FoundProblem>();
   #hasErrors = false;
 
   get hasErrors(): boolean {
@@ -43,11 +34,11 @@ export class Report {
 
   /** `path` is the field that has the problem, where there is one. */
   error(message: string, path?: FieldPath, about?: ProblemClass): void {
-    this.#add({ severity: 'error', message, ...(path && { path }), ...classOf(about) });
+    this.#add(statusProblem('error', message, path, about));
   }
 
   warn(message: string, path?: FieldPath, about?: ProblemClass): void {
-    this.#add({ severity: 'warning', message, ...(path && { path }), ...classOf(about) });
+    this.#add(statusProblem('warning', message, path, about));
   }
 
   add(problems: Problems): void {
@@ -57,7 +48,7 @@ export class Report {
   /** Adds problems of other resources, with `prefix`. */
   repeat(problems: Problems, prefix = ''): void {
     for (const { severity, message } of problems) {
-      this.#add({ severity, message: prefix + message, repeated: true });
+      this.#add({ ...statusProblem(severity, prefix + message), repeated: true });
     }
   }
 
@@ -66,8 +57,8 @@ export class Report {
     return this.#found.size === 0 ? NO_PROBLEMS : Object.freeze([...this.#found.values()]);
   }
 
-  #add(problem: Problem): void {
-    const { severity, message, path = [] } = problem;
+  #add(problem: FoundProblem): void {
+    const { severity, message, path } = problem;
     const key = `${severity} ${message} ${JSON.stringify(path)}`;
     if (this.#found.has(key)) return;
     this.#hasErrors ||= severity === 'error';
@@ -75,8 +66,14 @@ export class Report {
   }
 }
 
-function classOf({ code, cause }: ProblemClass = {}): ProblemClass {
-  return { ...(code !== undefined && { code }), ...(cause !== undefined && { cause }) };
+/** Returns a problem in the words of the status. */
+export function statusProblem(
+  severity: FoundProblem['severity'],
+  message: string,
+  path: FieldPath = [],
+  { code = 'STATUS', cause }: ProblemClass = {},
+): FoundProblem {
+  return { code, severity, path, message, ...(cause !== undefined && { cause }) };
 }
 
 export function hasErrors(problems: Problems): boolean {

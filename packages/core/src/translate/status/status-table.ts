@@ -13,7 +13,7 @@ import type { ListenerBuild } from '../listener/listeners.ts';
 import type { Memory } from '../memory.ts';
 import { subresourceKey } from '../names.ts';
 import { collectProblems, proxyProblems } from './problems.ts';
-import { NO_PROBLEMS, type Problems } from './report.ts';
+import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { World } from '../world.ts';
@@ -134,5 +134,5 @@ const UNSERVED_GATEWAY = warning('gateways inside of a hybrid gateway are not se
 const WRITTEN_PROXY = warning('proxies are written by the gateway and not read');
 
 function warning(message: string): readonly Problems[] {
-  return Object.freeze([Object.freeze([Object.freeze({ severity: 'warning' as const, message })])]);
+  return Object.freeze([Object.freeze([Object.freeze(statusProblem('warning', message))])]);
 }

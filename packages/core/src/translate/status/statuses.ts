@@ -1,3 +1,4 @@
+import { isSemantic } from '../../resource/problem-codes.ts';
 import {
   DEFAULT_NAMESPACE,
   type ResourceKey,
@@ -5,9 +6,8 @@ import {
   type State,
   type StatusReport,
 } from '../../resource/resource.ts';
-import type { Issue } from '../../resource/issue.ts';
+import type { Problem } from '../../resource/problem.ts';
 import type { StoredResource } from '../../control/store.ts';
-import { isSemantic } from '../../validate/finding.ts';
 import { kindOf } from '../changes.ts';
 import type { Problems } from './report.ts';
 import { reasonOf } from './reasons.ts';
@@ -90,7 +90,7 @@ function withSubresources(report: StatusReport, subresources: StatusInput['subre
 }
 
 /** What an upstream cannot work with is a warning; what nobody can read is an error there as well. */
-function isHeavy({ severity, code }: Issue, key: ResourceKey): boolean {
+function isHeavy({ severity, code }: Problem, key: ResourceKey): boolean {
   return severity === 'error' && !(kindOf(key) === 'Upstream' && isSemantic(code));
 }
 

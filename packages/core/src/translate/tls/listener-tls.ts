@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import type { TlsConfiguration } from '../../contract/snapshot.ts';
 import { contentOf } from '../snapshot/content.ts';

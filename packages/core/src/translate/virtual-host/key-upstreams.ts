@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import type { JwtProviders } from '../../schema/auth/jwt.ts';
 import type { Fault } from '../reference/missing.ts';
 import type { Reader } from '../world.ts';

@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import { keyOf, type ResourceRef } from '../../resource/resource.ts';
 import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-options.ts';
 import type { Ref } from '../../schema/field.ts';

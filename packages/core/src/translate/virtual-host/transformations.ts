@@ -1,4 +1,4 @@
-import { formatPath } from '../../resource/issue.ts';
+import { formatPath } from '../../resource/problem.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import type { TransformationStage, TransformationTemplate } from '../../schema/route/transformations.ts';
 import { requestTemplates, stagesOf, type HasTransformations } from '../../validate/transformation/stages.ts';

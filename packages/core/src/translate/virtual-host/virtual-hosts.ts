@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';

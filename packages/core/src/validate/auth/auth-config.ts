@@ -1,11 +1,11 @@
 import { parseExpression } from '../../syntax/boolean-expression.ts';
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { AuthConfigSpec, AuthStep } from '../../schema/kind/auth-config.ts';
 import type { ApiKeyAuth, BasicAuth } from '../../schema/auth/auth-methods.ts';
 import type { AccessTokenValidation, AzureGroups, Oauth2 } from '../../schema/auth/oauth2.ts';
 import type { PassThroughAuth } from '../../schema/auth/pass-through-auth.ts';
 import { isTrustedUrl } from '../../security/trusted-url.ts';
-import { each, within, type Check, type Finding } from '../finding.ts';
+import { each, within, type Check } from '../check.ts';
 import { checkLogin, checkRedis, UNTRUSTED_URL } from './login.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
@@ -16,7 +16,7 @@ const MAX_BCRYPT_COST = 16;
 const TENANT = /^(?!(?:common|organizations|consumers)$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 
 /** Problems of one AuthConfig that need no other resource to be seen. */
-export function checkAuthConfig(spec: AuthConfigSpec, at: FieldPath): Finding[] {
+export function checkAuthConfig(spec: AuthConfigSpec, at: FieldPath): FieldProblem[] {
   const steps = spec.configs ?? [];
   const names = steps.map(({ name }, i) => name || `config_${i}`);
   const twice = names.find((name, i) => names.indexOf(name) < i);
@@ -28,11 +28,11 @@ export function checkAuthConfig(spec: AuthConfigSpec, at: FieldPath): Finding[] 
   ];
 }
 
-function unless(good: boolean, path: FieldPath, message: string): Finding[] {
+function unless(good: boolean, path: FieldPath, message: string): FieldProblem[] {
   return good ? [] : [{ code: 'INVALID_AUTH_CONFIG', path, message }];
 }
 
-function checkExpression(text: string | undefined, names: ReadonlySet<string>, path: FieldPath): Finding[] {
+function checkExpression(text: string | undefined, names: ReadonlySet<string>, path: FieldPath): FieldProblem[] {
   if (!text) return [];
   try {
     parseExpression(text, names);

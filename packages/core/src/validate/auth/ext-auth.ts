@@ -1,7 +1,8 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import { STATUS_CODES } from 'node:http';
 import { parseDuration } from '../../syntax/duration.ts';
 import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
-import type { Check, Finding } from '../finding.ts';
+import type { Check } from '../check.ts';
 import { addedNameProblem } from '../route/header-manipulation.ts';
 
 /** True for a status that exists and can end an answer: 1xx only announce one. */
@@ -11,7 +12,7 @@ function isFinalStatus(status: number): boolean {
 
 /** Problems of the settings of external auth. */
 export const checkExtAuth: Check<ExtAuthServer> = ({ statusOnError, requestTimeout, userIdHeader }, at) => {
-  const unless = (good: boolean, field: string, message: string): Finding[] =>
+  const unless = (good: boolean, field: string, message: string): FieldProblem[] =>
     good ? [] : [{ code: 'INVALID_EXT_AUTH', path: [...at, field], message }];
   const header = userIdHeader ? addedNameProblem(userIdHeader) : undefined;
   return [

@@ -1,9 +1,9 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { OidcAuthorizationCode, PlainOauth2 } from '../../schema/auth/oauth2.ts';
 import type { RedisOptions, UserSession } from '../../schema/auth/session.ts';
 import { cookieNameProblem } from '../../http/cookie-names.ts';
 import { isTrustedUrl } from '../../security/trusted-url.ts';
-import { within, type Check, type Finding } from '../finding.ts';
+import { within, type Check } from '../check.ts';
 
 const HOST = String.raw`(?:\[[\da-f:.]+\]|[^@/:?#\s]+)(?::\d{1,5})?`;
 const REDIS = new RegExp(
@@ -80,7 +80,7 @@ const checkStores: Check<UserSession> = ({ cookieOptions, cookie, redis }, at) =
   ...within(cookie?.logoutDenyList?.redis, [...at, 'cookie', 'logoutDenyList', 'redis'], checkRedis),
 ];
 
-function unless(good: boolean, path: FieldPath, message: string): Finding[] {
+function unless(good: boolean, path: FieldPath, message: string): FieldProblem[] {
   return good ? [] : [{ code: 'INVALID_AUTH_CONFIG', path, message }];
 }
 

@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { Resource } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
 import {
@@ -6,7 +7,6 @@ import {
   SIGNING_KEY_SECRET,
   signingKeyProblem,
 } from '../../security/signing-key.ts';
-import type { Finding } from '../finding.ts';
 
 /** Length of the key that cookies are encrypted with, in bytes. */
 export const CIPHER_KEY_BYTES = 32;
@@ -19,17 +19,17 @@ export const SECRET_ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Warns of a secret that lacks what its type says; nothing breaks before something refers to it. Never tells a value. */
-export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): Finding[] {
+export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): FieldProblem[] {
   if (!Object.hasOwn(SECRET_ENTRIES, type)) return [];
   const message = entryProblem(type, data);
   return message === undefined ? [] : [{ code: 'INVALID_SECRET', path: ['type'], message, severity: 'warning' }];
 }
 
 /** Warns about weak shared signing keys: logins that would use them are rejected. */
-export function checkSigningKey({ data = {} }: SecretSpec, { metadata }: Pick<Resource, 'metadata'>): Finding[] {
+export function checkSigningKey({ data = {} }: SecretSpec, { metadata }: Pick<Resource, 'metadata'>): FieldProblem[] {
   const { name, namespace } = SIGNING_KEY_SECRET;
   if (metadata.name !== name || metadata.namespace !== namespace) return [];
-  return [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].flatMap((entry): Finding[] => {
+  return [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].flatMap((entry): FieldProblem[] => {
     const key = data[entry];
     const problem = key === undefined ? undefined : signingKeyProblem(Buffer.from(key, 'base64'));
     if (problem === undefined) return [];

@@ -1,9 +1,8 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { Cors } from '../../schema/route/cors.ts';
-import type { Finding } from '../finding.ts';
 
 /** A `cors` block has to allow some origin, unless it only switches CORS off. */
-export function checkCors({ allowOrigin, allowOriginRegex, disableForRoute }: Cors, at: FieldPath): Finding[] {
+export function checkCors({ allowOrigin, allowOriginRegex, disableForRoute }: Cors, at: FieldPath): FieldProblem[] {
   if (allowOrigin?.length || allowOriginRegex?.length || disableForRoute) return [];
   const message = 'cors must allow at least one origin';
   return [{ code: 'INVALID_CORS', path: at, message, hint: 'allowOrigin, allowOriginRegex' }];

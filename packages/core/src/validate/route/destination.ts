@@ -1,11 +1,11 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
-import { each, within, type Finding } from '../finding.ts';
+import { each, within } from '../check.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
 /** A destination has to name where it leads. */
-export function checkDestination(destination: DestinationSpec, at: FieldPath): Finding[] {
+export function checkDestination(destination: DestinationSpec, at: FieldPath): FieldProblem[] {
   const { upstream, kube, consul } = destination;
   const named = upstream?.name || kube?.ref?.name || consul?.serviceName;
   return named
@@ -14,7 +14,7 @@ export function checkDestination(destination: DestinationSpec, at: FieldPath): F
 }
 
 /** Weighted destinations: at least one, each with a destination, the weights at least 1 in sum. */
-export function checkWeighted(destinations: readonly WeightedDestination[] | undefined, at: FieldPath): Finding[] {
+export function checkWeighted(destinations: readonly WeightedDestination[] | undefined, at: FieldPath): FieldProblem[] {
   if (!destinations?.length) {
     return [{ code: 'INVALID_ACTION', path: at, message: 'at least one destination is required' }];
   }
@@ -24,7 +24,7 @@ export function checkWeighted(destinations: readonly WeightedDestination[] | und
   return [...findings, { code: 'INVALID_ACTION', path: at, message: 'the sum of the weights has to be at least 1' }];
 }
 
-function checkOne({ destination, options }: WeightedDestination, at: FieldPath): Finding[] {
+function checkOne({ destination, options }: WeightedDestination, at: FieldPath): FieldProblem[] {
   return [
     ...checkDestination(destination ?? {}, destination ? [...at, 'destination'] : at),
     ...within(options?.headerManipulation, [...at, 'options', 'headerManipulation'], checkHeaderManipulation),

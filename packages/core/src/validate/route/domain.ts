@@ -1,12 +1,11 @@
-import type { FieldPath } from '../../resource/issue.ts';
-import type { Finding } from '../finding.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 
 const HOST = /^[^\s/?#@*\\]+$/;
 
 /** Problems of the domains of a virtual host. */
-export function checkDomains(domains: readonly string[] | undefined, at: FieldPath): Finding[] {
+export function checkDomains(domains: readonly string[] | undefined, at: FieldPath): FieldProblem[] {
   if (!domains || (domains.length === 1 && domains[0] === '')) return [];
-  return domains.flatMap((domain, i): Finding[] => {
+  return domains.flatMap((domain, i): FieldProblem[] => {
     if (domain === '') return [{ code: 'EMPTY_DOMAIN', path: [...at, i], message: 'a domain must not be empty' }];
     const message = domainProblem(domain);
     return message ? [{ code: 'INVALID_DOMAIN', path: [...at, i], message }] : [];

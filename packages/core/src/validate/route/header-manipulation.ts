@@ -1,7 +1,7 @@
 import { FRAMING_HEADERS } from '../../http/reserved-headers.ts';
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { HeaderManipulation } from '../../schema/route/header-manipulation.ts';
-import { each, type Finding } from '../finding.ts';
+import { each } from '../check.ts';
 import { formatProblem } from '../../syntax/header-format.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -16,7 +16,7 @@ export function headerNameProblem(name: string): string | undefined {
 }
 
 /** Problems of added and removed headers. */
-export function checkHeaderManipulation(block: HeaderManipulation, at: FieldPath): Finding[] {
+export function checkHeaderManipulation(block: HeaderManipulation, at: FieldPath): FieldProblem[] {
   const { requestHeadersToAdd, requestHeadersToRemove, responseHeadersToAdd, responseHeadersToRemove } = block;
   return [
     ...each(requestHeadersToAdd, [...at, 'requestHeadersToAdd'], (added, path) => checkAdded(added, path, 'request')),
@@ -33,10 +33,10 @@ interface Added {
   readonly headerSecretRef?: { readonly name?: string };
 }
 
-function checkAdded({ header, headerSecretRef }: Added, at: FieldPath, use: 'request' | 'response'): Finding[] {
+function checkAdded({ header, headerSecretRef }: Added, at: FieldPath, use: 'request' | 'response'): FieldProblem[] {
   if (headerSecretRef) return [];
   if (!header) return [{ code: 'INVALID_HEADER', path: at, message: 'no header is given', hint: 'header' }];
-  const findings: Finding[] = [];
+  const findings: FieldProblem[] = [];
   const name = addedNameProblem(header.key ?? '');
   if (name) findings.push({ code: 'INVALID_HEADER', path: [...at, 'header', 'key'], message: name });
   const value = addedValueProblem(header, use);
@@ -59,7 +59,7 @@ export function addedValueProblem(
   return formatProblem(value, `${use} header`)?.message;
 }
 
-function checkName(name: string, at: FieldPath): Finding[] {
+function checkName(name: string, at: FieldPath): FieldProblem[] {
   const message = headerNameProblem(name);
   return message ? [{ code: 'INVALID_HEADER', path: at, message }] : [];
 }

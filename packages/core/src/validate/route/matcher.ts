@@ -1,14 +1,14 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import type { HeaderMatcher, Matcher, QueryParameterMatcher } from '../../schema/route/matcher.ts';
 import { hasPath } from './delegation.ts';
-import { each, type Finding } from '../finding.ts';
+import { each } from '../check.ts';
 import { checkPath } from './path.ts';
 
 /** Problems of one matcher. `pathless` allows it to say nothing about the path. */
-export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pathless: boolean }): Finding[] {
+export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pathless: boolean }): FieldProblem[] {
   const { prefix, exact } = matcher;
-  const missing: Finding[] =
+  const missing: FieldProblem[] =
     pathless || hasPath(matcher)
       ? []
       : [
@@ -28,7 +28,7 @@ export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pa
   ];
 }
 
-function checkMatchedPath(path: string | undefined, at: FieldPath): Finding[] {
+function checkMatchedPath(path: string | undefined, at: FieldPath): FieldProblem[] {
   const findings = checkPath(path, at);
   if (!path || path.startsWith('/') || findings.length > 0) return findings;
   const message = `the path '${path}' matches no request, for it does not begin with '/'`;
@@ -36,7 +36,7 @@ function checkMatchedPath(path: string | undefined, at: FieldPath): Finding[] {
 }
 
 /** Problems of a condition on one header or query parameter. */
-export function checkMatcherCondition(condition: HeaderMatcher | QueryParameterMatcher, at: FieldPath): Finding[] {
+export function checkMatcherCondition(condition: HeaderMatcher | QueryParameterMatcher, at: FieldPath): FieldProblem[] {
   if (!condition.name)
     return [{ code: 'INVALID_MATCHER', path: at, message: 'the condition names nothing', hint: 'name' }];
   if (!condition.regex || condition.value === undefined) return [];

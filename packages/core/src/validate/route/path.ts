@@ -1,5 +1,4 @@
-import type { FieldPath } from '../../resource/issue.ts';
-import type { Finding } from '../finding.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 
 const FORBIDDEN = ['//', '/./', '/../', '%2f', '%2F', '#'] as const;
 const FORBIDDEN_ENDINGS = ['/..', '/.'] as const;
@@ -16,7 +15,7 @@ export function pathProblem(path: string): string | undefined {
 }
 
 /** The finding of a path that is written at `at`. */
-export function checkPath(path: string | undefined, at: FieldPath): Finding[] {
+export function checkPath(path: string | undefined, at: FieldPath): FieldProblem[] {
   const message = path === undefined ? undefined : pathProblem(path);
   return message ? [{ code: 'INVALID_PATH', path: at, message }] : [];
 }

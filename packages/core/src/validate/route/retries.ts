@@ -1,7 +1,6 @@
 import { parseDuration } from '../../syntax/duration.ts';
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { Retries } from '../../schema/route/retries.ts';
-import type { Finding } from '../finding.ts';
 
 const CONDITIONS = new Set(
   `5xx gateway-error reset connect-failure envoy-ratelimited retriable-4xx refused-stream retriable-status-codes
@@ -10,8 +9,8 @@ const CONDITIONS = new Set(
 );
 
 /** Problems of a retry policy: conditions that do not exist, a back-off that contradicts itself. */
-export function checkRetries({ retryOn, retryBackOff }: Retries, at: FieldPath): Finding[] {
-  const findings: Finding[] = [];
+export function checkRetries({ retryOn, retryBackOff }: Retries, at: FieldPath): FieldProblem[] {
+  const findings: FieldProblem[] = [];
   const conditions = (retryOn ?? '').split(',').map((condition) => condition.trim());
   for (const condition of conditions) {
     if (condition === '' || CONDITIONS.has(condition)) continue;

@@ -1,9 +1,9 @@
 import { parseDuration } from '../../syntax/duration.ts';
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { Faults, Shadowing, Upgrade } from '../../schema/route/small-options.ts';
 import { checkCors } from './cors.ts';
-import { within, type Finding } from '../finding.ts';
+import { within } from '../check.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { hostProblem } from './host.ts';
 import { checkPath } from './path.ts';
@@ -14,7 +14,7 @@ import { checkTransformations } from '../transformation/transformations.ts';
 const MIN_DELAY_MS = 1000;
 
 /** Problems of the options of one route. */
-export function checkRouteOptions(options: RouteOptions, at: FieldPath): Finding[] {
+export function checkRouteOptions(options: RouteOptions, at: FieldPath): FieldProblem[] {
   return [
     ...checkPath(options.prefixRewrite || undefined, [...at, 'prefixRewrite']),
     ...checkRewrites(options, at),
@@ -28,9 +28,9 @@ export function checkRouteOptions(options: RouteOptions, at: FieldPath): Finding
   ];
 }
 
-function checkRewrites(options: RouteOptions, at: FieldPath): Finding[] {
+function checkRewrites(options: RouteOptions, at: FieldPath): FieldProblem[] {
   const { prefixRewrite, regexRewrite, hostRewrite, hostRewriteHeader } = options;
-  const findings: Finding[] = [];
+  const findings: FieldProblem[] = [];
   if (prefixRewrite && regexRewrite) {
     const message = 'prefixRewrite and regexRewrite exclude each other';
     findings.push({ code: 'INVALID_REWRITE', path: [...at, 'regexRewrite'], message });
@@ -47,8 +47,8 @@ function checkRewrites(options: RouteOptions, at: FieldPath): Finding[] {
   return findings;
 }
 
-function checkFaults({ abort, delay }: Faults, at: FieldPath): Finding[] {
-  const findings: Finding[] = [];
+function checkFaults({ abort, delay }: Faults, at: FieldPath): FieldProblem[] {
+  const findings: FieldProblem[] = [];
   const status = abort?.httpStatus;
   if (abort && (status === undefined || status < 200 || status > 599)) {
     const message = 'the status of an abort has to lie between 200 and 599';
@@ -60,15 +60,15 @@ function checkFaults({ abort, delay }: Faults, at: FieldPath): Finding[] {
   return findings;
 }
 
-function checkShadowing({ upstream }: Shadowing, at: FieldPath): Finding[] {
+function checkShadowing({ upstream }: Shadowing, at: FieldPath): FieldProblem[] {
   return upstream?.name
     ? []
     : [{ code: 'INVALID_SHADOWING', path: at, message: 'shadowing needs an upstream', hint: 'upstream' }];
 }
 
-function checkUpgrades(upgrades: readonly Upgrade[], at: FieldPath): Finding[] {
+function checkUpgrades(upgrades: readonly Upgrade[], at: FieldPath): FieldProblem[] {
   const seen = new Set<string>();
-  return upgrades.flatMap((upgrade, i): Finding[] => {
+  return upgrades.flatMap((upgrade, i): FieldProblem[] => {
     const [type] = Object.keys(upgrade);
     const again = type !== undefined && seen.has(type);
     if (type !== undefined) seen.add(type);

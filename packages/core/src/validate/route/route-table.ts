@@ -1,9 +1,9 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { RouteTableSpec } from '../../schema/kind/route-table.ts';
-import { each, type Finding } from '../finding.ts';
+import { each } from '../check.ts';
 import { checkRoute } from './route.ts';
 
 /** Problems of a RouteTable. */
-export function checkRouteTable({ routes }: RouteTableSpec, at: FieldPath): Finding[] {
+export function checkRouteTable({ routes }: RouteTableSpec, at: FieldPath): FieldProblem[] {
   return each(routes, [...at, 'routes'], checkRoute);
 }

@@ -1,15 +1,15 @@
 import { delegatingProblem } from './delegation.ts';
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { ForwardAction, RedirectAction, RouteSpec } from '../../schema/route/route.ts';
 import { checkDestination, checkWeighted } from './destination.ts';
-import { each, within, type Finding } from '../finding.ts';
+import { each, within } from '../check.ts';
 import { hostProblem } from './host.ts';
 import { checkMatcher } from './matcher.ts';
 import { checkPath } from './path.ts';
 import { checkRouteOptions } from './route-options.ts';
 
 /** Problems of one route. */
-export function checkRoute(route: RouteSpec, at: FieldPath): Finding[] {
+export function checkRoute(route: RouteSpec, at: FieldPath): FieldProblem[] {
   const pathless = route.delegateAction !== undefined || route.inheritablePathMatchers === true;
   const findings = [
     ...each(route.matchers, [...at, 'matchers'], (matcher, path) => checkMatcher(matcher, path, { pathless })),
@@ -21,12 +21,12 @@ export function checkRoute(route: RouteSpec, at: FieldPath): Finding[] {
   return route.name ? findings.map((finding) => ({ ...finding, route: route.name })) : findings;
 }
 
-function checkDelegation({ delegateAction, matchers = [] }: RouteSpec, at: FieldPath): Finding[] {
+function checkDelegation({ delegateAction, matchers = [] }: RouteSpec, at: FieldPath): FieldProblem[] {
   const message = delegateAction && delegatingProblem(matchers);
   return message ? [{ code: 'INVALID_DELEGATION', path: [...at, 'matchers'], message }] : [];
 }
 
-function checkForward(action: ForwardAction, at: FieldPath): Finding[] {
+function checkForward(action: ForwardAction, at: FieldPath): FieldProblem[] {
   if (action.single) return checkDestination(action.single, [...at, 'single']);
   if (action.multi) return checkWeighted(action.multi.destinations, [...at, 'multi']);
   if (action.upstreamGroup) {
@@ -40,7 +40,7 @@ function checkForward(action: ForwardAction, at: FieldPath): Finding[] {
   ];
 }
 
-function checkRedirect({ hostRedirect, pathRedirect, prefixRewrite }: RedirectAction, at: FieldPath): Finding[] {
+function checkRedirect({ hostRedirect, pathRedirect, prefixRewrite }: RedirectAction, at: FieldPath): FieldProblem[] {
   const host = hostRedirect ? hostProblem(hostRedirect) : undefined;
   return [
     ...(host ? [{ code: 'INVALID_REWRITE', path: [...at, 'hostRedirect'], message: host } as const] : []),

@@ -1,13 +1,13 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { VirtualHostOptions } from '../../schema/route/route-options.ts';
 import { checkCors } from './cors.ts';
-import { within, type Finding } from '../finding.ts';
+import { within } from '../check.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
 /** Problems of the options of one virtual host. */
-export function checkVirtualHostOptions(options: VirtualHostOptions, at: FieldPath): Finding[] {
+export function checkVirtualHostOptions(options: VirtualHostOptions, at: FieldPath): FieldProblem[] {
   return [
     ...within(options.headerManipulation, [...at, 'headerManipulation'], checkHeaderManipulation),
     ...checkTransformations(options, at),

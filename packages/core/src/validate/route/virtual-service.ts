@@ -1,16 +1,16 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { VirtualHostSpec, VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import { checkDomains } from './domain.ts';
-import { each, within, type Finding } from '../finding.ts';
+import { each, within } from '../check.ts';
 import { checkRoute } from './route.ts';
 import { checkVirtualHostOptions } from './virtual-host-options.ts';
 
 /** Problems of a VirtualService. */
-export function checkVirtualService({ virtualHost }: VirtualServiceSpec, at: FieldPath): Finding[] {
+export function checkVirtualService({ virtualHost }: VirtualServiceSpec, at: FieldPath): FieldProblem[] {
   return within(virtualHost, [...at, 'virtualHost'], checkVirtualHost);
 }
 
-function checkVirtualHost({ domains, routes, options }: VirtualHostSpec, at: FieldPath): Finding[] {
+function checkVirtualHost({ domains, routes, options }: VirtualHostSpec, at: FieldPath): FieldProblem[] {
   return [
     ...checkDomains(domains, [...at, 'domains']),
     ...within(options, [...at, 'options'], checkVirtualHostOptions),

@@ -1,12 +1,10 @@
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
 import { compileTemplate, type Template } from '../../template/template.ts';
 import { TemplateError } from '../../template/template-error.ts';
 
 /** A template that cannot be rendered, and where it stands in its transformation. */
-export interface TemplateProblem {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
+export type TemplateProblem = Pick<FieldProblem, 'path' | 'message'>;
 
 const known = new WeakMap<TransformationTemplate, readonly TemplateProblem[]>();
 
@@ -39,7 +37,7 @@ function textProblems(spec: TransformationTemplate): TemplateProblem[] {
 
 interface PlacedText {
   readonly text: string;
-  readonly path: readonly (string | number)[];
+  readonly path: FieldPath;
 }
 
 function textsOf({ headers, headersToAppend, dynamicMetadataValues, body }: TransformationTemplate): PlacedText[] {

@@ -1,13 +1,13 @@
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { TransformationStage, TransformationTemplate } from '../../schema/route/transformations.ts';
 import { extractorProblem } from './extractor.ts';
 import { headerProblems } from './header-problems.ts';
 import { requestTemplates, type HasTransformations } from './stages.ts';
-import { each, within, type Finding } from '../finding.ts';
+import { each, within } from '../check.ts';
 import { checkMatcher } from '../route/matcher.ts';
 
 /** Problems of transformations: extractors and header names. Templates are judged at translation. */
-export function checkTransformations(options: HasTransformations, at: FieldPath): Finding[] {
+export function checkTransformations(options: HasTransformations, at: FieldPath): FieldProblem[] {
   return [
     ...requestTemplates(options).flatMap(({ template, path }) => checkTemplate(template, [...at, ...path])),
     ...STAGES.flatMap((stage) =>
@@ -18,13 +18,13 @@ export function checkTransformations(options: HasTransformations, at: FieldPath)
 
 const STAGES = ['early', 'regular'] as const;
 
-function checkMatchers(stage: TransformationStage | undefined, at: FieldPath): Finding[] {
+function checkMatchers(stage: TransformationStage | undefined, at: FieldPath): FieldProblem[] {
   return each(stage?.requestTransforms, [...at, 'requestTransforms'], ({ matcher }, path) =>
     within(matcher, [...path, 'matcher'], (part, place) => checkMatcher(part, place, { pathless: true })),
   );
 }
 
-function checkTemplate(template: TransformationTemplate, at: FieldPath): Finding[] {
+function checkTemplate(template: TransformationTemplate, at: FieldPath): FieldProblem[] {
   const { extractors = {}, dynamicMetadataValues } = template;
   return [
     ...Object.entries(extractors).flatMap(([name, extractor]) =>
@@ -37,7 +37,7 @@ function checkTemplate(template: TransformationTemplate, at: FieldPath): Finding
   ];
 }
 
-function found(code: Finding['code'], path: FieldPath, message: string | undefined): Finding[] {
+function found(code: FieldProblem['code'], path: FieldPath, message: string | undefined): FieldProblem[] {
   return message === undefined ? [] : [{ code, path, message }];
 }
 

@@ -1,12 +1,12 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import type { Kind } from '../../resource/resource.ts';
 import { contentSchema } from '../../schema/json-schema.ts';
 import type { KindInfo } from '../../schema/kinds.ts';
 import { suggest } from '../../syntax/did-you-mean.ts';
 import { nodeAt, nodeOf } from './node.ts';
 import { writtenPath, type Move } from './normalise.ts';
-import type { Problem, Report } from '../report.ts';
+import type { DocumentReport, WrittenProblem } from '../document-report.ts';
 import { unknownKey } from './unknown-key.ts';
 
 const DURATION_HINT = 'a duration, for example 5s';
@@ -22,7 +22,7 @@ export interface Content {
 }
 
 /** Reports keys, types, enums and bounds that do not fit the schema of the kind. */
-export function checkTypes(info: KindInfo, content: Content, report: Report): void {
+export function checkTypes(info: KindInfo, content: Content, report: DocumentReport): void {
   let validate = validators.get(info.kind);
   if (!validate) validators.set(info.kind, (validate = ajv.compile(contentSchema(info))));
   if (validate(content.value)) return;
@@ -54,7 +54,7 @@ function toPath(pointer: string, root: unknown): (string | number)[] {
     });
 }
 
-function wrongValue(error: ErrorObject, isDuration: boolean): Omit<Problem, 'path'> {
+function wrongValue(error: ErrorObject, isDuration: boolean): Omit<WrittenProblem, 'path'> {
   const { keyword, data, params } = error;
   const { minimum, maximum } = (error.parentSchema ?? {}) as { minimum?: number; maximum?: number };
   if (keyword === 'enum') return badEnum(data, (params['allowedValues'] ?? []) as string[]);
@@ -71,7 +71,7 @@ function wrongValue(error: ErrorObject, isDuration: boolean): Omit<Problem, 'pat
   return { code: 'WRONG_TYPE', message: `must be ${wanted}, is ${typeName(data)}`, hint, on: 'value' };
 }
 
-function badEnum(value: unknown, allowed: readonly string[]): Omit<Problem, 'path'> {
+function badEnum(value: unknown, allowed: readonly string[]): Omit<WrittenProblem, 'path'> {
   if (typeof value !== 'string' && typeof value !== 'number') {
     return {
       code: 'WRONG_TYPE',

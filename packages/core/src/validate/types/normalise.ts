@@ -1,9 +1,9 @@
 import { parseDuration } from '../../syntax/duration.ts';
-import type { FieldPath } from '../../resource/issue.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import { RegexError, compileRegex, readSubstitution } from '../../syntax/regex.ts';
 import { foldBeside } from './beside.ts';
 import type { FieldNode, Node, ObjectNode } from './node.ts';
-import type { Problem, Report } from '../report.ts';
+import type { DocumentReport, WrittenProblem } from '../document-report.ts';
 
 type Json = Record<string, unknown>;
 type Step = string | number;
@@ -26,7 +26,7 @@ export function writtenPath(moves: readonly Move[], now: FieldPath): FieldPath {
  */
 export class Normaliser {
   readonly moves: Move[] = [];
-  readonly #report: Report;
+  readonly #report: DocumentReport;
   #now: Step[];
   #written: Step[];
   /** Below a field that is not supported, so that only the field itself is named. */
@@ -34,7 +34,7 @@ export class Normaliser {
   /** `options` that were made of keys beside them, with the keys. */
   readonly #folded = new Map<object, ReadonlyMap<string, string>>();
 
-  constructor(report: Report, at: FieldPath) {
+  constructor(report: DocumentReport, at: FieldPath) {
     this.#report = report;
     this.#now = [...at];
     this.#written = [...at];
@@ -185,7 +185,7 @@ export class Normaliser {
   }
 
   /** Reports at this place, or at a field of this block. */
-  #problem(problem: Omit<Problem, 'path'>, child?: string): void {
+  #problem(problem: Omit<WrittenProblem, 'path'>, child?: string): void {
     const path = child === undefined ? this.#written : writtenPath(this.moves, [...this.#now, child]);
     this.#report.add({ ...problem, path });
   }

@@ -1,7 +1,7 @@
-import { formatPath, type FieldPath } from '../../resource/issue.ts';
+import { formatPath, type FieldPath } from '../../resource/problem.ts';
 import { nearest, suggest } from '../../syntax/did-you-mean.ts';
 import { nodeAt, type Node, type ObjectNode } from './node.ts';
-import type { Problem } from '../report.ts';
+import type { WrittenProblem } from '../document-report.ts';
 
 /** Where to look: the schema's root and what stands before its paths. */
 export interface Root {
@@ -10,7 +10,7 @@ export interface Root {
 }
 
 /** Says what is wrong with a key that its block does not know: misspelt, or known elsewhere. */
-export function unknownKey(root: Root, path: FieldPath, key: string): Omit<Problem, 'path'> {
+export function unknownKey(root: Root, path: FieldPath, key: string): Omit<WrittenProblem, 'path'> {
   const block = nodeAt(root.node, path);
   const own = block?.type === 'object' ? [...block.fields.keys()] : [];
   const almost = nearest(key, own);

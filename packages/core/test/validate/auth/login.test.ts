@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { formatPath } from '../../../src/resource/issue.ts';
+import { formatPath } from '../../../src/resource/problem.ts';
 import { parseDocuments } from '../../../src/parse/parse.ts';
 import { validateWritten } from '../../../src/validate/validate.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { groupByCause, type Issue } from '../../src/resource/issue.ts';
+import { groupByCause, type Problem } from '../../src/resource/problem.ts';
 
 describe('groupByCause', () => {
-  const issue = (message: string, cause?: string): Issue => ({
+  const issue = (message: string, cause?: string): Problem => ({
     code: 'STATUS',
     severity: 'error',
     origin: { file: 'a.yaml', line: 1, column: 1 },

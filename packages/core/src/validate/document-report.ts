@@ -1,16 +1,13 @@
-import type { FieldPath, Issue } from '../resource/issue.ts';
-import type { SchemaCode } from '../resource/issue-codes.ts';
+import type { FieldPath, FieldProblem, Problem } from '../resource/problem.ts';
+import type { SchemaCode } from '../resource/problem-codes.ts';
 import type { WrittenResource } from '../source/source.ts';
 
-/** A problem before it is placed. */
-export interface Problem {
+/** A problem of a written field. */
+export interface WrittenProblem extends Pick<FieldProblem, 'path' | 'message' | 'severity'> {
   readonly code: SchemaCode;
-  readonly path: FieldPath;
-  readonly message: string;
   readonly hint?: string | undefined;
   /** Place of what is written behind the key instead of the key. */
   readonly on?: 'value';
-  readonly severity?: Issue['severity'];
 }
 
 /** Which resource the problems belong to, as far as it is known. */
@@ -37,8 +34,8 @@ const SHAPE_KEEPING: ReadonlySet<string> = new Set([
 ] satisfies SchemaCode[]);
 
 /** Gathers the problems of one document, each with its place. */
-export class Report {
-  readonly #issues: Issue[];
+export class DocumentReport {
+  readonly #issues: Problem[];
   readonly #counts = { error: 0, warning: 0 };
   subject: Subject = {};
   failed: boolean;
@@ -51,7 +48,7 @@ export class Report {
   }
 
   /** In the order they are written. */
-  get issues(): readonly Issue[] {
+  get issues(): readonly Problem[] {
     if (this.#issues.length < 2) return this.#issues;
     return this.#issues.toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
   }
@@ -75,12 +72,12 @@ export class Report {
   }
 
   /** Takes in issues that have their place already. */
-  include(issues: readonly Issue[]): void {
+  include(issues: readonly Problem[]): void {
     this.failed ||= issues.some(({ severity }) => severity === 'error');
     this.#issues.push(...issues);
   }
 
-  add({ code, path, message, hint, on, severity = 'error' }: Problem): void {
+  add({ code, path, message, hint, on, severity = 'error' }: WrittenProblem): void {
     if (severity === 'error') this.failed = true;
     if (this.#counts[severity]++ >= MOST_ISSUES) return;
     const { kind, namespace, name } = this.subject;

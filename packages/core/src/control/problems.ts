@@ -1,6 +1,6 @@
 import { compareOrigins } from './claim.ts';
-import { formatIssue, type FieldPath, type Issue } from '../resource/issue.ts';
-import { DEFAULT_NAMESPACE, keyOf, type Origin, type ResourceKey } from '../resource/resource.ts';
+import { formatIssue, type FieldPath, type Problem } from '../resource/problem.ts';
+import { DEFAULT_NAMESPACE, identityOfKey, keyOf, type Origin, type ResourceKey } from '../resource/resource.ts';
 import type { Store } from './store.ts';
 import { translationProblems } from '../translate/memory.ts';
 import type { LocatedProblem } from '../translate/status/report.ts';
@@ -8,23 +8,20 @@ import { SETTINGS_NAME } from '../translate/settings.ts';
 import type { Translation } from '../translate/translation.ts';
 
 /** Every problem of the written documents and of their translation, each once, sorted by place. */
-export function issuesOf(store: Store, translation: Translation): readonly Issue[] {
+export function issuesOf(store: Store, translation: Translation): readonly Problem[] {
   const { stored, unfiled } = store.state;
-  const found = new Map<string, Issue>();
-  const add = (issue: Issue): void => void found.set(formatIssue(issue), issue);
+  const found = new Map<string, Problem>();
+  const add = (issue: Problem): void => void found.set(formatIssue(issue), issue);
   unfiled.forEach(add);
   for (const { issues } of stored.values()) issues.forEach(add);
-  for (const located of translationProblems(translation)) add(toIssue(located, store));
+  for (const located of translationProblems(translation)) add(toProblem(located, store));
   return [...found]
     .sort(([a, one], [b, other]) => compareOrigins(one.origin, other.origin) || (a < b ? -1 : 1))
     .map(([, issue]) => issue);
 }
 
-function toIssue({ key, problem }: LocatedProblem, store: Store): Issue {
-  const [kind, namespace, name] = key.split('/') as [string, string, string];
-  const { severity, message, path = [], code = 'STATUS', cause } = problem;
-  const origin = originOf(key, path, store);
-  return { code, severity, origin, kind, namespace, name, path, message, ...(cause !== undefined && { cause }) };
+function toProblem({ key, problem }: LocatedProblem, store: Store): Problem {
+  return { ...problem, origin: originOf(key, problem.path, store), ...identityOfKey(key) };
 }
 
 const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });

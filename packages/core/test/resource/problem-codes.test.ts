@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PARSE_CODES, SCHEMA_CODES } from '../../src/resource/issue-codes.ts';
-import { SEMANTIC_CODES } from '../../src/validate/finding.ts';
+import { PARSE_CODES, SCHEMA_CODES, SEMANTIC_CODES } from '../../src/resource/problem-codes.ts';
 
 describe('problem codes', () => {
   it('are in one table, each once', () => {

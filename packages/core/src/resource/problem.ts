@@ -1,26 +1,36 @@
+import type { TextPlace } from '../parse/text-place.ts';
+import type { ProblemCode } from './problem-codes.ts';
 import type { Kind, Origin } from './resource.ts';
 
 /** A path inside a resource: keys and list indices, from the document's root. */
 export type FieldPath = readonly (string | number)[];
 
-/**
- * One problem of one resource. `code` names the class of problem (`UNKNOWN_KEY`, `WRONG_TYPE`, …; table in
- * `parse/issue-codes.ts`). `hint` is what helps: the allowed values or a "did you mean".
- */
-export interface Issue {
+/** What is wrong with a field of a resource. `code` names the class of problem (`UNKNOWN_KEY`, …; see `problem-codes.ts`). */
+export interface FieldProblem {
+  readonly code: ProblemCode;
+  readonly path: FieldPath;
+  /** Place inside the text of the field. */
+  readonly place?: TextPlace;
+  readonly message: string;
+  /** The allowed values, or a "did you mean". */
+  readonly hint?: string;
+  /** Default: an error. */
+  readonly severity?: 'error' | 'warning';
+  /** Name of the route that has the problem, when it has one. */
+  readonly route?: string;
+  /** Identical for all problems with the same cause, e.g. all references to one missing resource. */
+  readonly cause?: string;
+}
+
+/** A problem with its resource and its place in a file. */
+export interface Problem extends Omit<FieldProblem, 'code' | 'place'> {
+  /** A {@link ProblemCode}, or that of another version of the gateway. */
   readonly code: string;
   readonly severity: 'error' | 'warning';
   readonly origin: Origin;
   readonly kind?: Kind | string;
   readonly namespace?: string;
   readonly name?: string;
-  readonly path: FieldPath;
-  readonly message: string;
-  readonly hint?: string;
-  /** Name of the route that has the problem, when it has one. */
-  readonly route?: string;
-  /** Identical for all problems with the same cause, e.g. all references to one missing resource. */
-  readonly cause?: string;
 }
 
 /** `spec.virtualHost.routes[0].matchers`: a path as people write it. */
@@ -29,7 +39,7 @@ export function formatPath(path: FieldPath): string {
 }
 
 /** `file:line:column  Kind ns/name  field.path  what is wrong  (hint)`: one line a problem. */
-export function formatIssue(issue: Issue): string {
+export function formatIssue(issue: Problem): string {
   const { file, line, column } = issue.origin;
   const who = issue.kind && `${issue.kind} ${issue.namespace ? `${issue.namespace}/` : ''}${issue.name ?? '(no name)'}`;
   const parts = [
@@ -43,14 +53,14 @@ export function formatIssue(issue: Issue): string {
 }
 
 /** A problem as plain data, for JSON. */
-export function issueData({ origin, path, ...issue }: Issue): Readonly<Record<string, unknown>> {
+export function issueData({ origin, path, ...issue }: Problem): Readonly<Record<string, unknown>> {
   const { severity, code, kind, namespace, name, message, hint, cause } = issue;
   return { severity, ...origin, code, kind, namespace, name, path: formatPath(path), message, hint, cause };
 }
 
 /** Groups problems by what causes them; a problem that names no cause is a group of its own. Keeps their order. */
-export function groupByCause(issues: readonly Issue[]): readonly (readonly [Issue, ...Issue[]])[] {
-  const groups = new Map<string | Issue, [Issue, ...Issue[]]>();
+export function groupByCause(issues: readonly Problem[]): readonly (readonly [Problem, ...Problem[]])[] {
+  const groups = new Map<string | Problem, [Problem, ...Problem[]]>();
   for (const issue of issues) {
     const key = issue.cause ?? issue;
     const group = groups.get(key);
