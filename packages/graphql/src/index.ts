@@ -13,7 +13,8 @@ export { createDiscovery, type DiscoveryOptions, type RunningDiscovery } from '.
 export { discover } from './discover/discover.ts';
 export type { Discovery, Probe, Skipped } from './discover/discovered-api.ts';
 export { createExplorer, type Explorer } from './explain/explorer.ts';
-export { apiSchema, explainOperation, type ExplainedCall, type ExplainParts } from './explain/explain-operation.ts';
+export { apiSchema, explainOperation, type ExplainedCall } from './explain/explain-operation.ts';
+export type { ExplainParts } from './explain/explained-api.ts';
 export type { ChangePolicy } from './remote/followed-schema.ts';
 export { createSchemaWatch, type SchemaWatch, type SchemaWatchOptions } from './remote/schema-watch.ts';
 export { routedPaths } from './remote/server-path.ts';

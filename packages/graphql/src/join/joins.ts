@@ -1,5 +1,5 @@
 import { isObjectType, Kind, parse, type GraphQLField } from 'graphql';
-import type { Subschema } from './subschema.ts';
+import type { DeclaredSubschema } from './subschema.ts';
 
 /** How one subschema gives a type when its key is known. */
 export interface Join {
@@ -18,7 +18,7 @@ export interface Join {
 export type Joins = ReadonlyMap<string, readonly Join[]>;
 
 /** Reads every `typeMerge`. Throws an `Error` that names what does not fit. */
-export function compileJoins(subschemas: readonly Subschema[]): Joins {
+export function compileJoins(subschemas: readonly DeclaredSubschema[]): Joins {
   const joins = new Map<string, Join[]>();
   for (const [index, { name, api, typeMerge }] of subschemas.entries()) {
     for (const [type, merge] of Object.entries(typeMerge ?? {})) {
@@ -45,6 +45,16 @@ export function compileJoins(subschemas: readonly Subschema[]): Joins {
     }
   }
   return joins;
+}
+
+/** Returns the join that completes an object with a field, other than `not`; `undefined` if there is none. */
+export function joinFor(joins: Joins, { type, field }: TypeField, not?: Join): Join | undefined {
+  return (joins.get(type) ?? []).find((each) => each !== not && each.gives(field));
+}
+
+interface TypeField {
+  readonly type: string;
+  readonly field: string;
 }
 
 function keysOf(selectionSet: string, place: string): string[] {

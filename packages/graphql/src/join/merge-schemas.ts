@@ -9,8 +9,7 @@ import {
   type NameNode,
   type TypeDefinitionNode,
 } from 'graphql';
-import type { ExecutableApi } from '../api/executable-api.ts';
-import type { Subschema } from './subschema.ts';
+import type { DeclaredSubschema } from './subschema.ts';
 
 const ROOTS = { query: 'Query', mutation: 'Mutation' } as const;
 
@@ -18,7 +17,7 @@ const ROOTS = { query: 'Query', mutation: 'Mutation' } as const;
  * Joins schemas: types of the same name have the fields, values or members of all of them; of a field that several have, the
  * definition of the first holds. Subscriptions are those that an API can answer. Throws an `Error` for types of the same name and different kinds.
  */
-export function mergeSchemas(subschemas: readonly Subschema[]): GraphQLSchema {
+export function mergeSchemas(subschemas: readonly DeclaredSubschema[]): GraphQLSchema {
   const types = new Map<string, TypeDefinitionNode>();
   for (const { name, api } of subschemas) {
     for (const definition of definitionsOf(api)) {
@@ -32,7 +31,7 @@ export function mergeSchemas(subschemas: readonly Subschema[]): GraphQLSchema {
   return schema;
 }
 
-function definitionsOf({ schema, subscribe }: ExecutableApi): TypeDefinitionNode[] {
+function definitionsOf({ schema, subscribe }: DeclaredSubschema['api']): TypeDefinitionNode[] {
   for (const [operation, expected] of Object.entries(ROOTS)) {
     const root = operation === 'query' ? schema.getQueryType() : schema.getMutationType();
     if (root && root.name !== expected) throw new Error(`the root type ${root.name} has to be called ${expected}`);

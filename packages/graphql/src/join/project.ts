@@ -14,6 +14,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { keysNeeded, type Joins } from './joins.ts';
+import { hasField } from './subschema.ts';
 
 export interface Projection {
   readonly merged: GraphQLSchema;
@@ -111,11 +112,6 @@ function addKeys(type: string, name: string, { projection, keys }: Work): void {
     keys.set(type, known);
     for (const key of needed) known.add(key);
   }
-}
-
-export function hasField(schema: GraphQLSchema, type: string, field: string): boolean {
-  const found = schema.getType(type);
-  return found !== undefined && 'getFields' in found && Object.hasOwn(found.getFields(), field);
 }
 
 function field(name: string, alias?: string): FieldNode {

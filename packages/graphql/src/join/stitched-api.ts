@@ -8,12 +8,11 @@ import { createCallBudget } from '../resolvers/call-budget.ts';
 import { BatchPlans } from './batch-plan.ts';
 import { createBatch, type Batch } from './batch.ts';
 import { joinedCaching } from './caching.ts';
-import { compileJoins, type Join, type Joins } from './joins.ts';
+import { compileJoins, joinFor, type Join, type Joins } from './joins.ts';
 import { mergeSchemas } from './merge-schemas.ts';
-import { hasField } from './project.ts';
 import { createProjections, keyOf, type Projections } from './projections.ts';
 import { resultOf, subschemaErrorOf, SubschemaError } from './result.ts';
-import type { Subschema } from './subschema.ts';
+import { hasField, rootOwner, type Subschema } from './subschema.ts';
 import { subscribeAt } from './subscribe.ts';
 
 /** Arguments or selections of a field without any. */
@@ -132,7 +131,7 @@ class Stitching {
   async #root(info: GraphQLResolveInfo): Promise<unknown> {
     const { subschemas } = this.#parts;
     const { name } = info.parentType;
-    const owner = subschemas.findIndex(({ api }) => hasField(api.schema, name, info.fieldName));
+    const owner = rootOwner(subschemas, name, info.fieldName);
     const field = info.parentType.getFields()[info.fieldName]!;
     const nodes = info.fieldNodes[0]!.arguments ?? NONE;
     const selections = this.#projections.of(info, owner).selectionSet?.selections ?? NONE;
@@ -143,7 +142,7 @@ class Stitching {
   /** A field that the API of the object does not have: asked of one that can complete the object by its key. */
   async #join(source: object, info: GraphQLResolveInfo): Promise<unknown> {
     const type = info.parentType.name;
-    const join = (this.#parts.joins.get(type) ?? []).find((each) => each.gives(info.fieldName));
+    const join = joinFor(this.#parts.joins, { type, field: info.fieldName });
     if (!join) return null;
     const node = this.#projections.named(info, join.subschema);
     const completed = await this.#complete(source, join, { type, selections: [node], place: placeOf(info) });
@@ -179,13 +178,11 @@ class Stitching {
   ): Promise<unknown> {
     const name = `${this.#projections.keyPrefix}${key}`;
     if (Object.hasOwn(source, name)) return own(source, name);
-    for (const join of this.#parts.joins.get(part.type) ?? []) {
-      if (join === not || !join.gives(key)) continue;
-      const selections = [this.#projections.key(key)];
-      const completed = await this.#complete(source, join, { ...part, selections });
-      return completed && own(completed, name);
-    }
-    return undefined;
+    const join = joinFor(this.#parts.joins, { type: part.type, field: key }, not);
+    if (!join) return undefined;
+    const selections = [this.#projections.key(key)];
+    const completed = await this.#complete(source, join, { ...part, selections });
+    return completed && own(completed, name);
   }
 
   #batch(subschema: number, operation: 'query' | 'mutation'): Batch {

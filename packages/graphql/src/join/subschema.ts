@@ -1,15 +1,32 @@
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
+import type { GraphQLSchema } from 'graphql';
 import type { ExecutableApi } from '../api/executable-api.ts';
 
 export type TypeMerges = NonNullable<
   NonNullable<NonNullable<GraphQLApiSpec['stitchedSchema']>['subschemas']>[number]['typeMerge']
 >;
 
-/** One API that is joined with others. */
-export interface Subschema {
+/** What is declared of an API that is joined with others. */
+export interface DeclaredSubschema {
   /** For messages, e.g. `gw-system.users`. */
   readonly name: string;
-  readonly api: ExecutableApi;
+  readonly api: Pick<ExecutableApi, 'schema' | 'subscribe'>;
   /** How types of other APIs are completed by this one, by type. */
   readonly typeMerge?: TypeMerges;
+}
+
+/** One API that is joined with others. */
+export interface Subschema extends DeclaredSubschema {
+  readonly api: ExecutableApi;
+}
+
+/** Returns true if a schema has this field of a type. */
+export function hasField(schema: GraphQLSchema, type: string, field: string): boolean {
+  const found = schema.getType(type);
+  return found !== undefined && 'getFields' in found && Object.hasOwn(found.getFields(), field);
+}
+
+/** Returns the index of the subschema that a root field is asked of; -1 if none has it. */
+export function rootOwner(subschemas: readonly DeclaredSubschema[], type: string, field: string): number {
+  return subschemas.findIndex(({ api }) => hasField(api.schema, type, field));
 }

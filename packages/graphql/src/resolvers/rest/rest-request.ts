@@ -42,12 +42,11 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Reads the templates of a request. Throws an `Error` that says what is wrong. */
 export function compileRestTemplate({ request }: RestResolver): RestTemplate {
   const templates = new Templates();
-  const written = Object.entries(request?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
-  const byName = new Map(written);
+  const byName = headersByName(request);
   const method = methodOf(byName.get(':method'), request?.body !== undefined);
   const path = templates.read(byName.get(':path') ?? '/');
   if (typeof path[0] !== 'string' || !path[0].startsWith('/')) throw new Error(":path has to begin with '/'");
-  const headers = headersOf(written, templates);
+  const headers = headersOf(byName, templates);
   const query = Object.entries(request?.queryParams ?? {}).map(
     ([name, value]) => [encodeURIComponent(name), literalsEscaped(templates.read(value))] as const,
   );
@@ -100,13 +99,28 @@ class Templates {
   }
 }
 
+/** Returns the request as the resource declares it, e.g. `GET /books/{$args.id}?all=yes`. */
+export function declaredRequest({ request }: RestResolver): string {
+  const byName = headersByName(request);
+  const path = [
+    byName.get(':path') ?? '/',
+    ...Object.entries(request?.queryParams ?? {}).map((pair) => pair.join('=')),
+  ];
+  const whole = path.reduce((all, part) => `${all}${all.includes('?') ? '&' : '?'}${part}`);
+  return `${methodOf(byName.get(':method'), request?.body !== undefined)} ${whole}`;
+}
+
+function headersByName(request: RestResolver['request']): Map<string, string> {
+  return new Map(Object.entries(request?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 function methodOf(written: string | undefined, hasBody: boolean): string {
   const method = written ?? (hasBody ? 'POST' : 'GET');
   if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT') throw new Error(`:method '${method}' cannot be sent`);
   return method;
 }
 
-function headersOf(written: readonly (readonly [string, string])[], templates: Templates): [string, Template][] {
+function headersOf(written: ReadonlyMap<string, string>, templates: Templates): [string, Template][] {
   const headers: [string, Template][] = [['accept', ['application/json']]];
   for (const [name, value] of written) {
     if (name === ':method' || name === ':path') continue;
