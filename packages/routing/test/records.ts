@@ -1,37 +1,64 @@
-import type { RequestRecord } from '../src/format/record.ts';
+import type {
+  RecordedConnection,
+  RecordedHead,
+  RecordedResult,
+  RecordedRoute,
+  RequestRecord,
+} from '../src/format/record.ts';
 
-/** The record of a finished request, but for what `parts` say. */
-export function recordOf(parts: Partial<RequestRecord> = {}): RequestRecord {
+/** The parts of a record beside each other. */
+export type RecordParts = Partial<
+  RecordedConnection & RecordedHead & RecordedRoute & RecordedResult & Pick<RequestRecord, 'startedAt' | 'metadata'>
+>;
+
+const CONNECTION: RecordedConnection = {
+  protocol: 'HTTP/1.1',
+  directAddress: '10.0.0.2',
+  directPort: 1234,
+  localAddress: '10.0.0.3',
+  localPort: 8080,
+  serverName: '',
+  tlsVersion: '',
+};
+
+const HEAD: RecordedHead = {
+  method: 'GET',
+  authority: 'a.example',
+  path: '/a?x=1',
+  pathname: '/a',
+  originalPath: '/a?x=1',
+  headers: [],
+  requestId: 'id-1',
+  clientAddress: '10.0.0.1',
+};
+
+const ROUTE: RecordedRoute = { routeName: 'r', virtualHost: 'v', upstream: 'up_gw-system' };
+
+const RESULT: RecordedResult = {
+  upstreamHost: '10.0.0.4:80',
+  status: 200,
+  responseHeaders: [],
+  details: '',
+  flags: '',
+  bytesReceived: 1,
+  bytesSent: 2,
+  durationMs: 12.34,
+  upstreamMs: 10.2,
+};
+
+function withParts<T extends object>(defaults: T, parts: RecordParts): T {
+  const known = Object.entries(parts).filter(([name]) => name in defaults);
+  return { ...defaults, ...Object.fromEntries(known) };
+}
+
+/** The record of a finished request, except for what `parts` say. */
+export function recordOf(parts: RecordParts = {}): RequestRecord {
   return {
-    method: 'GET',
-    authority: 'a.example',
-    path: '/a?x=1',
-    pathname: '/a',
-    originalPath: '/a?x=1',
-    headers: [],
-    protocol: 'HTTP/1.1',
-    requestId: 'id-1',
-    startedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
-    clientAddress: '10.0.0.1',
-    directAddress: '10.0.0.2',
-    directPort: 1234,
-    localAddress: '10.0.0.3',
-    localPort: 8080,
-    serverName: '',
-    tlsVersion: '',
-    routeName: 'r',
-    virtualHost: 'v',
-    upstream: 'up_gw-system',
-    upstreamHost: '10.0.0.4:80',
-    status: 200,
-    responseHeaders: [],
-    details: '',
-    flags: '',
-    bytesReceived: 1,
-    bytesSent: 2,
-    durationMs: 12.34,
-    upstreamMs: 10.2,
-    metadata: new Map(),
-    ...parts,
+    startedAt: parts.startedAt ?? Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+    connection: withParts(CONNECTION, parts),
+    head: withParts(HEAD, parts),
+    route: withParts(ROUTE, parts),
+    result: withParts(RESULT, parts),
+    metadata: parts.metadata ?? new Map(),
   };
 }

@@ -13,26 +13,26 @@ export const DEFAULT_TEXT: Format = compileFormat(
 
 /** The line of a gateway that configures no log: one JSON object, put together by hand. Empty values are omitted. */
 export function defaultJsonLine(record: RequestRecord): string {
-  const { requestId, flags, details, upstreamMs } = record;
+  const { head, route, result } = record;
   let line = `{"time":"${isoTime(record.startedAt)}"`;
-  if (requestId !== '') line += `,"requestId":${quoted(requestId)}`;
-  if (record.method !== '') line += `,"method":${quoted(record.method)}`;
-  if (record.authority !== '') line += `,"host":${quoted(record.authority)}`;
-  if (record.originalPath !== '') line += `,"path":${quoted(redactPath(record.originalPath))}`;
-  line += `,"status":${record.status}`;
-  if (flags !== '') line += `,"flags":${quoted(flags)}`;
+  if (head.requestId !== '') line += `,"requestId":${quoted(head.requestId)}`;
+  if (head.method !== '') line += `,"method":${quoted(head.method)}`;
+  if (head.authority !== '') line += `,"host":${quoted(head.authority)}`;
+  if (head.originalPath !== '') line += `,"path":${quoted(redactPath(head.originalPath))}`;
+  line += `,"status":${result.status}`;
+  if (result.flags !== '') line += `,"flags":${quoted(result.flags)}`;
   // For a response of an upstream the line contains the host instead.
-  if (details !== '' && details !== VIA_UPSTREAM) line += `,"details":${quoted(details)}`;
-  if (record.routeName !== '') line += `,"route":${quoted(record.routeName)}`;
-  if (record.virtualHost !== '') line += `,"virtualHost":${quoted(record.virtualHost)}`;
-  if (record.upstream !== '') line += `,"upstream":${quoted(record.upstream)}`;
-  if (record.upstreamHost !== '') line += `,"upstreamHost":${quoted(record.upstreamHost)}`;
-  line += `,"durationMs":${tenths(record.durationMs)}`;
-  if (upstreamMs >= 0) line += `,"upstreamMs":${tenths(upstreamMs)}`;
-  line += `,"bytesReceived":${record.bytesReceived},"bytesSent":${record.bytesSent}`;
-  const userAgent = findHeader(record.headers, 'user-agent');
+  if (result.details !== '' && result.details !== VIA_UPSTREAM) line += `,"details":${quoted(result.details)}`;
+  if (route.routeName !== '') line += `,"route":${quoted(route.routeName)}`;
+  if (route.virtualHost !== '') line += `,"virtualHost":${quoted(route.virtualHost)}`;
+  if (route.upstream !== '') line += `,"upstream":${quoted(route.upstream)}`;
+  if (result.upstreamHost !== '') line += `,"upstreamHost":${quoted(result.upstreamHost)}`;
+  line += `,"durationMs":${tenths(result.durationMs)}`;
+  if (result.upstreamMs >= 0) line += `,"upstreamMs":${tenths(result.upstreamMs)}`;
+  line += `,"bytesReceived":${result.bytesReceived},"bytesSent":${result.bytesSent}`;
+  const userAgent = findHeader(head.headers, 'user-agent');
   if (userAgent !== undefined) line += `,"userAgent":${quoted(userAgent)}`;
-  const forwardedFor = findHeader(record.headers, 'x-forwarded-for');
+  const forwardedFor = findHeader(head.headers, 'x-forwarded-for');
   if (forwardedFor !== undefined) line += `,"forwardedFor":${quoted(forwardedFor)}`;
   return `${line}}\n`;
 }

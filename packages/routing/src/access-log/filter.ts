@@ -16,21 +16,23 @@ const DENOMINATOR = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } a
 export function compileFilter(filter: Filter, random: () => number = Math.random): LogFilter {
   if (filter.statusCodeFilter) {
     const fits = compileComparison(filter.statusCodeFilter.comparison);
-    return (record) => fits(record.status);
+    return (record) => fits(record.result.status);
   }
   if (filter.durationFilter) {
     const fits = compileComparison(filter.durationFilter.comparison);
-    return (record) => fits(Math.round(record.durationMs));
+    return (record) => fits(Math.round(record.result.durationMs));
   }
   if (filter.headerFilter?.header) {
     const conditions = compileConditions({ headers: [filter.headerFilter.header] });
-    return (record) => allHold(conditions, record);
+    return (record) => allHold(conditions, record.head);
   }
   if (filter.responseFlagFilter) return compileFlags(filter.responseFlagFilter.flags ?? []);
   if (filter.runtimeFilter) {
     const { percentSampled = {}, useIndependentRandomness = false } = filter.runtimeFilter;
     const { numerator = 0, denominator = 'HUNDRED' } = percentSampled;
-    const point = useIndependentRandomness ? random : (record: RequestRecord) => pointOf(record.requestId) ?? random();
+    const point = useIndependentRandomness
+      ? random
+      : (record: RequestRecord) => pointOf(record.head.requestId) ?? random();
     return (record) => point(record) * DENOMINATOR[denominator] < numerator;
   }
   if (filter.andFilter) {
@@ -58,6 +60,6 @@ function compileComparison(comparison: Comparison): (value: number) => boolean {
 }
 
 function compileFlags(flags: readonly string[]): LogFilter {
-  if (flags.length === 0) return (record) => record.flags !== '';
-  return (record) => record.flags !== '' && record.flags.split(',').some((flag) => flags.includes(flag));
+  if (flags.length === 0) return (record) => record.result.flags !== '';
+  return (record) => record.result.flags !== '' && record.result.flags.split(',').some((flag) => flags.includes(flag));
 }

@@ -2,17 +2,15 @@ import { createContext, GatewayError, type Context, type Listener, type Snapshot
 import { ERROR_CODES } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../listen/check/check-host.ts';
 import { refusal, type Refusal } from '../listen/refuse/refusal.ts';
-import { canonicalPath } from '../route/match/canonical-path.ts';
-import { applyHeaderOps } from '../route/options/header-manipulation.ts';
-import { compileManagerSettings, type ManagerSettings } from '../route/options/manager-settings.ts';
+import { routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
+import { admitRequest, type AdmissionParts } from './admission.ts';
 import { appliedOptions } from './applied-options.ts';
 import { chooseListener } from './choose-listener.ts';
-import { setPath } from '../serve/request-changes.ts';
 import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
-import { takeInToExplain, type ExplainedRequest } from './explained-request.ts';
+import { ExplainedRequest, incomingRequest } from './explained-request.ts';
+import { createExplainedTable } from './explained-table.ts';
 import { headToExplain, rejectionOf } from './head-to-explain.ts';
 import { outcomeOf } from './outcome.ts';
-import { explainWay, type WayParts } from './way.ts';
 
 /**
  * Says what a snapshot does with a request and why, with the code that serves: listener, virtual host, routes with the
@@ -40,38 +38,40 @@ export function explainRequest(
   const message = headToExplain(asked, url);
   const rejected = rejectionOf(message, listener, context.secrets);
   if (rejected) return { ...bare, request: written, outcome: replyOf(rejected) };
-  const settings = settingsOf(listener);
-  if (!settings) {
+  const table = createExplainedTable({ snapshot, listener, context });
+  if (table.failed !== undefined) {
     return { ...bare, request: written, outcome: reply(500, '', 'invalid listener settings') };
   }
-  const request = takeInToExplain(message, { listener, settings, context });
-  applyHeaderOps(request.headers, settings.earlyHeaders, request);
-  const { method, authority } = request;
-  const explained = explainTaken({ snapshot, listener, settings, context, admit: asked.admit }, request);
-  const shown = { method, host: authority, path: request.originalPath };
-  return { ...bare, ...explained, request: shown };
+  const incoming = incomingRequest(message, { listener, context });
+  const decision = routeRequest(incoming, table, MODE);
+  const request = new ExplainedRequest(message, incoming, { head: decision.head, settings: table.settings });
+  const explained = explainDecision({ snapshot, listener, table, context, admit: asked.admit }, request, decision);
+  const { method, authority, originalPath } = request.head;
+  return { ...bare, ...explained, request: { method, host: authority, path: originalPath } };
 }
+
+/** Each request gets another id: showing one would make two explanations differ. */
+const MODE: RoutingMode = { embedded: false, newRequestId: () => '(generated)' };
 
 type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;
 
-function explainTaken(parts: WayParts, request: ExplainedRequest): Explained {
-  if (request.refuse) return { outcome: replyOf(refusal(request.refuse)) };
-  const canonical = canonicalPath(request.path, parts.settings.path);
-  if ('refuse' in canonical) return { outcome: replyOf(refusal(canonical.refuse)) };
-  if ('redirect' in canonical) {
-    return { outcome: { type: 'redirect', status: canonical.status, location: canonical.redirect } };
-  }
-  setPath(request, canonical.path);
-  const { found, routes, refused } = explainWay(parts, request);
+function explainDecision(
+  parts: AdmissionParts & { readonly listener: Listener },
+  request: ExplainedRequest,
+  first: RouteDecision,
+): Explained {
+  if (first.rejected !== undefined) return { outcome: replyOf(refusal(first.rejected)) };
+  if (first.redirect) return { outcome: { type: 'redirect', ...first.redirect } };
+  const { decision, routes, refused } = admitRequest(parts, request, first);
   const refusing = refused && reply(refused.status, refused.body, refused.reason);
   const { listener, snapshot } = parts;
+  const { host: found, entry } = decision;
   if (!found) {
     const outcome = refusing ?? reply(404, '', 'no virtual host has this domain');
     return { otherDomains: listener.virtualHosts.flatMap(({ domains }) => domains), outcome };
   }
-  const { host, domain } = found;
-  const virtualHost = { name: host.name, virtualService: host.virtualService, domain };
-  const { entry } = request;
+  const host = found.value.source;
+  const virtualHost = { name: host.name, virtualService: host.virtualService, domain: found.domain };
   if (!entry) return { virtualHost, routes, outcome: refusing ?? reply(404, '', 'no route fits') };
   const options = appliedOptions(listener, host, entry.route.compiled.source);
   return { virtualHost, routes, options, outcome: refusing ?? outcomeOf(snapshot, request, entry) };
@@ -99,14 +99,6 @@ function readUrl(written: string): WrittenUrl {
     path: absolute.path,
     port: port === undefined ? undefined : Number(port),
   };
-}
-
-function settingsOf(listener: Listener): ManagerSettings | undefined {
-  try {
-    return compileManagerSettings(listener.httpOptions);
-  } catch {
-    return undefined;
-  }
 }
 
 function replyOf({ code, status, message, detail }: Refusal): Outcome {

@@ -14,37 +14,39 @@ const address = (host: string, port: number): string => `${host.includes(':') ? 
 
 /** Operators without an argument. */
 const PLAIN: Readonly<Record<string, Operator>> = {
-  PROTOCOL: (r) => r.protocol,
-  RESPONSE_CODE: (r) => r.status,
-  RESPONSE_CODE_DETAILS: (r) => text(r.details),
-  RESPONSE_FLAGS: (r) => text(r.flags),
-  RESPONSE_FLAGS_LONG: (r) => text(longFlags(r.flags)),
-  BYTES_RECEIVED: (r) => r.bytesReceived,
-  BYTES_SENT: (r) => r.bytesSent,
-  DURATION: (r) => Math.round(r.durationMs),
-  RESPONSE_DURATION: (r) => (r.upstreamMs < 0 ? undefined : Math.round(r.upstreamMs)),
-  RESPONSE_TX_DURATION: (r) => (r.upstreamMs < 0 ? undefined : Math.max(0, Math.round(r.durationMs - r.upstreamMs))),
-  UPSTREAM_HOST: (r) => text(r.upstreamHost),
-  UPSTREAM_CLUSTER: (r) => text(r.upstream),
-  ROUTE_NAME: (r) => text(r.routeName),
-  VIRTUAL_HOST_NAME: (r) => text(r.virtualHost),
+  PROTOCOL: (r) => r.connection.protocol,
+  RESPONSE_CODE: (r) => r.result.status,
+  RESPONSE_CODE_DETAILS: (r) => text(r.result.details),
+  RESPONSE_FLAGS: (r) => text(r.result.flags),
+  RESPONSE_FLAGS_LONG: (r) => text(longFlags(r.result.flags)),
+  BYTES_RECEIVED: (r) => r.result.bytesReceived,
+  BYTES_SENT: (r) => r.result.bytesSent,
+  DURATION: (r) => Math.round(r.result.durationMs),
+  RESPONSE_DURATION: (r) => (r.result.upstreamMs < 0 ? undefined : Math.round(r.result.upstreamMs)),
+  RESPONSE_TX_DURATION: (r) =>
+    r.result.upstreamMs < 0 ? undefined : Math.max(0, Math.round(r.result.durationMs - r.result.upstreamMs)),
+  UPSTREAM_HOST: (r) => text(r.result.upstreamHost),
+  UPSTREAM_CLUSTER: (r) => text(r.route.upstream),
+  ROUTE_NAME: (r) => text(r.route.routeName),
+  VIRTUAL_HOST_NAME: (r) => text(r.route.virtualHost),
   HOSTNAME: () => HOSTNAME,
-  DOWNSTREAM_REMOTE_ADDRESS: (r) => address(r.clientAddress, r.clientAddress === r.directAddress ? r.directPort : 0),
-  DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.clientAddress),
-  DOWNSTREAM_DIRECT_REMOTE_ADDRESS: (r) => address(r.directAddress, r.directPort),
-  DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.directAddress),
-  DOWNSTREAM_LOCAL_ADDRESS: (r) => address(r.localAddress, r.localPort),
-  DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT: (r) => text(r.localAddress),
-  DOWNSTREAM_LOCAL_PORT: (r) => r.localPort,
-  REQUESTED_SERVER_NAME: (r) => text(r.serverName),
-  DOWNSTREAM_TLS_VERSION: (r) => text(r.tlsVersion),
-  STREAM_ID: (r) => text(r.requestId),
+  DOWNSTREAM_REMOTE_ADDRESS: (r) =>
+    address(r.head.clientAddress, r.head.clientAddress === r.connection.directAddress ? r.connection.directPort : 0),
+  DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.head.clientAddress),
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS: (r) => address(r.connection.directAddress, r.connection.directPort),
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.connection.directAddress),
+  DOWNSTREAM_LOCAL_ADDRESS: (r) => address(r.connection.localAddress, r.connection.localPort),
+  DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT: (r) => text(r.connection.localAddress),
+  DOWNSTREAM_LOCAL_PORT: (r) => r.connection.localPort,
+  REQUESTED_SERVER_NAME: (r) => text(r.connection.serverName),
+  DOWNSTREAM_TLS_VERSION: (r) => text(r.connection.tlsVersion),
+  STREAM_ID: (r) => text(r.head.requestId),
 };
 
 /** Operators that take an argument in brackets. */
 const WITH_ARGUMENT: Readonly<Record<string, (argument: string) => Operator>> = {
   REQ: (argument) => headerOperator(argument, requestHeader),
-  RESP: (argument) => headerOperator(argument, (record, name) => findHeader(record.responseHeaders, name)),
+  RESP: (argument) => headerOperator(argument, (record, name) => findHeader(record.result.responseHeaders, name)),
   START_TIME: (argument) => (record) => formatTime(record.startedAt, argument),
   DYNAMIC_METADATA: metadataOperator,
 };
@@ -129,16 +131,16 @@ function headerOperator(argument: string, find: (record: RequestRecord, name: st
 function requestHeader(record: RequestRecord, name: string): string | undefined {
   switch (name) {
     case ':method':
-      return text(record.method);
+      return text(record.head.method);
     case ':path':
-      return text(record.path);
+      return text(record.head.path);
     case ':authority':
     case 'host':
-      return text(record.authority);
+      return text(record.head.authority);
     case 'x-envoy-original-path':
-      return record.originalPath === record.path ? undefined : record.originalPath;
+      return record.head.originalPath === record.head.path ? undefined : record.head.originalPath;
     default:
-      return findHeader(record.headers, name);
+      return findHeader(record.head.headers, name);
   }
 }
 

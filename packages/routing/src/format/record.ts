@@ -1,17 +1,12 @@
 import type { RequestView } from '../route/match/request-view.ts';
 
-/** Details of an answer that came from an upstream. */
+/** Details of a response that came from an upstream. */
 export const VIA_UPSTREAM = 'via_upstream';
 
-/** All that formats and filters may ask of one request and its answer. */
-export interface RequestRecord extends RequestView {
+/** The connection of a request, as formats show it. */
+export interface RecordedConnection {
   /** `HTTP/1.1`. */
   readonly protocol: string;
-  readonly requestId: string;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-  /** The client, as far as proxies in front are trusted to name it. */
-  readonly clientAddress: string;
   /** The other end of the connection. */
   readonly directAddress: string;
   readonly directPort: number;
@@ -20,18 +15,33 @@ export interface RequestRecord extends RequestView {
   /** The server name of the TLS handshake; empty without one. */
   readonly serverName: string;
   readonly tlsVersion: string;
-  /** The path before it was rewritten; the same as `path` else. */
+}
+
+/** The head of a request: what came in. */
+export interface RecordedHead extends RequestView {
+  readonly requestId: string;
+  /** The client, as far as proxies in front are trusted to name it. */
+  readonly clientAddress: string;
+  /** The path before it was rewritten; otherwise the same as `path`. */
   readonly originalPath: string;
+}
+
+/** Names of what was decided; empty where nothing was. */
+export interface RecordedRoute {
   readonly routeName: string;
   readonly virtualHost: string;
-  /** Cluster name; empty when none was chosen. */
+  /** Cluster name. */
   readonly upstream: string;
+}
+
+/** How a request ended. */
+export interface RecordedResult {
   /** `address:port` of the endpoint; empty when none was chosen. */
   readonly upstreamHost: string;
   /** 0 before it is known. */
   readonly status: number;
   readonly responseHeaders: readonly string[];
-  /** Why the answer is as it is, in Envoy's words where there are some; empty when nothing is known. */
+  /** Why the response is as it is, in Envoy's words where there are some; empty when nothing is known. */
   readonly details: string;
   /** Response flags; empty when all went well. */
   readonly flags: string;
@@ -40,6 +50,35 @@ export interface RequestRecord extends RequestView {
   readonly durationMs: number;
   /** Milliseconds from sending to the response head; -1 when none came. */
   readonly upstreamMs: number;
+}
+
+/** All that formats and filters may ask of one request and its response. */
+export interface RequestRecord {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly connection: RecordedConnection;
+  readonly head: RecordedHead;
+  readonly route: RecordedRoute;
+  readonly result: RecordedResult;
   /** Dynamic metadata by namespace. */
   readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
+
+/** The metadata of a request without any. */
+export const NO_METADATA: RequestRecord['metadata'] = new Map();
+
+/** The names of a request without a route. */
+export const NO_ROUTE: RecordedRoute = { routeName: '', virtualHost: '', upstream: '' };
+
+/** The result of a request without a response. */
+export const NO_RESULT: RecordedResult = {
+  upstreamHost: '',
+  status: 0,
+  responseHeaders: [],
+  details: '',
+  flags: '',
+  bytesReceived: 0,
+  bytesSent: 0,
+  durationMs: 0,
+  upstreamMs: -1,
+};

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { FORWARDED_HEADERS } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
+import type { RecordedHead } from '../format/record.ts';
 import { clientAddress } from './client-address.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { isAuthority } from '../listen/check/check-host.ts';
@@ -16,55 +16,95 @@ export interface ConnectionFacts {
   readonly clientVerified: boolean;
 }
 
-/** A request head as the gateway takes it in. */
-export interface TakenHead {
-  /** Flat, lower-case names: end-to-end headers, cleaned of what only the gateway may say, with what it says itself. */
-  readonly headers: string[];
-  readonly authority: string;
-  readonly requestId: string;
-  readonly clientAddress: string;
-  readonly scheme: 'http' | 'https';
-  /** Set when the head is refused. */
-  readonly refuse: RoutingErrorCode | undefined;
+/** What arrived: the parts of an `IncomingMessage` that routing reads. */
+export interface IncomingHead {
+  readonly method?: string;
+  readonly url?: string;
+  readonly rawHeaders: readonly string[];
+}
+
+/** The head of a request: what came in, as sanitizing, concerns and rewrites leave it. */
+export class DownstreamHead implements RecordedHead {
+  method: string;
+  /** Canonical once a route is searched; once the request is sent, the path that the upstream gets. */
+  path: string;
+  pathname = '';
+  originalPath: string;
+  /** Flat, lower-case names: end-to-end headers without those that only the gateway may set, then those it sets. */
+  headers: string[] = [];
+  authority = '';
+  requestId = '';
+  clientAddress = '';
+  scheme: 'http' | 'https' = 'http';
+  /** Set if the head must be rejected. */
+  rejected: RoutingErrorCode | undefined;
+
+  constructor(method: string, target: string) {
+    this.method = method;
+    this.path = this.originalPath = target;
+  }
+
+  /** Returns a copy to change. */
+  copy(): DownstreamHead {
+    return Object.assign(new DownstreamHead(this.method, this.path), this, { headers: [...this.headers] });
+  }
 }
 
 /** Values of `Connection` that name no header, as nearly every client sends them. */
-const SELF_SPEAKING: ReadonlySet<string> = new Set(['keep-alive', 'close', 'Keep-Alive', 'Upgrade', 'upgrade']);
+const PLAIN_CONNECTION_VALUES: ReadonlySet<string> = new Set([
+  'keep-alive',
+  'close',
+  'Keep-Alive',
+  'Upgrade',
+  'upgrade',
+]);
 
 /** What was found in the head on the way through. */
 interface Found {
   authority: string | undefined;
   connection: string | undefined;
-  underscore: boolean;
   trailers: boolean;
   refuse: RoutingErrorCode | undefined;
   forwarded: Map<string, string> | undefined;
 }
 
 /**
- * Takes a request head in: removes what belongs to the connection (RFC 9110 §7.6.1), the `x-envoy-*` headers of
- * clients, and forged spellings; keeps `trailers` of `TE`; sets `x-request-id` and `x-forwarded-*` as the settings say. `Proxy-Authorization` stays for those who
- * judge the request; what goes upstream is without it.
+ * Returns the head that routing sees: without what belongs to the connection (RFC 9110 §7.6.1), the `x-envoy-*` headers
+ * of clients and forged spellings; with `trailers` of `TE`, and `x-request-id` and `x-forwarded-*` as the settings say.
+ * `Proxy-Authorization` stays for policies; it is not sent upstream.
  */
-export function takeIn(raw: readonly string[], connection: ConnectionFacts, settings: ManagerSettings): TakenHead {
+export function sanitizeRequestHead(
+  incoming: IncomingHead,
+  connection: ConnectionFacts,
+  settings: ManagerSettings,
+  newRequestId: () => string,
+): DownstreamHead {
+  const head = new DownstreamHead(incoming.method ?? 'GET', incoming.url ?? '/');
   const found: Found = {
     authority: undefined,
     connection: undefined,
-    underscore: false,
     trailers: false,
     refuse: undefined,
     forwarded: undefined,
   };
-  const headers = endToEnd(raw, settings, found);
-  if (found.connection !== undefined && !SELF_SPEAKING.has(found.connection))
+  const headers = (head.headers = endToEnd(incoming.rawHeaders, settings, found));
+  if (found.connection !== undefined && !PLAIN_CONNECTION_VALUES.has(found.connection))
     removeNamed(headers, found.connection, found);
-  // Behind what Connection names: it names this one too.
+  // Added after the headers that Connection names: it names this one too.
   if (found.trailers) headers.push('te', 'trailers');
   const written = found.authority ?? '';
   if (written !== '' && !isAuthority(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
-  const authority = settings.stripAnyHostPort ? withoutPort(written) : written;
-  if (authority !== '') headers.unshift('host', authority);
-  return { headers, authority, refuse: found.refuse, ...addOwn(headers, found.forwarded, connection, settings) };
+  head.authority = settings.stripAnyHostPort ? withoutPort(written) : written;
+  if (head.authority !== '') headers.unshift('host', head.authority);
+  head.rejected = found.refuse;
+  const forwarded = found.forwarded;
+  head.requestId = requestIdOf(forwarded?.get('x-request-id'), settings, newRequestId);
+  const isTrusted = !settings.useRemoteAddress || settings.trustedHops > 0;
+  const given = isTrusted ? forwarded : undefined;
+  head.scheme = schemeOf(given?.get('x-forwarded-proto'), connection);
+  head.clientAddress = clientAddress(connection.directAddress, forwarded?.get('x-forwarded-for'), settings);
+  addOwn(head, { forwarded, given, connection, settings });
+  return head;
 }
 
 function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Found): string[] {
@@ -119,19 +159,22 @@ function removeNamed(headers: string[], connection: string, found: Found): void 
   for (const name of names) found.forwarded?.delete(name);
 }
 
+interface ForwardedHeaders {
+  /** What the client sent. */
+  readonly forwarded: ReadonlyMap<string, string> | undefined;
+  /** The same if proxies in front are trusted. */
+  readonly given: ReadonlyMap<string, string> | undefined;
+  readonly connection: ConnectionFacts;
+  readonly settings: ManagerSettings;
+}
+
+/** Adds the headers that the gateway sets. */
 function addOwn(
-  headers: string[],
-  forwarded: ReadonlyMap<string, string> | undefined,
-  connection: ConnectionFacts,
-  settings: ManagerSettings,
-): Pick<TakenHead, 'requestId' | 'clientAddress' | 'scheme'> {
-  const believed = !settings.useRemoteAddress || settings.trustedHops > 0;
-  const given = believed ? forwarded : undefined;
-  const forwardedFor = forwarded?.get('x-forwarded-for');
-  const requestId = requestIdOf(forwarded?.get('x-request-id'), settings);
-  const scheme = schemeOf(given?.get('x-forwarded-proto'), connection);
+  { headers, requestId, scheme }: DownstreamHead,
+  { forwarded, given, connection, settings }: ForwardedHeaders,
+): void {
   if (requestId !== '') headers.push('x-request-id', requestId);
-  const chain = forwardedChain(forwardedFor, connection, settings);
+  const chain = forwardedChain(forwarded?.get('x-forwarded-for'), connection, settings);
   if (chain !== undefined) headers.push('x-forwarded-for', chain);
   headers.push('x-forwarded-proto', scheme);
   const host = given?.get('x-forwarded-host');
@@ -144,15 +187,14 @@ function addOwn(
     headers.push('x-forwarded-client-cert', certificate);
   }
   if (settings.via !== '') headers.push('via', settings.via);
-  return { requestId, scheme, clientAddress: clientAddress(connection.directAddress, forwardedFor, settings) };
 }
 
 /** The id of a client is only kept where it comes from our own side, or is asked for. */
-function requestIdOf(given: string | undefined, settings: ManagerSettings): string {
+function requestIdOf(given: string | undefined, settings: ManagerSettings, newRequestId: () => string): string {
   const edge = settings.useRemoteAddress;
   const keep = given !== undefined && (!edge || settings.preserveExternalRequestId || !settings.generateRequestId);
   if (keep) return given;
-  return settings.generateRequestId ? randomUUID() : '';
+  return settings.generateRequestId ? newRequestId() : '';
 }
 
 function schemeOf(given: string | undefined, connection: ConnectionFacts): 'http' | 'https' {

@@ -18,6 +18,9 @@ export interface RequestExits {
 /** The action of a route that goes upstream. */
 export type ForwardAction = Extract<CompiledAction, { readonly type: 'forward' }>;
 
+/** The action of a route that a package responds to. */
+export type RespondAction = Extract<CompiledAction, { readonly type: 'respond' }>;
+
 /** The socket of an upgrade, and the bytes behind its head. */
 export interface UpgradeSocket {
   readonly socket: Duplex;

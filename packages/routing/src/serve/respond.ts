@@ -1,34 +1,24 @@
 import type { Socket } from 'node:net';
 import type { Next, Responder } from '@edge-gateway/core';
-import type { CompiledAction } from '../route/compile/route.ts';
 import { hasBody } from '../http1/request-body.ts';
-import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { RoutedRequest } from './routed-request.ts';
-import type { UpgradeSocket } from './request-exits.ts';
-import { rewritePath, takeForDestination } from './upstream-head.ts';
+import { prepareResponder } from './prepare-request.ts';
+import type { RespondAction, UpgradeSocket } from './request-exits.ts';
 
-/** How a request that an action answers may end otherwise. */
+/** How else a request to such an action may end. */
 export interface RespondExits {
   readonly upgrade?: UpgradeSocket;
   fail(request: RoutedRequest, error: unknown): void;
   closed(request: RoutedRequest): void;
 }
 
-type RespondAction = Extract<CompiledAction, { readonly type: 'respond' }>;
-
-/** Hands a request to what answers it, changed as it would be on its way upstream. */
-export function respond(
-  request: RoutedRequest,
-  exits: RespondExits,
-  { responder, prefixRewrite, websocket, retries }: RespondAction,
-): void {
+/** Hands a request to what responds to it, changed as it would be on its way upstream. */
+export function respond(request: RoutedRequest, exits: RespondExits, action: RespondAction): void {
   const { req, res } = request;
-  const facts = request.facts!;
-  takeForDestination(request.headers, facts);
-  applyHeaderOps(request.headers, request.plan.headers.request, request);
-  if (!rewritePath(request, prefixRewrite)) return request.refuse('ERR_ROUTING_DOT_SEGMENT');
-  facts.path = request.path;
-  if (exits.upgrade && !websocket) return request.refuse('ERR_ROUTING_UPGRADE');
+  const { responder, retries } = action;
+  const rejected = prepareResponder(request, action, exits.upgrade !== undefined);
+  if (rejected !== undefined) return request.refuse(rejected);
+  request.facts!.path = request.head.path;
   if (exits.upgrade) return respondUpgrade(request, exits.upgrade, responder);
   res.once('close', () => exits.closed(request));
   countBody(request);
@@ -47,14 +37,14 @@ function countBody(request: RoutedRequest): void {
   const { req } = request;
   if (!hasBody(req)) return;
   if (req.readableEnded) {
-    request.bytesReceived = Number(req.headers['content-length'] ?? 0);
+    request.result.bytesReceived = Number(req.headers['content-length'] ?? 0);
     return;
   }
-  request.bytesReceived = req.readableLength;
+  request.result.bytesReceived = req.readableLength;
   if (req.complete) return;
   const push = req.push.bind(req);
   req.push = (chunk: Buffer | null) => {
-    request.bytesReceived += chunk?.length ?? 0;
+    request.result.bytesReceived += chunk?.length ?? 0;
     return push(chunk);
   };
 }
@@ -63,5 +53,5 @@ function respondUpgrade(request: RoutedRequest, { socket, head }: UpgradeSocket,
   if (!responder.upgrade) return request.refuse('ERR_ROUTING_UPGRADE');
   request.releaseSocket(socket as Socket);
   socket.once('close', () => request.finish());
-  request.status = responder.upgrade(request.req, socket, head) ?? 101;
+  request.result.status = responder.upgrade(request.req, socket, head) ?? 101;
 }

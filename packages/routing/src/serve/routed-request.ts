@@ -5,21 +5,21 @@ import {
   GatewayError,
   releaseSocket,
   signsOf,
-  type ClientConnection,
   type Endpoint,
   type Facts,
   type Handler,
   type Pages,
 } from '@edge-gateway/core';
+import { NO_METADATA, VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
 import type { CompiledListener } from '../route/compile/listener.ts';
-import { EMPTY_PLAN, type CompiledDestination, type Plan } from '../route/compile/route.ts';
-import type { CompiledHost, MatchedRoute } from '../route/compile/virtual-host.ts';
+import type { CompiledHost } from '../route/compile/virtual-host.ts';
+import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from './connection-record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
-import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
-import { VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
-import type { RouteEntry } from '../route/match/route-index.ts';
+import type { ForwardOutcome } from '../forward/forward.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
+import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import type { RouteDecision } from '../route/route-request.ts';
 import {
   describeBody,
   errorReply,
@@ -31,7 +31,10 @@ import {
   failureReply,
 } from './reply.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
+import { RequestResult } from './request-result.ts';
+import { RequestRoute } from './request-route.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
+import type { OutgoingRequest } from './upstream-head.ts';
 import { countAnswer, type HttpStats } from './http-stats.ts';
 
 /** What requests need of their router. */
@@ -45,88 +48,61 @@ export interface RequestEnvironment {
   readonly onHostIdle: (host: CompiledHost) => void;
 }
 
-const NO_METADATA: RequestRecord['metadata'] = new Map();
+/** A request whose head could not be read. */
+const NO_HEAD = new DownstreamHead('', '');
 
 /**
- * One request on its way through the router: what is known of it, for matching, formats and the forwarder alike, and
- * how it ends. `serve.ts` moves it along.
+ * One request in the router: what came in (`connection`, `head`), what was decided (`route`), what is recorded (`result`),
+ * and how it ends. `serve-request.ts` moves it along.
  */
-export class RoutedRequest extends ConnectionRecord implements RequestRecord, ForwardHead, ClientConnection {
+export class RoutedRequest implements OutgoingRequest {
+  readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly listener: CompiledListener;
   readonly environment: RequestEnvironment;
   readonly startedAt: number;
+  readonly connection: ConnectionRecord;
+  head = NO_HEAD;
+  readonly route = new RequestRoute();
+  readonly result = new RequestResult();
+  facts: Facts | undefined;
+  endpoint: Endpoint | undefined;
+  /** Handlers of routes that the request has left. */
+  met: Set<Handler> | undefined;
+  /** True from the moment the forwarder has it. */
+  sent = false;
+  finished = false;
   readonly #start = performance.now();
   #sentAt = 0;
   #counted = false;
   #release: (() => void) | undefined;
-  method: string;
-  /** Canonical; from `send` on the path that the upstream gets. */
-  path: string;
-  pathname = '';
-  originalPath: string;
-  authority = '';
-  /** From `send` on those that the upstream gets. */
-  headers: string[] = [];
-  requestId = '';
-  clientAddress = '';
-  scheme: 'http' | 'https' = 'http';
-  host: CompiledHost | undefined;
-  entry: RouteEntry<MatchedRoute> | undefined;
-  plan: Plan = EMPTY_PLAN;
-  destination: CompiledDestination | undefined;
-  endpoint: Endpoint | undefined;
-  /** Set when a body parser in front has read the body. */
-  body: Buffer | undefined;
-  facts: Facts | undefined;
-  /** Handlers of routes that the request has left. */
-  met: Set<Handler> | undefined;
-  timeoutMs = 0;
-  status = 0;
-  responseHeaders: readonly string[] = [];
-  details = '';
-  flags = '';
-  upstreamHost = '';
-  bytesReceived = 0;
-  bytesSent = 0;
-  upstreamMs = -1;
-  durationMs = 0;
-  /** True from the moment the forwarder has it. */
-  sent = false;
-  finished = false;
 
   constructor(
-    exchange: { readonly req: IncomingMessage; readonly res: ServerResponse },
+    { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
     listener: CompiledListener,
     environment: RequestEnvironment,
   ) {
-    super(exchange.req);
-    this.res = exchange.res;
+    this.req = req;
+    this.res = res;
     this.listener = listener;
     this.environment = environment;
     this.startedAt = environment.now();
-    this.method = exchange.req.method ?? 'GET';
-    this.path = this.originalPath = exchange.req.url ?? '/';
+    this.connection = new ConnectionRecord(req);
   }
 
-  get clientPort(): number {
-    return this.clientAddress === this.directAddress ? this.directPort : 0;
-  }
-
-  get routeName(): string {
-    return this.entry?.route.name ?? '';
-  }
-
-  get virtualHost(): string {
-    return this.host?.source.name ?? '';
-  }
-
-  get upstream(): string {
-    return this.destination?.upstream ?? '';
+  get settings(): ManagerSettings {
+    return this.listener.settings;
   }
 
   get metadata(): RequestRecord['metadata'] {
     return this.facts?.metadata ?? NO_METADATA;
+  }
+
+  /** Takes what was decided of the request. */
+  take({ head, host, entry }: RouteDecision): void {
+    this.head = head;
+    this.route.host = host?.value;
+    this.route.entry = entry;
   }
 
   /** Counts the request as one of this router's. */
@@ -134,14 +110,14 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     this.#counted = true;
     this.environment.stats.total.value++;
     this.environment.stats.active.value++;
-    if (this.host) this.host.inFlight++;
+    if (this.route.host) this.route.host.inFlight++;
   }
 
   /** Moves on to another virtual host, or to none. */
   enterHost(host: CompiledHost | undefined): void {
-    const left = this.host;
+    const left = this.route.host;
     if (left === host) return;
-    this.host = host;
+    this.route.host = host;
     if (host) host.inFlight++;
     if (left) this.#leave(left);
   }
@@ -163,49 +139,50 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
   }
 
   onResponseHead(status: number, headers: string[]): string[] {
-    this.status = status;
-    this.responseHeaders = headers;
-    addServiceTime(headers, this.listener.settings, performance.now() - this.#sentAt);
+    this.result.status = status;
+    this.result.responseHeaders = headers;
+    addServiceTime(headers, this.settings, performance.now() - this.#sentAt);
     this.#changeResponse(headers);
     return headers;
   }
 
   onDone(outcome: ForwardOutcome): void {
-    this.flags = outcome.flags;
-    this.details = outcome.details ?? (outcome.failure || outcome.flags !== '' ? '' : VIA_UPSTREAM);
-    this.upstreamHost = outcome.endpoint ?? '';
-    this.upstreamMs = outcome.upstreamMs;
-    this.bytesReceived = outcome.bytesReceived;
-    this.bytesSent = outcome.bytesSent;
+    this.result.flags = outcome.flags;
+    this.result.details = outcome.details ?? (outcome.failure || outcome.flags !== '' ? '' : VIA_UPSTREAM);
+    this.result.upstreamHost = outcome.endpoint ?? '';
+    this.result.upstreamMs = outcome.upstreamMs;
+    this.result.bytesReceived = outcome.bytesReceived;
+    this.result.bytesSent = outcome.bytesSent;
     const { failure } = outcome;
     if (!failure) this.finish();
-    else if (failure.status < 500) this.reply(replyTo(new GatewayError(failure.message, failure), this.requestId));
+    else if (failure.status < 500) this.reply(replyTo(new GatewayError(failure.message, failure), this.head.requestId));
     else this.reply(failureReply(failure.status, failure.message));
   }
 
   /** Refuses the request with a code of the table. */
   refuse(code: RoutingErrorCode): void {
-    this.details ||= code;
-    this.reply(errorReply(code, this.requestId));
+    this.result.details ||= code;
+    this.reply(errorReply(code, this.head.requestId));
   }
 
   /** Responds without an upstream; browsers receive a page for an error. */
   reply(written: LocalReply): void {
-    const { res, req, requestId, facts } = this;
+    const { res, req, facts } = this;
+    const { requestId } = this.head;
     if (this.finished) return;
     if (res.headersSent || res.destroyed) {
       res.destroy();
-      this.flags ||= 'DC';
+      this.result.flags ||= 'DC';
       return this.finish();
     }
     const { pages } = this.environment;
     const reply = written.error ? forPeople(written, { request: signsOf(req), requestId, pages, facts }) : written;
     const headers = headersOf(reply);
-    this.status = reply.status;
-    this.responseHeaders = headers;
+    this.result.status = reply.status;
+    this.result.responseHeaders = headers;
     this.#changeResponse(headers);
     describeBody(headers, reply);
-    this.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
+    this.result.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
     this.finish();
   }
 
@@ -213,9 +190,9 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
   writeHead(status: number, headers: readonly string[]): void {
     const { req, res } = this;
     const flat = [...headers];
-    this.status = status;
-    this.responseHeaders = flat;
-    this.bytesSent = Number(findHeader(flat, 'content-length') ?? 0);
+    this.result.status = status;
+    this.result.responseHeaders = flat;
+    this.result.bytesSent = Number(findHeader(flat, 'content-length') ?? 0);
     this.#changeResponse(flat);
     writeHead({ req, res }, status, flat);
   }
@@ -234,25 +211,25 @@ export class RoutedRequest extends ConnectionRecord implements RequestRecord, Fo
     if (this.finished) return;
     this.finished = true;
     this.release();
-    this.durationMs = performance.now() - this.#start;
+    this.result.durationMs = performance.now() - this.#start;
     if (this.#counted) this.#count();
     for (const log of this.listener.logs) log.write(this);
   }
 
   #changeResponse(headers: string[]): void {
-    applyHeaderOps(headers, this.plan.headers.response, this);
+    applyHeaderOps(headers, this.route.plan.headers.response, this);
     if (this.facts && this.facts.responseChanges.length > 0) applyRecorded(headers, this.facts.responseChanges);
-    finishResponse(headers, this.listener.settings);
+    finishResponse(headers, this.settings);
   }
 
   #count(): void {
     const { stats } = this.environment;
     stats.active.value--;
-    countAnswer(stats, this.status);
-    countAnswer(this.listener.answers, this.status);
-    stats.time.observe(this.durationMs);
-    if (this.flags === 'DC') stats.resetBeforeEnd.value++;
-    if (this.host) this.#leave(this.host);
+    countAnswer(stats, this.result.status);
+    countAnswer(this.listener.answers, this.result.status);
+    stats.time.observe(this.result.durationMs);
+    if (this.result.flags === 'DC') stats.resetBeforeEnd.value++;
+    if (this.route.host) this.#leave(this.route.host);
   }
 
   #leave(host: CompiledHost): void {

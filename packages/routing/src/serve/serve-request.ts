@@ -1,119 +1,84 @@
+import { randomUUID } from 'node:crypto';
 import { factsOf, GatewayError, type Next } from '@edge-gateway/core';
 import type { CompiledAction } from '../route/compile/route.ts';
-import { parseAbsoluteTarget } from '../listen/check/check-host.ts';
-import { canonicalPath, type PathSettings } from '../route/match/canonical-path.ts';
-import { findRoute } from '../route/match/route-index.ts';
-import { applyHeaderOps } from '../route/options/header-manipulation.ts';
-import type { ManagerSettings } from '../route/options/manager-settings.ts';
-import { locationOf } from '../route/options/redirect.ts';
+import { applyFacts } from '../route/request-changes.ts';
+import { resolveAction } from '../route/resolve-action.ts';
 import { chooseByWeight } from '../route/options/weighted-choice.ts';
-import { matchedLength } from '../route/match/matcher.ts';
-import { respond } from './respond.ts';
+import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
+import { ClientView } from './client-view.ts';
 import { failureReply, redirectReply, replyTo, textReply } from './reply.ts';
-import { applyFacts, setPath } from './request-changes.ts';
-import { takeIn } from '../route/downstream-head.ts';
 import type { RequestExits } from './request-exits.ts';
+import { respond } from './respond.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import { takeRecorded } from './upstream-head.ts';
 
-/** Takes a request through the router: head, virtual host, path, route, concerns, action. Never throws. */
+const LISTENING: RoutingMode = { embedded: false, newRequestId: () => randomUUID() };
+const EMBEDDED: RoutingMode = { ...LISTENING, embedded: true };
+
+/** Takes a request through the router: route, concerns, action. Never throws. */
 export function serve(request: RoutedRequest, exits: RequestExits): void {
   try {
-    const found = match(request, exits);
-    if (found === 'passOn') exits.passOn!();
-    else if (found === 'matched') enter(request, exits);
+    const decision = routeRequest(request, request.listener, exits.embedded ? EMBEDDED : LISTENING);
+    request.take(decision);
+    if (exits.passOn && isUnmatched(decision)) return exits.passOn();
+    request.begin();
+    if (decision.entry) enter(request, exits);
+    else answer(request, decision);
   } catch (error) {
     fail(request, exits, error);
   }
 }
 
-/** Finds the route; where there is none the request is answered here, unless it may be passed on. */
-function match(request: RoutedRequest, exits: RequestExits): 'matched' | 'answered' | 'passOn' {
-  const { listener, req } = request;
-  const mayPassOn = exits.passOn !== undefined;
-  const taken = takeIn(req.rawHeaders, request, listener.settings);
-  request.headers = taken.headers;
-  request.authority = taken.authority;
-  request.requestId = taken.requestId;
-  request.clientAddress = taken.clientAddress;
-  request.scheme = taken.scheme;
-  applyHeaderOps(request.headers, listener.settings.earlyHeaders, request);
-  request.host = listener.findHost(request.authority)?.value;
-  if (!request.host && mayPassOn) return 'passOn';
-  const canonical = canonicalPath(originForm(request), pathSettings(listener.settings, exits));
-  if ('path' in canonical && taken.refuse === undefined && listener.failed === undefined) {
-    setPath(request, canonical.path);
-    request.entry = request.host && findRoute(request.host.index, request);
-    if (request.entry) {
-      request.begin();
-      return 'matched';
-    }
-    if (mayPassOn) return 'passOn';
-  }
-  request.begin();
-  if (listener.failed !== undefined) request.refuse('ERR_ROUTING_ROUTE');
-  else if (taken.refuse !== undefined) request.refuse(taken.refuse);
-  else if ('refuse' in canonical) request.refuse(canonical.refuse);
-  else if ('redirect' in canonical) request.reply(redirectReply(canonical.status, canonical.redirect));
+/** True for a request that no virtual host or route matches. Without a virtual host even a rejection is not ours. */
+function isUnmatched({ host, entry, rejected, redirect }: RouteDecision): boolean {
+  return host === undefined || (entry === undefined && rejected === undefined && redirect === undefined);
+}
+
+function answer(request: RoutedRequest, { rejected, redirect }: RouteDecision): void {
+  if (rejected !== undefined) request.refuse(rejected);
+  else if (redirect) request.reply(redirectReply(redirect.status, redirect.location));
   else notFound(request);
-  return 'answered';
-}
-
-/** Returns settings that, in a user's own server, reject paths that are not canonical: rewriting them would bypass earlier handlers. */
-function pathSettings({ path, embeddedPath }: ManagerSettings, { embedded }: RequestExits): PathSettings {
-  return embedded ? embeddedPath : path;
-}
-
-/** The target as a path; the host in an absolute one was compared with `Host` by then, or is here. */
-function originForm(request: RoutedRequest): string {
-  const target = request.path;
-  if (target.startsWith('/')) return target;
-  const absolute = parseAbsoluteTarget(target);
-  const written = request.authority.toLowerCase();
-  const { settings } = request.listener;
-  if (absolute && (absolute.authority.toLowerCase() === written || settings.stripAnyHostPort)) return absolute.path;
-  return target;
 }
 
 function notFound(request: RoutedRequest): void {
   request.environment.stats.noRoute.value++;
-  request.flags = 'NR';
-  request.details = 'route_not_found';
+  request.result.flags = 'NR';
+  request.result.details = 'route_not_found';
   request.reply(failureReply(404, ''));
 }
 
-/** Chooses the destination, so that its options hold, then asks the concerns. */
+/** Chooses the destination, so that its options apply, then runs the concerns. */
 function enter(request: RoutedRequest, exits: RequestExits): void {
-  const { action } = request.entry!.route.compiled;
+  const { action } = request.route.entry!.route.compiled;
   request.environment.stats.routed.value++;
   if (!choose(request, exits, action)) return;
-  if (request.plan.chain.length === 0) return act(request, exits);
+  if (request.route.plan.chain.length === 0) return act(request, exits);
   request.hold();
-  // A concern may answer by itself; then the end of the response is the end of the request.
+  // A concern may respond by itself; then the end of the response is the end of the request.
   request.res.once('close', () => closed(request));
   step(request, exits, 0);
 }
 
-/** Settles destination and plan; answers and gives false where there is none. */
+/** Chooses destination and plan; responds and returns false where there is none. */
 function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAction): boolean {
+  const { route } = request;
   if (action.type === 'failed') {
     request.refuse('ERR_ROUTING_ROUTE');
     return false;
   }
-  request.destination = undefined;
+  route.destination = undefined;
   if (action.type === 'forward') {
-    request.destination = chooseByWeight(action.destinations, Math.random() * action.total);
-    if (!request.destination) {
+    route.destination = chooseByWeight(action.destinations, Math.random() * action.total);
+    if (!route.destination) {
       noCluster(request);
       return false;
     }
-    request.plan = request.destination;
+    route.plan = route.destination;
   } else {
-    request.plan = action.plan;
+    route.plan = action.plan;
   }
   // Where nobody reads or writes facts, there are none to make.
-  if (exits.embedded || request.facts || request.plan.chain.length > 0 || action.type === 'respond')
-    shareFacts(request);
+  if (exits.embedded || request.facts || route.plan.chain.length > 0 || action.type === 'respond') shareFacts(request);
   return true;
 }
 
@@ -122,44 +87,45 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
  * met yet, so that no change of route goes round a policy.
  */
 function reroute(request: RoutedRequest, exits: RequestExits, i: number): void {
-  request.enterHost(request.listener.findHost(request.authority)?.value);
-  const entry = request.host && findRoute(request.host.index, request);
-  if (entry === request.entry) return step(request, exits, i + 1);
-  request.entry = entry;
+  const { route } = request;
+  const { host, entry } = routeAgain(request.head, request.listener);
+  request.enterHost(host?.value);
+  if (entry === route.entry) return step(request, exits, i + 1);
+  route.entry = entry;
   if (!entry) return notFound(request);
   const met = (request.met ??= new Set());
-  for (const handler of request.plan.chain.slice(0, i + 1)) met.add(handler);
+  for (const handler of route.plan.chain.slice(0, i + 1)) met.add(handler);
   if (!choose(request, exits, entry.route.compiled.action)) return;
-  const { plan } = request;
-  request.plan = { ...plan, chain: plan.chain.filter((handler) => !met.has(handler)) };
+  route.plan = { ...route.plan, chain: route.plan.chain.filter((handler) => !met.has(handler)) };
   step(request, exits, 0);
 }
 
-/** Takes on what a concern changed of method, path and host, and where it asks for it, of the route. */
+/** Applies what a concern changed of method, path and host, and where it asks for it, chooses the route again. */
 function onward(request: RoutedRequest, exits: RequestExits, i: number): void {
   const facts = request.facts!;
-  applyFacts(request, facts);
+  applyFacts(request.head, facts);
   if (!facts.reroute) return step(request, exits, i + 1);
   facts.reroute = false;
-  takeRecorded(request.headers, facts);
+  takeRecorded(request.head.headers, facts);
   reroute(request, exits, i);
 }
 
 function shareFacts(request: RoutedRequest): void {
+  const { head, route } = request;
   const facts = factsOf(request.req);
-  facts.requestId = request.requestId;
-  facts.path = request.path;
-  facts.method = request.method;
-  facts.headers = request.headers;
-  facts.connection = request;
-  facts.routeName = request.routeName;
-  facts.upstream = request.upstream;
+  facts.requestId = head.requestId;
+  facts.path = head.path;
+  facts.method = head.method;
+  facts.headers = head.headers;
+  facts.connection = new ClientView(request.connection, head);
+  facts.routeName = route.routeName;
+  facts.upstream = route.upstream;
   request.facts = facts;
 }
 
 /** Runs the concern at `i`, and what follows when it lets the request pass. */
 function step(request: RoutedRequest, exits: RequestExits, i: number): void {
-  const handler = request.plan.chain[i];
+  const handler = request.route.plan.chain[i];
   if (!handler) return act(request, exits);
   let called = false;
   // Each concern has its own `next`: one that calls twice must not step over the one behind it.
@@ -182,12 +148,13 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
 }
 
 function act(request: RoutedRequest, exits: RequestExits): void {
-  const { action } = request.entry!.route.compiled;
   try {
-    if (action.type === 'forward') exits.send(request, request.destination!, action);
-    else if (action.type === 'redirect') redirect(request, action);
+    const action = resolveAction(request.head, request.route.entry!);
+    if (action.type === 'forward') exits.send(request, request.route.destination!, action);
+    else if (action.type === 'redirected') redirect(request, action);
+    else if (action.type === 'rejected') request.refuse(action.code);
     else if (action.type === 'reply') {
-      request.details = action.details;
+      request.result.details = action.details;
       request.reply(textReply(action.status, action.body));
     } else if (action.type === 'respond') {
       respond(request, { upgrade: exits.upgrade, closed, fail: (failed, error) => fail(failed, exits, error) }, action);
@@ -197,37 +164,37 @@ function act(request: RoutedRequest, exits: RequestExits): void {
   }
 }
 
-function redirect(request: RoutedRequest, action: Extract<CompiledAction, { readonly type: 'redirect' }>): void {
-  const matched = matchedLength(request.entry!.matcher, request.pathname);
-  const { scheme, authority, path, pathname } = request;
-  const location = locationOf(action.redirect, { scheme, authority, path, pathname, matched });
-  if (location === undefined) return request.refuse('ERR_ROUTING_DOT_SEGMENT');
+function redirect(
+  request: RoutedRequest,
+  { status, location }: { readonly status: number; readonly location: string },
+): void {
   request.environment.stats.redirect.value++;
-  request.details = 'direct_response';
-  request.reply(redirectReply(action.redirect.status, location));
+  request.result.details = 'direct_response';
+  request.reply(redirectReply(status, location));
 }
 
 /** 503: the cluster of a route does not exist, or no share of it is more than 0. */
 export function noCluster(request: RoutedRequest): void {
   request.environment.stats.noCluster.value++;
-  request.flags = 'NC';
-  request.details = 'cluster_not_found';
+  request.result.flags = 'NC';
+  request.result.details = 'cluster_not_found';
   request.reply(failureReply(503, ''));
 }
 
 function fail(request: RoutedRequest, exits: RequestExits, error: unknown): void {
+  const { result } = request;
   const reply = error instanceof GatewayError ? error.reply : undefined;
-  request.details ||= reply?.details ?? (error instanceof Error ? error.message : String(error));
-  request.flags ||= reply?.flags ?? '';
-  if (!exits.passOn) return request.reply(replyTo(error, request.requestId));
-  request.status = 500;
+  result.details ||= reply?.details ?? (error instanceof Error ? error.message : String(error));
+  result.flags ||= reply?.flags ?? '';
+  if (!exits.passOn) return request.reply(replyTo(error, request.head.requestId));
+  result.status = 500;
   request.finish();
   exits.passOn(error);
 }
 
 function closed(request: RoutedRequest): void {
   if (request.finished || request.sent) return;
-  request.status = request.res.headersSent ? request.res.statusCode : 0;
-  if (!request.res.writableFinished) request.flags ||= 'DC';
+  request.result.status = request.res.headersSent ? request.res.statusCode : 0;
+  if (!request.res.writableFinished) request.result.flags ||= 'DC';
   request.finish();
 }

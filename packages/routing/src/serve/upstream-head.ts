@@ -1,25 +1,24 @@
 import { hideCookies, type Endpoint, type Facts } from '@edge-gateway/core';
-import type { ForwardPolicy, Plan } from '../route/compile/route.ts';
+import type { ForwardPolicy } from '../route/compile/route.ts';
+import type { DownstreamHead } from '../route/downstream-head.ts';
 import { findHeader, setHeader } from '../http1/flat-headers.ts';
 import type { RequestRecord } from '../format/record.ts';
-import { matchedLength, type CompiledMatcher } from '../route/match/matcher.ts';
+import { matchedLength } from '../route/match/matcher.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import { hostOfEndpoint, type HostRewrite } from '../route/options/host-rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { rewritePrefix } from '../route/options/prefix-rewrite.ts';
+import type { RequestRoute } from './request-route.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
 
 /** A request whose route is known, on its way out. */
 export interface OutgoingRequest extends RequestRecord {
-  headers: string[];
-  path: string;
-  /** Set when its name was needed for the host. */
-  endpoint: Endpoint | undefined;
-  timeoutMs: number;
+  readonly head: DownstreamHead;
+  readonly route: RequestRoute;
   readonly facts: Facts | undefined;
-  readonly plan: Plan;
-  readonly entry: { readonly matcher: CompiledMatcher } | undefined;
-  readonly listener: { readonly settings: ManagerSettings };
+  readonly settings: ManagerSettings;
+  /** Set if its name was needed for the host. */
+  endpoint: Endpoint | undefined;
 }
 
 /** What picks the endpoint. */
@@ -29,16 +28,15 @@ export interface Picks {
 
 /**
  * Makes the head that the upstream gets, in place: recorded changes, header manipulation, host, path, limit.
- * Gives false when the path cannot be rewritten safely.
+ * Returns false if the path cannot be rewritten safely.
  */
 export function makeUpstreamHead(request: OutgoingRequest, policy: ForwardPolicy, upstream: Picks): boolean {
-  const { headers, facts } = request;
-  if (facts) takeForDestination(headers, facts);
-  applyHeaderOps(headers, request.plan.headers.request, request);
+  const { head, facts, route } = request;
+  if (facts) takeForDestination(head.headers, facts);
+  applyHeaderOps(head.headers, route.plan.headers.request, request);
   rewriteHost(request, policy.host, upstream);
   if (!rewritePath(request, policy.prefixRewrite)) return false;
-  if (policy.timeoutHeader !== '') setHeader(headers, 'x-envoy-expected-rq-timeout-ms', policy.timeoutHeader);
-  request.timeoutMs = policy.timeoutMs;
+  if (policy.timeoutHeader !== '') setHeader(head.headers, 'x-envoy-expected-rq-timeout-ms', policy.timeoutHeader);
   return true;
 }
 
@@ -60,24 +58,22 @@ export function takeRecorded(headers: string[], { requestChanges }: Facts): void
 function rewriteHost(request: OutgoingRequest, rewrite: HostRewrite, upstream: Picks): void {
   if (rewrite.auto) request.endpoint = upstream.pick();
   const host = rewrite.literal ?? (rewrite.auto ? hostOfEndpoint(request.endpoint) : undefined);
-  if (host === undefined || host === request.authority) return;
-  const { headers, authority } = request;
+  const { headers, authority } = request.head;
+  if (host === undefined || host === authority) return;
   setHeader(headers, 'host', host);
   if (!rewrite.appendForwardedHost || authority === '') return;
   const before = findHeader(headers, 'x-forwarded-host');
   setHeader(headers, 'x-forwarded-host', before === undefined ? authority : `${before},${authority}`);
 }
 
-/** Puts the prefix in the path, in place. Gives false when the path cannot be rewritten safely. */
-export function rewritePath(request: OutgoingRequest, prefix: string): boolean {
+/** Puts the prefix in the path, in place. Returns false if the path cannot be rewritten safely. */
+export function rewritePath({ head, route, settings }: OutgoingRequest, prefix: string): boolean {
   if (prefix === '') return true;
-  const { matcher } = request.entry!;
-  const rewritten = rewritePrefix(request.path, matchedLength(matcher, request.pathname), prefix);
+  const { matcher } = route.entry!;
+  const rewritten = rewritePrefix(head.path, matchedLength(matcher, head.pathname), prefix);
   if (rewritten === undefined) return false;
-  if (rewritten === request.path) return true;
-  if (!request.listener.settings.suppressEnvoyHeaders) {
-    setHeader(request.headers, 'x-envoy-original-path', request.path);
-  }
-  request.path = rewritten;
+  if (rewritten === head.path) return true;
+  if (!settings.suppressEnvoyHeaders) setHeader(head.headers, 'x-envoy-original-path', head.path);
+  head.path = rewritten;
   return true;
 }

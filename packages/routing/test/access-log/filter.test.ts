@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { compileFilter } from '../../src/access-log/filter.ts';
-import type { RequestRecord } from '../../src/format/record.ts';
-import { recordOf } from '../records.ts';
+import { recordOf, type RecordParts } from '../records.ts';
 
 type Filter = Parameters<typeof compileFilter>[0];
 
@@ -9,7 +8,7 @@ const status = (op: 'EQ' | 'GE' | 'LE', defaultValue: number): Filter => ({
   statusCodeFilter: { comparison: { op, value: { defaultValue } } },
 });
 
-const TABLE: readonly (readonly [name: string, filter: Filter, record: Partial<RequestRecord>, logged: boolean])[] = [
+const TABLE: readonly (readonly [name: string, filter: Filter, record: RecordParts, logged: boolean])[] = [
   ['an equal status', status('EQ', 200), { status: 200 }, true],
   ['another status', status('EQ', 200), { status: 201 }, false],
   ['a status at least', status('GE', 500), { status: 503 }, true],

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
 import { applyHeaderOps } from '../../src/route/options/header-manipulation.ts';
 import { compileManagerSettings, type ManagerSettings } from '../../src/route/options/manager-settings.ts';
-import { takeIn, type ConnectionFacts, type TakenHead } from '../../src/route/downstream-head.ts';
+import { sanitizeRequestHead, type ConnectionFacts, type DownstreamHead } from '../../src/route/downstream-head.ts';
 import { recordOf } from '../records.ts';
 
 type Written = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
@@ -13,12 +14,24 @@ function settingsOf(written: Written = {}): ManagerSettings {
   return compileManagerSettings({ httpConnectionManagerSettings: written });
 }
 
-function take(raw: readonly string[], written: Written = {}, connection: Partial<ConnectionFacts> = {}): TakenHead {
-  return takeIn(['Host', 'a.example', ...raw], { ...CONNECTION, ...connection }, settingsOf(written));
+function sanitize(
+  rawHeaders: readonly string[],
+  connection: ConnectionFacts,
+  settings: ManagerSettings,
+): DownstreamHead {
+  return sanitizeRequestHead({ method: 'GET', url: '/', rawHeaders }, connection, settings, () => randomUUID());
+}
+
+function take(
+  raw: readonly string[],
+  written: Written = {},
+  connection: Partial<ConnectionFacts> = {},
+): DownstreamHead {
+  return sanitize(['Host', 'a.example', ...raw], { ...CONNECTION, ...connection }, settingsOf(written));
 }
 
 /** Values of a header; `undefined` when there is none. */
-function value({ headers }: TakenHead, name: string): string | undefined {
+function value({ headers }: DownstreamHead, name: string): string | undefined {
   const values = headers.filter((_, i) => i % 2 === 1 && headers[i - 1] === name);
   return values.length === 0 ? undefined : values.join(' | ');
 }
@@ -99,14 +112,14 @@ describe('request head', () => {
   });
 
   it('refuses two hosts and a host that is none', () => {
-    expect(take(['Host', 'b.example']).refuse).to.equal('ERR_ROUTING_BAD_HOST');
+    expect(take(['Host', 'b.example']).rejected).to.equal('ERR_ROUTING_BAD_HOST');
     for (const host of ['a@evil.example', 'a/evil', 'a b', 'a:99999', 'a,b']) {
-      expect(takeIn(['Host', host], CONNECTION, settingsOf()).refuse, host).to.equal('ERR_ROUTING_BAD_HOST');
+      expect(sanitize(['Host', host], CONNECTION, settingsOf()).rejected, host).to.equal('ERR_ROUTING_BAD_HOST');
     }
   });
 
   it('cuts the port off the host where asked', () => {
-    const taken = takeIn(['Host', 'a.example:8080'], CONNECTION, settingsOf({ stripAnyHostPort: true }));
+    const taken = sanitize(['Host', 'a.example:8080'], CONNECTION, settingsOf({ stripAnyHostPort: true }));
     expect([taken.authority, value(taken, 'host')]).to.deep.equal(['a.example', 'a.example']);
   });
 
@@ -196,7 +209,7 @@ describe('request head', () => {
   it('drops or refuses names with underscores where asked', () => {
     expect(value(take(['x_a', '1']), 'x_a')).to.equal('1');
     expect(value(take(['x_a', '1'], { headersWithUnderscoresAction: 'DROP_HEADER' }), 'x_a')).to.equal(undefined);
-    expect(take(['x_a', '1'], { headersWithUnderscoresAction: 'REJECT_CLIENT_REQUEST' }).refuse).to.equal(
+    expect(take(['x_a', '1'], { headersWithUnderscoresAction: 'REJECT_CLIENT_REQUEST' }).rejected).to.equal(
       'ERR_ROUTING_UNDERSCORE',
     );
   });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { ConnectionRecord } from '../../serve/connection-record.ts';
 import type { RoutingErrorCode } from '../../error-codes.ts';
-import type { RequestRecord } from '../../format/record.ts';
+import { NO_METADATA, NO_RESULT, NO_ROUTE, type RequestRecord } from '../../format/record.ts';
 import type { Refusal } from './refusal.ts';
 
 /** The known facts of a request that did not reach the router. */
@@ -41,9 +41,9 @@ const PROTOCOL_ERRORS: ReadonlySet<number> = new Set([400, 414, 431, 501, 505]);
 /** Makes the record for the access log. */
 export function refusedRecord(parts: RefusedRequest): RequestRecord {
   const { socket, req, refused, requestId, status, bytesSent, startedAt } = parts;
-  const connection = new ConnectionRecord(req ?? ({ socket, httpVersion: '1.1' } as IncomingMessage));
+  const connection = new ConnectionRecord(req ?? { socket, httpVersion: '1.1' });
   const path = req?.url ?? '';
-  return Object.assign(connection, {
+  const head = {
     method: req?.method ?? '',
     authority: req?.headers.host ?? '',
     path,
@@ -51,22 +51,11 @@ export function refusedRecord(parts: RefusedRequest): RequestRecord {
     originalPath: path,
     headers: (req?.rawHeaders ?? []).map((text, i) => (i % 2 === 0 ? text.toLowerCase() : text)),
     requestId,
-    startedAt,
     clientAddress: connection.directAddress,
-    routeName: '',
-    virtualHost: '',
-    upstream: '',
-    upstreamHost: '',
-    status,
-    responseHeaders: [],
-    details: DETAILS[refused.code] ?? refused.code,
-    flags: flagsOf(refused),
-    bytesReceived: 0,
-    bytesSent,
-    durationMs: 0,
-    upstreamMs: -1,
-    metadata: new Map(),
-  });
+  };
+  const details = DETAILS[refused.code] ?? refused.code;
+  const result = { ...NO_RESULT, status, details, flags: flagsOf(refused), bytesSent };
+  return { startedAt, connection, head, route: NO_ROUTE, result, metadata: NO_METADATA };
 }
 
 function flagsOf({ code, status }: Refusal): string {

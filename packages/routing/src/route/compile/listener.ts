@@ -3,25 +3,22 @@ import { createAccessLogs, type AccessLog } from '../../access-log/access-log.ts
 import type { Sinks } from '../../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../match/domain.ts';
 import { listenerLabel } from '../../listen/listen-stats.ts';
-import { compileManagerSettings, type ManagerSettings } from '../options/manager-settings.ts';
+import { compileManagerSettings } from '../options/manager-settings.ts';
+import type { RouteTable } from '../route-request.ts';
 import { createAnswerStats, type AnswerStats } from '../../serve/http-stats.ts';
 import { isStale } from './secret-use.ts';
 import { compileVirtualHost, type CompiledHost } from './virtual-host.ts';
 
 /** A listener ready to serve. */
-export interface CompiledListener {
+export interface CompiledListener extends RouteTable {
   readonly source: Listener;
-  readonly settings: ManagerSettings;
   /** The settings of the snapshot. */
   readonly written: SnapshotSettings;
   /** The settings that hold here. */
   readonly shared: SnapshotSettings;
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
-  findHost(authority: string): DomainEntry<CompiledHost> | undefined;
   readonly logs: readonly AccessLog[];
   readonly answers: AnswerStats;
-  /** Set when the settings cannot be used: then every request is answered with 500. */
-  readonly failed: string | undefined;
 }
 
 /** What compiling a listener takes from outside. */
@@ -90,14 +87,21 @@ function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<Do
   for (const [host, value] of hosts) for (const domain of host.domains) yield { domain, value };
 }
 
-function settingsOf(source: Listener, context: Context): Pick<CompiledListener, 'settings' | 'failed'> {
+function settingsOf(source: Listener, context: Context): Pick<RouteTable, 'settings' | 'failed'> {
+  const compiled = compileSettings(source);
+  if (compiled.failed !== undefined) {
+    const fields = { listener: source.name, reason: compiled.failed };
+    context.log.get('config').error(fields, 'listener cannot be used, it answers 500');
+  }
+  return compiled;
+}
+
+/** Compiles the settings of a listener. Never throws: invalid settings become `failed`. */
+export function compileSettings({ httpOptions }: Listener): Pick<RouteTable, 'settings' | 'failed'> {
   try {
-    return { settings: compileManagerSettings(source.httpOptions), failed: undefined };
+    return { settings: compileManagerSettings(httpOptions), failed: undefined };
   } catch (error) {
     const failed = error instanceof Error ? error.message : String(error);
-    context.log
-      .get('config')
-      .error({ listener: source.name, reason: failed }, 'listener cannot be used, it answers 500');
     return { settings: compileManagerSettings({}), failed };
   }
 }

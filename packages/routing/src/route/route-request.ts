@@ -1,0 +1,101 @@
+import { NO_METADATA, NO_RESULT, NO_ROUTE, type RecordedConnection } from '../format/record.ts';
+import type { RoutingErrorCode } from '../error-codes.ts';
+import { parseAbsoluteTarget } from '../listen/check/check-host.ts';
+import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
+import {
+  sanitizeRequestHead,
+  type ConnectionFacts,
+  type DownstreamHead,
+  type IncomingHead,
+} from './downstream-head.ts';
+import { canonicalPath } from './match/canonical-path.ts';
+import type { DomainEntry } from './match/domain.ts';
+import { findRoute, type RouteEntry } from './match/route-index.ts';
+import { applyHeaderOps } from './options/header-manipulation.ts';
+import type { ManagerSettings } from './options/manager-settings.ts';
+import { setPath } from './request-changes.ts';
+
+/** What requests of a listener are routed by. */
+export interface RouteTable {
+  readonly settings: ManagerSettings;
+  /** Set if the settings are invalid: every request is rejected with 500. */
+  readonly failed: string | undefined;
+  findHost(authority: string): DomainEntry<CompiledHost> | undefined;
+}
+
+/** A request before anything is decided. */
+export interface IncomingRequest {
+  readonly req: IncomingHead;
+  readonly connection: ConnectionFacts & RecordedConnection;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** What does not depend on the request. */
+export interface RoutingMode {
+  /** True in a user's own server: rewriting a path that is not canonical would bypass the handlers in front. */
+  readonly embedded: boolean;
+  readonly newRequestId: () => string;
+}
+
+/** What was decided: a route, a rejection, a redirect, or nothing (404). */
+export interface RouteDecision {
+  readonly head: DownstreamHead;
+  readonly host: DomainEntry<CompiledHost> | undefined;
+  /** The matched route; missing with a rejection or a redirect. */
+  readonly entry: RouteEntry<MatchedRoute> | undefined;
+  readonly rejected: RoutingErrorCode | undefined;
+  /** To the canonical form of the path. */
+  readonly redirect: { readonly status: number; readonly location: string } | undefined;
+}
+
+/**
+ * Decides what happens to a request before any concern runs: sanitizes its head, finds its virtual host, and matches its
+ * canonical path against the routes. Serving and explaining use this function. It has no effects; only `newRequestId` is
+ * called.
+ */
+export function routeRequest(request: IncomingRequest, table: RouteTable, mode: RoutingMode): RouteDecision {
+  const { settings } = table;
+  const head = sanitizeRequestHead(request.req, request.connection, settings, mode.newRequestId);
+  if (settings.earlyHeaders.length > 0) changeEarly(head, request, settings);
+  const host = table.findHost(head.authority);
+  if (table.failed !== undefined) return rejection('ERR_ROUTING_ROUTE', head, host);
+  if (head.rejected !== undefined) return rejection(head.rejected, head, host);
+  const canonical = canonicalPath(originForm(head, settings), mode.embedded ? settings.embeddedPath : settings.path);
+  if ('refuse' in canonical) return rejection(canonical.refuse, head, host);
+  if ('redirect' in canonical) {
+    const redirect = { status: canonical.status, location: canonical.redirect };
+    return { head, host, entry: undefined, rejected: undefined, redirect };
+  }
+  setPath(head, canonical.path);
+  return { head, host, entry: host && findRoute(host.value.index, head), rejected: undefined, redirect: undefined };
+}
+
+/** Finds virtual host and route again, by a head that concerns have changed. */
+export function routeAgain(head: DownstreamHead, table: RouteTable): Pick<RouteDecision, 'host' | 'entry'> {
+  const host = table.findHost(head.authority);
+  return { host, entry: host && findRoute(host.value.index, head) };
+}
+
+function rejection(code: RoutingErrorCode, head: DownstreamHead, host: RouteDecision['host']): RouteDecision {
+  return { head, host, entry: undefined, rejected: code, redirect: undefined };
+}
+
+function changeEarly(
+  head: DownstreamHead,
+  { connection, startedAt }: IncomingRequest,
+  { earlyHeaders }: ManagerSettings,
+): void {
+  const record = { startedAt, connection, head, route: NO_ROUTE, result: NO_RESULT, metadata: NO_METADATA };
+  applyHeaderOps(head.headers, earlyHeaders, record);
+}
+
+/** The target as a path; the host in an absolute one was compared with `Host` by then, or is here. */
+function originForm({ path: target, authority }: DownstreamHead, { stripAnyHostPort }: ManagerSettings): string {
+  if (target.startsWith('/')) return target;
+  const absolute = parseAbsoluteTarget(target);
+  if (absolute && (absolute.authority.toLowerCase() === authority.toLowerCase() || stripAnyHostPort)) {
+    return absolute.path;
+  }
+  return target;
+}
