@@ -5,38 +5,38 @@ import type { RetryPolicy } from '../upstream/retry-policy.ts';
 import type { RouteAction } from './snapshot.ts';
 
 /**
- * Writes the head of an answer, with the changes that the route makes to it. `headers` are flat; after it the body is written
- * to the response as it comes, and ended.
+ * Writes the head of a response, with the header changes of the route. `headers` are flat; then the body is written
+ * to the response as it arrives, and ended.
  */
 export type WriteHead = (status: number, headers: readonly string[]) => void;
 
-/** A request that an action answers. */
+/** A request that an action responds to. */
 export interface ActionExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly writeHead: WriteHead;
   /** True if a policy of the route restricts access, so that results may differ by client. */
   readonly guarded?: boolean;
-  /** How requests to upstreams are tried again, where the route or its virtual host says so. */
+  /** Retry policy of the route or its virtual host for requests to upstreams. */
   readonly retries?: RetryPolicy | undefined;
 }
 
 /**
- * Ends requests in place of an upstream. It writes each head through `writeHead`, or gives an error to `next`; it never calls
- * `next` without one. `close` lets go of what it holds, when the last request is over.
+ * Responds to requests instead of an upstream. It writes each head with `writeHead`, or passes an error to `next`; it never calls
+ * `next` without one. `close` releases its resources after the last request.
  */
 export interface Responder {
   (exchange: ActionExchange, next: Next): void;
-  /** Gives the status of its answer where it refuses. */
+  /** Returns the status of its response if it rejects the upgrade. */
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined;
-  /** The process ends soon: ends what has no end of its own (subscriptions), so that clients go on elsewhere. */
+  /** Ends what has no end of its own (subscriptions) because the process stops soon, so that clients reconnect elsewhere. */
   drain?(): void;
   close?(): void | Promise<void>;
 }
 
 /**
- * A route action that a package brings: what `action` leads to. `compile` is pure and synchronous; where it throws, the route
- * answers 500.
+ * A route action that a package implements, for the type `action`. `compile` is pure and synchronous; if it throws, the route
+ * returns 500.
  */
 export interface ActionKind {
   readonly action: RouteAction['type'];

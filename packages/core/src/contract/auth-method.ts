@@ -5,7 +5,7 @@ import type { Identity } from './identity.ts';
 import type { CookieTest } from '../http/cookie-names.ts';
 import type { PageContent } from '../page/pages.ts';
 
-/** What an auth method sees of a request. It never sees the request itself, so that any server can ask it. */
+/** The view of a request for auth methods. They never receive the request itself, so that any server can call them. */
 export interface AuthRequest {
   readonly requestId: string;
   /** Upper case. */
@@ -23,47 +23,47 @@ export interface AuthRequest {
   readonly clientAddress: string;
   /** Ports, local address and protocol, for auth servers that receive them. */
   readonly connection?: ClientConnection;
-  /** The body, where the settings ask for it (`requestBody`). */
+  /** The body, if the settings include it (`requestBody`). */
   readonly body?: Buffer;
-  /** True: servers that are told the body get its bytes in place of text (`requestBody.packAsBytes`). */
+  /** True: sends the body to servers as bytes instead of text (`requestBody.packAsBytes`). */
   readonly packAsBytes?: true;
-  /** Passed along the chain: what earlier methods found out (reference: security 1.1). */
+  /** State of earlier methods, passed along the chain (reference: security 1.1). */
   readonly state: Readonly<Record<string, unknown>>;
   /** Dynamic metadata by namespace. */
   readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-  /** Aborts when the time for the answer is over, or the client has gone. */
+  /** Aborts at the timeout, or when the client disconnects. */
   readonly signal?: AbortSignal;
 }
 
-/** A change to the query of the path. Names are compared as they are, without escapes. */
+/** A change of a query parameter. Names are compared decoded. */
 export type QueryChange =
   | { readonly op: 'set'; readonly name: string; readonly value: string }
   | { readonly op: 'remove'; readonly name: string };
 
-/** Let in. What is granted goes to the upstream request, to the client's response, and along the chain. */
+/** The request is allowed. Granted values go to the upstream request, to the client's response, and along the chain. */
 export interface AuthAllowed {
   readonly allowed: true;
   readonly requestChanges?: readonly HeaderChange[];
   readonly responseChanges?: readonly HeaderChange[];
-  /** Made in order. Everything behind sees the path that results. */
+  /** Applied in order. All later steps see the resulting path. */
   readonly queryChanges?: readonly QueryChange[];
-  /** Who it is, for `userIdHeader`. */
+  /** The user, for `userIdHeader`. */
   readonly userId?: string;
   /** Logout path of the signed-in user, for the page of a 403. */
   readonly logoutPath?: string;
-  /** Claims of the token that was verified, for `identityOf`. */
+  /** Claims of the verified token, for `identityOf`. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Derived from `userId` and `claims` by the caller of the method; of several steps the last one that has either. */
+  /** Derived from `userId` and `claims` by the caller of the method; the last step with either of them wins. */
   readonly identity?: Identity;
-  /** Added to the state; what it names anew wins. */
+  /** Merged into the state; its values win. */
   readonly state?: Readonly<Record<string, unknown>>;
-  /** All the state from here on, in place of what was there; `state` is added to it. */
+  /** Replaces the whole state; `state` is merged into it. */
   readonly newState?: Readonly<Record<string, unknown>>;
-  /** Put under `envoy.filters.http.ext_authz` → name of the config. */
+  /** Stored under `envoy.filters.http.ext_authz` → name of the config. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Refused: the answer of the client. `redirect` marks one that sends it to log in. */
+/** The request is denied with this response. `redirect` marks a redirect to the login. */
 export interface AuthDenied {
   readonly allowed: false;
   readonly status: number;
@@ -75,7 +75,7 @@ export interface AuthDenied {
   /** Allowed target of a form on the page, in addition to this origin. */
   readonly formAction?: string;
   readonly redirect?: boolean;
-  /** True where nobody was judged, because something failed: behind a `!` it lets nobody in. */
+  /** True if the check failed: a negated step (`!`) then does not pass. */
   readonly unsure?: true;
   /** For the log, never for the client. */
   readonly reason: string;
@@ -85,29 +85,29 @@ export interface AuthDenied {
 
 export type AuthDecision = AuthAllowed | AuthDenied;
 
-/** One way to authenticate, made ready. It keeps nothing of a request. */
+/** A compiled auth method. It keeps no state of a request. */
 export interface AuthMethod {
   authorize(request: AuthRequest): AuthDecision | Promise<AuthDecision>;
-  /** Bytes of the body it has to see of this request (`path` and `method` are set), e.g. a provider's logout. Default 0. */
+  /** Number of body bytes that it needs for this request (`path` and `method` are set), e.g. for a provider's logout. Default 0. */
   bodyBytes?(request: AuthRequest): number;
-  /** True for one that asks nobody else, or limits its calls itself: the limit of external calls does not hold for it. */
+  /** True if it calls no server, or limits its calls itself: the limit of external calls does not apply. */
   readonly local?: boolean;
   close?(): void | Promise<void>;
 }
 
 /**
- * Makes a method from its block in an AuthConfig. `type` is the path of that block, e.g. `oauth2.oidcAuthorizationCode`.
- * `create` is synchronous, makes no call and throws a `GatewayError` for a block that cannot be used; `id` names the
- * AuthConfig and step, so that what outlives a reload is found again.
+ * Creates a method from its block in an AuthConfig. `type` is the path of that block, e.g. `oauth2.oidcAuthorizationCode`.
+ * `create` is synchronous, makes no call and throws a `GatewayError` for an invalid block; `id` identifies the
+ * AuthConfig and step, so that state is found again after a reload.
  */
 export interface AuthMethodKind<Spec = unknown> {
   readonly type: string;
   /**
-   * Request headers, in lower case, that only its steps may fill: what a client sends under their names goes, whoever
-   * passes, and also on the routes of the virtual host where nobody is asked.
+   * Request headers, in lower case, that only its steps may set: client headers with these names are removed, with any
+   * decision, and also on the routes of the virtual host without external auth.
    */
   grantedHeaders?(spec: Spec): readonly string[];
-  /** Matches cookies that only its steps read: they are not forwarded to any upstream of the virtual host. */
+  /** Matches cookies that only its steps read; they are not forwarded to any upstream of the virtual host. */
   hiddenCookies?(spec: Spec): CookieTest;
   create(spec: Spec, scope: { readonly id: string; readonly context: Context }): AuthMethod;
 }

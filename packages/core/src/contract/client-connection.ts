@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The client of a request and the connection it came on, as far as they can be trusted. */
+/** The client of a request and its connection, as far as they can be trusted. */
 export interface ClientConnection {
   /** Without port. Behind trusted proxies the forwarded address. */
   readonly clientAddress: string;
-  /** 0 where `clientAddress` is not that of the peer. */
+  /** 0 if `clientAddress` is not that of the peer. */
   readonly clientPort: number;
   /** The scheme that the client used. */
   readonly scheme: 'http' | 'https';
@@ -27,7 +27,7 @@ interface ExpressRequest {
 }
 
 /**
- * Reads the connection of a request in a user's own server: from the socket, or from `req.ip` and `req.protocol` where
+ * Reads the connection of a request in a user's own server: from the socket, or from `req.ip` and `req.protocol` if
  * Express computes them. Forwarding headers of the request are trusted only through Express's `trust proxy`.
  */
 export function connectionOf(req: IncomingMessage): ClientConnection {

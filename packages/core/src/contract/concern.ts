@@ -23,7 +23,7 @@ export interface Handler {
   close?(): void | Promise<void>;
 }
 
-/** The order in which a request passes the concerns. The one place where it is said. */
+/** The order in which a request passes the concerns; the only definition of it. */
 export const STAGES = [
   'fault',
   'cors',
@@ -39,67 +39,67 @@ export const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** What a concern may use. It outlives reloads, so what must survive one (sessions, key sets, pools) is kept here. */
+/** The dependencies of concerns. It survives reloads, and so does the state in it (sessions, key sets, pools). */
 export interface Context {
   readonly log: Loggers;
   readonly metrics: Metrics;
   readonly secrets: Secrets;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Asks an upstream through the data plane's connections; missing where there is no data plane. */
+  /** Calls an upstream through the data plane's connections; missing without a data plane. */
   readonly callUpstream?: CallUpstream;
   /**
-   * Has listeners that are not open yet wait until `ready` settles, for some seconds at most; it gives whether `what`, which
-   * the log names when it is not, is there. For what a compiled handler fetches ahead. Missing where nothing waits.
+   * Delays listeners that are not open yet until `ready` settles, for at most some seconds. It resolves with whether `what`
+   * is available; otherwise the log names it. For prefetches of compiled handlers. Missing if nothing waits.
    */
   readonly holdListeners?: (what: string, ready: Promise<boolean>) => void;
   /** Variables that templates may read with `env()`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Directory of files that the options of a middleware may name; they are read when it is created. Default: no file is read. */
+  /** Directory of files that the options of a middleware may name; read at its creation. Default: no file is read. */
   readonly filesRoot?: string;
   /** Renders the pages for errors, login and logout. */
   readonly pages: Pages;
-  /** Where Microsoft Entra and Graph are. Default: the public cloud. */
+  /** URLs of Microsoft Entra and Graph. Default: the public cloud. */
   readonly azure?: AzureAddresses;
   /**
-   * State that survives reloads: made at the first call of a key, given back at each later one. In the gateway it goes ten
-   * minutes after the last virtual host that asked for it while it was compiled.
+   * Returns state that survives reloads: created at the first call for a key, the same at later calls. In the gateway it is
+   * removed ten minutes after the last virtual host that requested it during its compilation.
    */
   state<T>(key: string, create: () => T): T;
   /**
-   * Lets a part of a configuration hold what it keeps by `state`, so that it goes some time after the last part that needs it.
-   * Missing: all of it stays for as long as the context.
+   * Lets a part of a configuration hold its `state`, so that it is removed some time after the last part that needs it.
+   * Missing: all of it lives as long as the context.
    */
   readonly holdStates?: () => StateHold;
 }
 
-/** Where a block is compiled for, in the gateway. */
+/** The place for which the gateway compiles a block. */
 export interface Scope {
   readonly virtualHost: VirtualHost;
-  /** Only for what serves a single route: the handler of an option may be shared by all routes of the virtual host. */
+  /** Only set for a single route: the handler of an option may be shared by all routes of the virtual host. */
   readonly route?: Route;
   readonly settings: SnapshotSettings;
 }
 
 /**
- * One policy of a route. `option` is the key under `options` whose block it takes. `compile` is pure and synchronous;
- * it gives `undefined` where the block asks for nothing. A block that cannot be compiled throws: its routes answer 500.
+ * A policy of a route. `option` is the key of its block under `options`. `compile` is pure and synchronous; it returns
+ * `undefined` if the block requires nothing, and throws if it cannot be compiled: its routes then return 500.
  */
 export interface Concern<Options = unknown> {
   readonly name: string;
   readonly option: string;
   readonly stage: Stage;
   /**
-   * Which block holds, from the options of the levels, least specific first: virtual host, route, weighted destination.
-   * Default: the block under `option` of the most specific level that has one. What it gives for the same levels has to
-   * be the same object, for it is compiled once in a virtual host.
+   * Selects the block from the options of the levels, least specific first: virtual host, route, weighted destination.
+   * Default: the block under `option` of the most specific level that has one. It must return the same object for the same
+   * levels, because it is compiled once per virtual host.
    */
   pick?(levels: readonly object[]): Options | undefined;
   /** `scope` is missing in a user's own server. */
   compile(options: Options, context: Context, scope?: Scope): Handler | undefined;
 }
 
-/** Creates a context. By default it logs from level warn on to standard error, has no secrets, and uses the system clock. */
+/** Creates a context. By default it logs warnings and errors to standard error, has no secrets, and uses the system clock. */
 export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates'>> = {}): Context {
   const now = parts.now ?? Date.now;
   const { state, hold } = createStates(now);

@@ -9,29 +9,29 @@ export type HeaderChange =
       readonly op: 'set';
       readonly name: string;
       readonly value: string;
-      /** Of a response: only where the header is not there, or is there. Default: always. */
+      /** For responses: only if the header is absent, or present. Default: always. */
       readonly where?: 'absent' | 'present';
     }
   | { readonly op: 'append'; readonly name: string; readonly value: string }
   | { readonly op: 'remove'; readonly name: string };
 
-/** What a concern has read of a request's body. It was put back, so that the stream still gives all of it. */
+/** The part of a request's body that a concern has read. It was restored, so that the stream still yields all of it. */
 export interface ReadBody {
   readonly bytes: Buffer;
-  /** False when the body goes on. */
+  /** False if more of the body follows. */
   readonly whole: boolean;
 }
 
-/** What the gateway knows of one request, shared by all concerns. */
+/** Facts about one request, shared by all concerns. */
 export interface Facts {
   requestId: string;
-  /** The one canonical path (with query) that matching, policies and the upstream see. */
+  /** The canonical path (with query) that matching, policies and the upstream use. */
   path: string;
-  /** Upper case; what the upstream gets. */
+  /** Upper case; as sent to the upstream. */
   method: string;
-  /** Name of the matched route, empty before it is known. */
+  /** Name of the matched route; empty before it is known. */
   routeName: string;
-  /** Cluster name of the chosen upstream, empty when there is none. */
+  /** Cluster name of the selected upstream; empty if there is none. */
   upstream: string;
   /** Claims of verified tokens, by provider. */
   readonly claims: Map<string, Readonly<Record<string, unknown>>>;
@@ -44,8 +44,8 @@ export interface Facts {
   readonly requestChanges: HeaderChange[];
   readonly responseChanges: HeaderChange[];
   /**
-   * The request headers as the gateway took them in, flat with lower-case names: cleaned of hop-by-hop headers and of
-   * forged ones. `undefined` in a user's own server, where those of the request count.
+   * The request headers that the gateway received, flat with lower-case names, without hop-by-hop headers and
+   * forged ones. `undefined` in a user's own server, where those of the request are used.
    */
   headers: readonly string[] | undefined;
   /**
@@ -53,13 +53,13 @@ export interface Facts {
    * the socket or from the values of Express.
    */
   connection: ClientConnection;
-  /** Set by a concern that read of the body. */
+  /** Set by a concern that read a part of the body. */
   body: ReadBody | undefined;
   /** Cookies that only a login reads. Every concern sees them; they are not forwarded to the destination. */
   hiddenCookies: CookieTest | undefined;
-  /** Set by a concern after which the route is chosen again, by the headers and the path as they are then. */
+  /** Set by a concern to select the route again, by the current headers and path. */
   reroute: boolean;
-  /** A request header as it will be after the recorded changes; several values joined with `, ` (cookies with `; `). */
+  /** Returns a request header after the recorded changes; several values joined with `, ` (cookies with `; `). */
   header(name: string): string | undefined;
 }
 
@@ -116,7 +116,7 @@ class RequestFacts implements Facts {
   }
 }
 
-/** Cookies are the one list that goes on with a semicolon (RFC 6265, RFC 9113 8.2.3). */
+/** Only cookies are joined with a semicolon (RFC 6265, RFC 9113 8.2.3). */
 function separatorOf(lower: string): string {
   return lower === 'cookie' ? '; ' : ', ';
 }
@@ -129,13 +129,13 @@ function joined(flat: readonly string[], lower: string): string | undefined {
   return value;
 }
 
-/** The facts of a request; made at the first call, the same object from then on. */
+/** Returns the facts of a request: created at the first call, the same object afterwards. */
 export function factsOf(request: IncomingMessage): Facts {
   const carrier = request as IncomingMessage & { [FACTS]?: Facts };
   return (carrier[FACTS] ??= new RequestFacts(request));
 }
 
-/** Applies header changes to a flat `[name, value, …]` list and gives the changed list; the input stays. */
+/** Returns a flat `[name, value, …]` list with header changes applied; the input is not changed. */
 export function applyHeaderChanges(flat: readonly string[], changes: readonly HeaderChange[]): string[] {
   let out = flat.slice();
   for (const change of changes) {

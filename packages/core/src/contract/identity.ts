@@ -5,11 +5,11 @@ import { factsOf } from './facts.ts';
 export interface Identity {
   /** Name of the JWT provider, the login's issuer, or the step of external auth that authenticated the request. */
   readonly provider: string;
-  /** The claim `sub` of a token, the name of a user or of an API key; missing where the token has none. */
+  /** The claim `sub` of a token, or the name of a user or of an API key; missing if the token has none. */
   readonly subject?: string;
-  /** Claims of the verified token; empty where there is none, as for API keys and passwords. */
+  /** Claims of the verified token; empty without a token, as for API keys and passwords. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Values of the claim `groups`; empty where there is none. */
+  /** Values of the claim `groups`; empty if there is none. */
   readonly groups: readonly string[];
 }
 

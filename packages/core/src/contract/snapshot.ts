@@ -10,32 +10,32 @@ import type { SslConfig, SslFiles } from '../schema/listener/ssl-config.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 
 /**
- * The border between the planes: all that one proxy serves. Plain, frozen, sorted, without secret values.
- * Parts that did not change are the same objects as in the snapshot before, so that a reader can compare by identity.
+ * The boundary between the planes: everything that one proxy serves. Plain, frozen, sorted, without secret values.
+ * Unchanged parts are the same objects as in the previous snapshot, so that readers can compare by identity.
  */
 export interface Snapshot {
   /** Name of the proxy, e.g. `gateway-proxy`. */
   readonly proxy: string;
-  /** Changes when, and only when, the content does: a hash of it. */
+  /** Hash of the content. */
   readonly version: string;
   /** Sorted by name. */
   readonly listeners: readonly Listener[];
-  /** Every upstream known, referenced or not; sorted by name. */
+  /** All known upstreams, referenced or not; sorted by name. */
   readonly upstreams: readonly SnapshotUpstream[];
   readonly settings: SnapshotSettings;
 }
 
-/** What of the Settings the data plane needs. The same object as long as its content is. */
+/** The part of the Settings that the data plane needs. The same object while its content does not change. */
 export interface SnapshotSettings {
-  /** How external auth behaves where no listener says otherwise. */
+  /** External auth of listeners without settings of their own. */
   readonly extauth?: ExtAuthServer;
-  /** True: virtual hosts without `rbac` deny everything. */
+  /** True: virtual hosts without `rbac` deny every request. */
   readonly requireRbac: boolean;
   /** Default of `escapeCharacters` in transformations. Default false. */
   readonly escapeCharacters?: boolean;
 }
 
-/** The settings where nothing is set. */
+/** The default settings. */
 export const DEFAULT_SNAPSHOT_SETTINGS: SnapshotSettings = Object.freeze({ requireRbac: false });
 
 /** An AuthConfig with every reference resolved: namespaces filled, label selectors turned into sorted references. */
@@ -44,26 +44,26 @@ export interface SnapshotAuthConfig {
   readonly spec: AuthConfigSpec;
 }
 
-/** A GraphQLApi with the APIs it is joined from. */
+/** A GraphQLApi with the APIs that it joins. */
 export interface SnapshotGraphQLApi {
   readonly ref: ResourceRef;
-  /** References without a namespace mean that of `ref`. */
+  /** References without a namespace use that of `ref`. */
   readonly spec: GraphQLApiSpec;
-  /** In the order of `stitchedSchema.subschemas`; empty for an API of its own. */
+  /** In the order of `stitchedSchema.subschemas`; empty for a single API. */
   readonly subschemas: readonly SnapshotGraphQLApi[];
   /** Descriptor sets from ConfigMaps and files, as base64. */
   readonly descriptorSets?: readonly string[];
-  /** Schema definition that the server told, where the spec has none. */
+  /** Schema definition from the server, if the spec has none. */
   readonly serverSchema?: string;
 }
 
-/** One address the proxy listens on (reference: routing 5). */
+/** An address that the proxy listens on (reference: routing 5). */
 export interface Listener {
   /** `listener-<bindAddress>-<bindPort>`. */
   readonly name: string;
   readonly bindAddress: string;
   readonly bindPort: number;
-  /** The Gateway it was made from. */
+  /** The Gateway that it was built from. */
   readonly gateway: ResourceRef;
   readonly ssl: boolean;
   readonly options: ListenerOptions;
@@ -78,11 +78,11 @@ export interface Listener {
 /** One certificate of a listener. The certificate itself travels as a secret, see {@link Secrets}. */
 export interface TlsConfiguration {
   readonly sslConfig: SslConfig;
-  /** Lower case; empty answers every name. */
+  /** Lower case; empty matches every name. */
   readonly sniDomains: readonly string[];
 }
 
-/** Routes of a set of domains, with all options merged in. */
+/** Routes of a set of domains, with all options merged. */
 export interface VirtualHost {
   /** `<namespace>.<name>` of its virtual service. */
   readonly name: string;
@@ -94,7 +94,7 @@ export interface VirtualHost {
   readonly routes: readonly Route[];
   /** The AuthConfigs that its options, routes and destinations refer to, sorted by namespace and name. */
   readonly authConfigs: readonly SnapshotAuthConfig[];
-  /** The GraphQLApis that its routes answer with, sorted by namespace and name. */
+  /** The GraphQLApis that its routes serve, sorted by namespace and name. */
   readonly graphqlApis: readonly SnapshotGraphQLApi[];
 }
 
@@ -102,37 +102,37 @@ export interface VirtualHost {
 export interface Route {
   /** `<virtual host>-route-<i>[-<route name>]`; each of its matchers is `<name>-matcher-<j>` in dumps. */
   readonly name: string;
-  /** Name for logs: `vs:…_route:…`, or empty when no route on the branch is named. */
+  /** Name for logs: `vs:…_route:…`; empty if no route on the branch has a name. */
   readonly logName: string;
-  /** At least one; any of them. */
+  /** At least one; one must match. */
   readonly matchers: readonly Matcher[];
   readonly action: RouteAction;
   readonly options: RouteOptions;
-  /** The resource it is written in: the virtual service or the last route table. */
+  /** The resource that contains it: the virtual service or the last route table. */
   readonly source: ResourceRef & { readonly kind: 'VirtualService' | 'RouteTable' };
 }
 
-/** What a route does with a request. */
+/** The action of a route. */
 export type RouteAction =
   | { readonly type: 'forward'; readonly destinations: readonly Destination[] }
   | { readonly type: 'redirect'; readonly redirect: RedirectAction }
   | { readonly type: 'direct'; readonly status: number; readonly body: string }
-  /** A GraphQLApi of the virtual host answers. */
+  /** Serves a GraphQLApi of the virtual host. */
   | { readonly type: 'graphql'; readonly api: ResourceRef }
   /** The replacement of a route whose reference is broken (Settings `invalidConfigPolicy`). */
   | { readonly type: 'replacement'; readonly status: number; readonly body: string; readonly reason?: string };
 
-/** One weighted destination; `weight` is 1 for a single one. A share of 0 is never chosen. */
+/** One weighted destination; `weight` is 1 for a single one. Weight 0 is never selected. */
 export interface Destination {
   /** Cluster name, see `clusterName`. */
   readonly upstream: string;
   readonly weight: number;
   readonly options: WeightedDestinationOptions;
-  /** Set when the upstream does not exist or is rejected: this share answers the replacement (default 503). */
+  /** Set if the upstream is missing or rejected: this share returns the replacement (default 503). */
   readonly broken?: { readonly status: number; readonly body: string; readonly reason: string };
 }
 
-/** An upstream as the data plane needs it. */
+/** An upstream for the data plane. */
 export interface SnapshotUpstream {
   /** Cluster name `<name>_<namespace>`. */
   readonly name: string;
@@ -140,7 +140,7 @@ export interface SnapshotUpstream {
   readonly spec: UpstreamSpec;
   /** Hosts of a static upstream. */
   readonly endpoints: readonly Endpoint[];
-  /** True when connections to it are TLS (`sslConfig`, `useTls`, or a port 443 with `useTls` unset). */
+  /** True if connections to it use TLS (`sslConfig`, `useTls`, or a port 443 with `useTls` unset). */
   readonly tls: boolean;
 }
 
@@ -148,28 +148,28 @@ export interface Endpoint {
   readonly address: string;
   readonly port: number;
   readonly weight: number;
-  /** Server name for TLS when it differs from the address. */
+  /** Server name for TLS if it differs from the address. */
   readonly sni?: string;
 }
 
-/** Secret values by reference. They never enter a snapshot; both planes get this beside it. */
+/** Secret values by reference. They are never part of a snapshot; both planes receive them separately. */
 export interface Secrets {
-  /** The same object as long as the secret does not change; `undefined` when there is none. */
+  /** Returns the same object while the secret does not change; `undefined` if there is none. */
   get(ref: ResourceRef): SecretValue | undefined;
   /**
    * Returns the last valid content of certificate files as a TLS secret, the same object until it changes; `undefined` when
-   * there never was any. Missing if no certificate files are read.
+   * there was none. Missing if no certificate files are read.
    */
   files?(files: SslFiles): SecretValue | undefined;
 }
 
-/** `data` holds base64, as in Kubernetes (`stringData` is folded in). Read with `secretText`. */
+/** `data` contains base64, as in Kubernetes (`stringData` is merged into it). Read it with `secretText`. */
 export interface SecretValue {
   readonly type: string;
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** One key of a secret as text; `undefined` when the secret or the key is missing. */
+/** Returns one key of a secret as text; `undefined` if the secret or the key is missing. */
 export function secretText(secret: SecretValue | undefined, key: string): string | undefined {
   const value = secret && Object.hasOwn(secret.data, key) ? secret.data[key] : undefined;
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');

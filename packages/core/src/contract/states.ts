@@ -1,23 +1,23 @@
-/** How long a state that nobody holds any more stays, in milliseconds, for a configuration that comes back. */
+/** How long an unheld state is kept for a configuration that returns, in milliseconds. */
 const KEPT_MS = 600_000;
 
-/** Most states that nobody holds any more. */
+/** Maximum number of unheld states. */
 const MAX_KEPT = 256;
 
-/** Values by key, each made once for as long as it is known. */
+/** Values by key, each created once while it is kept. */
 export interface States {
-  /** Gives the value of a key, made at the first call. Nothing lets go of it. */
+  /** Returns the value of a key, created at the first call and never released. */
   state<T>(key: string, create: () => T): T;
   hold(): StateHold;
-  /** How many there are. */
+  /** Number of states. */
   readonly size: number;
 }
 
 /** A holder of states: one compiled part of a configuration. */
 export interface StateHold {
-  /** Gives the value of a key, made at the first call, and holds it. */
+  /** Returns the value of a key, created at the first call, and holds it. */
   state<T>(key: string, create: () => T): T;
-  /** Lets go of all. What nobody holds then stays for ten minutes, and is given to whoever asks for it until then. */
+  /** Releases all states. Unheld states are kept for ten minutes and returned to new holders until then. */
   release(): void;
 }
 
@@ -26,10 +26,10 @@ interface Entry {
   holders: number;
 }
 
-/** Makes an empty set of states on a clock. */
+/** Creates an empty set of states with a clock. */
 export function createStates(now: () => number): States {
   const entries = new Map<string, Entry>();
-  /** Keys without a holder, and since when; the oldest first. */
+  /** Keys without a holder and the time of their release; the oldest first. */
   const left = new Map<string, number>();
 
   function take<T>(key: string, create: () => T): T {

@@ -3,9 +3,9 @@ import type { Logger } from '../observe/logger.ts';
 import { SECONDS_BUCKETS, type Metrics, type StatName } from '../observe/metrics.ts';
 import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts';
 
-/** Tells the log and the statistics what became of each change. */
+/** Reports the result of each change to the log and the metrics. */
 export interface ChangeReport {
-  /** Runs a translation and measures it. */
+  /** Runs a translation and measures its duration. */
   translated<T>(translate: () => T): T;
   /** Logs one line for the change, and one for each new cause of problems. */
   changed(state: ControlPlaneState, milliseconds: number): void;
@@ -77,7 +77,7 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
 interface LogLine {
   readonly severity: 'warn' | 'error';
   readonly message: string;
-  /** How many problems have the same cause. */
+  /** Number of problems with the same cause. */
   readonly places: number;
 }
 

@@ -6,34 +6,34 @@ import type { ResourceCheck } from '../validate/resource-check.ts';
 import { remainderOf } from '../validate/remainder.ts';
 import { validateWritten, type Validated } from '../validate/validate.ts';
 
-/** What one written document says of a key. Several documents that claim the same key are duplicates. */
+/** The claim of one document to a key. Several documents that claim the same key are duplicates. */
 export interface Claim {
   readonly key: ResourceKey;
   readonly origin: Origin;
-  /** `undefined` when it is refused. */
+  /** `undefined` if it is rejected. */
   readonly resource: Resource | undefined;
   /** The document of a rejected resource, without secret values. */
   readonly written?: object;
-  /** What is left of refused Settings without the fields that are wrong. */
+  /** Rejected Settings without their invalid fields. */
   readonly remainder?: Resource;
-  /** True for a refused virtual service with an `sslConfig`. */
+  /** True for a rejected virtual service with an `sslConfig`. */
   readonly asksForTls?: true;
   readonly issues: readonly Problem[];
-  /** Place of a field; missing steps give the nearest parent. */
+  /** Returns the position of a field, or of its nearest parent. */
   readonly locate?: (path: FieldPath) => Origin;
-  /** True for a key that was in the unit before and may be in the part of it that cannot be read now. */
+  /** True for a key that was in the unit before and may be in its unreadable part now. */
   readonly retained: boolean;
 }
 
-/** What a unit holds: what it claims, and the problems that cannot be filed under a key. */
+/** The content of a unit: its claims, and the problems without a key. */
 export interface UnitContent {
   readonly claims: readonly Claim[];
   readonly unfiled: readonly Problem[];
 }
 
 /**
- * Validates the documents of a unit. When one of them does not tell which resource it is, the keys that were `held`
- * by the unit and are in none of the others stay claimed: nobody can say that they were taken away.
+ * Validates the documents of a unit. If one of them does not identify its resource, the keys that were `held`
+ * by the unit and are in none of the others stay claimed: they may not have been removed.
  */
 export function readContent(
   written: readonly WrittenResource[],
@@ -78,7 +78,7 @@ function validate(document: WrittenResource, checks: readonly ResourceCheck[] | 
   }
 }
 
-/** The issue each of several documents gets that claim one key. */
+/** The issue of each document that claims the same key as another. */
 export function duplicateIssues(claims: readonly Claim[]): Problem[] {
   return claims.map(({ key, origin }, i) => {
     const { kind, namespace, name } = identityOfKey(key);
@@ -89,7 +89,7 @@ export function duplicateIssues(claims: readonly Claim[]): Problem[] {
   });
 }
 
-/** Orders places by file, line and column. */
+/** Compares positions by file, line and column. */
 export function compareOrigins(a: Origin, b: Origin): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;

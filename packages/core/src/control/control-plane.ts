@@ -16,25 +16,25 @@ import type { DefaultGateways, Translation } from '../translate/translation.ts';
 import { unservedListeners, type UnservedListener } from '../translate/listener/unserved-listeners.ts';
 import type { ResourceCheck } from '../validate/resource-check.ts';
 
-/** All that the control plane knows at one revision. Frozen. */
+/** The state of the control plane at one revision. Frozen. */
 export interface ControlPlaneState {
-  /** Counts the changes taken in, from 1. */
+  /** Number of applied changes, from 1. */
   readonly revision: number;
-  /** The resources in use: valid ones, and the last good version of refused ones. */
+  /** The resources in use: valid ones, and the last good version of rejected ones. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>;
   /** The documents of rejected resources without a good version, as written but without secret values. */
   readonly rejected: ReadonlyMap<ResourceKey, object>;
   /**
-   * Every problem once, sorted by file and line: of every document, also of those without a readable name, and problems that
-   * only occur between resources. Logs, metrics, admin pages and the command line list and count these.
+   * Every problem once, sorted by file and line: of all documents, including those without a readable name, and problems
+   * between resources. Logs, metrics, admin pages and the CLI list and count these.
    */
   readonly issues: readonly Problem[];
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
-  /** Proxy resources as the reference shapes them (routing 5.4). */
+  /** Proxy resources in the shape of the reference (routing 5.4). */
   readonly proxies: readonly Resource[];
   /** By proxy name. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
-  /** Listeners that resources require and that no snapshot contains, by proxy name. */
+  /** Required listeners that no snapshot contains, by proxy name. */
   readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
   readonly secrets: Secrets;
 }
@@ -42,18 +42,18 @@ export interface ControlPlaneState {
 export interface ControlPlaneOptions {
   readonly source: Source;
   readonly defaultGateways?: DefaultGateways;
-  /** Default: from level warn on, to standard error. */
+  /** Default: warnings and errors, to standard error. */
   readonly log?: Loggers;
   readonly metrics?: Metrics;
-  /** Refuse resources beside the checks of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
+  /** Checks besides those of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
   readonly checks?: readonly ResourceCheck[];
   /**
-   * Whether the files that `sslFiles` names are read, validated and watched. Default true. False leaves them unread, for
+   * Whether files in `sslFiles` are read, validated and watched. Default true. False does not read them, for
    * checks on another machine.
    */
   readonly certificateFiles?: boolean;
   /**
-   * Other files that resources name, which are read, validated and watched, too: e.g. `descriptorFiles(directory)` of
+   * Other files of resources to read, validate and watch, e.g. `descriptorFiles(directory)` of
    * `@edge-gateway/graphql`. Default: none.
    */
   readonly files?: readonly ResourceFiles[];
@@ -65,14 +65,14 @@ export interface ControlPlane {
   readonly state: ControlPlaneState | undefined;
   /** Secret values and certificate files of the newest state, e.g. for `createContext`. */
   readonly secrets: Secrets;
-  /** Resolves when the first complete state is there, however many resources in it are refused. */
+  /** Resolves with the first complete state, even if resources in it are rejected. */
   start(): Promise<void>;
   /**
-   * Takes in what was found out about a resource beside what is written: its problems and notes show in the status. Kept until it
-   * is told anew; `undefined` forgets it.
+   * Stores an observation about a resource: its problems and notes are part of the status. It is kept until it
+   * is replaced; `undefined` removes it.
    */
   learn(key: ResourceKey, learned: Learned | undefined): void;
-  /** Calls back with each new state, and at once with the present one if there is one. Gives the way to unsubscribe. */
+  /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   close(): Promise<void>;
 }
@@ -80,8 +80,8 @@ export interface ControlPlane {
 const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), statuses: new Map() });
 
 /**
- * Makes a control plane: source → store → translate → publish. It serves nothing until `start`. What goes wrong in one
- * change is logged and leaves the state before it in place.
+ * Creates a control plane: source → store → translate → publish. It publishes nothing before `start`. A failed
+ * change is logged and leaves the previous state in place.
  *
  * @example
  * const controlPlane = createControlPlane({ source: directorySource('resources') });
@@ -103,7 +103,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...(certificates ? [certificates] : []),
     ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
   ];
-  /** What others than the watched files found out. */
+  /** Observations other than those about watched files. */
   const reported = new Map<ResourceKey, Learned>();
   const secrets: Secrets = {
     get: (ref) => state?.secrets.get(ref),
@@ -119,7 +119,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     );
   }
 
-  /** Applies a change of the source, with the files that its resources name. */
+  /** Applies a change of the source, with the files of its resources. */
   function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
     const changed = store.apply(change);
     const follow = (key: ResourceKey): boolean => {
@@ -181,7 +181,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
 /**
  * Reads, validates and translates a directory once; certificate files are not read. Throws `ERR_CORE_DIRECTORY_UNREADABLE` when
- * there is none; every other problem is in the state's `issues` and `statuses`, and is not logged unless `log` is given.
+ * it cannot be read; all other problems are in `issues` and `statuses`, and are only logged if `log` is given.
  *
  * @example
  * const { issues } = await loadDirectory('resources');
@@ -225,7 +225,7 @@ function rejectedDocuments({ state: { stored } }: Store): ReadonlyMap<ResourceKe
   return rejected;
 }
 
-/** The resources in use, sorted out anew for the changed keys only. */
+/** Returns the resources in use, updated for the changed keys. */
 function resourcesAfter(
   before: ReadonlyMap<ResourceKey, Resource>,
   changed: ReadonlySet<ResourceKey>,

@@ -5,10 +5,10 @@ import { identityOfKey } from '../resource/resource.ts';
 /** Something that was found out about a resource while it runs. An error does not take it out of use. */
 export type LearnedProblem = Pick<Problem, 'severity' | 'path' | 'message'>;
 
-/** What is known of a resource beside what is written, e.g. by asking the server that it names. */
+/** Observations about a resource besides its text, e.g. from the server that it names. */
 export interface Learned {
   readonly problems: readonly LearnedProblem[];
-  /** Told in the status, in every state. */
+  /** Part of the status, in every state. */
   readonly notes: readonly string[];
   /** Schema definition of the server of a GraphQLApi that declares none. */
   readonly serverSchema?: string;
@@ -18,7 +18,7 @@ export interface Learned {
   readonly filesRevision?: number;
 }
 
-/** Returns what several parties found out about one resource. */
+/** Merges the observations of several observers about one resource. */
 export function mergeLearned(parts: readonly (Learned | undefined)[]): Learned | undefined {
   const found = parts.filter((part) => part !== undefined);
   if (found.length <= 1) return found[0];

@@ -7,7 +7,7 @@ import type { LocatedProblem } from '../translate/status/report.ts';
 import { SETTINGS_NAME } from '../translate/settings.ts';
 import type { Translation } from '../translate/translation.ts';
 
-/** Every problem of the written documents and of their translation, each once, sorted by place. */
+/** Returns every problem of the documents and of their translation once, sorted by position. */
 export function issuesOf(store: Store, translation: Translation): readonly Problem[] {
   const { stored, unfiled } = store.state;
   const found = new Map<string, Problem>();

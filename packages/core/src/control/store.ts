@@ -8,54 +8,54 @@ import type { SourceChange } from '../source/source.ts';
 import type { ResourceCheck } from '../validate/resource-check.ts';
 
 /**
- * What is known of one resource. The same object as long as nothing about it changes, so readers compare by identity.
+ * The state of one resource. The same object while nothing about it changes, so that readers can compare by identity.
  */
 export interface StoredResource {
   readonly key: ResourceKey;
-  /** The version in use: the newest when it is valid, else the last one that was; `undefined` if there never was one. */
+  /** The version in use: the newest if it is valid, else the last good one; `undefined` if there never was one. */
   readonly resource: Resource | undefined;
-  /** True when `resource` is an older version, or a part of the newest, because that was refused. */
+  /** True if `resource` is an older version, or a part of the newest, because that was rejected. */
   readonly stale: boolean;
-  /** True when `resource` is what is left of refused Settings that were never good. */
+  /** True if `resource` is the valid rest of rejected Settings that were never good. */
   readonly partial?: true;
-  /** Problems of the newest version: errors (then it was refused) and warnings (e.g. a field not supported yet). */
+  /** Problems of the newest version: errors (then it was rejected) and warnings (e.g. an unsupported field). */
   readonly issues: readonly Problem[];
   /** The document of a resource without a good version, without secret values; missing if it cannot be read. */
   readonly written?: object;
   /** True for a rejected virtual service with TLS. */
   readonly asksForTls?: true;
-  /** What was found out beside that; its problems are among the issues. */
+  /** Observations; their problems are among the issues. */
   readonly learned?: Learned;
 }
 
-/** The resources at one moment. */
+/** The resources at one revision. */
 export interface StoreState {
-  /** Counts the changes taken in, from 1. */
+  /** Number of applied changes, from 1. */
   readonly revision: number;
   readonly stored: ReadonlyMap<ResourceKey, StoredResource>;
-  /** Problems of documents that cannot be filed under a key: no kind, no name, unreadable. */
+  /** Problems of documents without a key: no kind, no name, unreadable. */
   readonly unfiled: readonly Problem[];
 }
 
-/** Keeps the resources of all units. It has one writer. */
+/** Stores the resources of all units. It has one writer. */
 export interface Store {
-  /** The same object until a change is taken in that changes something. */
+  /** The same object until an applied change modifies something. */
   readonly state: StoreState;
-  /** Validates and takes in what units hold now. Gives the keys of which something changed. */
+  /** Validates and applies the new content of units. Returns the changed keys. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
-  /** Keeps what was found out about resources beside what is written, until it is told anew; `undefined` forgets it. */
+  /** Stores observations about resources until they are replaced; `undefined` removes them. */
   learn(entries: Iterable<readonly [ResourceKey, Learned | undefined]>): ReadonlySet<ResourceKey>;
-  /** Where a field of a resource is written now, or its nearest parent; `undefined` for what no document writes. */
+  /** Returns the current position of a field of a resource, or of its nearest parent; `undefined` without a document. */
   locate(key: ResourceKey, path: FieldPath): Origin | undefined;
 }
 
 /**
- * Makes an empty store, at revision 0. `checks` refuse resources beside those of the schemas.
+ * Creates an empty store at revision 0. `checks` reject resources in addition to the schemas.
  *
- * - A refused version of a resource leaves the last good one in use; only its deletion takes it out. Settings that were
- *   never good are in use without the fields that are wrong.
- * - Several documents with one kind, namespace and name are all refused, whatever their order. What was in use stays so.
- * - A unit that cannot be read as a whole keeps what was in it.
+ * - If a version of a resource is rejected, the last good one stays in use until the resource is deleted. Settings that were
+ *   never good are used without their invalid fields.
+ * - Several documents with the same kind, namespace and name are all rejected, in any order. The version in use stays.
+ * - A unit that is unreadable as a whole keeps its previous resources.
  *
  * @example
  * const store = createStore();
@@ -132,12 +132,12 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
   };
 }
 
-/** The secrets among the resources in use. */
+/** Returns the secrets among the resources in use. */
 export function secretsOf(stored: ReadonlyMap<ResourceKey, StoredResource>): Secrets {
   return { get: (ref) => stored.get(keyOf('Secret', ref))?.resource?.spec as SecretValue | undefined };
 }
 
-/** What is known of a key by the documents that claim it; `before` itself when that is nothing new. */
+/** Returns the state of a key from the documents that claim it; `before` itself if nothing changed. */
 function resolve(
   claims: readonly Claim[],
   before: StoredResource | undefined,
@@ -162,7 +162,7 @@ function resolve(
   return before && before.resource === resource && isDeepStrictEqual(before, now) ? before : Object.freeze(now);
 }
 
-/** The resource of before where nothing changed; its spec at least where only its place did. */
+/** Returns the previous resource if nothing changed, and keeps its spec if only its position changed. */
 function sameResource(now: Resource, before: Resource | undefined): Resource {
   if (!before || !isDeepStrictEqual(now.spec, before.spec)) return now;
   return isDeepStrictEqual(now, before) ? before : Object.freeze({ ...now, spec: before.spec });

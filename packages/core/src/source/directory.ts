@@ -20,7 +20,7 @@ export interface DirectoryOptions {
   readonly debounceMs?: number;
   /** Larger files are refused unread. Default 16 MiB. */
   readonly maxFileBytes?: number;
-  /** Default: from level warn on, to standard error. */
+  /** Default: warnings and errors, to standard error. */
   readonly log?: Logger;
 }
 

@@ -2,13 +2,13 @@ import type { Kind, ResourceKey } from '../resource/resource.ts';
 import type { StoreState } from '../control/store.ts';
 import type { Touched } from './world.ts';
 
-/** What differs between two states. */
+/** The differences between two states. */
 export interface Changes {
   /** Resources added, removed or changed. */
   readonly keys: ReadonlySet<ResourceKey>;
   /** Kinds of them. */
   readonly kinds: ReadonlySet<Kind>;
-  /** Kinds of which a resource was added or removed. */
+  /** Kinds with added or removed resources. */
   readonly members: ReadonlySet<Kind>;
 }
 
@@ -36,7 +36,7 @@ export function changesBetween(before: StoreState['stored'], now: StoreState['st
   return { keys, kinds, members };
 }
 
-/** True when something that a build read is among the keys. */
+/** Returns true if a build read one of the keys. */
 export function isAffected(touched: Touched, keys: ReadonlySet<ResourceKey>, changes: Changes): boolean {
   if (touched.everyTable && changes.kinds.has('RouteTable')) return true;
   for (const kind of touched.names) if (changes.members.has(kind)) return true;

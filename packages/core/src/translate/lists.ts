@@ -4,7 +4,7 @@ import { kindOf, type Changes } from './changes.ts';
 
 export type Lists = ReadonlyMap<Kind, readonly StoredResource[]>;
 
-/** The stored resources of each kind, sorted by key. Lists of kinds without a change are those of `before`. */
+/** Returns the stored resources of each kind, sorted by key. Lists of unchanged kinds are those of `before`. */
 export function listsOf(stored: StoreState['stored'], before: Lists | undefined, changes: Changes | undefined): Lists {
   if (!before || !changes || changes.members.size > 0) return grouped(stored, before, changes);
   const lists = new Map(before);

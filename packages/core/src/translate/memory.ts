@@ -10,7 +10,7 @@ import { tlsProblems } from './tls/tls-problems.ts';
 import type { Translation } from './translation.ts';
 import type { UpstreamTable } from './reference/upstreams.ts';
 
-/** What a translation leaves behind so that the next one makes only what changed. It never changes a result. */
+/** The memo of a translation, so that the next one rebuilds only what changed. It never changes a result. */
 export interface Memory {
   readonly stored: StoreState['stored'];
   readonly settings: TranslationSettings;

@@ -1,13 +1,13 @@
 import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource/resource.ts';
 
-/** `<namespace>.<name>`: how messages and virtual hosts name a resource. */
+/** Returns `<namespace>.<name>`, the name of a resource in messages and virtual hosts. */
 export function dotted(ref: ResourceRef): string {
   return `${ref.namespace}.${ref.name}`;
 }
 
 /**
- * `listener-<bindAddress>-<bindPort>`. Port 0 stands for any free port, so that several listeners may have it: there the
- * gateway's name keeps them apart.
+ * Returns `listener-<bindAddress>-<bindPort>`. Port 0 means any free port, so several listeners may have it; the
+ * name of the gateway then distinguishes them.
  */
 export function listenerName(bindAddress: string, bindPort: number, gateway: ResourceRef): string {
   const name = `listener-${bindAddress}-${bindPort}`;
@@ -25,7 +25,7 @@ export function subresourceKey(proxy: string, namespace: string): string {
   return `*v1.Proxy.${proxy}_${namespace}`;
 }
 
-/** What names a route on the way from a virtual service to a leaf: its own name, or its place. */
+/** A step on the path from a virtual service to a leaf route: the name of a route, or its index. */
 export interface LogNameStep {
   readonly table?: ResourceRef;
   readonly name: string | undefined;

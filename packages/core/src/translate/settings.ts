@@ -4,39 +4,39 @@ import type { SnapshotSettings } from '../contract/snapshot.ts';
 import type { StoreState } from '../control/store.ts';
 import { find } from './world.ts';
 
-/** Name of the Settings that count; they lie in the default namespace. */
+/** Name of the effective Settings; they are in the default namespace. */
 export const SETTINGS_NAME = 'default';
-/** Code of the replacement response unless `invalidRouteResponseCode` says otherwise. */
+/** Default of `invalidRouteResponseCode`. */
 export const REPLACEMENT_STATUS = 404;
-/** Body of the replacement response unless `invalidRouteResponseBody` says otherwise. */
+/** Default of `invalidRouteResponseBody`. */
 export const REPLACEMENT_BODY = 'The requested resource is not available.';
-/** Largest size of a compiled regular expression, in instructions, unless `gw.regexMaxProgramSize` says otherwise. */
+/** Default of `gw.regexMaxProgramSize`, in instructions. */
 export const REGEX_MAX_PROGRAM_SIZE = 1024;
 
-/** What translation takes from Settings, with all defaults filled in. */
+/** The Settings for translation, with all defaults. */
 export interface TranslationSettings {
-  /** Where Gateways are read from and Proxies are written to. */
+  /** Namespace from which Gateways are read and to which Proxies are written. */
   readonly writeNamespace: string;
   readonly readGatewaysFromAllNamespaces: boolean;
   readonly translateEmptyGateways: boolean;
   readonly isolateVirtualHosts: boolean;
-  /** Default of `sslConfig.oneWayTls`; `undefined` leaves it as it is. */
+  /** Default of `sslConfig.oneWayTls`, if any. */
   readonly oneWayTls: boolean | undefined;
-  /** Default of `appendXForwardedHost`; `undefined` leaves it as it is. */
+  /** Default of `appendXForwardedHost`, if any. */
   readonly appendXForwardedHost: boolean | undefined;
   readonly warnShortCircuits: boolean;
   readonly warnMissingTlsSecret: boolean;
-  /** Whether templates are tried when they are read. */
+  /** Whether templates are validated when they are read. */
   readonly validateTransformations: boolean;
   readonly regexMaxProgramSize: number;
   readonly invalidRoutes: InvalidRoutes;
-  /** What the data plane needs. */
+  /** The part for the data plane. */
   readonly served: SnapshotSettings;
 }
 
-/** How a route with a broken reference answers. */
+/** The response of a route with a broken reference. */
 export interface InvalidRoutes {
-  /** True only when `replaceInvalidRoutes` is written: then errors of a route cost the route and not the virtual host. */
+  /** True only with an explicit `replaceInvalidRoutes`: errors of a route then affect the route, not the virtual host. */
   readonly demoteErrors: boolean;
   readonly status: number;
   readonly body: string;
@@ -44,10 +44,10 @@ export interface InvalidRoutes {
 
 const cache = new WeakMap<SettingsSpec, TranslationSettings>();
 const DEFAULTS = settingsOf({});
-/** Nobody can tell what refused Settings ask for. */
+/** The intent of rejected Settings is unknown. */
 const CLOSED = settingsOf({ rbac: { requireRbac: true } });
 
-/** The settings in use. The same object as long as the resource is the same. */
+/** Returns the settings in use; the same object while the resource is the same. */
 export function readSettings(stored: StoreState['stored']): TranslationSettings {
   const found = find<SettingsSpec>(stored, 'Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
   if (found.state === 'missing') return DEFAULTS;

@@ -17,12 +17,12 @@ import { upstreamEntry, type UpstreamEntry, type UpstreamTable } from './referen
 import type { World } from './world.ts';
 
 /**
- * Resources → what each proxy serves, and the status of every resource. Pure: see {@link Translate}. With `previous`,
- * refused parts keep their last good version, and only what a change touches is made again.
+ * Returns the snapshot of each proxy and the status of every resource. Pure: see {@link Translate}. With `previous`,
+ * rejected parts keep their last good version, and only affected parts are rebuilt.
  *
  * @example
  * const first = translate(store.state, {});
- * const second = translate(store.state, {}, first); // the same objects where nothing changed
+ * const second = translate(store.state, {}, first); // the same objects if nothing changed
  */
 export const translate: Translate = (state, options, previous) => {
   const memory = recall(previous);
@@ -103,10 +103,10 @@ function servedUpstreams(table: UpstreamTable, memory: Memory | undefined): read
   );
 }
 
-/** Kinds whose changes are looked at more closely than by resource. */
+/** Kinds whose changes are compared in more detail than by resource. */
 const LOOKED_AT = ['AuthConfig/', 'Upstream/', 'VirtualService/'];
 
-/** Tells which builds of before cannot be taken over. */
+/** Returns which previous builds cannot be reused. */
 function outdatedBy(world: World, memory: Memory | undefined, changes: Changes | undefined) {
   const keys = new Set<ResourceKey>();
   const all = !memory || !changes || memory.settings !== world.settings;
@@ -116,7 +116,7 @@ function outdatedBy(world: World, memory: Memory | undefined, changes: Changes |
   return ({ touched }: { touched: Parameters<typeof isAffected>[0] }) => all || isAffected(touched, keys, changes);
 }
 
-/** Upstreams that references to them have to be looked at again for: come, gone, or usable in another way. */
+/** Returns the upstreams whose references must be checked again: added, removed, or with another fault or warning. */
 function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined): ResourceKey[] {
   if (!before || before === now) return [];
   const changed: ResourceKey[] = [];
@@ -129,7 +129,7 @@ function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined)
   return changed;
 }
 
-/** AuthConfigs that virtual hosts which refer to them have to be built again for. */
+/** Returns the AuthConfigs whose virtual hosts must be rebuilt. */
 function changedAuthConfigs(now: AuthConfigTable, before: AuthConfigTable | undefined): ResourceKey[] {
   if (!before || before === now) return [];
   const isSame = (a: AuthConfigEntry, b: AuthConfigEntry | undefined) =>
@@ -138,7 +138,7 @@ function changedAuthConfigs(now: AuthConfigTable, before: AuthConfigTable | unde
   return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
 }
 
-/** Finds the last good parts of a virtual service on any listener of before. */
+/** Returns the last good parts of a virtual service on any previous listener. */
 function lastGoodIn(memory: Memory | undefined): ListenersContext['lastGoodOf'] {
   return (key) => {
     for (const { builds } of memory?.listeners.values() ?? []) {
@@ -179,7 +179,7 @@ function buildListeners(
   return listeners;
 }
 
-/** Gateways by the proxies they are for, sorted by name. */
+/** Returns gateways by their proxies, sorted by name. */
 function byProxy(gateways: readonly UsedGateway[]): ReadonlyMap<string, readonly UsedGateway[]> {
   const names = [...new Set(gateways.flatMap(({ proxies }) => proxies))].sort();
   return new Map(names.map((name) => [name, gateways.filter(({ proxies }) => proxies.includes(name))]));

@@ -2,7 +2,7 @@ import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource
 import type { Snapshot } from '../contract/snapshot.ts';
 import type { StoreState } from '../control/store.ts';
 
-/** The gateways that exist when no Gateway resource does (reference: routing 5.1). */
+/** The default gateways, used if there is no Gateway resource (reference: routing 5.1). */
 export interface DefaultGateways {
   /** Default `::`. */
   readonly bindAddress?: string;
@@ -18,7 +18,7 @@ export interface TranslateOptions {
   readonly defaultGateways?: DefaultGateways;
 }
 
-/** What translation gives: proxies, what each of them serves, and the status of every resource. */
+/** The result of a translation: proxies, their snapshots, and the status of every resource. */
 export interface Translation {
   readonly proxies: readonly Resource[];
   /** By proxy name. */
@@ -27,7 +27,7 @@ export interface Translation {
 }
 
 /**
- * Pure: the same state, options and previous translation give the same result, whatever the order of the resources.
- * `previous` gives the last good version of refused parts, and lets unchanged parts be taken over as they are.
+ * Pure: the same state, options and previous translation have the same result, in any order of the resources.
+ * `previous` contains the last good version of rejected parts, and lets unchanged parts be reused.
  */
 export type Translate = (state: StoreState, options: TranslateOptions, previous?: Translation) => Translation;

@@ -8,7 +8,7 @@ import { missingFault, type Fault } from './reference/missing.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { UpstreamTable } from './reference/upstreams.ts';
 
-/** All that one translation reads. */
+/** The input of one translation. */
 export interface World {
   readonly stored: StoreState['stored'];
   readonly settings: TranslationSettings;
@@ -18,13 +18,13 @@ export interface World {
   readonly list: (kind: Kind) => readonly StoredResource[];
 }
 
-/** What a reference leads to. `stale` says why the newest version is not the one in use. */
+/** The target of a reference. `stale` is the reason why its newest version is not in use. */
 export type Found<Spec> =
   | { readonly state: 'missing' }
   | { readonly state: 'refused'; readonly cause: string }
   | { readonly state: 'usable'; readonly resource: Resource<Spec>; readonly stale?: string };
 
-/** Follows a reference. */
+/** Resolves a reference. */
 export function find<Spec>(stored: StoreState['stored'], kind: Kind, ref: ResourceRef): Found<Spec> {
   const entry = stored.get(keyOf(kind, ref));
   if (!entry) return { state: 'missing' };
@@ -33,7 +33,7 @@ export function find<Spec>(stored: StoreState['stored'], kind: Kind, ref: Resour
   return entry.stale ? { state: 'usable', resource, stale: causeOf(entry) } : { state: 'usable', resource };
 }
 
-/** The first reason for which a stored resource was refused. */
+/** Returns the first reason why a stored resource was rejected. */
 export function causeOf(stored: StoredResource): string {
   const issue = stored.issues.find((one) => one.severity === 'error');
   return issue ? issueText(issue) : 'it is not valid';
@@ -44,16 +44,16 @@ export function issueText({ path, message, hint }: Problem): string {
   return `${path.length > 0 ? `${formatPath(path)}: ` : ''}${message}${hint ? ` (${hint})` : ''}`;
 }
 
-/** What one build read, so that it is made again when, and only when, some of it changed. */
+/** The resources that one build read, so that it is rebuilt only if they change. */
 export interface Touched {
   readonly keys: Set<ResourceKey>;
   /** Kinds whose names were searched for a missing reference. */
   readonly names: Set<Kind>;
-  /** A selector looked over all route tables. */
+  /** True if a selector searched all route tables. */
   everyTable: boolean;
 }
 
-/** Reads the world and remembers what it read. */
+/** Reads the input and records what it read. */
 export class Reader {
   readonly world: World;
   readonly touched: Touched = { keys: new Set(), names: new Set(), everyTable: false };
@@ -78,7 +78,7 @@ export class Reader {
     return this.world.list('RouteTable');
   }
 
-  /** The AuthConfig, why it cannot be used, or a warning about it. */
+  /** Returns the AuthConfig, why it cannot be used, or a warning about it. */
   authConfig({ name = '', namespace = '' }: Ref): Pick<AuthConfigEntry, 'config' | 'fault' | 'warning'> {
     const ref = { name, namespace };
     const key = keyOf('AuthConfig', ref);
@@ -90,7 +90,7 @@ export class Reader {
     );
   }
 
-  /** Why an upstream cannot be used, or a warning about it. */
+  /** Returns why an upstream cannot be used, or a warning about it. */
   upstream(ref: ResourceRef): { readonly fault?: Fault; readonly warning?: string } {
     const key = keyOf('Upstream', ref);
     this.touched.keys.add(key);

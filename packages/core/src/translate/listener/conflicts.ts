@@ -19,7 +19,7 @@ interface ContestedDomain {
 
 const NO_CONFLICTS: Conflicts = Object.freeze({ all: NO_PROBLEMS, byHost: new Map<string, ContestedDomain[]>() });
 
-/** Finds the conflicts among builds; those of before hold as long as nobody's domains changed. */
+/** Finds the conflicts between builds; the previous ones are reused while no domains changed. */
 export function conflictsOf(
   builds: readonly VirtualServiceBuild[],
   before: { readonly builds: readonly VirtualServiceBuild[]; readonly conflicts: Conflicts } | undefined,
@@ -51,7 +51,7 @@ function sameDomains(now: readonly VirtualServiceBuild[], before: readonly Virtu
   );
 }
 
-/** The problems of one build with the conflicts of its domains. */
+/** Returns the problems of one build, including the conflicts of its domains. */
 export function withConflicts(build: VirtualServiceBuild, { byHost }: Conflicts): Problems {
   const { virtualHost, problems, resource } = build;
   const conflicts = byHost.size === 0 ? undefined : byHost.get(virtualHost.name);
@@ -64,7 +64,7 @@ export function withConflicts(build: VirtualServiceBuild, { byHost }: Conflicts)
   return report.problems();
 }
 
-/** Where a domain is written; the host itself where it writes none and so claims every one. */
+/** Returns the path of a domain; that of the host if it lists none and so claims every domain. */
 function domainField(written: readonly string[] | undefined, domain: string): FieldPath {
   const at = written?.findIndex((one) => one.toLowerCase() === domain) ?? -1;
   const host = ['spec', 'virtualHost'];

@@ -1,4 +1,4 @@
-/** The domains of a virtual host as they are served: lower case, each once; none written means every one. */
+/** Returns the served domains of a virtual host: lower case, unique; an empty list means every domain. */
 export function effectiveDomains(written: readonly string[] | undefined): readonly string[] {
   if (!written || written.length === 0 || (written.length === 1 && written[0] === '')) return EVERY_DOMAIN;
   return Object.freeze([...new Set(written.map((domain) => domain.toLowerCase()))]);
@@ -6,13 +6,13 @@ export function effectiveDomains(written: readonly string[] | undefined): readon
 
 const EVERY_DOMAIN: readonly string[] = Object.freeze(['*']);
 
-/** A claim of one virtual service to its domains. */
+/** The claim of one virtual service to its domains. */
 export interface DomainClaim {
   readonly name: string;
   readonly domains: readonly string[];
 }
 
-/** Domains that more than one claims, with the names of all who do, both sorted. Order of the claims does not matter. */
+/** Returns the domains with several claims, with the names of their claimants, both sorted. Independent of the input order. */
 export function domainConflicts(claims: readonly DomainClaim[]): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string>();
   const conflicts = new Map<string, string[]>();

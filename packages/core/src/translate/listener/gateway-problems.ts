@@ -6,17 +6,17 @@ import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import type { World } from '../world.ts';
 
-/** Asks for one filter chain per TLS configuration. */
+/** Requires one filter chain per TLS configuration. */
 const ISOLATE_ANNOTATION = 'gateway.vendor.io/isolate_vhost';
 
-/** Why a gateway of this type makes no listener, or `undefined`. */
+/** Returns why a gateway of this type has no listener, or `undefined`. */
 export function unsupportedType(spec: GatewaySpec): string | undefined {
   if (spec.httpGateway) return undefined;
   if (spec.tcpGateway) return 'tcpGateway is not served yet: the gateway has no listener';
   return 'hybridGateway is not served yet: the gateway has no listener';
 }
 
-/** What a gateway is warned of beside its virtual services. */
+/** Returns warnings of a gateway besides those of its virtual services. */
 export function gatewayWarnings({ spec, ref, stored }: UsedGateway, world: World): readonly Fault[] {
   const warnings: Fault[] = [];
   const annotation = stored?.resource?.metadata.annotations?.[ISOLATE_ANNOTATION];

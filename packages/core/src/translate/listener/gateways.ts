@@ -5,12 +5,12 @@ import { listenerName } from '../names.ts';
 import type { TranslationSettings } from '../settings.ts';
 import type { DefaultGateways } from '../translation.ts';
 
-/** Address of a gateway that names none. */
+/** Default address of a gateway. */
 export const BIND_ADDRESS = '::';
-/** Proxy of a gateway that names none. */
+/** Default proxy of a gateway. */
 export const PROXY_NAME = 'gateway-proxy';
 
-/** A gateway that is read: from a resource, or one of those that exist when no resource does. */
+/** A gateway: from a resource, or a default one if there are no resources. */
 export interface UsedGateway {
   readonly ref: ResourceRef;
   readonly stored: StoredResource | undefined;
@@ -21,7 +21,7 @@ export interface UsedGateway {
   readonly listener: string;
 }
 
-/** The gateways in use, sorted; without any resource the two default ones. */
+/** Returns the gateways in use, sorted; the two default ones if there are no resources. */
 export function usedGateways(
   stored: readonly StoredResource[],
   settings: TranslationSettings,
@@ -32,7 +32,7 @@ export function usedGateways(
   return read.flatMap((one) => (one.resource ? [gatewayOf(one.resource as Resource<GatewaySpec>, one)] : []));
 }
 
-/** False for a Gateway outside the one namespace that Gateways are read from. */
+/** Returns false for a Gateway outside the namespace from which Gateways are read. */
 export function isRead({ key }: StoredResource, settings: TranslationSettings): boolean {
   return settings.readGatewaysFromAllNamespaces || identityOfKey(key).namespace === settings.writeNamespace;
 }
@@ -65,7 +65,7 @@ function defaultGateways(defaults: DefaultGateways, namespace: string): readonly
   ];
 }
 
-/** Which ports of one proxy more than one of its gateways wants; port 0 is any free one and never contested. */
+/** Returns the ports of one proxy that several of its gateways claim; port 0 is any free port and never contested. */
 export function contestedPorts(gateways: readonly UsedGateway[]): ReadonlyMap<UsedGateway, string> {
   const byPort = new Map<number, UsedGateway[]>();
   for (const gateway of gateways) {

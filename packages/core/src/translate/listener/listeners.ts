@@ -12,37 +12,37 @@ import { listenerTls, sameList, type ListenerTls, type TlsClaim } from '../tls/l
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 import type { World } from '../world.ts';
 
-/** All that translation made of one gateway for one proxy. */
+/** The result of one gateway for one proxy. */
 export interface ListenerBuild {
   readonly gateway: UsedGateway;
   readonly proxy: string;
-  /** What is served; absent when there is nothing to serve. */
+  /** The served listener; missing if there is nothing to serve. */
   readonly listener: Listener | undefined;
-  /** True when `listener` is the last good one as a whole. */
+  /** True if `listener` is the last good one as a whole. */
   readonly frozen: boolean;
-  /** Of the virtual services selected, sorted by key. */
+  /** Builds of the selected virtual services, sorted by key. */
   readonly builds: readonly VirtualServiceBuild[];
-  /** Problems of each build, with what only shows beside the others. */
+  /** Problems of each build, including conflicts with others. */
   readonly services: readonly Problems[];
   readonly conflicts: Conflicts;
-  /** Of the gateway and its listener. */
+  /** Problems of the gateway and its listener. */
   readonly problems: Problems;
-  /** Absent on a plain listener. */
+  /** Missing on a plain listener. */
   readonly tls: ListenerTls | undefined;
 }
 
-/** What a listener is built from, beside its gateway. */
+/** The input of a listener, besides its gateway. */
 export interface ListenerContext {
   readonly world: World;
   readonly proxy: string;
   readonly contested: string | undefined;
-  /** What this proxy served for the gateway before. */
+  /** What this proxy served for the gateway previously. */
   readonly previous: Listener | undefined;
   readonly before: ListenerBuild | undefined;
   readonly secretsChanged: boolean;
-  /** The last good parts of a virtual service that was on another listener before. */
+  /** The last good parts of a virtual service that was on another listener. */
   readonly lastGoodOf: (key: ResourceKey) => GoodParts | undefined;
-  /** Tells whether a build of before has to be made again. */
+  /** Returns whether a previous build must be rebuilt. */
   readonly outdated: (build: VirtualServiceBuild) => boolean;
 }
 
@@ -55,7 +55,7 @@ const EMPTY = {
   tls: undefined,
 };
 const NO_OPTIONS = Object.freeze({});
-/** Longest body of a direct response in bytes, unless `maxDirectResponseBodySizeBytes` says otherwise. */
+/** Default of `maxDirectResponseBodySizeBytes`. */
 export const MAX_DIRECT_BODY_BYTES = 4096;
 
 export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
@@ -85,7 +85,7 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   return { ...base, tls, listener, problems: report.problems() };
 }
 
-/** One build for each virtual service selected; both lists are sorted by key, so that they are walked side by side. */
+/** Returns one build per selected virtual service; both lists are sorted by key and walked in parallel. */
 function buildAll(selected: readonly StoredResource[], owner: Owner, context: ListenerContext): VirtualServiceBuild[] {
   const old = context.before?.builds ?? [];
   let at = 0;
@@ -135,11 +135,11 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   return { listener: listenerOf(gateway, { virtualHosts, configurations: tls?.configurations ?? [] }, previous), tls };
 }
 
-/** A virtual service, and the virtual host that is served of it: what was built, or its last good version. */
+/** A virtual service and its served virtual host: the build, or its last good version. */
 interface Served {
   readonly build: VirtualServiceBuild;
   readonly host: VirtualHost;
-  /** True for the last good version, also where only the TLS of the virtual service differs from it. */
+  /** True for the last good version, also if only the TLS of the virtual service differs from it. */
   readonly isLastGood: boolean;
 }
 
@@ -154,7 +154,7 @@ function servedHosts({ builds, services }: Assembly, previous: Listener | undefi
   });
 }
 
-/** Last good virtual hosts by name, without the domains that meanwhile belong to others. */
+/** Last good virtual hosts by name, without domains that belong to others now. */
 function lastGood(
   failed: readonly VirtualServiceBuild[],
   fresh: readonly VirtualServiceBuild[],
@@ -172,7 +172,7 @@ function lastGood(
   return kept;
 }
 
-/** What the virtual hosts ask of TLS; a last good one what it asked when it was good. */
+/** The TLS claims of the virtual hosts; for a last good one, its last good claim. */
 function claimsOf(served: readonly Served[], before: ListenerTls | undefined): readonly TlsClaim[] {
   const anyOld = before && served.some(({ isLastGood }) => isLastGood);
   const claims = new Map(anyOld ? before.claims.map((claim) => [claim.host, claim]) : []);

@@ -8,11 +8,11 @@ import { dotted } from '../names.ts';
 import type { Report } from '../status/report.ts';
 import { causeOf, type World } from '../world.ts';
 
-/** Who selects. */
+/** The selecting gateway. */
 export interface Selector {
   readonly http: HttpGateway;
   readonly ssl: boolean;
-  /** Namespace of references that name none. */
+  /** Default namespace of references. */
   readonly namespace: string;
   readonly report: Report;
 }

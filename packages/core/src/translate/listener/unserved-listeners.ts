@@ -5,7 +5,7 @@ import { recall } from '../memory.ts';
 import type { Translation } from '../translation.ts';
 import { causeOf } from '../world.ts';
 
-/** A listener that resources require, and why it is not served. */
+/** A required listener, and why it is not served. */
 export interface UnservedListener {
   /** As in the snapshot, e.g. `listener-::-8443`. */
   readonly name: string;
@@ -13,8 +13,8 @@ export interface UnservedListener {
 }
 
 /**
- * Returns the listeners that are in no snapshot although resources require them, by proxy: nothing that they should serve
- * is valid. Gateways without virtual services, and those of unsupported types, are not included.
+ * Returns the required listeners that are in no snapshot, by proxy: none of the resources that they should serve
+ * is valid. Excludes gateways without virtual services and of unsupported types.
  */
 export function unservedListeners(translation: Translation): ReadonlyMap<string, readonly UnservedListener[]> {
   const memory = recall(translation);

@@ -14,28 +14,28 @@ import { dotted } from '../names.ts';
 import { Report, type Problems } from '../status/report.ts';
 import { causeOf } from '../world.ts';
 
-/** What translation knows of one AuthConfig. */
+/** The translation of one AuthConfig. */
 export interface AuthConfigEntry {
   readonly stored: StoredResource;
-  /** Absent when it cannot be used. */
+  /** Missing if it cannot be used. */
   readonly config?: SnapshotAuthConfig;
   readonly problems: Problems;
-  /** Why references to it are refused. */
+  /** Why references to it are rejected. */
   readonly fault?: Fault;
-  /** What references to it are warned of. */
+  /** Warning for references to it. */
   readonly warning?: string;
 }
 
 export type AuthConfigTable = ReadonlyMap<ResourceKey, AuthConfigEntry>;
 
-/** What auth configs are resolved against. */
+/** The input of auth configs. */
 export interface AuthConfigSources {
   readonly stored: StoreState['stored'];
   /** All secrets, sorted by key. */
   readonly secrets: readonly StoredResource[];
 }
 
-/** Takes over the entry of `before` where nothing changed. */
+/** Returns the entry of `before` if nothing changed. */
 export function authConfigEntry(
   stored: StoredResource,
   sources: AuthConfigSources,
@@ -96,7 +96,7 @@ function resolve(
   return Object.freeze({ ...spec, configs: Object.freeze(configs) });
 }
 
-/** Where references are written, by field and name: keys of a step are gathered in another place than they are written in. */
+/** Returns the paths of references, by field and name: keys of a step are collected in another field than they are written in. */
 function placesOf(written: AuthStep, own: string): ReadonlyMap<string, FieldPath> {
   const places = new Map<string, FieldPath>();
   eachRef(written, SECRET_FIELDS, ({ name = '', namespace }, field, path) => {
@@ -109,7 +109,7 @@ function keysOf(auth: ApiKeyAuth) {
   return auth.k8sSecretApikeyStorage?.apiKeySecretRefs ?? [];
 }
 
-/** The keys of a step as sorted references, whichever way they were written. The storage block wins over the old fields. */
+/** Returns the keys of a step as sorted references, from either form. The storage block takes precedence over the old fields. */
 function withKeys(step: AuthStep, { secrets }: AuthConfigSources): AuthStep {
   if (!step.apiKeyAuth || step.apiKeyAuth.aerospikeApikeyStorage) return step;
   const { labelSelector, apiKeySecretRefs, k8sSecretApikeyStorage, ...rest } = step.apiKeyAuth;

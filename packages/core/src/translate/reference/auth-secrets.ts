@@ -9,7 +9,7 @@ import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { find } from '../world.ts';
 
 const API_KEY_TYPE = 'extauth.vendor.io/apikey';
-/** The type that the secret of a field has to have. */
+/** The required secret type of each field. */
 const ROLES: Readonly<Record<string, string>> = {
   apiKeySecretRefs: API_KEY_TYPE,
   clientSecret: 'extauth.vendor.io/oauth',
@@ -18,13 +18,13 @@ const ROLES: Readonly<Record<string, string>> = {
   sharedSecretRef: 'extauth.vendor.io/accountcredentials',
 };
 
-/** The references of an AuthConfig. */
+/** Returns the references of an AuthConfig. */
 export const SECRET_FIELDS: RefFields = {
   names: new Set([...Object.keys(ROLES), 'secretRef', 'signingKeyRef']),
   skip: new Set(['config', 'headersFromMetadata', 'headersFromMetadataEntry', 'users', 'labelSelector']),
 };
 
-/** What is wrong with a secret that an AuthConfig refers to in `field`; never its content. */
+/** Returns the fault of a secret that an AuthConfig refers to in `field`, without its content. */
 export function authSecretProblem(stored: StoreState['stored'], ref: ResourceRef, field: string): Fault | undefined {
   const found = find<SecretSpec>(stored, 'Secret', ref);
   if (field === 'secretRef') {
@@ -48,7 +48,7 @@ function contentProblem(name: string, { type = 'Opaque', data = {} }: SecretSpec
   return bytes === CIPHER_KEY_BYTES ? undefined : `the key in ${name} has ${bytes} bytes, it needs ${CIPHER_KEY_BYTES}`;
 }
 
-/** True for a secret that holds an API key. */
+/** Returns true for a secret with an API key. */
 export function isApiKey({ spec }: Resource): boolean {
   const { type, data = {} } = spec as SecretSpec;
   return type === API_KEY_TYPE && SECRET_ENTRIES[API_KEY_TYPE]!.every((key) => !!data[key]);

@@ -1,20 +1,20 @@
-/** Where references lie in a block. */
+/** The location of references in a block. */
 export interface RefFields {
-  /** Fields that hold a reference, or a list of them. */
+  /** Fields with a reference, or a list of them. */
   readonly names: ReadonlySet<string>;
-  /** Fields that are not looked into, for what stands there is free. */
+  /** Fields with free-form content, which is skipped. */
   readonly skip?: ReadonlySet<string>;
 }
 
 /**
- * A frozen value in which every reference names a namespace; `namespace` where none was written. The value itself where
- * nothing is missing.
+ * Returns a frozen value in which every reference has a namespace; `namespace` by default. Returns the value itself if
+ * none is missing.
  */
 export function fillRefs<T>(value: T, fields: RefFields, namespace: string): T {
   return mapRefs(value, fields, (ref) => (ref.namespace ? ref : Object.freeze({ name: ref.name ?? '', namespace })));
 }
 
-/** Calls back with every reference, the field it stands in, and where that is. */
+/** Calls back with every reference, its field and its path. */
 export function eachRef(
   value: unknown,
   fields: RefFields,
@@ -68,7 +68,7 @@ function sameOr(before: readonly unknown[], now: readonly unknown[]): readonly u
   return now.every((one, i) => one === before[i]) ? before : Object.freeze(now);
 }
 
-/** A block of another meaning may have the same name, where users choose names. */
+/** A user-defined name may equal the name of a field with references. */
 function isRef(value: unknown): value is WrittenRef {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.keys(value).every((key) => key === 'name' || key === 'namespace');

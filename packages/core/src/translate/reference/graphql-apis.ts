@@ -7,7 +7,7 @@ import { faultOf, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';
 import type { Reader } from '../world.ts';
 
-/** APIs that are joined from APIs that are joined: at most so deep. */
+/** Maximum nesting depth of joined APIs. */
 const MAX_DEPTH = 8;
 const NO_APIS: readonly SnapshotGraphQLApi[] = Object.freeze([]);
 
@@ -16,7 +16,7 @@ export interface KeyedFault extends Fault {
   readonly key: ResourceKey | undefined;
 }
 
-/** A GraphQLApi with everything that it refers to. */
+/** A GraphQLApi with everything it refers to. */
 export interface FoundApi {
   /** Missing if it cannot be served. */
   readonly api?: SnapshotGraphQLApi;
@@ -77,7 +77,7 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
   });
 }
 
-/** What the server of a remote API said of itself, where the API declares nothing. */
+/** Returns the schema from the server of a remote API that declares none. */
 function serverSchemaOf({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Reader): { serverSchema?: string } {
   const told = reader.world.stored.get(keyOf('GraphQLApi', metadata))?.learned?.serverSchema;
   return told === undefined || spec.executableSchema?.schemaDefinition ? {} : { serverSchema: told };
@@ -85,7 +85,7 @@ function serverSchemaOf({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Re
 
 const known = new WeakMap<GraphQLApiSpec, SnapshotGraphQLApi>();
 
-/** The object made before where nothing differs, so that virtual hosts can be compared by it. */
+/** Returns the previous object if nothing differs, so that virtual hosts can be compared by identity. */
 function sameApi(made: SnapshotGraphQLApi): SnapshotGraphQLApi {
   const before = known.get(made.spec);
   const api = Object.freeze({
@@ -98,7 +98,7 @@ function sameApi(made: SnapshotGraphQLApi): SnapshotGraphQLApi {
   return api;
 }
 
-/** An API whose upstream is gone goes on: the fields that need it are errors. */
+/** An API without its upstream stays in use; the fields that need it return errors. */
 function readUpstreams({ spec, metadata }: Resource<GraphQLApiSpec>, { reader, refs, faults }: Reading): void {
   const { local, remote } = spec.executableSchema?.executor ?? {};
   const written = [

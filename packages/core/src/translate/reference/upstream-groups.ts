@@ -6,7 +6,7 @@ import { dotted } from '../names.ts';
 import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
 import type { World } from '../world.ts';
 
-/** Problems of an upstream group: unlike on a route, an upstream that is missing is an error here. */
+/** Returns the problems of an upstream group; unlike on a route, a missing upstream is an error. */
 export function groupProblems({ resource }: StoredResource, world: World): readonly Problems[] {
   if (!resource) return [];
   const { spec, metadata } = resource as Resource<UpstreamGroupSpec>;

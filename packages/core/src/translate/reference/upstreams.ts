@@ -11,7 +11,7 @@ import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { KEEPS_SSL_CONFIG, verifiesAlike } from '../tls/tls-source.ts';
 import { causeOf } from '../world.ts';
 
-/** What translation knows of one upstream. */
+/** The translation of one upstream. */
 export interface UpstreamEntry {
   readonly stored: StoredResource;
   /** Missing if it cannot be served. */
@@ -19,9 +19,9 @@ export interface UpstreamEntry {
   readonly problems: Problems;
   /** Why references to it are broken. */
   readonly fault?: Fault;
-  /** What references to it are warned of. */
+  /** Warning for references to it. */
   readonly warning?: string;
-  /** The `sslConfig` that it was last served with, when that needed a secret. */
+  /** The `sslConfig` that was last served, if it needs a secret. */
   readonly goodSsl?: SslConfig;
 }
 
@@ -29,10 +29,10 @@ type SslConfig = NonNullable<UpstreamSpec['sslConfig']>;
 
 export type UpstreamTable = ReadonlyMap<ResourceKey, UpstreamEntry>;
 
-/** By spec, which stays the same object where only the place in a file changes. */
+/** By spec, which stays the same object if only its position in a file changes. */
 const parts = new WeakMap<UpstreamSpec, SnapshotUpstream>();
 
-/** Takes over the entry of `before` where nothing changed. */
+/** Returns the entry of `before` if nothing changed. */
 export function upstreamEntry(
   stored: StoredResource,
   all: StoreState['stored'],
@@ -68,7 +68,7 @@ function entryOf(stored: StoredResource, all: StoreState['stored'], goodSsl: Ssl
     return { stored, upstream, problems: report.problems(), warning, goodSsl };
   }
   if (problem) {
-    // Without its secret the connection would be open or unverified, so that the upstream is not served at all.
+    // Without its secret the connection would be unencrypted or unverified, so the upstream is not served.
     report.warn(problem.reason, TLS_SECRET, problem);
     const fault = faultOf(`${name} cannot be served: ${problem.reason}`);
     return { stored, problems: report.problems(), fault, ...(goodSsl && { goodSsl }) };
@@ -86,7 +86,7 @@ function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: S
 
 const TLS_SECRET: FieldPath = ['spec', 'sslConfig', 'secretRef'];
 
-/** By spec as it is written; which one is used instead of its `sslConfig`. */
+/** The `sslConfig` used instead of the written one, by spec. */
 const replaced = new WeakMap<UpstreamSpec, { readonly sslConfig: SslConfig; readonly spec: UpstreamSpec }>();
 
 function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig): Resource<UpstreamSpec> {
@@ -129,7 +129,7 @@ function upstreamOf(resource: Resource<UpstreamSpec>): SnapshotUpstream {
   return upstream;
 }
 
-/** Gives the secret reference the namespace it means, for the data plane does not know where it was written. */
+/** Adds the default namespace to the secret reference, because the data plane does not know the resource. */
 function withNamespace(spec: UpstreamSpec, namespace: string): UpstreamSpec {
   const written = spec.sslConfig?.secretRef;
   if (!written || written.namespace) return spec;

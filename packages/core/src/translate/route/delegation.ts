@@ -15,32 +15,32 @@ import { selectTables, type SelectedTable } from './route-tables.ts';
 import { withInheritedTransformations } from '../virtual-host/transformations.ts';
 import type { Reader } from '../world.ts';
 
-/** Most routes of one virtual host, and most tables visited for it: delegation can multiply without end otherwise. */
+/** Maximum number of routes of a virtual host, and of tables visited for it: delegation can grow exponentially. */
 export const MAX_ROUTES = 100_000;
 
-/** The resource a route is written in. */
+/** The resource that contains a route. */
 export interface Holder {
   readonly kind: 'VirtualService' | 'RouteTable';
   readonly ref: ResourceRef;
   readonly report: Report;
 }
 
-/** A route at the end of its branch: matchers and options as they result. */
+/** A leaf route with its merged matchers and options. */
 export interface Leaf {
   readonly spec: RouteSpec;
   readonly matchers: readonly Matcher[];
   readonly options: RouteOptions;
   readonly steps: readonly LogNameStep[];
   readonly holder: Holder;
-  /** Name for messages: its own, or its place in the resource. */
+  /** Name for messages: its own, or its index in the resource. */
   readonly label: string;
-  /** Where it is written in the resource of its holder. */
+  /** Its path in the resource of its holder. */
   readonly at: FieldPath;
-  /** By which its last good parts are known. */
+  /** Key of its last good parts. */
   readonly keys: readonly string[];
 }
 
-/** The delegating route that a list of routes hangs below. */
+/** The delegating route above a list of routes. */
 interface Parent {
   readonly matcher: Matcher;
   readonly options: RouteOptions;
@@ -49,7 +49,7 @@ interface Parent {
   readonly tables: readonly ResourceRef[];
 }
 
-/** One expansion: what it reads, the report of every table visited, and a guard against routes without end. */
+/** One expansion: its input, the report of every visited table, and a limit of routes. */
 export class Expansion {
   readonly reader: Reader;
   readonly top: Holder;
@@ -64,7 +64,7 @@ export class Expansion {
     this.lastGood = lastGood;
   }
 
-  /** The leaves of the virtual service, in order. */
+  /** Returns the leaf routes of the virtual service, in order. */
   leaves(routes: readonly RouteSpec[], hostOptions: VirtualHostOptions): readonly Leaf[] {
     this.#hostOptions = hostOptions;
     return this.#expand(routes, this.top, undefined);
@@ -114,7 +114,7 @@ export class Expansion {
     const { tables } = this.lastGood;
     const access = accessOf(this.#hostOptions, parent.options);
     const good = tables.find(keys);
-    // Routes of before must not be served under access rules that they were not written for.
+    // Previous routes must not be served under access rules that were not written for them.
     const kept = good?.access === access ? good.ref : undefined;
     const selected = selectTables(action, { ref: holder.ref, report: holder.report, at, kept }, this.reader);
     const [first] = selected;
@@ -153,11 +153,11 @@ export class Expansion {
 interface Delegation {
   readonly action: DelegateAction;
   readonly at: FieldPath;
-  /** By which its last good table is known. */
+  /** Key of its last good table. */
   readonly keys: readonly string[];
 }
 
-/** Where a route is written in its resource. */
+/** Returns the path of a route in its resource. */
 function routePath({ kind }: Holder, index: number): FieldPath {
   return kind === 'RouteTable' ? ['spec', 'routes', index] : ['spec', 'virtualHost', 'routes', index];
 }
@@ -176,11 +176,11 @@ function inheritanceOf(spec: RouteSpec, parent: Inheritance | undefined): Inheri
   };
 }
 
-/** The matchers with what they inherit, or why the route lies outside its parent. */
+/** Returns the matchers with inherited conditions, or why the route is outside its parent. */
 function matchersOf(spec: RouteSpec, parent: Parent | undefined, inherit: Inheritance): readonly Matcher[] | string {
   const own = spec.matchers?.length ? spec.matchers : [EVERY_PATH];
   if (!parent) return own;
-  // A delegating route without a path is judged as any path, as it will be served.
+  // A delegating route without a path matches any path, as it will be served.
   const judged = spec.delegateAction && own.length === 1 ? [delegatingMatcher(own)] : own;
   const merged = judged.map((matcher) => inheritMatcher(matcher, parent.matcher, inherit));
   return merged.map((matcher) => outsideParent(matcher, parent.matcher)).find((why) => why !== undefined) ?? merged;

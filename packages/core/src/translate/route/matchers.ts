@@ -2,22 +2,22 @@ import type { HeaderMatcher, Matcher, QueryParameterMatcher } from '../../schema
 import { hasPath } from '../../validate/route/delegation.ts';
 import { pathText } from './route-order.ts';
 
-/** The matcher of a route that has none. */
+/** The default matcher of a route. */
 export const EVERY_PATH: Matcher = Object.freeze({ prefix: '/' });
 
-/** What a child route takes over from the route that delegates to it. */
+/** What a child route inherits from the delegating route. */
 export interface Inheritance {
   readonly matchers: boolean;
   readonly pathMatchers: boolean;
 }
 
-/** The one matcher of a delegating route: a prefix with its conditions, or any path. One without a path counts as any path. */
+/** Returns the matcher of a delegating route: a prefix with its conditions, or any path if it has none. */
 export function delegatingMatcher(matchers: readonly Matcher[]): Matcher {
   const [first] = matchers;
   return first && hasPath(first) ? first : EVERY_PATH;
 }
 
-/** The matcher of a child with what it inherits from its parent. */
+/** Returns the matcher of a child with inherited conditions. */
 export function inheritMatcher(child: Matcher, parent: Matcher, inherit: Inheritance): Matcher {
   let merged = child;
   if (inherit.matchers) {
@@ -41,7 +41,7 @@ export function inheritMatcher(child: Matcher, parent: Matcher, inherit: Inherit
   return merged;
 }
 
-/** Why a child's matcher (with what it inherited) does not lie inside its parent's, or `undefined` when it does. */
+/** Returns why a child's matcher (with inherited conditions) is not inside its parent's, or `undefined` if it is. */
 export function outsideParent(child: Matcher, parent: Matcher): string | undefined {
   const prefix = parent.prefix ?? '/';
   if (!pathText(child).startsWith(prefix)) {

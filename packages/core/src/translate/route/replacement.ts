@@ -30,8 +30,8 @@ export function withBroken(
 }
 
 /**
- * The action of a route that has errors of its own: all of it is replaced, also the healthy shares. Redirects and direct
- * responses stay.
+ * Returns the action of a route with errors of its own: all of it is replaced, including healthy shares. Redirects and direct
+ * responses are kept.
  */
 export function replaceFailed(action: RouteAction, invalidRoutes: InvalidRoutes, reason: string): RouteAction {
   return action.type === 'redirect' || action.type === 'direct' ? action : replacement(invalidRoutes, reason);

@@ -16,7 +16,7 @@ import { withNamespaces } from '../virtual-host/option-refs.ts';
 import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
 import type { Reader } from '../world.ts';
 
-/** Status that a direct response has when none is written. */
+/** Default status of a direct response. */
 const DIRECT_STATUS = 200;
 const NO_OPTIONS = Object.freeze({});
 const NONE: readonly never[] = Object.freeze([]);
@@ -25,12 +25,12 @@ const SINGLE: FieldPath = ['routeAction', 'single'];
 const MULTI: FieldPath = ['routeAction', 'multi', 'destinations'];
 const GROUP: FieldPath = ['routeAction', 'upstreamGroup'];
 
-/** A fault of a route, and the field that has it. */
+/** A fault of a route, and its field. */
 interface RouteFault extends KeyedFault {
   readonly at: FieldPath;
 }
 
-/** The action of a route, with all problems of its references. */
+/** The action of a route with the problems of its references. */
 interface WrittenAction {
   /** The action as if every reference were valid; missing if a broken reference leaves no action. */
   readonly intended?: IntendedAction;
@@ -43,8 +43,8 @@ interface WrittenAction {
  *
  * - A reference that was never valid is replaced; of weighted destinations only its share is.
  * - A reference whose target was deleted returns 503.
- * - If a change breaks a reference of a valid route, the route keeps its last good action. Where the change is
- *   also one of who may use the route, it answers 503: what was meant for one destination must not open another.
+ * - If a change breaks a reference of a valid route, the route keeps its last good action. If the same change
+ *   also alters access to the route, it returns 503: rules for one destination must not open another.
  */
 export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: RouteActionContext): RouteAction {
   const written = writtenAction(leaf, reader);
@@ -73,7 +73,7 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
 const KEPT = '; the route keeps its last good destination';
 const NOT_KEPT = '; the route answers 503, because its options for access changed as well';
 
-/** What the action of a route depends on beside the route. */
+/** The input of an action besides the route. */
 export interface RouteActionContext {
   readonly reader: Reader;
   readonly lastGood: LastGood;
@@ -153,10 +153,10 @@ function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
 }
 
 interface DestinationContext {
-  /** Namespace of upstreams that name none. */
+  /** Default namespace of upstreams. */
   readonly namespace: string;
   readonly reader: Reader;
-  /** In the route: of the one destination, of the list of them, or of the reference to a group. */
+  /** Path in the route: of the destination, of the list of destinations, or of the reference to a group. */
   readonly at: FieldPath;
   readonly group?: ResourceKey;
 }
@@ -185,7 +185,7 @@ function shareOf({ weight = 0, options }: WeightedDestination, ref: ResourceRef,
   return Object.freeze({ upstream: clusterName(ref), weight, options: own });
 }
 
-/** Kubernetes services and Consul services stand for upstreams that discovery makes in memory. */
+/** Kubernetes and Consul services refer to upstreams that discovery creates in memory. */
 function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespace: string): ResourceRef {
   if (kube) {
     const { name = '', namespace: own = namespace } = kube.ref ?? {};

@@ -2,7 +2,7 @@ import type { Matcher } from '../../schema/route/matcher.ts';
 
 /**
  * Order of the routes of several tables that share a weight: more methods first, then no path, exact, regex, prefix,
- * then the path text descending. A route counts by its smallest matcher; equal ones keep their order.
+ * then the path text descending. A route is sorted by its smallest matcher; equal routes keep their order.
  */
 export function sortRoutes<R extends { readonly matchers: readonly Matcher[] }>(routes: readonly R[]): R[] {
   return routes
@@ -11,7 +11,7 @@ export function sortRoutes<R extends { readonly matchers: readonly Matcher[] }>(
     .map(({ route }) => route);
 }
 
-/** Negative when `a` comes first. */
+/** Negative if `a` comes first. */
 export function compareMatchers(a: Matcher, b: Matcher): number {
   const methods = (b.methods?.length ?? 0) - (a.methods?.length ?? 0);
   if (methods !== 0) return methods;
@@ -21,7 +21,7 @@ export function compareMatchers(a: Matcher, b: Matcher): number {
   return pathA === pathB ? 0 : pathA > pathB ? -1 : 1;
 }
 
-/** The text of whichever path specifier is set; empty when none is. */
+/** Returns the text of the path specifier; empty if none is set. */
 export function pathText(matcher: Matcher): string {
   return matcher.exact ?? matcher.regex ?? matcher.prefix ?? '';
 }

@@ -10,11 +10,11 @@ import { dotted } from '../names.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
 import type { Reader } from '../world.ts';
 
-/** Options that make no sense where nothing is forwarded. */
+/** Options that require forwarding. */
 const NOT_ON_REDIRECTS = ['shadowing', 'lbHash', 'cors'] as const;
 const HEADER_SECRET_TYPES = new Set(['gw.vendor.io/header', 'Opaque']);
 
-/** A route with everything merged in, to be judged. */
+/** A merged route to check. */
 export interface JudgedRoute {
   readonly matchers: readonly Matcher[];
   readonly options: RouteOptions;
@@ -22,7 +22,7 @@ export interface JudgedRoute {
   readonly maxDirectBodyBytes: number;
 }
 
-/** What is wrong with a merged route that could not be seen in the one resource it is written in. */
+/** Returns problems of a merged route that its resource alone does not show. */
 export function routeProblems(route: JudgedRoute, reader: Reader): readonly Fault[] {
   const { matchers, options, action } = route;
   const destinations = action.type === 'forward' ? action.destinations.map((one) => one.options) : [];
@@ -38,7 +38,7 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Faul
   ];
 }
 
-/** Problems of the secrets whose entries become headers. */
+/** Returns problems of the secrets whose entries become headers. */
 export function headerProblems(block: HeaderManipulation | undefined, reader: Reader): readonly Fault[] {
   return (block?.requestHeadersToAdd ?? []).flatMap(({ headerSecretRef: ref }) => {
     if (!ref) return [];

@@ -7,13 +7,13 @@ import { dotted } from '../names.ts';
 import type { Report } from '../status/report.ts';
 import { causeOf, type Reader } from '../world.ts';
 
-/** A route table that a delegating route leads to. */
+/** A route table that a delegating route refers to. */
 export interface SelectedTable {
   readonly ref: ResourceRef;
   readonly spec: RouteTableSpec;
 }
 
-/** Who delegates: default namespace, whose problems they are, and where the action is written. */
+/** The delegating route: default namespace, report, and path of the action. */
 export interface Delegator {
   readonly ref: ResourceRef;
   readonly report: Report;
@@ -22,7 +22,7 @@ export interface Delegator {
   readonly kept?: ResourceRef | undefined;
 }
 
-/** The usable tables that an action leads to, sorted by namespace and name. What is missing becomes a warning. */
+/** Returns the usable tables of an action, sorted by namespace and name. Missing tables become warnings. */
 export function selectTables(action: DelegateAction, from: Delegator, reader: Reader): readonly SelectedTable[] {
   const { name = action.ref?.name, namespace = '' } = action;
   if (name) {

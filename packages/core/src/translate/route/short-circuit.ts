@@ -5,7 +5,7 @@ import { contentOf } from '../snapshot/content.ts';
 import { routeMessage } from '../status/messages.ts';
 import { pathText } from './route-order.ts';
 
-/** A warning for each matcher that an earlier route keeps from ever being reached. */
+/** Returns a warning for each matcher that is unreachable because of an earlier route. */
 export function shortCircuits(routes: readonly Route[]): string[] {
   const earlier: { readonly route: Route; readonly matcher: Matcher }[] = [];
   const warnings: string[] = [];
@@ -21,7 +21,7 @@ export function shortCircuits(routes: readonly Route[]): string[] {
   return warnings;
 }
 
-/** True when each request that fits `later` fits `earlier` too, as far as that can be told from the texts. */
+/** Returns true if every request that matches `later` also matches `earlier`, as far as the texts tell. */
 function hides(earlier: Matcher, later: Matcher): boolean {
   return hasAllConditions(earlier, later) && coversPath(earlier, later);
 }

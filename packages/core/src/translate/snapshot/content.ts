@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 const texts = new WeakMap<object, string>();
 const digests = new WeakMap<object, string>();
 
-/** JSON with sorted keys: equal texts, equal content. Remembered per object, so only for frozen ones. */
+/** Returns JSON with sorted keys: equal texts, equal content. Cached per object, so only for frozen objects. */
 export function contentOf(value: object): string {
   const known = texts.get(value);
   if (known !== undefined) return known;
@@ -12,7 +12,7 @@ export function contentOf(value: object): string {
   return text;
 }
 
-/** A short digest of the content, remembered per object. */
+/** Returns a short digest of the content, cached per object. */
 export function digestOf(value: object): string {
   const known = digests.get(value);
   if (known !== undefined) return known;
@@ -21,12 +21,12 @@ export function digestOf(value: object): string {
   return digest;
 }
 
-/** 20 characters that differ when the text does. */
+/** Returns a digest of 20 characters. */
 export function digestText(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 20);
 }
 
-/** The same for any value, not remembered. */
+/** The same for any value, not cached. */
 export function contentText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(contentText).join(',')}]`;

@@ -1,14 +1,14 @@
 import type { Listener, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
 import { contentText } from './content.ts';
 
-/** A field that differs; `undefined` on the side that does not have it. */
+/** A field that differs; `undefined` on the side without it. */
 export interface FieldDiff {
   readonly field: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** A part of a snapshot that came, went or changed. */
+/** A part of a snapshot that was added, removed or changed. */
 export interface PartDiff {
   readonly change: 'added' | 'removed' | 'changed';
   /** Listener, `<listener>/<virtual host>`, `<listener>/<route>`, or upstream. */
@@ -17,11 +17,11 @@ export interface PartDiff {
   readonly fields: readonly FieldDiff[];
 }
 
-/** What differs between two snapshots of one proxy; each list sorted by name. Empty lists where nothing does. */
+/** The differences between two snapshots of one proxy; each list sorted by name, empty if nothing differs. */
 export interface SnapshotDiff {
   readonly listeners: readonly PartDiff[];
   readonly virtualHosts: readonly PartDiff[];
-  /** Of virtual hosts that are on both sides. */
+  /** Of virtual hosts on both sides. */
   readonly routes: readonly PartDiff[];
   readonly upstreams: readonly PartDiff[];
 }
@@ -31,7 +31,7 @@ interface Named {
 }
 
 /**
- * Lists what differs between two snapshots; a missing one has no parts.
+ * Returns the differences between two snapshots; a missing one has no parts.
  *
  * @example
  * for (const { change, name } of diffSnapshots(served, planned).virtualHosts) console.log(change, name);
@@ -48,7 +48,7 @@ export function diffSnapshots(before: Snapshot | undefined, after: Snapshot | un
   };
 }
 
-/** True when nothing differs. */
+/** Returns true if nothing differs. */
 export function isSame({ listeners, virtualHosts, routes, upstreams }: SnapshotDiff): boolean {
   return [listeners, virtualHosts, routes, upstreams].every((parts) => parts.length === 0);
 }

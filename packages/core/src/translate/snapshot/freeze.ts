@@ -1,4 +1,4 @@
-/** Freezes a value and all below it; what is frozen already is taken as frozen all the way down. */
+/** Freezes a value deeply; a frozen object is assumed to be frozen deeply. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const part of Object.values(value)) freezeDeep(part);

@@ -4,10 +4,10 @@ import type { Listener, Route, RouteAction, Snapshot, VirtualHost } from '../../
 
 const ORIGIN: Origin = Object.freeze({ file: 'translation', line: 1, column: 1 });
 const LABELS = Object.freeze({ created_by: 'gw-gateway' });
-/** Cluster that the routes with a broken reference go to in a Proxy. */
+/** Cluster of routes with a broken reference in a Proxy. */
 const FALLBACK_CLUSTER = 'fallback_cluster_for_invalid_routes';
 
-/** The Proxy resource of a snapshot: the same listeners in the shape of the resource. */
+/** Returns the Proxy resource of a snapshot: the same listeners in the shape of the resource. */
 export function proxyResource(snapshot: Snapshot, namespace: string): Resource {
   return freezeDeep({
     apiVersion: 'gw.vendor.io/v1',

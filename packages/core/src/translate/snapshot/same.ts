@@ -1,7 +1,7 @@
 import type { Route, VirtualHost } from '../../contract/snapshot.ts';
 import { contentOf } from './content.ts';
 
-/** Gives `before` where nothing differs, else `now` with those routes of `before` that did not change. */
+/** Returns `before` if nothing differs, else `now` with the unchanged routes of `before`. */
 export function keepSame(now: VirtualHost, before: VirtualHost | undefined): VirtualHost {
   if (!before) return now;
   if (contentOf(now) === contentOf(before)) return before;

@@ -3,13 +3,13 @@ import { digestOf, digestText } from './content.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { sameList } from '../tls/listener-tls.ts';
 
-/** What all proxies serve. */
+/** Parts shared by all proxies. */
 export interface SharedParts {
   readonly served: readonly SnapshotUpstream[];
   readonly settings: SnapshotSettings;
 }
 
-/** The snapshot of one proxy; the one of before when it has the same parts. */
+/** Returns the snapshot of one proxy; the previous one if it has the same parts. */
 export function snapshotOf(
   proxy: string,
   builds: readonly ListenerBuild[],
@@ -26,7 +26,7 @@ export function snapshotOf(
   return Object.freeze({ proxy, version, listeners, upstreams, settings });
 }
 
-/** Sorted by name. A frozen listener gives way where a new one has its port by now. */
+/** Sorted by name. A last good listener is dropped if a new one has its port now. */
 function listenersOf(builds: readonly ListenerBuild[]): readonly Listener[] {
   const ports = new Set(builds.flatMap(({ listener, frozen }) => (listener && !frozen ? [listener.bindPort] : [])));
   return builds

@@ -5,7 +5,7 @@ import type { Memory } from '../memory.ts';
 import { tlsProblems } from '../tls/tls-problems.ts';
 import type { World } from '../world.ts';
 
-/** Resources whose status may differ from that of before. More than those do no harm. */
+/** Returns a superset of the resources whose status may have changed. */
 export function dirtyKeys(
   world: World,
   listeners: ReadonlyMap<string, ListenerBuild>,

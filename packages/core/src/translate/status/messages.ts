@@ -1,12 +1,12 @@
-/** Kinds of problem at the listener (reference: routing 7.2). */
+/** Kinds of listener problems (reference: routing 7.2). */
 export type ListenerProblem = 'BindPortNotUniqueError' | 'SSLConfigError' | 'SSLConfigWarning' | 'ProcessingError';
-/** Kinds of problem at the virtual host. */
+/** Kinds of virtual host problems. */
 export type VirtualHostProblem =
   | 'DomainsNotUniqueError'
   | 'EmptyDomainError'
   | 'NameNotUniqueError'
   | 'ProcessingError';
-/** Kinds of problem at the route. */
+/** Kinds of route problems. */
 export type RouteProblem =
   | 'InvalidMatcherError'
   | 'ProcessingError'

@@ -3,15 +3,15 @@ import type { ListenerBuild } from '../listener/listeners.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
 import { tlsProblems } from '../tls/tls-problems.ts';
 
-/** What the listeners found about one resource, and the proxies it has a part in. */
+/** The problems of one resource from the listeners, and the proxies with it. */
 export interface FoundProblems {
   readonly problems: Problems[];
   readonly proxies: string[];
-  /** Problems of the listener that this resource causes. Its state does not depend on them. */
+  /** Problems of the listener that this resource causes; they do not affect its state. */
   readonly notes: string[];
 }
 
-/** Problems by gateway, virtual service and route table, in the order of the listeners; only of `wanted` when given. */
+/** Returns problems by gateway, virtual service and route table, in the order of the listeners; only of `wanted`, if given. */
 export function collectProblems(
   listeners: Iterable<ListenerBuild>,
   wanted: ReadonlySet<ResourceKey> | undefined,
@@ -37,7 +37,7 @@ export function collectProblems(
   return found;
 }
 
-/** All that a proxy carries: the problems of its listeners and of the virtual services on them. */
+/** Returns all problems of a proxy: of its listeners and of the virtual services on them. */
 export function proxyProblems(proxy: string, listeners: Iterable<ListenerBuild>): readonly Problems[] {
   const all: Problems[] = [];
   for (const listener of listeners) {

@@ -8,8 +8,8 @@ const ROUTE_KINDS: Readonly<Record<string, RouteProblem>> = { INVALID_MATCHER: '
 const HOST_KINDS: Readonly<Record<string, VirtualHostProblem>> = { EMPTY_DOMAIN: 'EmptyDomainError' };
 
 /**
- * An issue as a status says it: problems of meaning in the shape of the part that has them, others with their field.
- * Places in files stay out, for a status may be read where the files are not.
+ * Returns an issue as text for a status: semantic problems in the form of their part, others with their field.
+ * File positions are omitted, because a status may be read without access to the files.
  */
 export function reasonOf(issue: Problem, stored: StoredResource | undefined): string {
   if (issue.severity === 'warning' || !isSemantic(issue.code)) return issueText(issue);

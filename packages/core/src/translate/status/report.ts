@@ -11,13 +11,13 @@ export interface FoundProblem extends FieldProblem {
 /** The class of a problem: its code, by default `STATUS`, and its cause. */
 export type ProblemClass = Partial<Pick<FieldProblem, 'code' | 'cause'>>;
 
-/** A problem that translation found, and the resource that has it. */
+/** A problem of translation, and its resource. */
 export interface LocatedProblem {
   readonly key: ResourceKey;
   readonly problem: FoundProblem;
 }
 
-/** Problems of one resource, in the order they were found. */
+/** Problems of one resource, in order. */
 export type Problems = readonly FoundProblem[];
 
 /** No problems. */
@@ -32,7 +32,7 @@ export class Report {
     return this.#hasErrors;
   }
 
-  /** `path` is the field that has the problem, where there is one. */
+  /** `path` is the field with the problem, if any. */
   error(message: string, path?: FieldPath, about?: ProblemClass): void {
     this.#add(statusProblem('error', message, path, about));
   }
@@ -52,7 +52,7 @@ export class Report {
     }
   }
 
-  /** What was found so far. */
+  /** Returns the problems so far. */
   problems(): Problems {
     return this.#found.size === 0 ? NO_PROBLEMS : Object.freeze([...this.#found.values()]);
   }

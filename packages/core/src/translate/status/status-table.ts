@@ -18,7 +18,7 @@ import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { World } from '../world.ts';
 
-/** What statuses are made of. */
+/** The input of statuses. */
 export interface StatusSources {
   readonly world: World;
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
@@ -26,11 +26,11 @@ export interface StatusSources {
   readonly changes: Changes | undefined;
 }
 
-/** The status of every resource, and what each was made of. */
+/** The status of every resource, and its input. */
 export interface StatusTable {
   readonly entries: ReadonlyMap<ResourceKey, StatusEntry>;
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
-  /** What a resource says of each proxy it has a part in. */
+  /** The status of a resource for each of its proxies. */
   readonly reports: ReadonlyMap<string, Subresource>;
 }
 
@@ -69,7 +69,7 @@ export function statusTable(sources: StatusSources, memory: Memory | undefined):
   return { entries, statuses, reports };
 }
 
-/** False when a status of any resource may differ: other settings, or a proxy whose own status differs. */
+/** False if the status of any resource may differ: other settings, or another status of a proxy. */
 function sameWorld(world: World, reports: ReadonlyMap<string, Subresource>, memory: Memory): boolean {
   return (
     memory.settings === world.settings &&
@@ -81,7 +81,7 @@ function sameWorld(world: World, reports: ReadonlyMap<string, Subresource>, memo
 const NONE: readonly never[] = [];
 const pairs = new WeakMap<StatusReport, Subresource>();
 
-/** What a resource says of a proxy it has a part in; one object per report. */
+/** The status of a resource for one of its proxies; one object per report. */
 export function subresource(
   metadata: Resource['metadata'],
   entries: ReadonlyMap<ResourceKey, StatusEntry>,
@@ -102,7 +102,7 @@ function proxyEntry({ metadata }: Resource, listeners: StatusSources['listeners'
   return [key, statusEntry(key, input, memory?.statuses.entries.get(key))] as const;
 }
 
-/** Of what no listener was made of: upstreams and groups have their own problems, some kinds are not read at all. */
+/** Problems of resources outside listeners: upstreams and groups have their own, some kinds are not read. */
 function outside(stored: StoredResource, world: World): readonly Problems[] {
   switch (kindOf(stored.key)) {
     case 'Upstream':

@@ -12,27 +12,27 @@ import { kindOf } from '../changes.ts';
 import type { Problems } from './report.ts';
 import { reasonOf } from './reasons.ts';
 
-/** Who reports, for all kinds. */
+/** The reporter, for all kinds. */
 export const REPORTED_BY = 'gw';
-/** Longest reason, in characters. */
+/** Maximum length of the reason, in characters. */
 export const MAX_REASON = 2048;
 
-/** What is known of one resource when its status is written. */
+/** The input of one status. */
 export interface StatusInput {
   readonly stored: StoredResource | undefined;
   readonly problems: readonly Problems[];
-  /** Texts for `messages`, beside those of the resource. */
+  /** Texts for `messages`, besides those of the resource. */
   readonly notes: readonly string[];
   /** By subresource key. */
   readonly subresources: readonly (readonly [string, StatusReport])[];
 }
 
-/** Remembers statuses, so that one that does not change stays the same object. */
+/** Caches statuses, so that an unchanged status stays the same object. */
 export interface StatusEntry extends StatusInput {
   readonly status: ResourceStatus;
 }
 
-/** The status of one resource, taken over from `before` where nothing changed. */
+/** Returns the status of one resource; that of `before` if nothing changed. */
 export function statusEntry(key: ResourceKey, input: StatusInput, before: StatusEntry | undefined): StatusEntry {
   if (before && sameInput(input, before)) return before;
   const report = reportOf(key, input);
@@ -89,12 +89,12 @@ function withSubresources(report: StatusReport, subresources: StatusInput['subre
     : report;
 }
 
-/** What an upstream cannot work with is a warning; what nobody can read is an error there as well. */
+/** Semantic problems of an upstream are warnings; syntax problems are errors. */
 function isHeavy({ severity, code }: Problem, key: ResourceKey): boolean {
   return severity === 'error' && !(kindOf(key) === 'Upstream' && isSemantic(code));
 }
 
-/** Errors make Rejected, warnings alone make Warning. */
+/** Errors result in Rejected, only warnings in Warning. */
 export function stateReport(errors: readonly string[], warnings: readonly string[]): StatusReport {
   const state: State = errors.length > 0 ? 'Rejected' : warnings.length > 0 ? 'Warning' : 'Accepted';
   if (state === 'Accepted') return ACCEPTED;

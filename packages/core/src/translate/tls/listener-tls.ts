@@ -8,7 +8,7 @@ import type { TranslationSettings } from '../settings.ts';
 import { checkTlsSource, sourceProblem, verifiesAlike, warnOfTlsSource } from './tls-source.ts';
 import type { World } from '../world.ts';
 
-/** What one virtual service asks of the TLS of its listener. */
+/** The TLS claim of one virtual service. */
 export interface TlsClaim {
   /** Name of the virtual host. */
   readonly host: string;
@@ -16,37 +16,37 @@ export interface TlsClaim {
   readonly sslConfig: SslConfig;
 }
 
-/** The TLS of one listener, and what it was made from. */
+/** The TLS of one listener, and its input. */
 export interface ListenerTls {
   readonly configurations: readonly TlsConfiguration[];
-  /** Virtual hosts whose configuration is left out; they must not be served with the certificate of another. */
+  /** Virtual hosts without their TLS configuration; they must not be served with the certificate of another. */
   readonly leftOut: ReadonlySet<string>;
   readonly problems: Problems;
-  /** By text of a problem, the virtual hosts that have it, and the field of their virtual services. */
+  /** Virtual hosts with a problem and the field of their virtual services, by text of the problem. */
   readonly blamed: ReadonlyMap<string, Blame>;
   readonly claims: readonly TlsClaim[];
-  /** By virtual host, the claim that is served: the last good one where the newest cannot be used. */
+  /** The served claim by virtual host: the last good one if the newest cannot be used. */
   readonly good: ReadonlyMap<string, TlsClaim>;
   readonly settings: TranslationSettings;
 }
 
-/** Who has a problem, and in which field. */
+/** The virtual hosts with a problem, and its field. */
 export interface Blame {
   /** Names of virtual hosts. */
   readonly hosts: readonly string[];
   readonly path: FieldPath;
 }
 
-/** What the TLS of a listener depends on, beside the claims. */
+/** The input of a listener's TLS, besides the claims. */
 export interface TlsContext {
   readonly world: World;
-  /** What the listener served before. */
+  /** What the listener served previously. */
   readonly served: readonly TlsConfiguration[];
   readonly before: ListenerTls | undefined;
   readonly secretsChanged: boolean;
 }
 
-/** Virtual hosts that share a configuration, but for the server names. */
+/** Virtual hosts that share a configuration apart from server names. */
 interface Candidate {
   /** Content of the configuration without server names. */
   readonly key: string;
@@ -56,8 +56,8 @@ interface Candidate {
 }
 
 /**
- * The TLS configurations of a listener: equal ones merged, those with a problem left out and reported. One that was
- * served before stays: its certificate still is what the data plane has.
+ * Returns the TLS configurations of a listener: equal ones merged, invalid ones omitted and reported. One that was
+ * served previously is kept, because the data plane still has its certificate.
  */
 export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): ListenerTls {
   const { world, before } = context;
@@ -97,7 +97,7 @@ interface LastGoodClaims {
   readonly findings: Findings;
 }
 
-/** The claims, with the last good one in place of each that a change gave a certificate that cannot be used. */
+/** Returns the claims, with the last good one instead of each whose certificate a change made unusable. */
 function withLastGood(claims: readonly TlsClaim[], { before, served, findings }: LastGoodClaims): readonly TlsClaim[] {
   const { world } = findings;
   const configOf = ({ sslConfig, namespace }: TlsClaim) =>
@@ -140,7 +140,7 @@ function isUsable(candidate: Candidate, findings: Findings): boolean {
   return usable;
 }
 
-/** Reports problems of a configuration, and who has them. */
+/** Reports problems of a configuration with its virtual hosts. */
 function blame(
   problems: Problems,
   { sslConfig, hosts }: Pick<Candidate, 'sslConfig' | 'hosts'>,
@@ -164,13 +164,13 @@ function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[]): bool
   );
 }
 
-/** The list of before when each element is the same object. */
+/** Returns the previous list if all elements are the same objects. */
 export function sameList<T>(now: readonly T[], before: readonly T[] | undefined): readonly T[] {
   const same = before?.length === now.length && now.every((one, i) => one === before[i]);
   return same ? before : Object.freeze(now);
 }
 
-/** Where names are contested, what was served stays as it was, so that it claims no more than before. */
+/** If names are contested, the served configuration stays unchanged, so that it claims no more than before. */
 function configurationOf(
   { sslConfig, sniDomains }: Candidate,
   old: TlsConfiguration | undefined,
@@ -180,7 +180,7 @@ function configurationOf(
   return Object.freeze({ sslConfig: old?.sslConfig ?? sslConfig, sniDomains });
 }
 
-/** One candidate for each configuration that differs in more than its server names. */
+/** Returns one candidate per configuration, ignoring server names. */
 function merge(claims: readonly TlsClaim[], oneWayTls: boolean | undefined): readonly Candidate[] {
   const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; hosts: string[] }>();
   for (const { host, namespace, sslConfig } of claims) {
@@ -204,10 +204,10 @@ interface Effective {
   readonly sslConfig: SslConfig;
 }
 
-/** By configuration as it is written; its namespace never changes, for it belongs to one resource. */
+/** By written configuration; its namespace never changes, because it belongs to one resource. */
 const effective = new WeakMap<SslConfig, Effective>();
 
-/** The configuration without server names, its secret with a namespace, and what Settings add. */
+/** Returns the configuration without server names, with the namespace of its secret and the defaults of Settings. */
 function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boolean | undefined): SslConfig {
   const known = effective.get(written);
   if (known && known.oneWayTls === oneWayTls) return known.sslConfig;
@@ -224,7 +224,7 @@ function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boole
   return sslConfig;
 }
 
-/** Candidates that claim a server name another one claims, or every name as another one does. */
+/** Returns the candidates that claim the same server name, or every name, as another one. */
 function overlapping(
   candidates: readonly Candidate[],
   report: Report,

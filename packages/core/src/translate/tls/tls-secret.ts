@@ -9,7 +9,7 @@ import { find } from '../world.ts';
 const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' };
 const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);
 
-/** What stands in a TLS secret; a problem is said where it is. */
+/** The content of a TLS secret, or its problem. */
 export interface TlsSecret {
   readonly hasCertificate: boolean;
   readonly hasRootCa: boolean;

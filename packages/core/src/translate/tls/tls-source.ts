@@ -6,10 +6,10 @@ import type { Report } from '../status/report.ts';
 import { isFault, readTlsSecret } from './tls-secret.ts';
 import type { World } from '../world.ts';
 
-/** Added to a problem of a configuration in whose place the last good one is used. */
+/** Suffix of a problem whose configuration is replaced by the last good one. */
 export const KEEPS_SSL_CONFIG = '; the last good sslConfig stays in use';
 
-/** Reports what is wrong with where a configuration takes its certificate from; false when something is. */
+/** Reports problems of the certificate source of a configuration; returns false if there are any. */
 export function checkTlsSource(config: SslConfig, world: World, report: Report): boolean {
   const problem = sourceProblem(config, world);
   if (!problem) return true;
@@ -17,14 +17,14 @@ export function checkTlsSource(config: SslConfig, world: World, report: Report):
   return false;
 }
 
-/** False when one of them verifies the other side differently, so that neither may stand in for the other. */
+/** Returns false if they verify the peer differently, so that neither may replace the other. */
 export function verifiesAlike(one: SslConfig, other: SslConfig): boolean {
   const rules = ({ verifySubjectAltName = [], oneWayTls = false }: SslConfig) =>
     contentText([[...verifySubjectAltName].sort(), oneWayTls]);
   return rules(one) === rules(other);
 }
 
-/** Warns of what is wrong with a configuration in whose place the last good one is used. */
+/** Warns about a configuration that is replaced by the last good one. */
 export function warnOfTlsSource(problem: SourceProblem, report: Report): void {
   reportTlsSource({ ...problem, mild: true, reason: problem.reason + KEEPS_SSL_CONFIG }, report);
 }
@@ -39,7 +39,7 @@ interface SourceProblem extends Fault {
   readonly mild?: boolean;
 }
 
-/** What is wrong with where a configuration takes its certificate from. */
+/** A problem of the certificate source of a configuration. */
 export function sourceProblem(config: SslConfig, world: World): SourceProblem | undefined {
   if (config.sds) return { mild: true, reason: 'certificates from a secret discovery server are not served yet' };
   if (config.sslFiles) return filesProblem(config, config.sslFiles);

@@ -9,7 +9,7 @@ export interface HasExtAuth {
   readonly extauth?: ExtAuthExtension;
 }
 
-/** Why the AuthConfig of a block cannot be used; empty when it can, or when there is none. */
+/** Returns why the AuthConfig of a block cannot be used; empty if it can, or if there is none. */
 export function authProblems(block: ExtAuthExtension | undefined, reader: Reader): readonly Fault[] {
   if (!block?.configRef) return [];
   const { fault } = reader.authConfig(block.configRef);
@@ -18,7 +18,7 @@ export function authProblems(block: ExtAuthExtension | undefined, reader: Reader
 
 const NONE: readonly SnapshotAuthConfig[] = Object.freeze([]);
 
-/** The AuthConfigs that a virtual host refers to anywhere, sorted, each once. Broken ones are left out. */
+/** Returns the AuthConfigs that a virtual host refers to, sorted and unique, without broken ones. */
 export function authConfigsOf(
   { options, routes }: { readonly options: HasExtAuth; readonly routes: readonly Route[] },
   reader: Reader,

@@ -3,7 +3,7 @@ import type { JwtProviders } from '../../schema/auth/jwt.ts';
 import type { Fault } from '../reference/missing.ts';
 import type { Reader } from '../world.ts';
 
-/** Options that may name upstreams that have the keys of token providers. */
+/** Options that may name the upstreams of JWT key sets. */
 export interface HasProviders {
   readonly jwt?: object;
   readonly jwtStaged?: object;
@@ -16,7 +16,7 @@ export interface MissingUpstream {
   readonly at: FieldPath;
 }
 
-/** The upstreams that keys should come from and that cannot be used; their tokens are refused until they can. */
+/** Returns the unusable upstreams of key sets; tokens of these providers are rejected until they are usable. */
 export function missingKeyUpstreams(options: HasProviders, reader: Reader, above: FieldPath): MissingUpstream[] {
   const at = [...above, 'options'];
   const blocks: [FieldPath, object][] = options.jwt ? [[[...at, 'jwt'], options.jwt]] : [];

@@ -4,7 +4,7 @@ import type { RouteAction, SnapshotGraphQLApi } from '../../contract/snapshot.ts
 import { contentText } from '../snapshot/content.ts';
 import { dotted } from '../names.ts';
 
-/** What a route does when each of its references is good. */
+/** The action of a route with valid references. */
 export interface IntendedAction {
   readonly action: RouteAction;
   /** Everything that it referred to, directly or indirectly. */
@@ -17,33 +17,33 @@ export interface IntendedAction {
 
 /** The action of a route when all its references were valid. */
 export interface GoodAction extends IntendedAction {
-  /** The options that decided who may do it; see {@link accessOf}. */
+  /** The options that controlled access to it; see {@link accessOf}. */
   readonly access: string;
 }
 
-/** Options that decide who may use a route. */
+/** Options that control access to a route. */
 const ACCESS = ['extauth', 'rbac', 'jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
 
-/** Returns a text that is the same only where the same requests may use a route. */
+/** Returns a text that is equal only for equal access rules. */
 export function accessOf(...levels: readonly Readonly<Partial<Record<(typeof ACCESS)[number], unknown>>>[]): string {
   return contentText(levels.map((options) => ACCESS.map((name) => options[name])));
 }
 
-/** Options that a reference to shared options last led to, or keeps of another one in whose place it is written. */
+/** The last good options of a reference, or those of the reference that it replaces. */
 export interface GoodOptions {
-  /** What the reference says. */
+  /** The reference. */
   readonly ref: ResourceKey;
   readonly options: object | undefined;
 }
 
-/** The route table that a delegating route last led to. */
+/** The last good route table of a delegating route. */
 export interface GoodTable {
   readonly ref: ResourceRef;
-  /** The options that decided who may use its routes; see {@link accessOf}. */
+  /** The options that controlled access to its routes; see {@link accessOf}. */
   readonly access: string;
 }
 
-/** What the next translation is to know of one virtual service. */
+/** The memo of one virtual service for the next translation. */
 export interface GoodParts {
   readonly actions: ReadonlyMap<string, GoodAction>;
   /** In the order of their references. */
@@ -51,7 +51,7 @@ export interface GoodParts {
   readonly tables: ReadonlyMap<string, GoodTable>;
 }
 
-/** Where a route is written, and what tells it from the others there. */
+/** The location of a route and its distinguishing features. */
 interface RoutePlace {
   readonly kind: string;
   readonly ref: ResourceRef;
@@ -60,8 +60,8 @@ interface RoutePlace {
 }
 
 /**
- * The last good parts of one virtual service. A route is known by the resource it is written in and its matchers, also
- * when its place in the list changes; one with a name also when its matchers do.
+ * The last good parts of one virtual service. A route is identified by its resource and its matchers,
+ * independent of its index; a named route also by its name.
  */
 export class LastGood {
   readonly actions: Remembered<GoodAction>;
@@ -97,7 +97,7 @@ export class LastGood {
   }
 }
 
-/** One sort of parts: as they were before, and as they are to be known next time. */
+/** Parts of one type: the previous ones, and those for the next translation. */
 class Remembered<T> {
   readonly #before: ReadonlyMap<string, T> | undefined;
   readonly now = new Map<string, T>();

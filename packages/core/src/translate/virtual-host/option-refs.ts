@@ -1,6 +1,6 @@
 import { fillRefs, type RefFields } from '../reference/fill-refs.ts';
 
-/** Options that hold references to resources, and the fields they are in. */
+/** Options with references to resources, and the fields of these references. */
 const BLOCKS = ['extauth', 'headerManipulation', 'jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
 const FIELDS: RefFields = { names: new Set(['configRef', 'headerSecretRef', 'upstreamRef']) };
 
@@ -9,8 +9,8 @@ type Options = Readonly<Partial<Record<(typeof BLOCKS)[number], unknown>>>;
 const localised = new WeakMap<object, { readonly namespace: string; readonly options: object }>();
 
 /**
- * Options whose references all name a namespace: that of the resource the options are written in, for nobody knows it
- * any more once they are merged. Options without such references are given as they are.
+ * Adds the namespace of the enclosing resource to all references without one, because it is unknown
+ * after the options are merged. Returns options without such references unchanged.
  */
 export function withNamespaces<O extends Options>(options: O, namespace: string): O {
   if (!BLOCKS.some((name) => options[name] !== undefined)) return options;

@@ -8,7 +8,7 @@ import { withNamespaces } from './option-refs.ts';
 import type { Report } from '../status/report.ts';
 import type { Reader } from '../world.ts';
 
-/** Groups of keys of which one object sets only one. What sets one of them takes none of the others from elsewhere. */
+/** Groups of exclusive keys. An object that sets one of them inherits none of the others. */
 const EXCLUSIVE: readonly (readonly string[])[] = [
   ['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'],
   ['prefixRewrite', 'regexRewrite'],
@@ -24,8 +24,8 @@ type Options = Readonly<Record<string, unknown>>;
 const NO_OPTIONS: Options = Object.freeze({});
 
 /**
- * Fills the keys that `own` leaves unset from `below`, key by key and without looking inside. Neither is changed; where
- * one of them adds nothing, the other is given as it is.
+ * Fills unset keys of `own` from `below`, shallowly. Neither is changed; if
+ * one of them adds nothing, the other is returned.
  */
 export function fillOptions<O extends object>(own: O | undefined, below: O | undefined): O {
   const upper = own as Options | undefined;
@@ -39,7 +39,7 @@ export function fillOptions<O extends object>(own: O | undefined, below: O | und
   return Object.freeze(filled) as O;
 }
 
-/** Absent, null, and empty texts and lists count as unset; false and 0 are values. */
+/** Missing, null, and empty strings and lists count as unset; false and 0 are values. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
@@ -50,15 +50,15 @@ function isTaken(options: Options, key: string): boolean {
   return group !== undefined && group.some((member) => isSet(options[member]));
 }
 
-/** A block of options with the shared ones it refers to. */
+/** A block of options with the shared options that it refers to. */
 export interface OptionSource<O> {
   readonly options?: O;
   readonly optionsConfigRefs?: { readonly delegateOptions?: readonly Ref[] };
 }
 
 /**
- * Where the options are written: default namespace of references, whose problems they are, the path of their holder, and
- * how its last good options are known.
+ * The place of the options: default namespace of references, report, path of their holder, and
+ * the key of its last good options.
  */
 export interface OptionContext {
   readonly namespace: string;
@@ -76,7 +76,7 @@ export function virtualHostOptions(
   return withReferences(source, 'VirtualHostOption', context);
 }
 
-/** Own options, then the referenced ones in their order, then the effective options of the delegating route. */
+/** Merges inline options, then referenced ones in order, then the effective options of the delegating route. */
 export function routeOptions(
   source: OptionSource<RouteOptions>,
   inherited: RouteOptions | undefined,
@@ -98,8 +98,8 @@ function withReferences<O extends RouteOptions | VirtualHostOptions>(
 }
 
 /**
- * What the references lead to, in their order. One that leads nowhere keeps what it led to before, or what those led to
- * that it seems to be written in place of: a misspelt name must not switch off authentication.
+ * Returns the referenced options in order. A broken reference keeps its last good options, or those of the reference
+ * that it seems to replace: a misspelt name must not disable authentication.
  */
 function sharedOptions(refs: readonly Ref[], kind: SharedKind, context: OptionContext): readonly GoodOptions[] {
   if (refs.length === 0) return [];
@@ -114,7 +114,7 @@ function sharedOptions(refs: readonly Ref[], kind: SharedKind, context: OptionCo
     const known = before.filter((one) => one.ref === key);
     const kept = known.length > 0 ? known : replaced;
     const found = referenced(ref, kind, { ...context, at }, kept.length > 0);
-    // The first of equal references counts.
+    // The first of equal references is used.
     if (!listed.delete(key)) return [];
     if (found !== 'missing') return [{ ref: key, options: found }];
     if (kept === replaced) replaced = [];
@@ -124,7 +124,7 @@ function sharedOptions(refs: readonly Ref[], kind: SharedKind, context: OptionCo
   return shared;
 }
 
-/** The options that a reference leads to; its problems are reported. */
+/** Returns the options of a reference, and reports its problems. */
 function referenced(
   ref: ResourceRef,
   kind: SharedKind,

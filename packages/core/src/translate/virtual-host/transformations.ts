@@ -6,8 +6,8 @@ import { templateProblems } from '../../validate/transformation/template-problem
 import type { TranslationSettings } from '../settings.ts';
 
 /**
- * Options whose `inheritTransformation` is carried out: the early and regular lists of the parent come after the own
- * ones. A block that was taken over from the parent as a whole stays as it is.
+ * Applies `inheritTransformation`: appends the early and regular lists of the parent to the own
+ * ones. A block inherited from the parent as a whole is not changed.
  */
 export function withInheritedTransformations<O extends HasTransformations>(
   options: O,
@@ -33,7 +33,7 @@ function joined(own: TransformationStage | undefined, inherited: TransformationS
   });
 }
 
-/** Problems of templates and of the size of expressions in the transformations of one level. */
+/** Returns problems of templates and of expression sizes in the transformations of one level. */
 export function transformationProblems(options: HasTransformations, settings: TranslationSettings): string[] {
   if (!settings.validateTransformations) return [];
   return requestTemplates(options).flatMap(({ template, path }) => [

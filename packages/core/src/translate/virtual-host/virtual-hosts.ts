@@ -23,26 +23,26 @@ import { shortCircuits } from '../route/short-circuit.ts';
 import { transformationProblems } from './transformations.ts';
 import { Reader, type Touched, type World } from '../world.ts';
 
-/** A virtual service made into a virtual host, with all that was found on the way. */
+/** The virtual host built from a virtual service, with all problems. */
 export interface VirtualServiceBuild {
   readonly stored: StoredResource;
   readonly resource: Resource<VirtualServiceSpec>;
-  /** What it would serve; not to be served when there are errors. */
+  /** The virtual host; must not be served if there are errors. */
   readonly virtualHost: VirtualHost;
   readonly problems: Problems;
-  /** Of every route table visited. */
+  /** Reports of every visited route table. */
   readonly tables: ReadonlyMap<ResourceKey, Problems>;
   readonly touched: Touched;
-  /** What it falls back to when a change breaks its references. */
+  /** The last good parts for later broken references. */
   readonly lastGood: GoodParts;
   readonly maxDirectBodyBytes: number;
 }
 
-/** What a virtual host takes from the gateway it is built for. */
+/** The input of a virtual host from its gateway. */
 export interface Owner {
-  /** `<gateway>_<proxy>`, which names in logs begin with. */
+  /** `<gateway>_<proxy>`, the prefix of names in logs. */
   readonly logName: string;
-  /** Longest body of a direct response. */
+  /** Maximum body size of a direct response. */
   readonly maxDirectBodyBytes: number;
 }
 
@@ -88,7 +88,7 @@ export function buildVirtualService(
   });
 }
 
-/** By which the last good options of the virtual host itself are known. */
+/** Key of the last good options of the virtual host itself. */
 const HOST_KEYS: readonly string[] = Object.freeze(['virtual host']);
 
 function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Owner): VirtualHost {
@@ -121,7 +121,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
 
 const HOST: FieldPath = ['spec', 'virtualHost'];
 
-/** Where a reference to an AuthConfig was written: in the block itself, or in shared options. */
+/** Returns the path of a reference to an AuthConfig: in the block itself, or in shared options. */
 function authField({ options, optionsConfigRefs }: OptionSource<HasExtAuth>, at: FieldPath): FieldPath {
   if (options?.extauth) return [...at, 'options', 'extauth', 'configRef'];
   return optionsConfigRefs ? [...at, 'optionsConfigRefs'] : at;
