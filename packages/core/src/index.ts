@@ -66,10 +66,12 @@ export {
   HISTOGRAM_BUCKETS,
   SECONDS_BUCKETS,
   createMetrics,
+  samplesOf,
   type Counter,
   type Gauge,
   type Histogram,
   type Metrics,
+  type Sample,
   type Stat,
   type StatName,
 } from './observe/metrics.ts';
@@ -88,6 +90,13 @@ export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
 export { RegexError, compileRegex, type Regex } from './syntax/regex.ts';
 export { compileRetries, type RetryPolicy } from './upstream/retry-policy.ts';
 export { createRoundRobin } from './upstream/round-robin.ts';
+export { nearest } from './syntax/did-you-mean.ts';
+export {
+  alternativeNames,
+  certificateBlocks,
+  parseCertificates,
+  type AlternativeName,
+} from './security/certificates.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from './security/seal.ts';
 export {
   MIN_SIGNING_KEY_BYTES,

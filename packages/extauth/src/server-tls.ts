@@ -1,6 +1,5 @@
-import { X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates, type SecureContext, type SecureVersion } from 'node:tls';
-import { GatewayError, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
+import { GatewayError, parseCertificates, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 
 type TlsConfig = NonNullable<NonNullable<PassThroughAuth['http']>['tlsConfig']>;
@@ -49,9 +48,9 @@ export function serverTls({ config, id, context: { secrets }, moreRoots }: Serve
 
 /** A TLS context passes over what is no certificate, and would then trust less, or others, than was meant. */
 function readRoots(pem: string): string[] {
-  const roots = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (roots.length === 0) throw new TypeError('no certificate is there');
-  return roots.map((root) => new X509Certificate(root).toString());
+  const roots = parseCertificates(pem);
+  if (!roots) throw new TypeError('it does not contain a readable PEM certificate');
+  return roots.map(String);
 }
 
 function unusable(message: string, cause?: unknown): GatewayError {

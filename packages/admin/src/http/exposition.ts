@@ -1,4 +1,4 @@
-import { metricHelp, type Metrics, type Stat } from '@edge-gateway/core';
+import { metricHelp, samplesOf, type Metrics, type Stat } from '@edge-gateway/core';
 import type { Answer } from './answer.ts';
 
 /** Which metrics are wanted. */
@@ -23,20 +23,15 @@ function* exposition(metrics: Metrics, selection: MetricSelection, others: reado
     const stats = [...family].filter((stat) => selection.stat(stat));
     const type = stats[0]?.type;
     if (type) yield `# HELP ${metric} ${metricHelp(metric)}\n# TYPE ${metric} ${type}\n`;
-    for (const stat of stats) if (stat.type === type) yield samples(stat);
+    for (const stat of stats) if (stat.type === type) yield linesOf(stat);
   }
   yield* others;
 }
 
-function samples({ name: { metric, labels = {} }, type, stat }: Stat): string {
-  if (type !== 'histogram') return sample(metric, labels, stat.value);
-  const bucket = (le: string, count: number): string => sample(`${metric}_bucket`, { ...labels, le }, count);
-  return [
-    ...stat.bounds.map((bound, i) => bucket(String(bound), stat.buckets[i]!)),
-    bucket('+Inf', stat.count),
-    sample(`${metric}_sum`, labels, stat.sum),
-    sample(`${metric}_count`, labels, stat.count),
-  ].join('');
+function linesOf(stat: Stat): string {
+  return samplesOf(stat)
+    .map(({ metricName = stat.name.metric, labels, value }) => sample(metricName, labels, value))
+    .join('');
 }
 
 function sample(metric: string, labels: Readonly<Record<string, string>>, value: number): string {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import {
+  certificateBlocks,
   secretText,
   type ResourceRef,
   type Secrets,
@@ -19,7 +20,6 @@ export interface Certificates {
   readonly ca: readonly X509Certificate[];
 }
 
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const parsed = new WeakMap<SecretValue, Omit<Certificates, 'path'>>();
 
 /** The secret an upstream's TLS names; without a namespace it is the upstream's own. */
@@ -74,7 +74,7 @@ function parse(secret: SecretValue): Omit<Certificates, 'path'> {
 }
 
 function read(pem = ''): X509Certificate[] {
-  return (pem.match(BLOCK) ?? []).flatMap((block) => {
+  return certificateBlocks(pem).flatMap((block) => {
     try {
       return [new X509Certificate(block)];
     } catch {

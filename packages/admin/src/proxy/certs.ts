@@ -1,5 +1,6 @@
 import { json } from '../http/answer.ts';
 import type { X509Certificate } from 'node:crypto';
+import { alternativeNames } from '@edge-gateway/core';
 import { certificatesOf } from './certificates.ts';
 import type { EndpointFactory } from './endpoint.ts';
 
@@ -32,16 +33,15 @@ function detailsOf(certificate: X509Certificate, now: number): object {
   const days = Math.max(0, Math.floor((validToDate.getTime() - now) / DAY_MS));
   return {
     serial_number: certificate.serialNumber.toLowerCase(),
-    subject_alt_names: alternativeNames(certificate.subjectAltName),
+    subject_alt_names: namesOf(certificate),
     days_until_expiration: String(days),
     valid_from: validFromDate.toISOString(),
     expiration_time: validToDate.toISOString(),
   };
 }
 
-/** Node gives `DNS:a.example, IP Address:127.0.0.1`; names with a comma in them come quoted. */
-function alternativeNames(text = ''): object[] {
-  return [...text.matchAll(/([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g)].flatMap(([, kind = '', name = '']) => {
+function namesOf({ subjectAltName }: X509Certificate): object[] {
+  return alternativeNames(subjectAltName).flatMap(({ kind, name }) => {
     const key = SAN_KINDS[kind];
     return key ? [{ [key]: name }] : [];
   });

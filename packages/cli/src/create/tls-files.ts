@@ -1,4 +1,5 @@
-import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto';
+import { parseCertificates } from '@edge-gateway/core';
 import { cliError } from '../error-codes.ts';
 
 /** The PEM files of a TLS secret. */
@@ -7,8 +8,6 @@ export interface TlsFiles {
   readonly key: string | undefined;
   readonly rootCa: string | undefined;
 }
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Refuses what no listener or upstream could use. Messages name the flag, never the content. */
 export function checkTlsFiles({ chain, key, rootCa }: TlsFiles): void {
@@ -27,12 +26,8 @@ export function checkTlsFiles({ chain, key, rootCa }: TlsFiles): void {
 }
 
 function certificatesOf(flag: string, pem: string): X509Certificate[] {
-  try {
-    const found = (pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
-    if (found.length > 0) return found;
-  } catch {
-    // said below
-  }
+  const found = parseCertificates(pem);
+  if (found) return found;
   throw cliError('ERR_CLI_USAGE', `--${flag} does not contain a readable PEM certificate`);
 }
 

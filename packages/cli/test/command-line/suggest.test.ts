@@ -1,21 +1,13 @@
 import { expect } from 'chai';
-import { didYouMean, editDistance, nearest } from '../../src/command-line/suggest.ts';
+import { didYouMean } from '../../src/command-line/suggest.ts';
 
-describe('suggest', () => {
-  it('counts a changed, added, dropped or swapped letter as one', () => {
-    for (const word of ['check', 'chek', 'cheek', 'chekc', 'chick']) {
-      expect(editDistance('check', word)).to.equal(word === 'check' ? 0 : 1);
-    }
-    expect(editDistance('', 'abc')).to.equal(3);
-  });
-
-  it('gives the nearest known word, and none when all are far', () => {
-    expect(nearest('upstraem', ['upstream', 'upstreamgroup'])).to.equal('upstream');
-    expect(nearest('wholly-different', ['upstream'])).to.equal(undefined);
+describe('didYouMean', () => {
+  it('names the most similar word', () => {
     expect(didYouMean('Chekc', ['check'])).to.equal(' (did you mean "check"?)');
+    expect(didYouMean('wholly-different', ['upstream'])).to.equal('');
   });
 
-  it('refuses to compare a word of a million letters', () => {
-    expect(nearest('x'.repeat(1_000_000), ['check'])).to.equal(undefined);
+  it('does not compare a word of a million letters', () => {
+    expect(didYouMean('x'.repeat(1_000_000), ['check'])).to.equal('');
   });
 });

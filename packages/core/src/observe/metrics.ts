@@ -76,13 +76,16 @@ function createHistogram(bounds: readonly number[] = HISTOGRAM_BUCKETS): Histogr
   return histogram;
 }
 
-interface Sample {
+/** One number of a statistic, as Prometheus lists it. */
+export interface Sample {
   value: number;
   labels: Record<string, string>;
+  /** Default: the metric of the statistic. */
   metricName?: string;
 }
 
-function samplesOf({ name, type, stat }: Stat): Sample[] {
+/** Returns the numbers of a statistic: one of a counter or gauge, those of the buckets, sum and count of a histogram. */
+export function samplesOf({ name, type, stat }: Stat): Sample[] {
   const labels = { ...name.labels };
   if (type !== 'histogram') return [{ value: stat.value, labels }];
   const bucket = (le: string, value: number): Sample => ({

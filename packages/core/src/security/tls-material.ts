@@ -1,5 +1,6 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { parseCertificates } from './certificates.ts';
 
 /** PEM texts for one side of a TLS connection. */
 export interface TlsTexts {
@@ -41,14 +42,3 @@ export function tlsTextProblem({ cert, key, ca }: TlsTexts, names: TlsTextNames)
 }
 
 const NO_CERTIFICATE = 'does not contain a readable PEM certificate';
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-/** Returns every certificate of a PEM text; `undefined` when there is none or one of them cannot be parsed. */
-function parseCertificates(pem: string): X509Certificate[] | undefined {
-  const blocks = pem.match(BLOCK);
-  try {
-    return blocks?.map((block) => new X509Certificate(block));
-  } catch {
-    return undefined;
-  }
-}

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
   checkServerIdentity,
@@ -8,6 +7,7 @@ import {
   type SecureVersion,
 } from 'node:tls';
 import type { ResourceRef } from '../resource/resource.ts';
+import { alternativeNames, parseCertificates } from '../security/certificates.ts';
 import type { SslFiles } from '../schema/listener/ssl-config.ts';
 import {
   secretText,
@@ -130,14 +130,11 @@ function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefine
 
 /** Node takes a text without any certificate in it for no text at all, and would trust the public roots. */
 function checkCertificates(pem: string): void {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  if (!blocks) throw new Error('there is no certificate in it');
-  if (!blocks.every((block) => new X509Certificate(block).raw.length > 0)) throw new Error('a certificate is empty');
+  if (!parseCertificates(pem)) throw new Error('it does not contain a readable PEM certificate');
 }
 
 function checkNames(certificate: PeerCertificate, names: readonly string[]): Error | undefined {
-  const carried = (certificate.subjectaltname ?? '').split(', ').map((entry) => entry.slice(entry.indexOf(':') + 1));
-  if (carried.some((name) => names.includes(name))) return undefined;
+  if (alternativeNames(certificate.subjectaltname).some(({ name }) => names.includes(name))) return undefined;
   return Object.assign(new Error('the certificate carries none of the names that are asked for'), {
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });

@@ -1,4 +1,4 @@
-import { REDACTED_IN_LOG, secretText, type ResourceRef, type Secrets } from '@edge-gateway/core';
+import { certificateBlocks, REDACTED_IN_LOG, secretText, type ResourceRef, type Secrets } from '@edge-gateway/core';
 import { typed, type Message } from './json.ts';
 import { secretName } from './tls.ts';
 
@@ -28,6 +28,6 @@ function certificate(chain: string): Message {
 
 /** Only what lies between the marks of certificates: people put keys into the same file. */
 function certificatesIn(pem: string | undefined): string | undefined {
-  const blocks = pem?.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  return blocks ? `${blocks.join('\n')}\n` : undefined;
+  const blocks = certificateBlocks(pem ?? '');
+  return blocks.length > 0 ? `${blocks.join('\n')}\n` : undefined;
 }

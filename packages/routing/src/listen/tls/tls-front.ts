@@ -1,6 +1,7 @@
 import { constants } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { SecureContext, TLSSocket, TlsOptions } from 'node:tls';
+import { alternativeNames } from '@edge-gateway/core';
 import { checkConnection } from '../check/check-connection.ts';
 import type { Refusal } from '../refuse/refusal.ts';
 import type { ListenStats } from '../listen-stats.ts';
@@ -79,17 +80,7 @@ function isClientVerified(socket: TLSSocket, { clientNames }: TlsEntry, stats: L
     return false;
   }
   if (clientNames.length === 0) return true;
-  const names = alternativeNames(certificate.subjectAltName ?? '');
-  const known = clientNames.some((name) => names.includes(name));
+  const known = alternativeNames(certificate.subjectAltName).some(({ name }) => clientNames.includes(name));
   if (!known) stats.failVerifySan.value++;
   return known;
-}
-
-/** The names in the text form of a subject alternative name; unusual ones are quoted as JSON. */
-export function alternativeNames(text: string): string[] {
-  const names: string[] = [];
-  for (const [, quoted, plain] of text.matchAll(/(?:^|, )[^:,"]+:(?:("(?:[^"\\]|\\.)*")|([^,]*))/g)) {
-    names.push(quoted === undefined ? plain! : (JSON.parse(quoted) as string));
-  }
-  return names;
 }

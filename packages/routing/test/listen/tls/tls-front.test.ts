@@ -5,7 +5,6 @@ import { connect, type ConnectionOptions, type SecureVersion, type TLSSocket } f
 import { expect } from 'chai';
 import { createContext, type TlsConfiguration } from '@edge-gateway/core';
 import { createListeners, type ListenLimits, type Listeners } from '../../../src/index.ts';
-import { alternativeNames } from '../../../src/listen/tls/tls-front.ts';
 import { certificatePath, certificates, secretsOf } from '../../upstream/certificates.ts';
 import { exchange, listenerOf, snapshotOf } from '../serving.ts';
 
@@ -356,15 +355,3 @@ async function sessionOf(port: number, servername: string, maxVersion: SecureVer
   await once(socket, 'close');
   return session;
 }
-
-describe('alternativeNames', () => {
-  it('reads plain and quoted names', () => {
-    expect(alternativeNames('DNS:a.b, URI:spiffe://x/y, IP Address:127.0.0.1')).to.deep.equal([
-      'a.b',
-      'spiffe://x/y',
-      '127.0.0.1',
-    ]);
-    expect(alternativeNames('DNS:"a, DNS:evil", DNS:c')).to.deep.equal(['a, DNS:evil', 'c']);
-    expect(alternativeNames('')).to.deep.equal([]);
-  });
-});
