@@ -1,47 +1,51 @@
-import { freezeDeep, GatewayError, type Context } from '@edge-gateway/core';
+import { GatewayError, parseDuration, type Context } from '@edge-gateway/core';
+import {
+  createTokenCache,
+  createVerifier,
+  FETCH_TIMEOUT_MS,
+  isKeySetFailure,
+  JWT_STATUS,
+  localKeys,
+  parseKeys,
+  remoteKeys,
+  type Claims,
+  type KeySource,
+  type TokenRules,
+} from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
-import { decodeProtectedHeader, errors, importJWK, jwtVerify, type JWTPayload } from 'jose';
-import type { Claims } from './claims.ts';
-import { localTokenKeys, remoteTokenKeys, type TokenKeys } from './token-keys.ts';
+import { askJson } from './ask.ts';
 
-/** Tolerance for times in tokens, in seconds. */
-export const CLOCK_SKEW_SECONDS = 60;
-const ALGORITHMS = [
-  ...['RS', 'PS', 'ES', 'HS'].flatMap((family) => [256, 384, 512].map((bits) => `${family}${bits}`)),
-  'EdDSA',
-];
+const DEFAULT_REFRESH_MS = 300_000;
+/** Longest wait for newer keys when keys are cached, in milliseconds: the whole step has 200. */
+const PATIENCE_MS = 100;
 
 type JwtSpec = NonNullable<AccessTokenValidation['jwt']>;
 
-/** Claims of a good token, or why it is none. Rejects when the keys cannot be read. */
+/** Claims of a valid token, or why it is invalid. Rejects when the keys cannot be read. */
 export type CheckJwt = (token: string) => Promise<Claims | string>;
 
-/** Makes the check of tokens by their signature. Throws `ERR_EXTAUTH_CONFIG` without usable keys. */
+/** Creates the check of tokens by their signature. Throws `ERR_EXTAUTH_CONFIG` without usable keys. */
 export function jwtChecker(spec: JwtSpec, id: string, context: Context): CheckJwt {
   const keys = keysOf(spec, id, context);
-  const audience = spec.audiences?.length ? [...spec.audiences] : undefined;
+  const cache = context.state(`extauth.jwt:${JSON.stringify(spec)}`, () => createTokenCache());
+  const verifier = createVerifier({ rules: rulesOf(spec), keys, cache, now: context.now });
   return async (token) => {
-    const header = headerOf(token);
-    if (!header?.kid || !header.alg) return 'the token names no key or no algorithm';
-    if (!isAccessTokenType(header.typ)) return 'the token type is not allowed';
-    const key = await keys.find(header.kid);
-    if (!key) return 'the key of the token is not known';
-    // A key that says what it is for is for nothing else.
-    if (key.alg !== undefined && key.alg !== header.alg) return 'the key is for another algorithm';
-    try {
-      const { payload } = await jwtVerify(token, await importJWK(key, header.alg), {
-        algorithms: ALGORITHMS,
-        clockTolerance: CLOCK_SKEW_SECONDS,
-        currentDate: new Date(context.now()),
-        ...(spec.issuer && { issuer: spec.issuer }),
-        ...(audience && { audience }),
-      });
-      const early = payload.iat !== undefined && payload.iat * 1000 > context.now() + CLOCK_SKEW_SECONDS * 1000;
-      if (early) return 'the token is from the future';
-      return isOfOtherKind(payload) ? 'the token is not an access token' : freezeDeep(payload);
-    } catch (error) {
-      return error instanceof errors.JOSEError ? error.message : 'the key does not fit the algorithm';
-    }
+    const verdict = verifier.known(token) ?? (await verifier.verify(token));
+    if (typeof verdict !== 'string')
+      return isOfOtherKind(verdict.payload) ? 'the token is not an access token' : verdict.payload;
+    if (isKeySetFailure(verdict)) throw keys.error ?? new TypeError(JWT_STATUS[verdict].text);
+    return JWT_STATUS[verdict].text;
+  };
+}
+
+function rulesOf({ issuer, audiences }: JwtSpec): TokenRules {
+  return {
+    kid: 'required',
+    isType: isAccessTokenType,
+    times: 'fraction',
+    issuedAt: 'past',
+    ...(issuer && { issuer }),
+    ...(audiences && { audiences }),
   };
 }
 
@@ -55,29 +59,41 @@ function isAccessTokenType(typ: unknown): boolean {
 const OTHER_KINDS: ReadonlySet<unknown> = new Set(['ID', 'Refresh', 'Offline', 'Logout']);
 
 /** Tokens about an event have `events` (RFC 8417 §2.2), among them those of a logout. */
-function isOfOtherKind({ typ, events }: JWTPayload): boolean {
+function isOfOtherKind({ typ, events }: Claims): boolean {
   return OTHER_KINDS.has(typ) || events !== undefined;
 }
 
-function headerOf(token: string): { readonly kid: string; readonly alg: string; readonly typ: unknown } | undefined {
-  try {
-    const { kid, alg, typ } = decodeProtectedHeader(token);
-    return typeof kid === 'string' && typeof alg === 'string' ? { kid, alg, typ } : undefined;
-  } catch {
-    return undefined;
+/** Keys without id, and those without `use: "sig"`, are left out. */
+function keysOf({ localJwks, remoteJwks }: JwtSpec, id: string, context: Context): KeySource {
+  if (localJwks?.inlineString) {
+    const { inlineString } = localJwks;
+    const isPem = inlineString.includes('-----BEGIN');
+    const keys = parseKeys(inlineString, { onlyNamed: true, mayBeEmpty: !isPem });
+    if (typeof keys !== 'string') return localKeys(keys);
+    throw invalid(`${id}: the key set cannot be used: ${JWT_STATUS[keys].text}`);
   }
+  if (!remoteJwks?.url) throw invalid(`${id}: accessTokenValidation.jwt needs a key set`);
+  const { url, refreshInterval } = remoteJwks;
+  return context.state(`extauth.keys:${url}:${refreshInterval ?? ''}`, () =>
+    remoteKeys({
+      fetchText: () => fetchText(url),
+      cacheMs: refreshInterval === undefined ? DEFAULT_REFRESH_MS : parseDuration(refreshInterval),
+      patienceMs: PATIENCE_MS,
+      onlyNamed: true,
+      mayBeEmpty: true,
+      now: context.now,
+      log: context.log.get('ext_authz'),
+      from: { host: new URL(url).host },
+    }),
+  );
 }
 
-function keysOf({ localJwks, remoteJwks }: JwtSpec, id: string, context: Context): TokenKeys {
-  try {
-    if (localJwks?.inlineString) return localTokenKeys(localJwks.inlineString);
-    if (remoteJwks?.url) {
-      const { url, refreshInterval } = remoteJwks;
-      const make = () => remoteTokenKeys(new URL(url).href, refreshInterval, context);
-      return context.state(`extauth.keys:${url}:${refreshInterval ?? ''}`, make);
-    }
-  } catch (cause) {
-    throw new GatewayError(`${id}: the key set cannot be used`, { code: 'ERR_EXTAUTH_CONFIG', cause });
-  }
-  throw new GatewayError(`${id}: accessTokenValidation.jwt needs a key set`, { code: 'ERR_EXTAUTH_CONFIG' });
+async function fetchText(url: string): Promise<string> {
+  // Independent of the signal of one request: all waiting requests share it.
+  const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+  return JSON.stringify(await askJson(url, { method: 'GET', headers: { accept: 'application/json' }, signal }));
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError(message, { code: 'ERR_EXTAUTH_CONFIG' });
 }

@@ -6,9 +6,9 @@ import {
   type Context,
   type ResourceRef,
 } from '@edge-gateway/core';
+import type { Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { askJson } from './ask.ts';
-import type { Claims } from './claims.ts';
 import { createClientSlots, networkOf, type ClientSlots } from './client-slots.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from './failure.ts';
 import { createRemembered } from './remembered.ts';
@@ -57,7 +57,7 @@ interface Memory {
 }
 
 /**
- * Creates a token lookup that caches the results of calls. Signatures are verified each time, because keys may be withdrawn. Concurrent requests
+ * Creates a token lookup that caches the results of calls. Signatures are verified again when keys change. Concurrent requests
  * with the same token share the calls. Throws `ERR_EXTAUTH_CONFIG` for an invalid block.
  */
 export function createLookUp(spec: AccessTokenValidation, id: string, context: Context): LookUp {

@@ -8,10 +8,12 @@ import {
   type Context,
   type GroupLookup,
   type GroupLookupKind,
+  type HeaderChange,
 } from '@edge-gateway/core';
-import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { claimHeaders, claimMetadata, unsendableClaim, type Claims } from '@edge-gateway/core/jwt';
+import type { AccessTokenValidation, ClaimToHeader } from '@edge-gateway/core/schema';
 import { bearerToken } from '../bearer-token.ts';
-import { claimChanges, claimMetadata, hasScopes, type Claims } from '../claims.ts';
+import { hasScopes } from '../scopes.ts';
 import { createLookUp } from '../token-lookup.ts';
 
 /** What the method takes from other packages. */
@@ -60,6 +62,8 @@ function methodOf(spec: AccessTokenValidation, surroundings: Surroundings): Auth
       if (!hasScopes(spec.requiredScopes?.scope ?? [], claims)) return denied('a required scope is missing');
       const userId = claims[userAttribute ?? 'sub'];
       if (userAttribute !== undefined && typeof userId !== 'string') return denied(`no attribute ${userAttribute}`);
+      const unsendable = spec.jwt && unsendableClaim(claims, spec.claimsToHeaders ?? []);
+      if (unsendable !== undefined) return denied(`the claim ${unsendable} cannot be sent as a header`);
       return allowed(spec, { claims, userInfo, isJwt: spec.jwt !== undefined, userId });
     },
   };
@@ -85,8 +89,14 @@ function allowed(spec: AccessTokenValidation, { claims, userInfo, isJwt, userId 
     requestChanges: isJwt ? claimChanges(spec.claimsToHeaders ?? [], claims) : [],
     state: { ...(isJwt && { jwtAccessToken: claims }), ...(introspection && { introspection }) },
     ...(typeof userId === 'string' && { userId }),
-    ...(spec.dynamicMetadataFromClaims && { metadata: claimMetadata(spec.dynamicMetadataFromClaims, claims) }),
+    ...(spec.dynamicMetadataFromClaims && { metadata: claimMetadata(claims, spec.dynamicMetadataFromClaims) }),
   };
+}
+
+/** Copies claims into headers; removes those of the client, also if the claim is missing. */
+function claimChanges(rules: readonly ClaimToHeader[], claims: Claims): HeaderChange[] {
+  const removed = rules.map(({ header = '' }): HeaderChange => ({ op: 'remove', name: header.toLowerCase() }));
+  return [...removed, ...claimHeaders(claims, rules)];
 }
 
 function denied(reason: string): AuthDenied {

@@ -27,6 +27,15 @@ export function claimHeaders(claims: Claims, rules: readonly ClaimToHeader[]): H
   });
 }
 
+/** Returns the first claim that should become a header but cannot stand in one. */
+export function unsendableClaim(claims: Claims, rules: readonly ClaimToHeader[]): string | undefined {
+  const found = rules.find(({ claim = '' }) => {
+    const value = claimAt(claims, claim, '.') ?? undefined;
+    return value !== undefined && headerValueOf(value) === undefined;
+  });
+  return found?.claim;
+}
+
 /** Returns the metadata for claims: by key, the claim at a path with dots. */
 export function claimMetadata(claims: Claims, wanted: Readonly<Record<string, string>>): Claims {
   const found = Object.entries(wanted).map(([key, path]): [string, unknown] => [key, claimAt(claims, path, '.')]);
@@ -37,7 +46,7 @@ export function claimMetadata(claims: Claims, wanted: Readonly<Record<string, st
  * Returns a claim as the value of a header: strings, numbers and booleans as they are, lists and objects as Base64 of
  * compact JSON; `undefined` for a claim without a value or with control characters.
  */
-export function headerValueOf(value: unknown): string | undefined {
+function headerValueOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const text = typeof value === 'object' ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
   // oxlint-disable-next-line no-control-regex

@@ -1,7 +1,7 @@
-export { claimAt, claimHeaders, claimMetadata, type Claims } from './claims.ts';
+export { claimAt, claimHeaders, claimMetadata, unsendableClaim, type Claims } from './claims.ts';
 export { FETCH_TIMEOUT_MS, localKeys, remoteKeys, type KeySource } from './key-source.ts';
 export { parseKeys, type KeySet } from './key-set.ts';
-export { JWT_STATUS, type JwtFailure } from './status.ts';
+export { isKeySetFailure, JWT_STATUS, type JwtFailure } from './status.ts';
 export { createTokenCache } from './token-cache.ts';
 export type { Token } from './token.ts';
 export {

@@ -34,6 +34,8 @@ export interface KeySource {
   refreshAhead(): void;
   /** Number of distinct key sets so far. A verified token stays verified while it is the same. */
   readonly version: number;
+  /** Number of fetches so far. */
+  readonly fetches: number;
   /** Why the last fetch failed, if it rejected. */
   readonly error?: unknown;
 }
@@ -47,6 +49,7 @@ export function localKeys(keys: KeySet): KeySource {
     refreshAhead: () => undefined,
     stale: false,
     version: 1,
+    fetches: 0,
   };
 }
 
@@ -75,12 +78,14 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
   const wait = options.wait ?? ((ms: number) => delay(ms, undefined, { ref: false }));
   const document = createDocument(options);
   let refetchedAt = -Infinity;
+  let fetches = 0;
   let fetching: { readonly done: Promise<void>; readonly patience: Promise<void> } | undefined;
   let cooling: Promise<void> | undefined;
   let waiting = 0;
 
   function startFetch(): NonNullable<typeof fetching> {
     if (fetching) return fetching;
+    fetches++;
     const done = document.fetch().finally(() => {
       fetching = undefined;
     });
@@ -140,6 +145,9 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     },
     get version() {
       return document.version;
+    },
+    get fetches() {
+      return fetches;
     },
     get error() {
       return document.error;

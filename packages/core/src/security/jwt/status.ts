@@ -52,3 +52,8 @@ export const JWT_STATUS = {
 
 /** Name of a failure. */
 export type JwtFailure = keyof typeof JWT_STATUS;
+
+/** Returns true for a failure of the key set, which says nothing about the token. */
+export function isKeySetFailure(failure: JwtFailure): boolean {
+  return failure.startsWith('key');
+}

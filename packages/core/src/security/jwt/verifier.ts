@@ -95,6 +95,7 @@ export function createVerifier({ rules, keys, cache, now, stats }: VerifierParts
   return {
     known,
     async verify(text) {
+      const { fetches } = keys;
       if (keys.stale) {
         await keys.get();
         const verdict = known(text);
@@ -104,7 +105,7 @@ export function createVerifier({ rules, keys, cache, now, stats }: VerifierParts
       const { version } = keys;
       const token = readWith(checkClaims, { text, rules, now: now() });
       if (typeof token === 'string') return token;
-      const failure = await checkSignature(token, keys);
+      const failure = await checkSignature(token, keys, fetches);
       if (failure) return failure;
       // If keys arrived meanwhile, it is unclear which ones verified the token: the entry of the old version is never used.
       cache.set(text, token, version);
@@ -113,11 +114,12 @@ export function createVerifier({ rules, keys, cache, now, stats }: VerifierParts
   };
 }
 
-async function checkSignature(token: Token, source: KeySource): Promise<JwtFailure | undefined> {
+async function checkSignature(token: Token, source: KeySource, before: number): Promise<JwtFailure | undefined> {
   const keys = source.fresh() ?? (await source.get());
   if (typeof keys === 'string') return keys;
   const failure = await verifyWith(token, keys);
-  if (failure !== 'noKey') return failure;
+  // The keys are the newest if their fetch began after the token arrived.
+  if (failure !== 'noKey' || source.fetches > before) return failure;
   const newer = await source.refetch(keys);
   return newer ? verifyWith(token, newer) : failure;
 }
