@@ -32,7 +32,7 @@ export interface AdminParts {
 export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   const { settings, controlPlane } = parts;
   const proxy = proxyAdmin(parts);
-  const translations = followTranslations(controlPlane, parts.context.metrics);
+  const translations = followTranslations(controlPlane);
   const control = createControlAdmin({
     state: () => controlPlane.state,
     loggers: parts.context.log,

@@ -1,15 +1,8 @@
-import { SECONDS_BUCKETS, type ControlPlane, type Metrics } from '@edge-gateway/core';
+import type { ControlPlane } from '@edge-gateway/core';
 import type { TranslationRecord } from './options.ts';
 
 /** How many records are kept. */
 const KEPT = 50;
-/** The histogram in which the control plane measures its translations, in seconds. */
-const DURATION = {
-  path: 'gw_edge/translation_time_sec',
-  metric: 'gw_edge_translation_time_sec',
-  labels: { translator_name: 'gateway' },
-} as const;
-
 /** The last translations of a control plane. */
 export interface TranslationLog {
   /** Newest first; at most 50. */
@@ -18,25 +11,26 @@ export interface TranslationLog {
 }
 
 /**
- * Notes every translation of a control plane, for `/zpages`. `metrics` are those the control plane was given; `now`
- * gives milliseconds since the epoch, by default the system's.
+ * Records every translation of a control plane, for `/zpages`. `now` returns milliseconds since the epoch; default: the
+ * clock of the system.
  *
  * @example
- * const log = followTranslations(controlPlane, metrics);
+ * const log = followTranslations(controlPlane);
  * const admin = createControlAdmin({ ...options, translations: log.records });
  */
 export function followTranslations(
   controlPlane: Pick<ControlPlane, 'subscribe'>,
-  metrics: Metrics,
   now: () => number = Date.now,
 ): TranslationLog {
-  const histogram = metrics.histogram(DURATION, SECONDS_BUCKETS);
   const records: TranslationRecord[] = [];
-  let measured = 0;
-  const close = controlPlane.subscribe(({ revision, resources, issues }) => {
-    const durationMs = (histogram.sum - measured) * 1000;
-    measured = histogram.sum;
-    records.unshift({ revision, at: now(), durationMs, resources: resources.size, problems: issues.length });
+  const close = controlPlane.subscribe(({ revision, translationMs, resources, issues }) => {
+    records.unshift({
+      revision,
+      at: now(),
+      durationMs: translationMs,
+      resources: resources.size,
+      problems: issues.length,
+    });
     if (records.length > KEPT) records.pop();
   });
   return { records: () => [...records], close };

@@ -53,6 +53,7 @@ const key = (kind: Kind, name: string): ResourceKey => keyOf(kind, { name, names
 /** A control plane that read a few resources: one accepted, one refused at once, one document that is none. */
 export const STATE: ControlPlaneState = {
   revision: 3,
+  translationMs: 1,
   resources: new Map(RESOURCES.map((each) => [keyOf(each.kind, each.metadata), each])),
   rejected: new Map([
     [key('Upstream', 'broken'), { apiVersion: 'gw.vendor.io/v1', metadata: { name: 'broken' }, spec: 'static' }],

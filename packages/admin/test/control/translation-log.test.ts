@@ -1,4 +1,4 @@
-import { createControlPlane, createMetrics, memorySource } from '@edge-gateway/core';
+import { createControlPlane, memorySource } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { followTranslations } from '../../src/index.ts';
 
@@ -12,10 +12,9 @@ const VALID = { static: { hosts: [{ addr: '127.0.0.1', port: 80 }] } };
 
 describe('the log of translations', () => {
   it('notes each with its duration, newest first, and no more than 50', async () => {
-    const metrics = createMetrics();
     const source = memorySource({ a: upstream('a', VALID) });
-    const controlPlane = createControlPlane({ source, metrics });
-    const log = followTranslations(controlPlane, metrics, () => 7);
+    const controlPlane = createControlPlane({ source });
+    const log = followTranslations(controlPlane, () => 7);
     await controlPlane.start();
     source.set('b', upstream('b', { nonsense: true }));
     const [second, first] = log.records();

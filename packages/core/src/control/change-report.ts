@@ -5,8 +5,8 @@ import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts'
 
 /** Reports the result of each change to the log and the metrics. */
 export interface ChangeReport {
-  /** Runs a translation and measures its duration. */
-  translated<T>(translate: () => T): T;
+  /** Runs a translation and returns its result with the milliseconds that it took. */
+  translated<T>(translate: () => T): { readonly result: T; readonly milliseconds: number };
   /** Logs one line for the change, and one for each new cause of problems. */
   changed(state: ControlPlaneState, milliseconds: number): void;
   failed(error: unknown): void;
@@ -45,7 +45,8 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
     translated(translate) {
       const began = performance.now();
       try {
-        return translate();
+        const result = translate();
+        return { result, milliseconds: performance.now() - began };
       } finally {
         seconds.observe((performance.now() - began) / 1000);
       }

@@ -20,6 +20,8 @@ import type { ResourceCheck } from '../validate/resource-check.ts';
 export interface ControlPlaneState {
   /** Number of applied changes, from 1. */
   readonly revision: number;
+  /** Milliseconds that the translation took. */
+  readonly translationMs: number;
   /** The resources in use: valid ones, and the last good version of rejected ones. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>;
   /** The documents of rejected resources without a good version, as written but without secret values. */
@@ -137,13 +139,14 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       const changed = settle();
       if (store.state.revision === state?.revision) return;
       resources = resourcesAfter(resources, changed, store.state);
-      translation = report.translated(() => translate(store.state, { defaultGateways }, translation));
-      state = toState(store, resources, translation);
+      const translated = report.translated(() => translate(store.state, { defaultGateways }, translation));
+      translation = translated.result;
+      state = toState(store, resources, { translation, translationMs: translated.milliseconds });
       report.changed(state, performance.now() - began);
     } catch (error) {
       report.failed(error);
       if (state) return;
-      state = toState(store, resources, NOTHING);
+      state = toState(store, resources, { translation: NOTHING, translationMs: 0 });
     }
     for (const listener of listeners) publish(listener, state);
   }
@@ -209,13 +212,13 @@ export async function loadSource(
 function toState(
   store: Store,
   resources: ReadonlyMap<ResourceKey, Resource>,
-  translation: Translation,
+  { translation, translationMs }: { readonly translation: Translation; readonly translationMs: number },
 ): ControlPlaneState {
   const { revision, stored } = store.state;
   const { proxies, snapshots, statuses } = translation;
   const issues = issuesOf(store, translation);
   const unserved = unservedListeners(translation);
-  const served = { proxies, snapshots, unservedListeners: unserved, secrets: secretsOf(stored) };
+  const served = { translationMs, proxies, snapshots, unservedListeners: unserved, secrets: secretsOf(stored) };
   return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
 }
 
