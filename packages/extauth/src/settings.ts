@@ -23,7 +23,7 @@ export interface AuthSettings {
 export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
   const { requestTimeout, requestBody, statusOnError = DEFAULTS.authStatusOnError } = written;
   if (statusOnError < 200 || !STATUS_CODES[statusOnError]) {
-    throw new GatewayError(`statusOnError: ${statusOnError} is no status that can end an answer`, {
+    throw new GatewayError(`statusOnError: ${statusOnError} is not a valid final status`, {
       code: 'ERR_EXTAUTH_CONFIG',
     });
   }

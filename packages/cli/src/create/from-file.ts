@@ -48,7 +48,7 @@ async function resourcesOf(text: string, file: string): Promise<ReadResource[]> 
   const problems = read.flatMap(({ issues, document, resource }) => {
     const errors = issues.filter(({ severity }) => severity === 'error');
     if (errors.length > 0 || resource) return errors.map(formatIssue);
-    return [`${document.origin.file}: the file holds no resource`];
+    return [`${document.origin.file}: the file contains no resource`];
   });
   const keys = read.flatMap(({ resource }) => (resource ? [keyOf(resource.kind, resource.metadata)] : []));
   const twice = keys.find((key, i) => keys.indexOf(key) !== i);

@@ -92,7 +92,7 @@ stringData: { client-secret: hush }
     ['no name', UPSTREAM.replace('name: echo', 'labels: {}'), /metadata\.name is missing/],
     ['what is no YAML', 'a: [', /all\.yaml:1:/],
     ['an empty file', '', /empty/],
-    ['a file of comments', '# nothing\n', /all\.yaml: the file holds no resource/],
+    ['a file of comments', '# nothing\n', /all\.yaml: the file contains no resource/],
     ['a resource twice', `${UPSTREAM}---\n${UPSTREAM}`, /Upstream gw-system\/echo is in it twice/],
     [
       'several problems, each with its place',

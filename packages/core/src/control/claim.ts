@@ -84,7 +84,7 @@ export function duplicateIssues(claims: readonly Claim[]): Problem[] {
     const { kind, namespace, name } = identityOfKey(key);
     const others = claims.filter((_, other) => other !== i).map((other) => formatOrigin(other.origin));
     const message = `${kind} ${namespace}/${name} is also written at ${others.join(' and ')}`;
-    const hint = 'none of them is taken in until one is left';
+    const hint = 'all are rejected until only one is left';
     return { code: 'DUPLICATE_RESOURCE', severity: 'error', origin, kind, namespace, name, path: [], message, hint };
   });
 }

@@ -6,15 +6,15 @@ import type { Span } from './split-documents.ts';
 import type { TextProblem, SourceText } from './source-text.ts';
 import { findUnprintable } from './unprintable.ts';
 
-/** Nesting of maps and lists in one document; deeper is refused. */
+/** Maximum nesting of maps and lists in one document. */
 export const MAX_DEPTH = 64;
-/** Problems reported of one document; more would only repeat them. */
+/** Maximum number of reported problems per document. */
 const MAX_PROBLEMS = 50;
 const MAX_LEADING_LINES = 1000;
 
-/** One document of a text: its value, or what is wrong with it. Places are offsets from the start of the text. */
+/** One document of a text: its value, or its problems. Positions are offsets from the start of the text. */
 export interface ParsedDocument {
-  /** True when there is nothing but blanks and comments. */
+  /** True if it contains only white space and comments. */
   readonly empty: boolean;
   readonly offset: number;
   readonly value: unknown;
@@ -50,7 +50,7 @@ export function parseJson(source: SourceText, span: Span): ParsedDocument {
   return parseYaml(source, span);
 }
 
-/** The place of everything in a document that was read before; `undefined` when it cannot be told. */
+/** Returns the positions in a document that was read before; `undefined` if they are unknown. */
 export function placesOf(source: SourceText, span: Span): Place | undefined {
   try {
     const text = source.text.slice(span.start, span.end);
@@ -109,7 +109,7 @@ function startOf(events: readonly Event[]): number {
   return Math.max(0, first?.start ?? first?.valueStart ?? 0);
 }
 
-/** Where the first line with content begins. */
+/** Returns the start of the first line with content. */
 function contentStart(text: string): number {
   let offset = 0;
   for (const line of text.split('\n', MAX_LEADING_LINES)) {
@@ -125,7 +125,7 @@ function isEmpty(events: readonly Event[]): boolean {
   return first.valueStart < 0 && first.tagStart < 0 && first.anchorStart < 0;
 }
 
-/** Aliases give one object in several places; what follows expects a tree. */
+/** Aliases result in one object at several positions; later steps expect a tree. */
 function unshared(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unshared);
   if (typeof value !== 'object' || value === null) return value;

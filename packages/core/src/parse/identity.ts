@@ -1,18 +1,18 @@
 import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
 
-/** Which resource a document says it is. */
+/** The identity of the resource in a document. */
 export interface Identity {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Lines of a broken document that are looked at. */
+/** Maximum number of lines to read in a broken document. */
 const MAX_LINES = 200;
 
 /**
- * Reads kind, namespace and name out of a YAML or JSON document that cannot be read as a whole, so that what is wrong
- * with it is filed under its resource. `undefined` when it does not show them plainly.
+ * Reads kind, namespace and name from a broken YAML or JSON document, so that its problems
+ * are assigned to its resource. Returns `undefined` if they are unclear.
  */
 export function peekIdentity(text: string): Identity | undefined {
   let kind: string | undefined;

@@ -7,13 +7,13 @@ const TOKEN = new RegExp(String.raw`[ \t\r\n]*(?:${SIGN}|${STRING}|${LITERAL})`,
 
 type State = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end';
 
-/** Finds where a text stops being JSON: the platform's own parser does not always say it. */
+/** Finds the position of a JSON syntax error: the built-in parser does not always report it. */
 export function findJsonProblem(text: string): TextProblem {
   try {
     return scan(text);
   } catch {
-    // A pattern gives up on strings of many megabytes.
-    return { code: 'JSON_SYNTAX', offset: 0, message: 'the text is not JSON' };
+    // The pattern fails for strings of many megabytes.
+    return { code: 'JSON_SYNTAX', offset: 0, message: 'the text is not valid JSON' };
   }
 }
 
@@ -35,7 +35,7 @@ interface Token {
   readonly literal: string | undefined;
 }
 
-/** The state after a token; changes the list of open brackets. `undefined` when the token must not stand here. */
+/** Returns the state after a token, and updates the list of open brackets; `undefined` if the token is unexpected. */
 function step(state: State, { sign, string, literal }: Token, open: ('{' | '[')[]): State | undefined {
   if (state.startsWith('value')) {
     if (string !== undefined || literal !== undefined) return ', or end';
@@ -66,7 +66,7 @@ function problemAt(text: string, from: number, state: State): TextProblem {
   const code = 'JSON_SYNTAX';
   const hint = `expected ${state === ', or end' ? 'a comma or the end' : state.replace('key', 'a key in quotes')}`;
   if (offset >= text.length) return { code, offset, message: 'the JSON text ends too early', hint };
-  if (text[offset] === '"') return { code, offset, message: 'a string that is not closed or has a wrong escape', hint };
+  if (text[offset] === '"') return { code, offset, message: 'an unterminated string or an invalid escape', hint };
   if (text.startsWith('//', offset) || text.startsWith('/*', offset) || text[offset] === '#')
     return { code, offset, message: 'JSON has no comments', hint: 'use a .yaml file' };
   return { code, offset, message: `unexpected ${JSON.stringify(text[offset])}`, hint };

@@ -12,12 +12,12 @@ import {
 import type { Place } from './place.ts';
 import type { TextProblem } from './source-text.ts';
 
-/** More aliases in one document are refused. */
+/** Maximum number of aliases per document. */
 export const MAX_ALIASES = 100;
-/** A document that grows beyond so many values when its aliases are written out is refused. */
+/** Maximum number of values in a document with all aliases expanded. */
 export const MAX_EXPANDED_VALUES = 100_000;
 
-/** What can be told of a document from its events: the place of everything, and what is wrong with keys and aliases. */
+/** Data from the events of a document: positions, and problems of keys and aliases. */
 export interface Layout {
   readonly root: Place | undefined;
   readonly problems: readonly TextProblem[];
@@ -33,7 +33,7 @@ interface Frame {
 
 type NodeEvent = MappingEvent | SequenceEvent | ScalarEvent | AliasEvent;
 
-/** Walks the events of one document of `text`. `lineOf` words an offset as `line:column`. */
+/** Walks the events of one document of `text`. `lineOf` formats an offset as `line:column`. */
 export function layoutOf(events: readonly Event[], text: string, lineOf: (offset: number) => string): Layout {
   const walk = new LayoutWalk(text, lineOf);
   for (const event of events) {
@@ -49,7 +49,7 @@ class LayoutWalk implements Layout {
   readonly #text: string;
   readonly #lineOf: (offset: number) => string;
   readonly #stack: Frame[] = [];
-  /** By name; the size counts all values inside. A size of 0 says that the anchor is still being read. */
+  /** By name; the size is the number of all values inside. Size 0 means that the anchor is not complete yet. */
   readonly #anchors = new Map<string, { place: Place; size: number }>();
   #aliases = 0;
   #expanded = 0;
@@ -118,7 +118,7 @@ class LayoutWalk implements Layout {
     if (!known) {
       this.problems.push({ code: 'UNKNOWN_ALIAS', offset, message: `*${name} has no anchor &${name} before it` });
     } else if (known.size === 0) {
-      this.problems.push({ code: 'ALIAS_BOMB', offset, message: `*${name} stands inside of what it means` });
+      this.problems.push({ code: 'ALIAS_BOMB', offset, message: `*${name} contains itself` });
     } else if (this.#aliases === MAX_ALIASES + 1) {
       this.problems.push({ code: 'ALIAS_BOMB', offset, message: 'too many aliases', hint: `at most ${MAX_ALIASES}` });
     }
@@ -129,7 +129,7 @@ class LayoutWalk implements Layout {
     this.#expanded += size;
     if (this.#aliases > 0 && before <= MAX_EXPANDED_VALUES && this.#expanded > MAX_EXPANDED_VALUES) {
       const hint = `at most ${MAX_EXPANDED_VALUES} values with all aliases written out`;
-      this.problems.push({ code: 'ALIAS_BOMB', offset: place.offset, message: 'the aliases multiply too much', hint });
+      this.problems.push({ code: 'ALIAS_BOMB', offset: place.offset, message: 'the aliases expand too much', hint });
     }
     const frame = this.#stack.at(-1);
     if (!frame) {
@@ -143,7 +143,7 @@ class LayoutWalk implements Layout {
   }
 }
 
-/** The name an object gets for a key: `null`, `true` and numbers as they are written out. */
+/** Returns the property name of a key: `null`, `true` and numbers in their text form. */
 function keyName(event: ScalarEvent, text: string): string {
   const written = getScalarValue(text, event);
   if (event.style !== SCALAR_STYLE.PLAIN || !/^(?:[-+.\d~nNtTfF]|$)/.test(written)) return written;

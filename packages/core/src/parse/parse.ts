@@ -8,13 +8,13 @@ import { splitDocuments, type Span } from './split-documents.ts';
 import { findText } from './text-place.ts';
 
 export interface ParseOptions {
-  /** Larger input is refused unread. Default 16 MiB. */
+  /** Larger input is rejected unread. Default 16 MiB. */
   readonly maxFileBytes?: number;
 }
 
 /**
  * Reads the documents of a unit: JSON when its name ends in `.json`, else YAML 1.2 with any number of documents.
- * Never throws: what is wrong with a document is in its `issues`, and costs only that document. The items of a `List`
+ * Never throws: the problems of a document are in its `issues`, and affect only that document. The items of a `List`
  * come as resources of their own. Issues: see `resource/problem-codes.ts`.
  *
  * @example
@@ -39,7 +39,7 @@ export function parseDocuments(
   return [unreadable(source, { code: 'EMPTY_FILE', offset: 0, message: 'the file is empty' })];
 }
 
-/** A unit that cannot be read at all: one document with one problem. */
+/** Returns an unreadable unit: one document with one problem. */
 export function unreadableUnit(unit: string, problem: TextProblem): WrittenResource {
   return unreadable(createSourceText(unit, ''), problem);
 }
@@ -49,7 +49,7 @@ function unreadable(source: SourceText, problem: TextProblem): WrittenResource {
 }
 
 function nothingBut(source: SourceText): WrittenResource {
-  const problem = { code: 'NO_DOCUMENT', offset: 0, message: 'the file holds no resource' };
+  const problem = { code: 'NO_DOCUMENT', offset: 0, message: 'the file contains no resource' };
   return withoutPlaces(source, [{ ...toIssue(source, problem), severity: 'warning' }]);
 }
 
@@ -117,7 +117,7 @@ function notAnObject(source: SourceText, offset: number, value: unknown): Proble
   return toIssue(source, { code: 'NOT_AN_OBJECT', offset, message: `a resource is an object, this is ${is}`, hint });
 }
 
-/** The items of a Kubernetes list: `kind: List`, or the `…List` of one kind. */
+/** Returns the items of a Kubernetes list: `kind: List`, or the `…List` of one kind. */
 function itemsOf(value: unknown): readonly unknown[] | undefined {
   if (!isObject(value) || typeof value['kind'] !== 'string' || !value['kind'].endsWith('List')) return undefined;
   return Array.isArray(value['items']) ? value['items'] : undefined;

@@ -1,13 +1,13 @@
 import type { FieldPath } from '../resource/problem.ts';
 
-/** Where a value and its key stand, as offsets, and the places of what is in it. */
+/** The offsets of a value and its key, and the positions inside the value. */
 export interface Place {
   readonly offset: number;
   readonly keyOffset: number;
   readonly children?: Map<string | number, Place>;
 }
 
-/** The place of a path, or of the nearest parent that is written. */
+/** Returns the position of a path, or of its nearest existing parent. */
 export function findPlace(root: Place, path: FieldPath): Place {
   let place = root;
   for (const step of path) {

@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { Origin } from '../resource/resource.ts';
 import type { Problem } from '../resource/problem.ts';
 
-/** The whole text of one unit, and the way from an offset in it to a line and a column. */
+/** The text of one unit, which converts offsets to lines and columns. */
 export interface SourceText {
   readonly unit: string;
   readonly text: string;
   originAt(offset: number): Origin;
 }
 
-/** What one problem of a text is made of before it is filed under a document. */
+/** A problem of a text before it is assigned to a document. */
 export type TextProblem = Pick<Problem, 'code' | 'message' | 'hint'> & { readonly offset: number };
 
 /** Default limit of the size of one file: 16 MiB. */
@@ -45,7 +45,7 @@ function lineOf(starts: readonly number[], offset: number): number {
   return low;
 }
 
-/** Reads bytes as UTF-8 within a size; gives the one problem that costs the whole unit, if there is one. */
+/** Reads bytes as UTF-8 up to a size; returns the problem of the whole unit, if any. */
 export function decodeSource(
   input: string | Uint8Array,
   unit: string,
@@ -59,7 +59,7 @@ export function decodeSource(
   return isUtf8(buffer) ? { source } : { source, problem: notUtf8(buffer, source.text) };
 }
 
-/** What is said of a file above the limit. */
+/** Returns the problem of a file above the limit. */
 export function tooLarge(bytes: number, maxBytes: number): TextProblem {
   const message = `the file has ${bytes} bytes`;
   return { code: 'FILE_TOO_LARGE', offset: 0, message, hint: `at most ${maxBytes}` };
@@ -70,7 +70,7 @@ function notUtf8(buffer: Buffer, text: string): TextProblem {
   return { code: 'INVALID_UTF8', offset, message: 'the file is not UTF-8 from here on', hint: 'save it as UTF-8' };
 }
 
-/** The first U+FFFD that decoding put in place of wrong bytes, other than one that is written. */
+/** Returns the first U+FFFD that replaced invalid bytes, unlike one in the text. */
 function firstReplaced(buffer: Buffer, text: string): number {
   let bytes = 0;
   let from = 0;

@@ -1,4 +1,4 @@
-/** Where one document stands in a text. */
+/** The range of one document in a text. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -8,8 +8,8 @@ const MARKER = /(?:^|\n)(?:---|\.\.\.)(?=[ \t\r\n]|$)/g;
 const PREAMBLE_LINE = /^(?:[ \t\r]*(?:#.*)?|%.*)$/;
 
 /**
- * Cuts a YAML text at its document markers. A marker at the start of a line ends a document whatever comes before it
- * (YAML 1.2.2, 9.1.2), so that a broken document costs none of its neighbours.
+ * Splits a YAML text at its document markers. A marker at the start of a line always ends a document
+ * (YAML 1.2.2, 9.1.2), so that a broken document does not affect its neighbours.
  */
 export function splitDocuments(text: string): Span[] {
   const starts = [text.charCodeAt(0) === 0xfeff && text.startsWith('---', 1) ? 1 : 0];
@@ -25,7 +25,7 @@ export function splitDocuments(text: string): Span[] {
     .filter(({ start, end }) => end > start);
 }
 
-/** Comments and directives before a marker belong to the document behind it. */
+/** Comments and directives before a marker belong to the document after it. */
 function isPreamble(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at = endOfLine(text, at)) {
     if (!PREAMBLE_LINE.test(text.slice(at, endOfLine(text, at)).trimEnd())) return false;

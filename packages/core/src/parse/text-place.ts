@@ -1,13 +1,13 @@
-/** A place inside the text of a field, both from 1. */
+/** A position inside the text of a field, both from 1. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** A text of a document: where it is written, and what it says. */
+/** A string of a document: its position and its value. */
 export interface WrittenText {
   readonly source: string;
-  /** Where it begins in the source, with its quote or the sign of a block. */
+  /** Its start in the source, including its quote or block indicator. */
   readonly offset: number;
   readonly value: string;
 }
@@ -16,15 +16,15 @@ const BLANK = /\s/;
 const BLANK_ESCAPES = new Set(['n', 't', 'r', ' ', '\t', '\n', '\r', 'v', 'f', '_', 'L', 'P']);
 const HEX_ESCAPES: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
 
-/** Line and column of an offset in a text. */
+/** Returns line and column of an offset in a text. */
 export function textPlace(text: string, offset: number): TextPlace {
   const lines = text.slice(0, offset).split(/\r\n|\n|\r/);
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
 /**
- * Where in its source a place of a text is written; `undefined` when that cannot be told. Blocks, quotes and folding change only
- * blanks and escapes: what is no blank comes in the same order on both sides.
+ * Returns the source position of a position in a string; `undefined` if it is ambiguous. Blocks, quotes and folding change only
+ * white space and escapes: all other characters have the same order on both sides.
  */
 export function findText({ source, offset, value }: WrittenText, place: TextPlace): number | undefined {
   const target = offsetOf(value, place);
@@ -51,7 +51,7 @@ function offsetOf(text: string, { line, column }: TextPlace): number | undefined
   return target < text.length && !BLANK.test(text[target]!) ? target : undefined;
 }
 
-/** Behind the quote, or below the line that begins a block. */
+/** After the quote, or below the line that begins a block. */
 function contentStart(source: string, offset: number): number {
   const sign = source[offset];
   if (sign === '"' || sign === "'") return offset + 1;
@@ -60,7 +60,7 @@ function contentStart(source: string, offset: number): number {
   return lineEnd < 0 ? source.length : lineEnd + 1;
 }
 
-/** One character of a text as it is written. */
+/** One character of a string as written. */
 function charAt(source: string, at: number, quote: string | undefined): { blank: boolean; length: number } {
   const char = source[at]!;
   if (quote === '"' && char === '\\') {

@@ -4,7 +4,7 @@ import type { TextProblem } from './source-text.ts';
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufeff]/g;
 const MAX_PROBLEMS = 10;
 
-/** Finds control characters and byte order marks: nothing that may stand in a document as it is. */
+/** Finds control characters and byte order marks, which are not allowed unescaped in a document. */
 export function findUnprintable(text: string): TextProblem[] {
   const problems: TextProblem[] = [];
   for (const match of text.matchAll(UNPRINTABLE)) {

@@ -9,14 +9,14 @@ export type FieldPath = readonly (string | number)[];
 export interface FieldProblem {
   readonly code: ProblemCode;
   readonly path: FieldPath;
-  /** Place inside the text of the field. */
+  /** Position inside the text of the field. */
   readonly place?: TextPlace;
   readonly message: string;
   /** The allowed values, or a "did you mean". */
   readonly hint?: string;
   /** Default: an error. */
   readonly severity?: 'error' | 'warning';
-  /** Name of the route that has the problem, when it has one. */
+  /** Name of the route with the problem, if any. */
   readonly route?: string;
   /** Identical for all problems with the same cause, e.g. all references to one missing resource. */
   readonly cause?: string;
@@ -33,12 +33,12 @@ export interface Problem extends Omit<FieldProblem, 'code' | 'place'> {
   readonly name?: string;
 }
 
-/** `spec.virtualHost.routes[0].matchers`: a path as people write it. */
+/** Formats a path, e.g. `spec.virtualHost.routes[0].matchers`. */
 export function formatPath(path: FieldPath): string {
   return path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('');
 }
 
-/** `file:line:column  Kind ns/name  field.path  what is wrong  (hint)`: one line a problem. */
+/** Formats a problem as one line: `file:line:column  Kind ns/name  field.path  message  (hint)`. */
 export function formatIssue(issue: Problem): string {
   const { file, line, column } = issue.origin;
   const who = issue.kind && `${issue.kind} ${issue.namespace ? `${issue.namespace}/` : ''}${issue.name ?? '(no name)'}`;
@@ -52,13 +52,13 @@ export function formatIssue(issue: Problem): string {
   return parts.filter(Boolean).join('  ');
 }
 
-/** A problem as plain data, for JSON. */
+/** Returns a problem as plain data, for JSON. */
 export function issueData({ origin, path, ...issue }: Problem): Readonly<Record<string, unknown>> {
   const { severity, code, kind, namespace, name, message, hint, cause } = issue;
   return { severity, ...origin, code, kind, namespace, name, path: formatPath(path), message, hint, cause };
 }
 
-/** Groups problems by what causes them; a problem that names no cause is a group of its own. Keeps their order. */
+/** Groups problems by cause; a problem without a cause is a group of its own. Keeps their order. */
 export function groupByCause(issues: readonly Problem[]): readonly (readonly [Problem, ...Problem[]])[] {
   const groups = new Map<string | Problem, [Problem, ...Problem[]]>();
   for (const issue of issues) {

@@ -1,7 +1,7 @@
-/** The namespace of a resource that names none, and the one the gateway writes to. */
+/** The default namespace of resources, to which the gateway writes. */
 export const DEFAULT_NAMESPACE = 'gw-system';
 
-/** Every kind the gateway reads. `schema/kinds.ts` holds their schemas, groups and plurals. */
+/** Every kind that the gateway reads. `schema/kinds.ts` contains their schemas, groups and plurals. */
 export const KIND_NAMES = [
   'AuthConfig',
   'ConfigMap',
@@ -24,20 +24,20 @@ export const KIND_NAMES = [
 /** One of the kinds in {@link KIND_NAMES}. */
 export type Kind = (typeof KIND_NAMES)[number];
 
-/** Names a resource of a known kind. */
+/** A reference to a resource of a known kind. */
 export interface ResourceRef {
   readonly name: string;
   readonly namespace: string;
 }
 
-/** Where something was written. `file` is a path or `memory:<n>`; line and column count from 1. */
+/** A position in a source. `file` is a path or `memory:<n>`; line and column start at 1. */
 export interface Origin {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** The part of Kubernetes' object metadata that the gateway reads. */
+/** The Kubernetes object metadata that the gateway reads. */
 export interface Metadata {
   readonly name: string;
   readonly namespace: string;
@@ -46,8 +46,8 @@ export interface Metadata {
 }
 
 /**
- * A resource after validation: it fits the schema of its kind, enums are spelt by name, keys in camelCase.
- * Frozen, and the same object as long as what is written does not change.
+ * A resource after validation: it matches the schema of its kind, with enums by name and keys in camelCase.
+ * Frozen, and the same object while its text does not change.
  */
 export interface Resource<Spec = unknown, K extends Kind = Kind> {
   readonly apiVersion: string;
@@ -57,10 +57,10 @@ export interface Resource<Spec = unknown, K extends Kind = Kind> {
   readonly origin: Origin;
 }
 
-/** `Kind/namespace/name`: what a resource is stored and reported under. */
+/** `Kind/namespace/name`, the key of a resource in stores and reports. */
 export type ResourceKey = `${Kind}/${string}/${string}`;
 
-/** Gives the {@link ResourceKey} of a resource, or of a kind with a reference. */
+/** Returns the {@link ResourceKey} of a resource, or of a kind with a reference. */
 export function keyOf(kind: Kind, ref: ResourceRef): ResourceKey {
   return `${kind}/${ref.namespace}/${ref.name}`;
 }
@@ -75,11 +75,11 @@ export function identityOfKey(key: ResourceKey): { readonly kind: Kind } & Resou
 export const STATES = ['Pending', 'Accepted', 'Rejected', 'Warning'] as const;
 export type State = (typeof STATES)[number];
 
-/** What one controller says of one resource (reference: routing 7.1). */
+/** The status of one resource by one controller (reference: routing 7.1). */
 export interface StatusReport {
   readonly state: State;
   readonly reason?: string;
-  /** Remarks that the state does not depend on. */
+  /** Remarks that do not affect the state. */
   readonly messages?: readonly string[];
   readonly reportedBy: string;
   /** By `*v1.Proxy.<proxy>_<namespace>`. */

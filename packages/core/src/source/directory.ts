@@ -25,8 +25,8 @@ export interface DirectoryOptions {
 }
 
 /**
- * Reads `*.yaml`, `*.yml` and `*.json` below a directory, several documents a file, and follows every change. Names that
- * start with a dot are left out; links are followed. A file that cannot be read is one issue and costs nothing else.
+ * Reads `*.yaml`, `*.yml` and `*.json` below a directory, with several documents per file, and follows every change. Names that
+ * start with a dot are ignored; links are followed. An unreadable file is one issue and affects nothing else.
  * `start` throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is no such directory.
  *
  * @example
@@ -44,7 +44,7 @@ class DirectorySource implements Source {
   readonly #maxFileBytes: number;
   readonly #log: Logger;
   readonly #pending: Pending;
-  /** Stamps of what was handed over, by path. */
+  /** Stamps of delivered files, by path. */
   #known = new Map<string, string>();
   #linked: Listing['linked'] = new Map();
   #handOver: ((change: SourceChange) => void) | undefined;
@@ -103,7 +103,7 @@ class DirectorySource implements Source {
     return change;
   }
 
-  /** Lists everything. Each folder is watched before it is read, so that no change falls in between. */
+  /** Lists everything. Each folder is watched before it is read, so that no change is missed. */
   async #list(): Promise<Listing> {
     this.#stale = false;
     const began = performance.now();
@@ -114,7 +114,7 @@ class DirectorySource implements Source {
     return listing;
   }
 
-  /** Hands over folders that cannot be looked into. What was known below them stays as it is. */
+  /** Reports unreadable folders. The resources below them are kept. */
   #takeProblems(listing: Listing, change: Map<string, readonly WrittenResource[]>): void {
     this.#linked = listing.linked;
     for (const [folder, problem] of listing.problems) {
@@ -127,7 +127,7 @@ class DirectorySource implements Source {
   #changed(paths: ReadonlySet<string>): void {
     const now = performance.now();
     for (const path of paths) {
-      // A link elsewhere in the tree may lead to any file.
+      // A link elsewhere in the tree may point to any file.
       if (this.#linked.size > 0) this.#stale = true;
       const files = this.#filesAt(path);
       if (files) for (const file of files) this.#pending.touch(file, now);
@@ -136,14 +136,14 @@ class DirectorySource implements Source {
     this.#schedule();
   }
 
-  /** The files that a change at a path is a change of; `undefined` when only a full listing can tell. */
+  /** Returns the files affected by a change at a path; `undefined` if that requires a full listing. */
   #filesAt(path: string): readonly string[] | undefined {
     if (isHidden(relative(this.#root, path)) || !isResourceFile(basename(path))) return undefined;
     const kind = kindOf(path);
     return kind === 'file' || (kind === 'gone' && this.#known.has(path)) ? [path] : undefined;
   }
 
-  /** Whether something that is no plain file of ours may have brought, changed or taken files. */
+  /** Whether an event of something other than a known plain file may have added, changed or removed files. */
   #mayHoldFiles(path: string): boolean {
     if (isHidden(relative(this.#root, path))) return false;
     const kind = kindOf(path);
@@ -151,7 +151,7 @@ class DirectorySource implements Source {
     return this.#known.has(path) || [...this.#known.keys()].some((known) => known.startsWith(path + sep));
   }
 
-  /** Finds what no watcher tells: another folder at the same path, what lies behind links. */
+  /** Detects what the watcher does not report: another folder at the same path, and files behind links. */
   #beat(): void {
     const identity = identityOf(this.#root);
     if (identity === '') this.#lose();
@@ -163,7 +163,7 @@ class DirectorySource implements Source {
     }
   }
 
-  /** Whether a link leads to where nothing is watched. */
+  /** Whether a link points outside the watched folders. */
   #leadsElsewhere(): boolean {
     if (this.#linked.size === 0) return false;
     const real = realPathOf(this.#root);
@@ -190,7 +190,7 @@ class DirectorySource implements Source {
     }, this.#debounceMs);
   }
 
-  /** Hands over what rests by now. */
+  /** Delivers the files that are stable now. */
   async #settle(): Promise<void> {
     try {
       if (!isDirectory(this.#root)) return this.#lose();
@@ -207,7 +207,7 @@ class DirectorySource implements Source {
     }
   }
 
-  /** The directory itself is gone: what is known stays, and the next beat that sees it lists it all. */
+  /** The directory itself is missing: its resources are kept, and the next poll that finds it lists everything. */
   #lose(): void {
     this.#pending.clear();
     this.#stale = false;
@@ -215,7 +215,7 @@ class DirectorySource implements Source {
     this.#identity = '';
   }
 
-  /** Finds by a full listing what changed. */
+  /** Detects changes by a full listing. */
   async #compare(change: Map<string, readonly WrittenResource[]>): Promise<void> {
     const listing = await this.#list();
     this.#takeProblems(listing, change);

@@ -2,7 +2,7 @@ import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { readUnitOrPipe } from './read-unit.ts';
 import type { Source } from './source.ts';
 
-/** Reads one file, whatever its name, once: a pipe can be read only once. A file that cannot be read is one issue. */
+/** Reads one file with any name, once: a pipe can be read only once. An unreadable file is one issue. */
 export function fileSource(path: string): Source {
   return {
     name: `file ${path}`,

@@ -4,27 +4,27 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextProblem } from '../parse/source-text.ts';
 import { UnusableFile } from './read-file.ts';
 
-/** The resource files of a directory at one moment. */
+/** The resource files of a directory at one time. */
 export interface Listing {
-  /** By path, what changes when the file does; see {@link stampOf}. */
+  /** Stamps by path, which change with the file; see {@link stampOf}. */
   readonly stamps: Map<string, string>;
-  /** Folders that cannot be looked into, by path. */
+  /** Unreadable folders, by path. */
   readonly problems: Map<string, TextProblem>;
-  /** Paths of files by what a link on their way really leads to. */
+  /** Paths of files by the real target of a link in their path. */
   readonly linked: Map<string, string[]>;
 }
 
 const EXTENSIONS = /\.(?:yaml|yml|json)$/;
 const SLICE_MS = 20;
 
-/** Whether a file of this name is read: `*.yaml`, `*.yml`, `*.json`, and no dot at its start. */
+/** Returns whether a file with this name is read: `*.yaml`, `*.yml`, `*.json`, without a leading dot. */
 export function isResourceFile(name: string): boolean {
   return EXTENSIONS.test(name) && !name.startsWith('.');
 }
 
 /**
- * Lists a directory with all below it. Links are followed, not in circles; lets others run every 20 ms. `enter` is
- * called before a folder is looked into, with what tells it from another one at the same path.
+ * Lists a directory recursively. Links are followed, without loops; yields to other work every 20 ms. `enter` is
+ * called before a folder is read, with its identity, which differs from another folder at the same path.
  */
 export async function listDirectory(
   root: string,
@@ -47,7 +47,7 @@ export async function listDirectory(
 interface Folder {
   readonly path: string;
   readonly real: string;
-  /** True behind a link: its files are then not where the watcher sees them. */
+  /** True behind a link, where the watcher does not see its files. */
   readonly linked: boolean;
   readonly above: ReadonlySet<string>;
 }
@@ -85,7 +85,7 @@ function look(folder: Folder, entry: Dirent, listing: Listing): Folder | undefin
   return undefined;
 }
 
-/** A folder to look into, unless it is one of those above it. */
+/** A folder to read, unless it is one of its own parents. */
 function below(folder: Folder, path: string, real: string, linked: boolean): Folder | undefined {
   const above = new Set([...folder.above, folder.real]);
   return above.has(real) ? undefined : { path, real, linked, above };
@@ -96,7 +96,7 @@ function note(listing: Listing, real: string, path: string): void {
   listing.linked.set(real, [...paths, path]);
 }
 
-/** What is at a path: a stamp that changes when the file does, or `gone` when there is no file. */
+/** Returns the stamp of a path, which changes with the file, or `gone` if there is no file. */
 export function stampOf(path: string): string {
   try {
     const own = lstatSync(path);
@@ -113,7 +113,7 @@ export function stampOf(path: string): string {
   }
 }
 
-/** What a path is itself, links not followed. */
+/** Returns the type of a path, without following links. */
 export function kindOf(path: string): 'file' | 'other' | 'gone' {
   try {
     return lstatSync(path).isFile() ? 'file' : 'other';
@@ -130,7 +130,7 @@ function stampOfError(error: unknown): string {
   return `error ${(error as NodeJS.ErrnoException).code}`;
 }
 
-/** What a folder really is; empty when there is none. */
+/** Returns the identity of a folder; empty if there is none. */
 export function identityOf(folder: string): string {
   try {
     const { dev, ino, birthtimeMs } = statSync(folder);
@@ -143,8 +143,8 @@ export function identityOf(folder: string): string {
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission to read it',
   EPERM: 'no permission to read it',
-  ELOOP: 'its links go in a circle',
-  ENOENT: 'the link leads nowhere',
+  ELOOP: 'its links form a loop',
+  ENOENT: 'the target of the link does not exist',
 };
 
 /** Returns the problem for an error of reading a file. */
@@ -154,7 +154,7 @@ export function unreadable(error: unknown): TextProblem {
   return { code: 'UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };
 }
 
-/** Gives way to other work once 20 ms were spent. */
+/** Yields to other work after 20 ms. */
 export function createBreath(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {

@@ -1,19 +1,19 @@
 import { parseDocuments } from '../parse/parse.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
 
-/** A source that the program fills itself. */
+/** A source that the program fills. */
 export interface MemorySource extends Source {
   /**
-   * Puts resources in place of what the unit held: one object, a list of them, or YAML or JSON text. Handed over before
-   * the call returns, once the source is started. Their origin is `memory:<unit>`; text also has lines and columns.
+   * Replaces the resources of a unit: one object, a list of them, or YAML or JSON text. They are delivered before
+   * the call returns, once the source has started. Their origin is `memory:<unit>`; text also has lines and columns.
    */
   set(unit: string, resources: unknown): void;
-  /** Takes all resources of the unit away. */
+  /** Removes all resources of the unit. */
   delete(unit: string): void;
 }
 
 /**
- * Makes a source in memory. `initial` has the first resources by unit.
+ * Creates a source in memory. `initial` contains the first resources by unit.
  *
  * @example
  * const source = memorySource({ upstreams: { apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata: { name: 'a' } } });
@@ -51,15 +51,15 @@ function writtenIn(unit: string, resources: unknown): readonly WrittenResource[]
   return list.flatMap((resource) => writtenFrom(unit, resource));
 }
 
-/** Objects pass through JSON: what cannot be written in a file is refused here as well. */
+/** Objects are converted to JSON: values that a file cannot contain are rejected here as well. */
 function writtenFrom(unit: string, resource: unknown): WrittenResource[] {
   const origin = { file: unit, line: 1, column: 1 };
   let text: string | undefined;
-  let message = 'not a value that JSON has';
+  let message = 'a value that JSON does not support';
   try {
     text = JSON.stringify(resource);
   } catch (error) {
-    message = error instanceof TypeError ? 'an object that holds itself, or a value that JSON does not have' : message;
+    message = error instanceof TypeError ? 'a circular object, or a value that JSON does not support' : message;
   }
   if (text === undefined) {
     const issue = { code: 'NOT_AN_OBJECT', severity: 'error', origin, path: [], message } as const;

@@ -1,33 +1,33 @@
 import type { WrittenResource } from './source.ts';
 import { createBreath, stampOf } from './listing.ts';
 
-/** How long a file may move before it is read nevertheless, in milliseconds. */
+/** Milliseconds after which a file that keeps changing is read anyway. */
 const CEILING_MS = 400;
-/** How long a broken or empty file may be half-written, in milliseconds since its change was seen. */
+/** Milliseconds after its change during which a broken or empty file counts as half-written. */
 const SETTLE_MS = 300;
 
 interface Change {
   readonly since: number;
   last: number;
   stamp: string;
-  /** What was read of it, when that looked half-written. */
+  /** Its content, if it looked half-written. */
   written?: readonly WrittenResource[];
 }
 
-/** A changed file that rests. */
+/** A changed file that is stable. */
 export interface Settled {
   readonly stamp: string;
   readonly written: readonly WrittenResource[];
 }
 
-/** Changed files that are waited for until they rest. Times are in milliseconds of a clock that only goes forward. */
+/** Changed files that are not stable yet. Times are milliseconds of a monotonic clock. */
 export interface Pending {
   readonly size: number;
-  /** Notes a change that was just seen. */
+  /** Records a change that was just observed. */
   touch(path: string, now: number): void;
-  /** Notes a change found by comparing, of a file that rests. */
+  /** Records a change of a stable file, found by comparison. */
   add(path: string, stamp: string, now: number): void;
-  /** Takes out what rests, with what it holds now: no documents when the file is gone. */
+  /** Removes and returns the stable files with their content: no documents if the file is gone. */
   settled(now: number): Promise<ReadonlyMap<string, Settled>>;
   clear(): void;
 }

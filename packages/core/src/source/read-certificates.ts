@@ -4,10 +4,10 @@ import type { SecretValue } from '../contract/snapshot.ts';
 import { tlsTextProblem } from '../security/tls-material.ts';
 import { readRegularFile, UnusableFile } from './read-file.ts';
 
-/** Largest certificate file, in bytes. */
+/** Maximum size of a certificate file, in bytes. */
 const MAX_FILE_BYTES = 1_048_576;
 
-/** The content of certificate files as a TLS secret, or the first problem of it. */
+/** The content of certificate files as a TLS secret, or its first problem. */
 export interface ReadFiles {
   readonly secret?: SecretValue;
   readonly problem?: LearnedProblem;

@@ -1,6 +1,6 @@
 import type { Source, SourceChange } from './source.ts';
 
-/** Puts sources together: their units must not have the same names. Started when all of them are. */
+/** Combines sources; their units must have different names. It is started when all of them are. */
 export function severalSources(sources: readonly Source[]): Source {
   return {
     name: sources.map(({ name }) => name).join('+'),

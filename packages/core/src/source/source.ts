@@ -3,29 +3,29 @@ import type { TextPlace } from '../parse/text-place.ts';
 import type { Origin } from '../resource/resource.ts';
 
 /**
- * One document as somebody wrote it, before any schema is applied.
- * `issues` are those of reading it (YAML syntax, duplicate keys, size); with any of severity `error` there is no `value`.
+ * One document as written, before any schema is applied.
+ * `issues` are those of parsing it (YAML syntax, duplicate keys, size); with any of severity `error` there is no `value`.
  */
 export interface WrittenResource {
-  /** What it came from, and is replaced with as a whole: a file's path, or a name in memory. */
+  /** Its unit, which is replaced as a whole: the path of a file, or a name in memory. */
   readonly unit: string;
   readonly origin: Origin;
   readonly value: unknown;
   readonly issues: readonly Problem[];
   /**
-   * Place of a field: of its key, with `on: 'value'` of what is written behind it, with a place of what is there in its text, where
-   * that can be told. Missing steps give the nearest parent.
+   * Returns the position of a field: of its key; with `on: 'value'` of its value; with a text position, the position inside its text, if
+   * known. Falls back to the nearest parent.
    */
   locate(path: FieldPath, on?: 'key' | 'value' | TextPlace): Origin;
 }
 
-/** What each changed unit holds now; an empty list says that the unit is gone. */
+/** The new content of each changed unit; an empty list means that the unit was removed. */
 export type SourceChange = ReadonlyMap<string, readonly WrittenResource[]>;
 
 /**
- * Where resources come from. `start` resolves when the first complete listing was handed over; after that each change
- * is handed over once it is settled (debounced, no half-written file). Problems of the source itself (a folder that
- * vanishes) are logged and waited out, never thrown after `start`.
+ * A source of resources. `start` resolves after the first complete listing was delivered; after that each change
+ * is delivered once it is stable (debounced, no half-written file). Problems of the source itself (a folder that
+ * disappears) are logged until they end, never thrown after `start`.
  */
 export interface Source {
   readonly name: string;

@@ -3,26 +3,26 @@ import { basename, join } from 'node:path';
 import type { Logger } from '../observe/logger.ts';
 
 /**
- * Events of one turn after which some may have been lost: half of what the system keeps at most (16,384 on Linux), and
- * it does not say when it drops more.
+ * Number of events in one turn after which some may have been lost: half of the queue of the system (16,384 on Linux),
+ * which does not report dropped events.
  */
 const MANY_EVENTS = 8192;
 
 export interface WatchListener {
   changed(paths: ReadonlySet<string>): void;
-  /** Something happened of which only a full listing tells the outcome. */
+  /** Called after an event that requires a full listing. */
   unknown(): void;
 }
 
-/** Watches folders, each without those below it. Keeps no process alive. */
+/** Watches folders, each without its subfolders. Does not keep the process alive. */
 export interface FolderWatch {
-  /** False once the system refused to watch a folder, until the next complete round. */
+  /** False after the system failed to watch a folder, until the next complete round. */
   readonly complete: boolean;
-  /** Begins a round: until `finish`, each folder that is to be watched is named. */
+  /** Begins a round, in which each folder to watch is passed to `add` before `finish`. */
   begin(): void;
-  /** Watches a folder from now on; `identity` tells whether it is still the same one at this path. */
+  /** Watches a folder; `identity` distinguishes it from another folder at the same path. */
   add(folder: string, identity: string): void;
-  /** Ends a round: folders that were not named in it are no longer watched. */
+  /** Ends a round: folders that were not part of it are no longer watched. */
   finish(): void;
   close(): void;
 }

@@ -4,7 +4,7 @@ import { within } from './check.ts';
 import { formatProblem } from '../syntax/header-format.ts';
 import { checkMatcherCondition } from './route/matcher.ts';
 
-/** Problems of one access log: where it writes to, formats with unknown operators, filters that lack what they compare. */
+/** Returns problems of one access log: its sink, formats with unknown operators, incomplete filters. */
 export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): FieldProblem[] {
   const missing: FieldProblem[] =
     fileSink && !fileSink.path
@@ -19,7 +19,7 @@ export function checkAccessLog({ fileSink, filter }: AccessLog, at: FieldPath): 
   ];
 }
 
-/** A log that nobody can write as it is asked for is written as by default, so that this refuses nothing. */
+/** An invalid format is a warning, because the default format is used instead. */
 function checkFormat(written: unknown, at: FieldPath): FieldProblem[] {
   if (Array.isArray(written)) return written.flatMap((item, i) => checkFormat(item, [...at, i]));
   if (typeof written === 'object' && written !== null)
@@ -48,7 +48,7 @@ function checkComparison({ comparison }: Comparing, at: FieldPath): FieldProblem
     {
       code: 'INVALID_ACCESS_LOG',
       path: at,
-      message: 'the filter compares with nothing',
+      message: 'the filter has no comparison',
       hint: 'comparison.value.defaultValue',
     },
   ];
@@ -59,6 +59,6 @@ function checkSeveral({ filters = [] }: NonNullable<AccessLogFilter['andFilter']
   if (filters.length >= 2) return findings;
   return [
     ...findings,
-    { code: 'INVALID_ACCESS_LOG', path: at, message: 'the filter needs at least two filters inside' },
+    { code: 'INVALID_ACCESS_LOG', path: at, message: 'the filter must contain at least two filters' },
   ];
 }

@@ -6,21 +6,21 @@ import type { WrittenResource } from '../source/source.ts';
 export interface WrittenProblem extends Pick<FieldProblem, 'path' | 'message' | 'severity'> {
   readonly code: SchemaCode;
   readonly hint?: string | undefined;
-  /** Place of what is written behind the key instead of the key. */
+  /** Uses the position of the value instead of the key. */
   readonly on?: 'value';
 }
 
-/** Which resource the problems belong to, as far as it is known. */
+/** The resource with the problems, as far as known. */
 export interface Subject {
   readonly kind?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
 }
 
-/** Errors, and warnings, of one document that are reported; a document with more is broken in one way, not in a thousand. */
+/** Maximum number of reported errors, and of warnings, per document. */
 const MOST_ISSUES = 1000;
 
-/** Errors that leave every value of the type its field has. */
+/** Errors that do not affect the types of values. */
 const SHAPE_KEEPING: ReadonlySet<string> = new Set([
   'BAD_REGEX',
   'BAD_SUBSTITUTION',
@@ -33,7 +33,7 @@ const SHAPE_KEEPING: ReadonlySet<string> = new Set([
   'UNKNOWN_KEY',
 ] satisfies SchemaCode[]);
 
-/** Gathers the problems of one document, each with its place. */
+/** Collects the problems of one document with their positions. */
 export class DocumentReport {
   readonly #issues: Problem[];
   readonly #counts = { error: 0, warning: 0 };
@@ -47,18 +47,18 @@ export class DocumentReport {
     this.failed = written.issues.some((issue) => issue.severity === 'error');
   }
 
-  /** In the order they are written. */
+  /** In document order. */
   get issues(): readonly Problem[] {
     if (this.#issues.length < 2) return this.#issues;
     return this.#issues.toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
   }
 
-  /** Whatever is wrong, each value has the type of its field, so that its meaning can be judged. */
+  /** True if all values have the types of their fields, so that semantic checks can run. */
   get keepsShape(): boolean {
     return !this.full && !this.#issues.some(({ code, severity }) => severity === 'error' && !SHAPE_KEEPING.has(code));
   }
 
-  /** An error is told of the place, of what it is in, or of what is in it: one mistake is told once. */
+  /** Returns true if an error was reported for the path, a parent or a child: each mistake is reported once. */
   hasErrorAt(path: FieldPath): boolean {
     return this.#issues.some(
       (issue) =>
@@ -66,12 +66,12 @@ export class DocumentReport {
     );
   }
 
-  /** No more errors are taken in. */
+  /** True if no more errors are accepted. */
   get full(): boolean {
     return this.#counts.error >= MOST_ISSUES;
   }
 
-  /** Takes in issues that have their place already. */
+  /** Adds issues that already have a position. */
   include(issues: readonly Problem[]): void {
     this.failed ||= issues.some(({ severity }) => severity === 'error');
     this.#issues.push(...issues);

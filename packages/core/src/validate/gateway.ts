@@ -9,7 +9,7 @@ import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
 
-/** Problems of a Gateway. */
+/** Returns problems of a Gateway. */
 export function checkGateway(spec: GatewaySpec, at: FieldPath): FieldProblem[] {
   const logs = spec.options?.accessLoggingService?.accessLog;
   const findings = [
@@ -24,13 +24,13 @@ export function checkGateway(spec: GatewaySpec, at: FieldPath): FieldProblem[] {
   }
   const { hybridGateway: hybrid } = spec;
   if (hybrid && !hybrid.matchedGateways?.length && !hybrid.delegatedHttpGateways && !hybrid.delegatedTcpGateways) {
-    const message = 'the hybrid gateway has no gateway inside';
+    const message = 'the hybrid gateway contains no gateway';
     findings.push({ code: 'INVALID_GATEWAY', path: [...at, 'hybridGateway'], message });
   }
   return findings;
 }
 
-/** Problems of an HTTP gateway. */
+/** Returns problems of an HTTP gateway. */
 export function checkHttpGateway({ virtualServiceExpressions, options }: HttpGateway, at: FieldPath): FieldProblem[] {
   const expressions = virtualServiceExpressions?.expressions ?? [];
   const findings = expressions.flatMap((expression, i): FieldProblem[] => {

@@ -3,11 +3,11 @@ import { textPlace } from '../parse/text-place.ts';
 import type { GraphQLApiSpec, Resolution } from '../schema/kind/graphql-api.ts';
 import { suggest } from '../syntax/did-you-mean.ts';
 
-/** Texts and comments of a schema definition, in which nothing is a directive; then `@resolve` with its name. */
+/** Matches strings and comments of a schema definition, which contain no directives, and `@resolve` with its name. */
 const PARTS =
   /"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n\r]*|@resolve\b\s*\(\s*name\s*:\s*"((?:\\.|[^"\\\n])*)"/g;
 
-/** Problems of a GraphQLApi that show without running it: what would be an error of every request. */
+/** Returns problems of a GraphQLApi that would make every request fail. */
 export function checkGraphQLApi(spec: GraphQLApiSpec, at: FieldPath): FieldProblem[] {
   const { executableSchema, stitchedSchema } = spec;
   const findings = [...checkHashes(spec.allowedQueryHashes ?? [], [...at, 'allowedQueryHashes'])];
@@ -47,7 +47,7 @@ function checkNames(schema: string, names: readonly string[], path: FieldPath): 
     .map(([name, index]): FieldProblem => {
       const hint = suggest(name, names);
       const place = textPlace(schema, index);
-      const message = `@resolve names '${name}', and there is no such resolution`;
+      const message = `@resolve refers to '${name}', which is not defined`;
       return { code: 'INVALID_GRAPHQL_API', path, place, message, ...(hint !== undefined && { hint }) };
     });
 }
@@ -87,7 +87,7 @@ function checkHashes(hashes: readonly string[], path: FieldPath): FieldProblem[]
   return hashes.flatMap((text, i): FieldProblem[] =>
     /^[0-9a-f]{64}$/i.test(text)
       ? []
-      : [{ code: 'INVALID_GRAPHQL_API', path: [...path, i], message: `'${text}' is no SHA-256 in hex` }],
+      : [{ code: 'INVALID_GRAPHQL_API', path: [...path, i], message: `'${text}' is not a SHA-256 hash in hex` }],
   );
 }
 

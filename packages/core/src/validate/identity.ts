@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** Reads `apiVersion` and `kind`; `undefined` when the kind is not known. */
+/** Reads `apiVersion` and `kind`; returns `undefined` if the kind is unknown. */
 export function readKind(value: Json, report: DocumentReport): KindInfo | undefined {
   const { kind, apiVersion } = value;
   if (typeof kind !== 'string') {
@@ -50,7 +50,7 @@ function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, r
   }
 }
 
-/** Reads `metadata`: the parts the gateway uses, frozen; `undefined` when there is no valid name. */
+/** Reads the used parts of `metadata`, frozen; returns `undefined` without a valid name. */
 export function readMetadata(value: Json, report: DocumentReport): Metadata | undefined {
   const { metadata } = value;
   if (metadata === undefined || metadata === null) {
@@ -105,7 +105,7 @@ function readTexts(
   const value = metadata[field];
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) {
-    report.add({ code: 'WRONG_TYPE', path: ['metadata', field], message: 'must be an object of texts', on: 'value' });
+    report.add({ code: 'WRONG_TYPE', path: ['metadata', field], message: 'must be an object of strings', on: 'value' });
     return undefined;
   }
   const written = Object.entries(value).filter(([, text]) => text !== null);
@@ -123,7 +123,7 @@ function readTexts(
   return Object.freeze(Object.fromEntries(written)) as Readonly<Record<string, string>>;
 }
 
-/** Whether a value is an object and no list. */
+/** Returns whether a value is an object, and not a list. */
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

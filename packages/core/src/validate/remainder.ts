@@ -7,13 +7,13 @@ import { isObject } from './identity.ts';
 import type { ResourceCheck } from './resource-check.ts';
 import { validateWritten } from './validate.ts';
 
-/** Each round takes out all that the one before found; what is behind it shows in the next. */
+/** Each round removes what the previous one found; problems that this reveals are found in the next. */
 const MAX_ROUNDS = 5;
 
 /**
- * What is left of refused Settings without the fields that are wrong. Their defaults are not the safe choice everywhere: a
- * mistake in one field must not switch off the others. A block with a mistake opens nothing: that of `rbac` asks for policies, that
- * of `extauth` lets nobody pass whom it cannot judge. Gives `undefined` when what is wrong cannot be taken out.
+ * Returns rejected Settings without their invalid fields. The defaults are not always the safe choice: a
+ * mistake in one field must not disable the others. An invalid block fails closed: that of `rbac` requires policies, that
+ * of `extauth` denies requests whose check fails. Returns `undefined` if invalid parts cannot be removed.
  */
 export function remainderOf(
   written: WrittenResource,
@@ -37,13 +37,13 @@ export function remainderOf(
   return undefined;
 }
 
-/** A copy without the field at `path`, or without its nearest parent below `spec` that is there. */
+/** Returns a copy without the field at `path`, or without its nearest existing parent below `spec`. */
 function without(value: unknown, path: FieldPath): unknown {
   if (path.length < 2 || path[0] !== 'spec') return value;
   return withoutField(value, path) ?? value;
 }
 
-/** `undefined` when nothing of the path is there. Lists go as a whole: with an element fewer they would say something else. */
+/** Returns `undefined` if the path does not exist. Lists are removed as a whole: without one element they would have another meaning. */
 function withoutField(value: unknown, [step, ...rest]: FieldPath): unknown {
   if (!isObject(value) || typeof step !== 'string' || !Object.hasOwn(value, step)) return undefined;
   const inner = rest.length === 0 ? undefined : withoutField(value[step], rest);

@@ -43,8 +43,8 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
 };
 
 /**
- * What a schema cannot say about one resource that fits it. Each finding that is no warning refuses the resource.
- * Needs no other resource: what lies between resources is found when they are translated.
+ * Returns problems that the schema cannot express. Each finding except warnings rejects the resource.
+ * Independent of other resources: problems between resources are found by the translation.
  */
 export function checkSemantics(resource: Resource, more: readonly ResourceCheck[] = []): readonly FieldProblem[] {
   const spec = (resource.spec ?? {}) as never;

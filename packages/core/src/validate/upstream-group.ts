@@ -2,7 +2,7 @@ import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { UpstreamGroupSpec } from '../schema/kind/upstream-group.ts';
 import { checkWeighted } from './route/destination.ts';
 
-/** Problems of an UpstreamGroup. */
+/** Returns problems of an UpstreamGroup. */
 export function checkUpstreamGroup({ destinations }: UpstreamGroupSpec, at: FieldPath): FieldProblem[] {
   return checkWeighted(destinations, [...at, 'destinations']);
 }

@@ -8,7 +8,7 @@ import { each, within } from './check.ts';
 const TYPES = ['static', 'kube', 'consul', 'aws', 'awsEc2', 'azure', 'pipe', 'gcp', 'ai'] as const;
 const CHECKERS = ['httpHealthCheck', 'tcpHealthCheck', 'grpcHealthCheck', 'customHealthCheck'] as const;
 
-/** Problems of an Upstream. They show as Warning in its status: the reference removes such an upstream only. */
+/** Returns problems of an Upstream. Its status is a Warning: the reference only removes such an upstream. */
 export function checkUpstream(spec: UpstreamSpec, at: FieldPath): FieldProblem[] {
   const findings = [
     ...within(spec.static, [...at, 'static'], checkStatic),
@@ -45,7 +45,7 @@ function checkHost({ addr, port, loadBalancingWeight }: StaticHost, at: FieldPat
     });
   }
   if (loadBalancingWeight !== undefined && loadBalancingWeight < 1) {
-    const message = 'loadBalancingWeight has to be at least 1';
+    const message = 'loadBalancingWeight must be at least 1';
     findings.push({ code: 'INVALID_HOST', path: [...at, 'loadBalancingWeight'], message });
   }
   return findings;
@@ -68,12 +68,12 @@ function checkHealthCheck(check: HealthCheck, at: FieldPath): FieldProblem[] {
   return findings;
 }
 
-/** DNS settings make sense only where a host is a name; too short a rate is no error but heeded by nobody. */
+/** DNS settings require a host with a DNS name; rates below the minimum are ignored. */
 function checkDns({ dnsRefreshRate, respectDnsTtl, static: hosts }: UpstreamSpec, at: FieldPath): FieldProblem[] {
   const rate = dnsRefreshRate !== undefined && parseDuration(dnsRefreshRate) >= 1;
   if ((!rate && !respectDnsTtl) || hosts?.hosts?.some(({ addr = '' }) => isName(addr))) return [];
   const path = [...at, rate ? 'dnsRefreshRate' : 'respectDnsTtl'];
-  return [{ code: 'INVALID_UPSTREAM', path, message: 'the upstream has no host that is looked up by name' }];
+  return [{ code: 'INVALID_UPSTREAM', path, message: 'no host of the upstream has a DNS name' }];
 }
 
 function isName(addr: string): boolean {

@@ -15,24 +15,24 @@ import { suggest } from '../syntax/did-you-mean.ts';
 import { placed } from './check.ts';
 import { checkSemantics } from './semantics.ts';
 
-/** What a written document turned out to be. */
+/** The result of validating a document. */
 export interface Validated {
-  /** Frozen, spec normalised; `undefined` when one of the issues is an error. */
+  /** Frozen, with a normalised spec; `undefined` if one of the issues is an error. */
   readonly resource: Resource | undefined;
-  /** What it is filed under, also when it is refused; `undefined` when kind or name cannot be told. */
+  /** The key of the resource, even if rejected; `undefined` if kind or name are unknown. */
   readonly key?: ResourceKey;
-  /** Those of reading the document, and all that its schema finds. */
+  /** Problems of parsing the document and of its validation. */
   readonly issues: readonly Problem[];
-  /** Place of a field of the resource, however it was written; absent for what has not the shape of its schema. */
+  /** Returns the original position of a field; missing if the content does not match its schema. */
   readonly locate?: (path: FieldPath) => Origin;
 }
 
 const FRAME = ['apiVersion', 'kind', 'metadata', 'status'] as const;
 
 /**
- * Checks one document against the schema of its kind and brings it into one form: enums by name, keys in camelCase,
- * `stringData` folded in, defaults left out. What has the shape of the schema is also checked for what a schema cannot
- * say, by `checks` too. Pure; finds every problem, each with its place.
+ * Validates one document against the schema of its kind and normalises it: enums by name, keys in camelCase,
+ * `stringData` merged, without defaults. Content that matches the schema is also checked for semantic problems,
+ * also by `checks`. Pure; finds every problem with its position.
  *
  * @example
  * const { resource, issues } = validateWritten(parseDocuments(yaml, 'a.yaml')[0]!);
@@ -123,7 +123,7 @@ function subjectOf({ kind, metadata }: Readonly<Record<string, unknown>>): Docum
   return { kind: text(kind), name: text(name), namespace: text(namespace) ?? 'gw-system' };
 }
 
-/** A document that could not be read may still show which resource it is. */
+/** Returns the identity of an unreadable document, if it is recognizable. */
 function keyOfBroken({ issues }: WrittenResource): { key?: ResourceKey } {
   const { kind, namespace, name } = issues.find((issue) => issue.name !== undefined) ?? {};
   if (kind === undefined || name === undefined || namespace === undefined || !KINDS.has(kind as Kind)) return {};

@@ -115,7 +115,7 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'a substitution with a group too many',
     route('{redirectAction: {regexRewrite: {pattern: {regex: "/(a)"}, substitution: ^^"/\\\\2"}}}'),
-    `${WHO}.redirectAction.regexRewrite.substitution  \\2 stands for a group that the expression does not have  (it has 1)`,
+    `${WHO}.redirectAction.regexRewrite.substitution  \\2 refers to a group that the expression does not have  (it has 1)`,
   ],
   [
     'two members of a oneof',
@@ -145,14 +145,14 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'one field in both spellings',
     route(`{${DIRECT}, options: {prefixRewrite: /, ^^prefix_rewrite: /a}}`),
-    `${WHO}.options.prefix_rewrite  prefix_rewrite and prefixRewrite say different things  (write prefixRewrite only)`,
+    `${WHO}.options.prefix_rewrite  prefix_rewrite and prefixRewrite have different values  (write prefixRewrite only)`,
   ],
   [
     'a block beside options that differs from the one inside',
     route(
       `{${DIRECT}, ^^headerManipulation: {requestHeadersToRemove: [a]}, options: {headerManipulation: {requestHeadersToRemove: [b]}}}`,
     ),
-    `${WHO}.headerManipulation  headerManipulation and options.headerManipulation say different things  (write options.headerManipulation only)`,
+    `${WHO}.headerManipulation  headerManipulation and options.headerManipulation have different values  (write options.headerManipulation only)`,
   ],
   ['a spec that is no object', resource('RouteTable', '^^[]'), 'RouteTable ns/x  spec  must be an object, is a list'],
   [

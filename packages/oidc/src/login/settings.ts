@@ -154,7 +154,7 @@ function pathsOf(block: LoginBlock, callback: { matches(path: string): boolean; 
   const channel = frontChannelLogout?.path;
   const own = [logoutPath, channel].filter((path) => path !== undefined && path !== '');
   if (new Set(own).size < own.length || own.some((path) => callback.matches(path!)))
-    throw failure('ERR_OIDC_CONFIG', 'callbackPath, logoutPath and frontChannelLogout.path have to differ');
+    throw failure('ERR_OIDC_CONFIG', 'callbackPath, logoutPath and frontChannelLogout.path must differ');
   if (own.some((path) => !path!.startsWith('/')))
     throw failure('ERR_OIDC_CONFIG', 'logoutPath and frontChannelLogout.path have to begin with /');
   const below = (path: string, test: (path: string) => boolean): boolean =>

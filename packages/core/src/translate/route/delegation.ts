@@ -134,7 +134,7 @@ export class Expansion {
       const chain = [this.top.ref, ...parent.tables, ref].map(dotted).join(' -> ');
       const back = parent.steps.find(({ table }) => table?.name === ref.name && table.namespace === ref.namespace);
       const at = back && [...routePath(holder, back.index), 'delegateAction'];
-      holder.report.error(`delegation goes round in a circle: ${chain}`, at);
+      holder.report.error(`delegation forms a loop: ${chain}`, at);
       return [];
     }
     return this.#expand(spec.routes ?? [], holder, { ...parent, tables: [...parent.tables, ref] });

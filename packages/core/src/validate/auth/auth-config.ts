@@ -10,19 +10,19 @@ import { checkLogin, checkRedis, UNTRUSTED_URL } from './login.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
 const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;
-/** At this cost one check takes some seconds. */
+/** At this cost one check takes several seconds. */
 const MAX_BCRYPT_COST = 16;
-/** Not `common` and the like, which stand for every tenant. */
+/** Excludes `common` and similar names, which mean every tenant. */
 const TENANT = /^(?!(?:common|organizations|consumers)$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 
-/** Problems of one AuthConfig that need no other resource to be seen. */
+/** Returns problems of one AuthConfig that are independent of other resources. */
 export function checkAuthConfig(spec: AuthConfigSpec, at: FieldPath): FieldProblem[] {
   const steps = spec.configs ?? [];
   const names = steps.map(({ name }, i) => name || `config_${i}`);
   const twice = names.find((name, i) => names.indexOf(name) < i);
   return [
     ...unless(steps.length > 0, [...at, 'configs'], 'an auth config needs at least one step'),
-    ...unless(twice === undefined, [...at, 'configs'], `two steps are named ${twice}`),
+    ...unless(twice === undefined, [...at, 'configs'], `two steps have the name ${twice}`),
     ...checkExpression(spec.booleanExpr, new Set(names), [...at, 'booleanExpr']),
     ...each(steps, [...at, 'configs'], checkStep),
   ];
@@ -122,11 +122,11 @@ const checkTokenUrls: Check<AccessTokenValidation> = (token, at) => {
 };
 
 const checkAzure: Check<AzureGroups> = ({ tenantId, claimsCachingOptions }, at) => [
-  ...unless(!tenantId || TENANT.test(tenantId), [...at, 'tenantId'], 'it has to be the id or the domain of one tenant'),
+  ...unless(!tenantId || TENANT.test(tenantId), [...at, 'tenantId'], 'must be the id or the domain of one tenant'),
   ...unless(
     !claimsCachingOptions || !!claimsCachingOptions.host,
     [...at, 'claimsCachingOptions', 'host'],
-    'the address of Redis is missing',
+    'the Redis address is missing',
   ),
   ...within(claimsCachingOptions, [...at, 'claimsCachingOptions'], checkRedis),
 ];
@@ -138,10 +138,10 @@ const checkPassThrough: Check<PassThroughAuth> = ({ http, grpc }, at) => {
   const pseudo = http?.request?.allowedHeaders?.find((name) => name.startsWith(':'));
   return [
     ...unless(!!http || !!grpc, at, 'passThroughAuth needs http or grpc'),
-    ...unless(!http || isHttp(http.url ?? ''), [...at, 'http', 'url'], 'it has to be an http or https address'),
-    ...unless(!grpc || ADDRESS.test(grpc.address ?? ''), [...at, 'grpc', 'address'], 'it has to be host:port'),
+    ...unless(!http || isHttp(http.url ?? ''), [...at, 'http', 'url'], 'must be an http or https URL'),
+    ...unless(!grpc || ADDRESS.test(grpc.address ?? ''), [...at, 'grpc', 'address'], 'must be host:port'),
     ...unless(both === undefined, [...at, 'http', 'response'], `${both} is both appended and overwritten`),
-    ...unless(pseudo === undefined, [...at, 'http', 'request', 'allowedHeaders'], `${pseudo} is no header`),
+    ...unless(pseudo === undefined, [...at, 'http', 'request', 'allowedHeaders'], `${pseudo} is not a header name`),
   ];
 };
 

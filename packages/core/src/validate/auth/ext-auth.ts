@@ -5,12 +5,12 @@ import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
 import type { Check } from '../check.ts';
 import { addedNameProblem } from '../route/header-manipulation.ts';
 
-/** True for a status that exists and can end an answer: 1xx only announce one. */
+/** Returns true for a valid final status; 1xx are not final. */
 function isFinalStatus(status: number): boolean {
   return status >= 200 && STATUS_CODES[status] !== undefined;
 }
 
-/** Problems of the settings of external auth. */
+/** Returns problems of external auth settings. */
 export const checkExtAuth: Check<ExtAuthServer> = ({ statusOnError, requestTimeout, userIdHeader }, at) => {
   const unless = (good: boolean, field: string, message: string): FieldProblem[] =>
     good ? [] : [{ code: 'INVALID_EXT_AUTH', path: [...at, field], message }];
@@ -19,14 +19,14 @@ export const checkExtAuth: Check<ExtAuthServer> = ({ statusOnError, requestTimeo
     ...unless(
       statusOnError === undefined || isFinalStatus(statusOnError),
       'statusOnError',
-      `${statusOnError} is no status that can end an answer`,
+      `${statusOnError} is not a valid final status`,
     ),
-    ...unless(!isZero(requestTimeout), 'requestTimeout', 'without any time nobody can be asked'),
+    ...unless(!isZero(requestTimeout), 'requestTimeout', 'requestTimeout must be greater than 0s'),
     ...unless(header === undefined, 'userIdHeader', header ?? ''),
   ];
 };
 
-/** What is no duration is told of elsewhere. */
+/** Invalid durations are reported elsewhere. */
 function isZero(written: string | undefined): boolean {
   try {
     return written !== undefined && parseDuration(written) === 0;

@@ -11,21 +11,21 @@ const REDIS = new RegExp(
   'i',
 );
 
-/** Problems of the address of a Redis. It is never repeated: a password may stand in it. */
+/** Returns problems of a Redis address, without repeating it: it may contain a password. */
 export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
-  unless(!host || REDIS.test(host), [...at, 'host'], 'it is host:port, redis://…, rediss://… or unix://path');
+  unless(!host || REDIS.test(host), [...at, 'host'], 'must be host:port, redis://…, rediss://… or unix://path');
 
 /** Message for an address that `isTrustedUrl` rejects. */
-export const UNTRUSTED_URL = 'it must be https, or http to this machine, or http with allowHttp: true';
+export const UNTRUSTED_URL = 'must use https, or http to this machine, or http with allowHttp: true';
 const URL_OVERRIDES = ['authEndpoint', 'tokenEndpoint', 'jwksUri', 'revocationEndpoint', 'endSessionEndpoint'] as const;
 
-/** Problems of a login by OpenID Connect or plain OAuth 2 that need no other resource to be seen. */
+/** Returns problems of a login by OpenID Connect or plain OAuth 2 that are independent of other resources. */
 export const checkLogin: Check<Partial<OidcAuthorizationCode> & Partial<PlainOauth2>> = (login, at) => {
   const { appUrl, issuerUrl, authEndpoint, tokenEndpoint, revocationEndpoint, allowHttp, session } = login;
   const calls = { issuerUrl, authEndpoint, tokenEndpoint, revocationEndpoint };
   const overridden = URL_OVERRIDES.map((name) => [name, login.discoveryOverride?.[name]] as const);
   return [
-    ...unless(isOwnUrl(appUrl), [...at, 'appUrl'], 'it has to be an http or https address without query'),
+    ...unless(isOwnUrl(appUrl), [...at, 'appUrl'], 'must be an http or https URL without a query'),
     ...Object.entries(calls).flatMap(([name, url]) =>
       unless(!url || isTrustedUrl(url, { allowHttp }), [...at, name], UNTRUSTED_URL),
     ),
@@ -46,11 +46,11 @@ const checkPaths: Check<Partial<OidcAuthorizationCode>> = (login, at) => {
   ] as const;
   const set = paths.filter(([, path]) => path);
   return set.flatMap(([field, path], i) => [
-    ...unless(path!.startsWith('/'), [...at, ...field], 'it has to begin with /'),
+    ...unless(path!.startsWith('/'), [...at, ...field], 'must begin with /'),
     ...unless(
       set.findIndex(([, other]) => other === path) === i,
       [...at, ...field],
-      'callbackPath, logoutPath and frontChannelLogout.path have to differ',
+      'callbackPath, logoutPath and frontChannelLogout.path must differ',
     ),
   ]);
 };

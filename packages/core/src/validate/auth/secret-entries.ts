@@ -8,9 +8,9 @@ import {
   signingKeyProblem,
 } from '../../security/signing-key.ts';
 
-/** Length of the key that cookies are encrypted with, in bytes. */
+/** Length of the cookie encryption key, in bytes. */
 export const CIPHER_KEY_BYTES = 32;
-/** Entries that secrets of a type have to have. */
+/** Required entries by secret type. */
 export const SECRET_ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'extauth.vendor.io/oauth': ['client-secret'],
   'extauth.vendor.io/apikey': ['api-key'],
@@ -18,7 +18,7 @@ export const SECRET_ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'gw.vendor.io.EncryptionKeySecret': ['key'],
 };
 
-/** Warns of a secret that lacks what its type says; nothing breaks before something refers to it. Never tells a value. */
+/** Warns about a secret without the entries of its type; it is an error once a resource refers to it. Never contains a value. */
 export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): FieldProblem[] {
   if (!Object.hasOwn(SECRET_ENTRIES, type)) return [];
   const message = entryProblem(type, data);

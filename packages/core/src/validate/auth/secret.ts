@@ -3,7 +3,7 @@ import type { DocumentReport } from '../document-report.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A secret as it is kept: type and base64 data, with `stringData` folded in. Messages never hold a value. */
+/** Returns a stored secret: type and base64 data, with `stringData` merged in. Messages never contain a value. */
 export function foldSecret({ type, data = {}, stringData = {} }: SecretSpec, report: DocumentReport): SecretSpec {
   const folded: Record<string, string> = {};
   for (const [key, value] of Object.entries(data)) {

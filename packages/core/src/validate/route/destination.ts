@@ -4,7 +4,7 @@ import { each, within } from '../check.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
-/** A destination has to name where it leads. */
+/** A destination must name its target. */
 export function checkDestination(destination: DestinationSpec, at: FieldPath): FieldProblem[] {
   const { upstream, kube, consul } = destination;
   const named = upstream?.name || kube?.ref?.name || consul?.serviceName;
@@ -13,7 +13,7 @@ export function checkDestination(destination: DestinationSpec, at: FieldPath): F
     : [{ code: 'INVALID_ACTION', path: at, message: 'the destination names no upstream', hint: 'upstream' }];
 }
 
-/** Weighted destinations: at least one, each with a destination, the weights at least 1 in sum. */
+/** Weighted destinations: at least one, each with a destination; the sum of the weights must be at least 1. */
 export function checkWeighted(destinations: readonly WeightedDestination[] | undefined, at: FieldPath): FieldProblem[] {
   if (!destinations?.length) {
     return [{ code: 'INVALID_ACTION', path: at, message: 'at least one destination is required' }];
@@ -21,7 +21,7 @@ export function checkWeighted(destinations: readonly WeightedDestination[] | und
   const findings = each(destinations, at, checkOne);
   const sum = destinations.reduce((total, { weight = 0 }) => total + weight, 0);
   if (sum >= 1) return findings;
-  return [...findings, { code: 'INVALID_ACTION', path: at, message: 'the sum of the weights has to be at least 1' }];
+  return [...findings, { code: 'INVALID_ACTION', path: at, message: 'the sum of the weights must be at least 1' }];
 }
 
 function checkOne({ destination, options }: WeightedDestination, at: FieldPath): FieldProblem[] {

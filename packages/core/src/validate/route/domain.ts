@@ -2,7 +2,7 @@ import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 
 const HOST = /^[^\s/?#@*\\]+$/;
 
-/** Problems of the domains of a virtual host. */
+/** Returns problems of the domains of a virtual host. */
 export function checkDomains(domains: readonly string[] | undefined, at: FieldPath): FieldProblem[] {
   if (!domains || (domains.length === 1 && domains[0] === '')) return [];
   return domains.flatMap((domain, i): FieldProblem[] => {
@@ -12,10 +12,10 @@ export function checkDomains(domains: readonly string[] | undefined, at: FieldPa
   });
 }
 
-/** Why no host can match a domain; `undefined` when one can. */
+/** Returns why no host can match a domain; `undefined` if one can. */
 export function domainProblem(domain: string): string | undefined {
   if (domain === '*') return undefined;
   const fixed = domain.startsWith('*') ? domain.slice(1) : domain.endsWith('*') ? domain.slice(0, -1) : domain;
   if (fixed.includes('*')) return `the domain '${domain}' may have one '*', at its start or its end`;
-  return HOST.test(fixed) ? undefined : `the domain '${domain}' is no host`;
+  return HOST.test(fixed) ? undefined : `invalid domain '${domain}': use a host name, optionally with a port`;
 }

@@ -5,17 +5,17 @@ import { each } from '../check.ts';
 import { formatProblem } from '../../syntax/header-format.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
-/** Why a header must not be added or removed; `undefined` when it may. */
+/** Returns why a header must not be added or removed; `undefined` if it may. */
 export function headerNameProblem(name: string): string | undefined {
   if (name.startsWith(':')) return `the pseudo header '${name}' must not be added or removed`;
   if (name.toLowerCase() === 'host') return `the header '${name}' must not be added or removed, see hostRewrite`;
   return TOKEN.test(name) ? undefined : `'${name}' is not a header name`;
 }
 
-/** Problems of added and removed headers. */
+/** Returns problems of added and removed headers. */
 export function checkHeaderManipulation(block: HeaderManipulation, at: FieldPath): FieldProblem[] {
   const { requestHeadersToAdd, requestHeadersToRemove, responseHeadersToAdd, responseHeadersToRemove } = block;
   return [
@@ -44,13 +44,13 @@ function checkAdded({ header, headerSecretRef }: Added, at: FieldPath, use: 'req
   return findings;
 }
 
-/** Why a header of this name must not be added; `undefined` when it may. */
+/** Returns why a header of this name must not be added; `undefined` if it may. */
 export function addedNameProblem(name: string): string | undefined {
   if (FRAMING_HEADERS.has(name.toLowerCase())) return `the header '${name}' frames the message and must not be added`;
   return headerNameProblem(name);
 }
 
-/** Why an added header cannot have this value; `undefined` when it can. */
+/** Returns why an added header cannot have this value; `undefined` if it can. */
 export function addedValueProblem(
   { key, value = '' }: NonNullable<Added['header']>,
   use: 'request' | 'response',

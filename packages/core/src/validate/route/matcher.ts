@@ -5,7 +5,7 @@ import { hasPath } from './delegation.ts';
 import { each } from '../check.ts';
 import { checkPath } from './path.ts';
 
-/** Problems of one matcher. `pathless` allows it to say nothing about the path. */
+/** Returns problems of one matcher. `pathless` allows a matcher without a path specifier. */
 export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pathless: boolean }): FieldProblem[] {
   const { prefix, exact } = matcher;
   const missing: FieldProblem[] =
@@ -31,14 +31,14 @@ export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pa
 function checkMatchedPath(path: string | undefined, at: FieldPath): FieldProblem[] {
   const findings = checkPath(path, at);
   if (!path || path.startsWith('/') || findings.length > 0) return findings;
-  const message = `the path '${path}' matches no request, for it does not begin with '/'`;
+  const message = `the path '${path}' matches no request, because it does not begin with '/'`;
   return [{ code: 'UNMATCHABLE_PATH', severity: 'warning', path: at, message, hint: `did you mean /${path}?` }];
 }
 
-/** Problems of a condition on one header or query parameter. */
+/** Returns problems of a condition on one header or query parameter. */
 export function checkMatcherCondition(condition: HeaderMatcher | QueryParameterMatcher, at: FieldPath): FieldProblem[] {
   if (!condition.name)
-    return [{ code: 'INVALID_MATCHER', path: at, message: 'the condition names nothing', hint: 'name' }];
+    return [{ code: 'INVALID_MATCHER', path: at, message: 'the condition has no name', hint: 'name' }];
   if (!condition.regex || condition.value === undefined) return [];
   try {
     compileRegex(condition.value);

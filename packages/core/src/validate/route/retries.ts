@@ -8,13 +8,13 @@ const CONDITIONS = new Set(
   resource-exhausted unavailable`.split(/\s+/),
 );
 
-/** Problems of a retry policy: conditions that do not exist, a back-off that contradicts itself. */
+/** Returns problems of a retry policy: unknown conditions, contradictory backoff. */
 export function checkRetries({ retryOn, retryBackOff }: Retries, at: FieldPath): FieldProblem[] {
   const findings: FieldProblem[] = [];
   const conditions = (retryOn ?? '').split(',').map((condition) => condition.trim());
   for (const condition of conditions) {
     if (condition === '' || CONDITIONS.has(condition)) continue;
-    const message = `'${condition}' is no condition for a retry`;
+    const message = `'${condition}' is not a retry condition`;
     findings.push({ code: 'INVALID_RETRIES', path: [...at, 'retryOn'], message, hint: [...CONDITIONS].join(', ') });
   }
   const message = retryBackOff && backOffProblem(retryBackOff);

@@ -10,10 +10,10 @@ import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
-/** Shortest delay that may be injected, in milliseconds. */
+/** Minimum injected delay, in milliseconds. */
 const MIN_DELAY_MS = 1000;
 
-/** Problems of the options of one route. */
+/** Returns problems of the options of one route. */
 export function checkRouteOptions(options: RouteOptions, at: FieldPath): FieldProblem[] {
   return [
     ...checkPath(options.prefixRewrite || undefined, [...at, 'prefixRewrite']),
@@ -32,7 +32,7 @@ function checkRewrites(options: RouteOptions, at: FieldPath): FieldProblem[] {
   const { prefixRewrite, regexRewrite, hostRewrite, hostRewriteHeader } = options;
   const findings: FieldProblem[] = [];
   if (prefixRewrite && regexRewrite) {
-    const message = 'prefixRewrite and regexRewrite exclude each other';
+    const message = 'prefixRewrite and regexRewrite cannot be combined';
     findings.push({ code: 'INVALID_REWRITE', path: [...at, 'regexRewrite'], message });
   }
   if (regexRewrite && !regexRewrite.pattern?.regex) {
@@ -51,11 +51,11 @@ function checkFaults({ abort, delay }: Faults, at: FieldPath): FieldProblem[] {
   const findings: FieldProblem[] = [];
   const status = abort?.httpStatus;
   if (abort && (status === undefined || status < 200 || status > 599)) {
-    const message = 'the status of an abort has to lie between 200 and 599';
+    const message = 'the status of an abort must be between 200 and 599';
     findings.push({ code: 'INVALID_FAULT', path: [...at, 'abort'], message });
   }
   if (delay && (delay.fixedDelay === undefined || parseDuration(delay.fixedDelay) < MIN_DELAY_MS)) {
-    findings.push({ code: 'INVALID_FAULT', path: [...at, 'delay'], message: 'a delay has to be at least 1s' });
+    findings.push({ code: 'INVALID_FAULT', path: [...at, 'delay'], message: 'a delay must be at least 1s' });
   }
   return findings;
 }
@@ -73,7 +73,7 @@ function checkUpgrades(upgrades: readonly Upgrade[], at: FieldPath): FieldProble
     const again = type !== undefined && seen.has(type);
     if (type !== undefined) seen.add(type);
     if (type !== undefined && !again) return [];
-    const message = again ? `the upgrade ${type} is named twice` : 'the upgrade names no protocol';
+    const message = again ? `the upgrade ${type} is listed twice` : 'the upgrade has no protocol';
     return [{ code: 'INVALID_UPGRADE', path: [...at, i], message }];
   });
 }

@@ -8,7 +8,7 @@ import { checkMatcher } from './matcher.ts';
 import { checkPath } from './path.ts';
 import { checkRouteOptions } from './route-options.ts';
 
-/** Problems of one route. */
+/** Returns problems of one route. */
 export function checkRoute(route: RouteSpec, at: FieldPath): FieldProblem[] {
   const pathless = route.delegateAction !== undefined || route.inheritablePathMatchers === true;
   const findings = [
@@ -36,7 +36,7 @@ function checkForward(action: ForwardAction, at: FieldPath): FieldProblem[] {
   }
   if (action.clusterHeader || action.dynamicForwardProxy) return [];
   return [
-    { code: 'INVALID_ACTION', path: at, message: 'the route leads nowhere', hint: 'single, multi, upstreamGroup' },
+    { code: 'INVALID_ACTION', path: at, message: 'the route has no destination', hint: 'single, multi, upstreamGroup' },
   ];
 }
 
@@ -49,7 +49,7 @@ function checkRedirect({ hostRedirect, pathRedirect, prefixRewrite }: RedirectAc
   ];
 }
 
-/** A redirect may name a query, which is no part of the path. */
+/** A redirect may contain a query, which is not part of the path. */
 function withoutQuery(path: string): string {
   return path.split('?', 1)[0]!;
 }

@@ -6,7 +6,7 @@ import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
-/** Problems of the options of one virtual host. */
+/** Returns problems of the options of one virtual host. */
 export function checkVirtualHostOptions(options: VirtualHostOptions, at: FieldPath): FieldProblem[] {
   return [
     ...within(options.headerManipulation, [...at, 'headerManipulation'], checkHeaderManipulation),

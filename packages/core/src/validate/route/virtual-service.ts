@@ -5,7 +5,7 @@ import { each, within } from '../check.ts';
 import { checkRoute } from './route.ts';
 import { checkVirtualHostOptions } from './virtual-host-options.ts';
 
-/** Problems of a VirtualService. */
+/** Returns problems of a VirtualService. */
 export function checkVirtualService({ virtualHost }: VirtualServiceSpec, at: FieldPath): FieldProblem[] {
   return within(virtualHost, [...at, 'virtualHost'], checkVirtualHost);
 }

@@ -1,7 +1,7 @@
 import { compileRegex } from '../../syntax/regex.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
 
-/** Why an extractor cannot work; `undefined` when it can. */
+/** Returns why an extractor is invalid; `undefined` if it is valid. */
 export function extractorProblem(spec: NonNullable<TransformationTemplate['extractors']>[string]): string | undefined {
   const { header, body, regex, mode = 'EXTRACT', subgroup = 0, replacementText } = spec;
   if (header === undefined && body === undefined) return 'it names no header to read';
@@ -12,7 +12,7 @@ export function extractorProblem(spec: NonNullable<TransformationTemplate['extra
   if (subgroup > groups) return `subgroup ${subgroup} is more than the ${groups} groups of its regex`;
   if (mode === 'EXTRACT' && replacementText !== undefined) return 'replacementText needs a replacing mode';
   if (mode !== 'EXTRACT' && replacementText === undefined) return `mode ${mode} needs a replacementText`;
-  if (mode === 'REPLACE_ALL' && subgroup !== 0) return 'subgroup has to be 0 in mode REPLACE_ALL';
+  if (mode === 'REPLACE_ALL' && subgroup !== 0) return 'subgroup must be 0 in mode REPLACE_ALL';
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import type { TemplateProblem } from './template-problems.ts';
 /** Pseudo headers that a request transformation may set. */
 const PSEUDO: ReadonlySet<string> = new Set([':path', ':method', ':authority', 'host']);
 
-/** Which names of headers a transformation of a request must not set, add or remove. */
+/** Returns problems of the headers that a request transformation sets, adds or removes. */
 export function headerProblems({
   headers = {},
   headersToAppend = [],

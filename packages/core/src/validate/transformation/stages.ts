@@ -5,19 +5,19 @@ import type {
   Transformations,
 } from '../../schema/route/transformations.ts';
 
-/** Options of a level, as far as transformations are concerned. */
+/** The transformation options of a level. */
 export interface HasTransformations {
   readonly stagedTransformations?: StagedTransformations | undefined;
   readonly transformations?: Transformations | undefined;
 }
 
-/** By the deprecated block, then by the staged one beside it. */
+/** By the deprecated block, then by the staged one. */
 const made = new WeakMap<object, WeakMap<object, StagedTransformations>>();
 const NOTHING_BESIDE = {};
 
 /**
- * The transformations of one level by stage, the deprecated form as stage `regular` unless that is set. The same object
- * for the same blocks; `undefined` where there are none.
+ * Returns the transformations of one level by stage, the deprecated form as stage `regular` unless that is set. Returns the same object
+ * for the same blocks; `undefined` if there are none.
  */
 export function stagesOf({
   stagedTransformations,
@@ -43,13 +43,13 @@ export function stagesOf({
   return staged;
 }
 
-/** A template of a request, and where in its block it stands. */
+/** A template of a request, and its path in its block. */
 export interface PlacedTemplate {
   readonly template: TransformationTemplate;
   readonly path: readonly (string | number)[];
 }
 
-/** Every template that requests of a level are changed by, with its place below the options. */
+/** Returns every request template of a level, with its path below the options. */
 export function requestTemplates({ stagedTransformations, transformations }: HasTransformations): PlacedTemplate[] {
   const staged = (['early', 'regular'] as const).flatMap((name) =>
     ofStage(stagedTransformations?.[name], ['stagedTransformations', name]),

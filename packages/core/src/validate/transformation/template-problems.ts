@@ -3,12 +3,12 @@ import type { TransformationTemplate } from '../../schema/route/transformations.
 import { compileTemplate, type Template } from '../../template/template.ts';
 import { TemplateError } from '../../template/template-error.ts';
 
-/** A template that cannot be rendered, and where it stands in its transformation. */
+/** A template that cannot be rendered, and its path in its transformation. */
 export type TemplateProblem = Pick<FieldProblem, 'path' | 'message'>;
 
 const known = new WeakMap<TransformationTemplate, readonly TemplateProblem[]>();
 
-/** What is wrong with the templates of a request: they do not parse, or need the body, which is not read yet. */
+/** Returns problems of request templates: they do not parse, or require the body, which is not read yet. */
 export function templateProblems(spec: TransformationTemplate): readonly TemplateProblem[] {
   let problems = known.get(spec);
   if (!problems) known.set(spec, (problems = [...bodyExtractors(spec), ...textProblems(spec)]));
@@ -57,7 +57,7 @@ function textsOf({ headers, headersToAppend, dynamicMetadataValues, body }: Tran
 
 const BODY_FUNCTIONS = ['body', 'context'] as const;
 
-/** What a template takes from the body; nothing where it says that the body is left alone. */
+/** Returns what a template reads from the body; nothing with passthrough. */
 function bodyNeed({ uses }: Template, spec: TransformationTemplate): string | undefined {
   if (spec.passthrough) return undefined;
   const called = BODY_FUNCTIONS.find((name) => uses.functions.has(name));

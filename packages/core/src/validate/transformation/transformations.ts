@@ -6,7 +6,7 @@ import { requestTemplates, type HasTransformations } from './stages.ts';
 import { each, within } from '../check.ts';
 import { checkMatcher } from '../route/matcher.ts';
 
-/** Problems of transformations: extractors and header names. Templates are judged at translation. */
+/** Returns problems of transformations: extractors and header names. Templates are checked at translation. */
 export function checkTransformations(options: HasTransformations, at: FieldPath): FieldProblem[] {
   return [
     ...requestTemplates(options).flatMap(({ template, path }) => checkTemplate(template, [...at, ...path])),

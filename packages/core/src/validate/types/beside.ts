@@ -3,17 +3,17 @@ import type { ObjectNode } from './node.ts';
 
 type Json = Record<string, unknown>;
 
-/** A block with the keys written beside `options` moved into it. */
+/** A block after the keys beside `options` were moved into it. */
 export interface Folded {
   readonly value: Json;
-  /** The `options` that were made, with the key each moved field was written under. */
+  /** The resulting `options`, with the original key of each moved field. */
   readonly options: Json;
   readonly from: ReadonlyMap<string, string>;
-  /** Keys that say something else than `options` does. */
+  /** Keys whose values differ from `options`. */
   readonly conflicts: readonly string[];
 }
 
-/** Moves what `x-beside` allows into `options`; `undefined` when there is nothing to move. Inside wins. */
+/** Moves the keys in `x-beside` into `options`, whose values take precedence; returns `undefined` if there is nothing to move. */
 export function foldBeside(node: ObjectNode, value: Json): Folded | undefined {
   const written = Object.keys(value).filter((key) => !node.fields.has(key) && node.beside.includes(camelCase(key)));
   const inside = value['options'] ?? {};

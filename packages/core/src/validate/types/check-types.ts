@@ -10,18 +10,18 @@ import type { DocumentReport, WrittenProblem } from '../document-report.ts';
 import { unknownKey } from './unknown-key.ts';
 
 const DURATION_HINT = 'a duration, for example 5s';
-// Not optimised: an optimised validator is compiled in twice the time and checks no faster.
+// Not optimised: an optimised validator takes twice as long to compile and is not faster.
 const ajv = new Ajv({ allErrors: true, strict: false, verbose: true, messages: false, code: { optimize: false } });
 const validators = new Map<Kind, ValidateFunction>();
 
-/** What is checked: a normalised content, where it stands, and what was renamed in it. */
+/** The input of the check: a normalised content, its path, and its renamed fields. */
 export interface Content {
   readonly value: unknown;
   readonly at: FieldPath;
   readonly moves: readonly Move[];
 }
 
-/** Reports keys, types, enums and bounds that do not fit the schema of the kind. */
+/** Reports keys, types, enums and bounds that do not match the schema of the kind. */
 export function checkTypes(info: KindInfo, content: Content, report: DocumentReport): void {
   let validate = validators.get(info.kind);
   if (!validate) validators.set(info.kind, (validate = ajv.compile(contentSchema(info))));
@@ -40,7 +40,7 @@ export function checkTypes(info: KindInfo, content: Content, report: DocumentRep
   }
 }
 
-/** Steps of a JSON pointer; digits are indices only where there is a list. */
+/** Returns the steps of a JSON pointer; digits are indices only in lists. */
 function toPath(pointer: string, root: unknown): (string | number)[] {
   let value = root;
   return pointer
@@ -96,7 +96,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   'string,boolean': 'text, or true or false',
 };
 
-/** The type of a value, never the value: it may be a secret. */
+/** Returns the type of a value, never the value: it may be a secret. */
 function typeName(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { OneOf, Support } from '../../schema/field.ts';
 
-/** A block of a schema, prepared for walking a value. */
+/** A block of a schema, prepared for walking values. */
 export interface ObjectNode {
   readonly type: 'object';
   readonly title: string | undefined;
@@ -13,7 +13,7 @@ export interface ObjectNode {
   readonly beside: readonly string[];
 }
 
-/** A place of a schema, prepared for walking a value. */
+/** A part of a schema, prepared for walking values. */
 export type Node =
   | ObjectNode
   | { readonly type: 'map'; readonly values: Node }
@@ -24,14 +24,14 @@ export type Node =
 /** A field of a block. */
 export interface FieldNode {
   readonly support: Support;
-  /** What to write in its place, where it is not supported. */
+  /** What to use instead, if it is not supported. */
   readonly instead: string | undefined;
   readonly default: unknown;
-  /** Made at the first use, since a block may contain itself. */
+  /** Created at the first use, because a block may contain itself. */
   node(): Node;
 }
 
-/** The parts of our schemas that are read here. */
+/** The parts of schemas that are read here. */
 interface Schema {
   readonly type?: string;
   readonly title?: string;
@@ -53,7 +53,7 @@ interface Schema {
 const blocks = new WeakMap<object, ObjectNode>();
 const titles = new Map<string, ObjectNode>();
 
-/** Prepares a schema; the same block gives the same node. */
+/** Prepares a schema; returns the same node for the same block. */
 export function nodeOf(schema: TSchema): Node {
   return toNode(schema as Schema);
 }
@@ -103,7 +103,7 @@ function toField(schema: Schema): FieldNode {
   };
 }
 
-/** The node that a path leads to, keys in camelCase; `undefined` where the schema ends. */
+/** Returns the node at a path, with keys in camelCase; `undefined` if the schema ends before. */
 export function nodeAt(root: Node, path: readonly (string | number)[]): Node | undefined {
   let node: Node | undefined = root;
   for (const step of path) {

@@ -8,30 +8,30 @@ import type { DocumentReport, WrittenProblem } from '../document-report.ts';
 type Json = Record<string, unknown>;
 type Step = string | number;
 
-/** A field that stands elsewhere than it was written: renamed to camelCase, or moved into `options`. */
+/** A field that was renamed to camelCase, or moved into `options`. */
 export interface Move {
   readonly now: FieldPath;
   readonly written: FieldPath;
 }
 
-/** The path a place was written at. */
+/** Returns the original path of a field. */
 export function writtenPath(moves: readonly Move[], now: FieldPath): FieldPath {
   const move = moves.findLast((each) => each.now.length <= now.length && each.now.every((step, i) => step === now[i]));
   return move ? [...move.written, ...now.slice(move.now.length)] : now;
 }
 
 /**
- * Walks a value along its schema once: gives a frozen copy with enums by name and keys in camelCase, and reports what
- * only names can tell (one-ofs, required fields, durations, expressions, support). Types are left to the schema.
+ * Walks a value along its schema once: returns a frozen copy with enums by name and keys in camelCase, and reports what
+ * is checked by name (one-ofs, required fields, durations, expressions, support). The schema checks types.
  */
 export class Normaliser {
   readonly moves: Move[] = [];
   readonly #report: DocumentReport;
   #now: Step[];
   #written: Step[];
-  /** Below a field that is not supported, so that only the field itself is named. */
+  /** True below an unsupported field, so that only the field itself is reported. */
   #unsupported = false;
-  /** `options` that were made of keys beside them, with the keys. */
+  /** `options` that were built from keys beside them, with these keys. */
   readonly #folded = new Map<object, ReadonlyMap<string, string>>();
 
   constructor(report: DocumentReport, at: FieldPath) {
@@ -169,13 +169,13 @@ export class Normaliser {
     const groups = compileRegex(regex).groupCount;
     const wrong = readSubstitution(substitution).find((part) => typeof part === 'number' && part > groups);
     if (wrong === undefined) return;
-    const message = `\\${wrong} stands for a group that the expression does not have`;
+    const message = `\\${wrong} refers to a group that the expression does not have`;
     this.#problem({ code: 'BAD_SUBSTITUTION', message, hint: `it has ${groups}`, on: 'value' }, 'substitution');
   }
 
   #conflict(key: string, other: string): void {
     this.#problem(
-      { code: 'CONFLICTING_FIELDS', message: `${key} and ${other} say different things`, hint: `write ${other} only` },
+      { code: 'CONFLICTING_FIELDS', message: `${key} and ${other} have different values`, hint: `write ${other} only` },
       key,
     );
   }

@@ -3,13 +3,13 @@ import { nearest, suggest } from '../../syntax/did-you-mean.ts';
 import { nodeAt, type Node, type ObjectNode } from './node.ts';
 import type { WrittenProblem } from '../document-report.ts';
 
-/** Where to look: the schema's root and what stands before its paths. */
+/** Where to search: the root of the schema and the prefix of its paths. */
 export interface Root {
   readonly node: Node;
   readonly at: FieldPath;
 }
 
-/** Says what is wrong with a key that its block does not know: misspelt, or known elsewhere. */
+/** Returns the problem of an unknown key: misspelt, or misplaced. */
 export function unknownKey(root: Root, path: FieldPath, key: string): Omit<WrittenProblem, 'path'> {
   const block = nodeAt(root.node, path);
   const own = block?.type === 'object' ? [...block.fields.keys()] : [];
@@ -22,7 +22,7 @@ export function unknownKey(root: Root, path: FieldPath, key: string): Omit<Writt
   return { code: 'UNKNOWN_KEY', message: `unknown key ${shorten(key)}`, hint: suggest(key, own) };
 }
 
-/** Names the place a key is known at: further up, beside, or one level below. */
+/** Returns where a key belongs: further up, beside, or one level below. */
 function placeOf({ node, at }: Root, path: FieldPath, key: string): string | undefined {
   for (let length = path.length - 1; length >= 0; length--) {
     const above = nodeAt(node, path.slice(0, length));
