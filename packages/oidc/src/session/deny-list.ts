@@ -17,7 +17,7 @@ const PREFIX = 'logged-out:';
 export function createLocalDenyList(durationMs: number, now: () => number): DenyList {
   const denied = createExpiringMap<true>({ max: MAX_DENIED, ttlMs: durationMs, now });
   return {
-    add: async (id) => denied.set(id, true),
+    add: async (id) => void denied.set(id, true),
     has: async (id) => denied.get(id) === true,
   };
 }

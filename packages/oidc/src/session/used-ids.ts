@@ -1,7 +1,7 @@
 import { createExpiringMap } from '../expiring-map.ts';
 import type { SessionRedis } from './redis.ts';
 
-/** Ids of logout tokens that were used. Each is kept until its token is too old to be accepted. */
+/** Ids of used logout tokens. Each is kept until its token is too old to be accepted. */
 export interface UsedIds {
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   has(id: string): Promise<boolean>;
@@ -18,7 +18,7 @@ export function createLocalUsedIds(now: () => number): UsedIds {
   const used = createExpiringMap<true>({ max: MAX_USED, ttlMs: USED_MS, now });
   return {
     has: async (id) => used.get(id) === true,
-    add: async (id) => used.set(id, true),
+    add: async (id) => void used.set(id, true),
   };
 }
 
