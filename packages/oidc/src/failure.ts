@@ -3,7 +3,7 @@ import { ERROR_CODES } from './error-codes.ts';
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** An error of this package's table; `detail` is for logs and takes the place of the table's message. */
+/** Creates an error of this package's table. `detail` replaces the table's message; it is for logs. */
 export function failure(code: ErrorCode, detail?: string, cause?: unknown): GatewayError {
   const { status, message } = ERROR_CODES[code];
   return new GatewayError(detail ?? message, { code, status, cause });
@@ -15,7 +15,7 @@ export function rethrowUnavailableStore(error: unknown): undefined {
   return undefined;
 }
 
-/** The code of an error of this package's table, `undefined` for any other. */
+/** Returns the code of an error of this package's table; `undefined` for any other error. */
 export function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof GatewayError && Object.hasOwn(ERROR_CODES, error.code)
     ? (error.code as ErrorCode)

@@ -6,7 +6,7 @@ import { grantedHeaders } from './http/granted-headers.ts';
 import { ownCookies } from './session/cookie-names.ts';
 
 /**
- * Login by OpenID Connect as a step of an AuthConfig: authorization code with PKCE, sessions in cookies or Redis.
+ * OpenID Connect login as a step of an AuthConfig: authorization code flow with PKCE, sessions in cookies or Redis.
  * `create` throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`.
  */
 export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
@@ -16,20 +16,21 @@ export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
   create: (block, { id, context }) => limitsItself(assemble({ id, context, block, session: block.session })),
 };
 
-/** Login by plain OAuth 2 as a step of an AuthConfig: the same without discovery and id tokens. */
+/** Plain OAuth 2 login as a step of an AuthConfig: like {@link oidcMethod}, without discovery and id tokens. */
 export const oauth2Method: AuthMethodKind<PlainOauth2> = {
   type: 'oauth2.oauth2',
   grantedHeaders,
   hiddenCookies: ({ session = {} }) => ownCookies({ session }),
   create(block, { id, context }) {
     const { authEndpoint, tokenEndpoint, revocationEndpoint } = block;
-    if (!authEndpoint || !tokenEndpoint) throw failure('ERR_OIDC_CONFIG', 'authEndpoint and tokenEndpoint are needed');
+    if (!authEndpoint || !tokenEndpoint)
+      throw failure('ERR_OIDC_CONFIG', 'authEndpoint and tokenEndpoint are required');
     const endpoints = { auth: authEndpoint, token: tokenEndpoint, revocation: revocationEndpoint };
     return limitsItself(assemble({ id, context, block, endpoints, session: block.session }));
   },
 };
 
-/** A login exchanges a code, which takes longer than an external call may; provider and store have limits of their own. */
+/** A code exchange may take longer than the time limit of an auth step; calls to provider and store have their own limits. */
 function limitsItself(method: AuthMethod): AuthMethod {
   return { ...method, local: true };
 }

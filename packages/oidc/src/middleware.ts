@@ -24,16 +24,16 @@ import { bySecret } from './provider/client-authentication.ts';
 import { ownCookies } from './session/cookie-names.ts';
 import { createRequestStorage } from './session/request-storage.ts';
 
-/** Options of {@link oidc}: the block `oauth2.oidcAuthorizationCode` of an AuthConfig, and what a program can give itself. */
+/** Options of {@link oidc}: those of `oauth2.oidcAuthorizationCode` in an AuthConfig, and values that a program passes directly. */
 export interface OidcOptions extends Omit<OidcAuthorizationCode, 'session'> {
-  /** The client's secret, in place of a reference to one. */
+  /** The client's secret, instead of a reference to one. */
   readonly clientSecret?: string;
   /**
    * Encrypts logins in progress and binds tokens in cookies; the same in all processes. At least 32 random characters. Of a
    * list, the first key is used, and the others are accepted too. Default: derived from a long client secret, else random.
    */
   readonly signingKey?: string | readonly string[];
-  /** The block `session` of an AuthConfig, also with a store; or `request`: logins live in the `req.session` of express-session. */
+  /** The block `session` of an AuthConfig, optionally with a store; or `request` to keep logins in the `req.session` of express-session. */
   readonly session?: LoginSession | 'request';
 }
 
@@ -45,7 +45,7 @@ type OfStore = Pick<
 
 /** The block `session` of an AuthConfig, or `store` with the fields of `redis` that apply to every store. */
 export interface LoginSession extends UserSession, OfStore {
-  /** Any store of express-session. The browser gets a handle, the store encrypted sessions. */
+  /** Any express-session store. The browser holds a handle, the store encrypted sessions. */
   readonly store?: Store;
 }
 
@@ -62,9 +62,9 @@ const concern: Concern<OidcOptions> = {
 };
 
 /**
- * Logs users in at an OpenID Connect provider: browsers without a session are sent there, scripts get 401. Requests
- * with a session go on with the headers that `headers`, `identityToken` and `accessToken` name, without the cookies of the
- * login, and with the claims of the id token in `identityOf(req)`; nothing else of `req` changes. Throws `ERR_OIDC_CONFIG`
+ * Creates a middleware that logs users in at an OpenID Connect provider: browsers without a session are redirected there, and
+ * scripts get 401. Requests with a session continue with the headers that `headers`, `identityToken` and `accessToken` configure,
+ * without the cookies of the login, and with the claims of the id token in `identityOf(req)`; nothing else of `req` changes. Throws `ERR_OIDC_CONFIG`
  * or `ERR_OIDC_SECRET` for invalid options. Makes no network call.
  *
  * @example

@@ -98,7 +98,7 @@ describe('login as an auth method', () => {
   const enter = async (method: AuthMethod, cookies: Record<string, string>, more = {}): Promise<AuthDecision> =>
     method.authorize(asked('/page', { cookie: cookieHeader(cookies), ...more }));
 
-  it('logs in, sets secure cookies, and gives state, user and metadata', async () => {
+  it('logs in, sets secure cookies, and returns state, user and metadata', async () => {
     const method = make({ dynamicMetadataFromClaims: { subject: 'sub', none: 'missing' } });
     const { begun, done, cookies } = await logIn(method);
     expect(headersOf(begun, 'set-cookie')[0]).to.match(
@@ -115,7 +115,7 @@ describe('login as an auth method', () => {
     expect(allowed.state?.jwt).to.be.a('string');
   });
 
-  it('limits its calls itself, and says which headers only it may fill', () => {
+  it('limits its calls itself, and declares the headers that only it may set', () => {
     const headers = { idTokenHeader: 'X-Id', accessTokenHeader: 'Authorization' };
     const block = { headers, identityToken: { claimsToHeaders: [{ claim: 'email', header: 'X-Email' }] } };
     expect(make(block)).to.include({ local: true });
@@ -127,7 +127,7 @@ describe('login as an auth method', () => {
     expect(done).to.include({ status: 302 }).and.not.have.property('redirect');
   });
 
-  it('keeps sessions over a reload', async () => {
+  it('keeps sessions across a reload', async () => {
     const { cookies } = await logIn(make());
     expect((await enter(make({ scopes: ['email'] }), cookies)).allowed).to.equal(true);
   });
@@ -136,7 +136,7 @@ describe('login as an auth method', () => {
     ['rsa', 'RS256'],
     ['ec', 'ES256'],
   ] as const) {
-    it(`identifies itself by a private key: ${alg}`, async () => {
+    it(`authenticates with a private key: ${alg}`, async () => {
       const privateKeyJwt = { signingKeyRef: { name, namespace: 'gw-system' }, validFor: '7s' };
       const method = make({ clientSecretRef: undefined, clientAuthentication: { privateKeyJwt } });
       const { done } = await logIn(method);
@@ -150,7 +150,7 @@ describe('login as an auth method', () => {
     });
   }
 
-  it('refuses secrets that are missing, empty or no key', () => {
+  it('rejects secrets that are missing, empty or not a key', () => {
     const ref = (name: string) => ({ name, namespace: 'gw-system' });
     expect(() => make({ clientSecretRef: ref('missing') })).to.throw(/gw-system.missing/);
     expect(() => make({ clientSecretRef: ref('empty') })).to.throw(/client-secret/);
@@ -162,7 +162,7 @@ describe('login as an auth method', () => {
     }
   });
 
-  it('rejects a shared signing key that could be guessed, and names its secret', () => {
+  it('rejects a weak shared signing key, and names its Secret', () => {
     SECRETS['gw-system.extauth-signing-key'] = secret({ 'signing-key': 'changeit' });
     try {
       expect(() => make()).to.throw(/^signing-key of Secret gw-system\.extauth-signing-key has 8 bytes/);
@@ -171,11 +171,11 @@ describe('login as an auth method', () => {
     }
   });
 
-  it('refuses a lookup of groups that cannot be made', () => {
+  it('rejects an invalid lookup of groups', () => {
     expect(() => make({ azure: { clientId: 'x' } })).to.throw(/tenantId/);
   });
 
-  it('splits long tokens over cookies, and refuses tokens that are longer still', async () => {
+  it('splits long tokens into cookies, and rejects tokens that are too long', async () => {
     const method = make({ session: { cookie: { keyPrefix: 'app' } } });
     idp.claims = (claims) => ({ ...claims, groups: Array.from({ length: 500 }, (_, i) => `group-${i}`) });
     const { cookies } = await logIn(method);
@@ -194,7 +194,7 @@ describe('login as an auth method', () => {
     expect(bodyOf(done)).to.contain('ERR_OIDC_SESSION_TOO_LARGE');
   });
 
-  it('works with several providers side by side, and takes the state of one at none of the others', async () => {
+  it('works with several providers, and rejects the state of one at another', async () => {
     const one = make({ session: { redis: { cookieName: 'one' } } }, 'a/one');
     const two = make({ session: { redis: { cookieName: 'two' } }, callbackPath: '/two/callback' }, 'a/two');
     const first = await logIn(one);
@@ -210,7 +210,7 @@ describe('login as an auth method', () => {
     expect(crossed).to.include({ allowed: false, status: 400 });
   });
 
-  it('refuses hosts that do not belong to targetDomain', async () => {
+  it('rejects hosts outside targetDomain', async () => {
     const method = make({ session: { redis: { targetDomain: 'example.com' } } });
     for (const host of ['app.example.com', 'example.com:8443', 'EXAMPLE.com']) {
       expect(await method.authorize(asked('/', {}, { host })), host).to.include({ status: 302 });
@@ -220,7 +220,7 @@ describe('login as an auth method', () => {
     }
   });
 
-  it('goes back to a host under the domain of the cookies, and to no other', async () => {
+  it('redirects back to a host in the domain of the cookies, and to no other', async () => {
     const method = make({ session: { redis: {}, cookieOptions: { domain: 'example.com' } } });
     const sibling = await logIn(method, { host: 'shop.example.com' });
     expect(headersOf(sibling.done, 'location')).to.deep.equal(['https://shop.example.com/page?x=1']);
@@ -229,7 +229,7 @@ describe('login as an auth method', () => {
     expect(headersOf(evil.done, 'location')).to.deep.equal(['https://app.example.com/']);
   });
 
-  it('steps over a page of its own where cookies are SameSite=Strict', async () => {
+  it('inserts a page of its own if cookies are SameSite=Strict', async () => {
     const { done } = await logIn(make({ session: { redis: {}, cookieOptions: { sameSite: 'StrictMode' } } }));
     expect(done).to.include({ status: 200 });
     expect(bodyOf(done)).to.contain('content="0;url=https://app.example.com/page?x=1"');
@@ -246,7 +246,7 @@ describe('login as an auth method', () => {
     expect(done).to.include({ status: 302 });
   });
 
-  it('takes parameters from metadata, and tells the provider the session', async () => {
+  it('reads parameters from metadata, and sends the session id to the provider', async () => {
     const method = make({ autoMapFromMetadata: {}, session: { redis: { headerName: 'x-session' } } });
     const metadata = new Map([['vendor_authconfig_oidc', { login_hint: 'me', number: 1 }]]);
     const { done } = await logIn(method, { metadata });
@@ -257,7 +257,7 @@ describe('login as an auth method', () => {
     expect(idp.tokenHeaders['x-session']).to.match(/^[\w-]{43}$/);
   });
 
-  it('takes parameters from the metadata of `autoMapFromMetadata.namespace` only', async () => {
+  it('reads parameters from the metadata of `autoMapFromMetadata.namespace` only', async () => {
     const method = make({ autoMapFromMetadata: { namespace: 'mine' } });
     const metadata = new Map([
       ['mine', { login_hint: 'me' }],
@@ -268,7 +268,7 @@ describe('login as an auth method', () => {
     expect(idp.last.has('ui_locales')).to.equal(false);
   });
 
-  it('ends the login at the provider by a form where that is asked for', async () => {
+  it('ends the session at the provider by a form if configured', async () => {
     idp.metadata = { end_session_endpoint: `${idp.issuer}/end` };
     const method = make({ logoutPath: '/logout', endSessionProperties: { methodType: 'PostMethod' } });
     const { cookies } = await logIn(method);
@@ -343,14 +343,14 @@ describe('login as an auth method', () => {
     const roleHeader = { accessToken: { claimsToHeaders: [{ claim: 'role', header: 'x-role' }] } };
     const inCookies = (more: Partial<OidcAuthorizationCode> = {}): AuthMethod => make({ session: {}, ...more });
 
-    it('plain OAuth 2 takes only those that a login gave, to this client', async () => {
+    it('plain OAuth 2 accepts only tokens of its own logins, for this client', async () => {
       const { cookies } = await logIn(plain());
       expect((await enter(plain(), cookies)).allowed).to.equal(true);
       expect((await enter(plain(), { access_token: 'opaque' })).allowed).to.equal(false);
       expect((await enter(plain({ clientId: 'other' }), cookies)).allowed).to.equal(false);
     });
 
-    it('encrypted ones of one AuthConfig open at no other with the same key', async () => {
+    it('encrypted cookies of one AuthConfig are invalid for another with the same key', async () => {
       SECRETS['gw-system.cipher'] = secret({ key: 'k'.repeat(32) });
       const session = { cipherConfig: { keyRef: { name: 'cipher', namespace: 'gw-system' } } };
       const { cookies } = await logIn(inCookies({ session }));
@@ -360,7 +360,7 @@ describe('login as an auth method', () => {
       expect((await enter(inCookies(moved), cookies)).allowed).to.equal(false);
     });
 
-    it('those that were good are checked anew when the AuthConfig trusts another issuer or client', async () => {
+    it('valid tokens are checked again when the AuthConfig trusts another issuer or client', async () => {
       const cookies = await tokens();
       expect((await enter(inCookies(), cookies)).allowed).to.equal(true);
       expect((await enter(inCookies({ clientId: 'other' }), cookies)).allowed).to.equal(false);
@@ -370,7 +370,7 @@ describe('login as an auth method', () => {
       expect(moved.allowed).to.equal(false);
     });
 
-    it('tokens of another kind are no login, whatever their audience', async () => {
+    it('tokens of another kind are rejected, whatever their audience', async () => {
       const now = Math.floor(Date.now() / 1000);
       const claims = { iss: idp.issuer, sub: 'victim', aud: 'web', iat: now, exp: now + 600 };
       const { access_token } = await tokens();
@@ -384,7 +384,7 @@ describe('login as an auth method', () => {
       expect(await entered({ client_id: 'rogue' })).to.equal(false);
     });
 
-    it('an access token that nobody checked is checked once its claims become headers', async () => {
+    it('an unchecked access token is checked once its claims become headers', async () => {
       const made = [{ alg: 'none' }, { role: 'admin' }, ''].map((part) => Buffer.from(JSON.stringify(part)));
       const access_token = made.map((each) => each.toString('base64url')).join('.');
       const cookies = tied({ id_token: (await tokens()).id_token!, access_token });

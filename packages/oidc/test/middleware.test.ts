@@ -9,7 +9,7 @@ import { startWorld } from './parts/world.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
-describe('oidc() in a server of one’s own', () => {
+describe('oidc() in your own server', () => {
   for (const [name, make] of [
     ['Express 5', express],
     ['Express 4', express4],
@@ -85,7 +85,7 @@ describe('oidc() in a server of one’s own', () => {
       return { browser, body: JSON.parse((await browser.visit(`${site}/a`)).body) as Record<string, unknown> };
     };
 
-    it('a logout leaves nothing of the old user', async () => {
+    it('a logout removes everything of the old user', async () => {
       const world = await startShop();
       try {
         const { browser } = await logInAs(world.site.url, 'admin@example.com');
@@ -98,7 +98,7 @@ describe('oidc() in a server of one’s own', () => {
       }
     });
 
-    it('a login leaves nothing of the old user, and all of the same one', async () => {
+    it('a login of another user removes everything, and one of the same user keeps it', async () => {
       const world = await startShop();
       try {
         const { browser } = await logInAs(world.site.url, 'admin@example.com');
@@ -120,7 +120,7 @@ describe('oidc() in a server of one’s own', () => {
     });
   });
 
-  it('works in plain node:http, with any store of express-session', async () => {
+  it('works in plain node:http, with any express-session store', async () => {
     const world = await startWorld();
     try {
       const store = new session.MemoryStore();
@@ -137,7 +137,7 @@ describe('oidc() in a server of one’s own', () => {
   });
 
   for (const onRefusal of ['respond', 'next'] as const) {
-    it(`answers redirects itself, and ${onRefusal === 'next' ? 'passes refusals to next(error)' : 'refusals, too'}`, async () => {
+    it(`sends redirects itself, and ${onRefusal === 'next' ? 'passes refusals to next(error)' : 'refusals, too'}`, async () => {
       const world = await startWorld();
       const handler = oidc({ ...world.options(), onRefusal });
       try {
@@ -174,7 +174,7 @@ describe('oidc() in a server of one’s own', () => {
     });
   }
 
-  it('throws for options that cannot be used, and calls nobody', () => {
+  it('throws for invalid options, and makes no network call', () => {
     const good = { issuerUrl: 'https://idp.example', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
     const bad: Record<string, OidcOptions> = {
       'issuer over http': { ...good, callbackPath: '/cb', issuerUrl: 'http://idp.example' },
@@ -223,13 +223,13 @@ describe('oidc() in a server of one’s own', () => {
     }
   });
 
-  it('takes a provider over http on another machine only with allowHttp', () => {
+  it('accepts a remote provider over http only with allowHttp', () => {
     const options = { issuerUrl: 'http://idp.internal', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
-    expect(() => oidc({ ...options, callbackPath: '/cb' })).to.throw(/issuerUrl must be an https address.*allowHttp/);
+    expect(() => oidc({ ...options, callbackPath: '/cb' })).to.throw(/issuerUrl must use https.*allowHttp/);
     expect(oidc({ ...options, callbackPath: '/cb', allowHttp: true })).to.be.a('function');
   });
 
-  it('says how long a signing key has to be, and never which one it was', () => {
+  it('states the minimum length of a signing key, and never shows it', () => {
     const options = { issuerUrl: 'https://idp.example', clientId: 'a', clientSecret: 'b', appUrl: 'https://a.example' };
     const make = (signingKey: string) => () => oidc({ ...options, callbackPath: '/cb', signingKey });
     expect(make('changeit')).to.throw(/^signingKey has 8 bytes: use at least 32 .*openssl rand -base64 32/);

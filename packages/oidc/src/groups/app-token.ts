@@ -1,15 +1,15 @@
 import { failure } from '../failure.ts';
 import type { Ask } from './microsoft.ts';
 
-/** A token is renewed so long before its end, in seconds. */
+/** A token is renewed this many seconds before it expires. */
 const EARLY_SECONDS = 60;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** The token of an application of its own right (client credentials). */
+/** The token of an application (client credentials grant). */
 export interface AppToken {
-  /** One call for all who wait. Throws `ERR_OIDC_GROUPS_UNAVAILABLE`. */
+  /** Makes one call for all concurrent callers. Rejects with `ERR_OIDC_GROUPS_UNAVAILABLE`. */
   get(): Promise<string>;
-  /** Takes back a token that was refused. */
+  /** Discards a token that was rejected. */
   forget(token: string): void;
 }
 
@@ -22,7 +22,7 @@ export interface AppTokenParts {
   readonly now: () => number;
 }
 
-/** Makes an {@link AppToken}; it is kept until shortly before its end. */
+/** Creates an {@link AppToken}; it is kept until shortly before it expires. */
 export function createAppToken({ url, clientId, clientSecret, scope, ask, now }: AppTokenParts): AppToken {
   let stored: { readonly token: string; readonly until: number } | undefined;
   let flight: Promise<string> | undefined;
@@ -33,9 +33,10 @@ export function createAppToken({ url, clientId, clientSecret, scope, ask, now }:
     const asked = now();
     const answer = await ask(url, { method: 'POST', headers, body: new URLSearchParams(form).toString() });
     const { access_token: token, expires_in: seconds } = answer.body;
-    if (answer.status !== 200) throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `no token for the groups, ${answer.said}`);
+    if (answer.status !== 200)
+      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `cannot get a token to read groups, ${answer.said}`);
     if (typeof token !== 'string' || !PRINTABLE.test(token))
-      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `no token for the groups in the answer, ${answer.said}`);
+      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `invalid token to read groups, ${answer.said}`);
     const lifetime = Number(seconds) - EARLY_SECONDS;
     if (lifetime > 0) stored = { token, until: asked + lifetime * 1000 };
     return token;

@@ -26,7 +26,7 @@ const PUBLIC_CLOUD: AzureAddresses = {
 };
 const FAILED_MS = 1000;
 
-/** What outlives reloads. */
+/** State that outlives reloads. */
 interface Known {
   readonly read: ReadGroups;
   readonly memory: GroupMemory;
@@ -35,8 +35,8 @@ interface Known {
 }
 
 /**
- * Reads the groups that Microsoft Entra leaves out of a token because they are more than 200, from Microsoft Graph, by
- * `azure` of `oidcAuthorizationCode` or `accessTokenValidation`. They are kept until the token ends, in memory and, with
+ * Reads groups from Microsoft Graph that Microsoft Entra omits from a token because there are more than 200, configured by
+ * `azure` of `oidcAuthorizationCode` or `accessTokenValidation`. They are cached until the token expires, in memory and, with
  * `claimsCachingOptions`, in Redis. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`; `complete` rejects with
  * `ERR_OIDC_GROUPS_UNAVAILABLE` (503), for all requests of that user within a second.
  *
@@ -71,7 +71,7 @@ export const azureGroups: GroupLookupKind = (block, { context }) => {
 
 type GroupsOf = (subject: Subject) => Promise<readonly string[]>;
 
-/** One call for all who want the groups of one user, and none for a moment after it failed. */
+/** Makes one call for all concurrent requests of a user, and none for a moment after a failure. */
 function once({ flights, failed }: Known, read: GroupsOf): GroupsOf {
   return (subject) => {
     const { key } = subject;
@@ -99,10 +99,10 @@ interface Settings {
 }
 
 function settingsOf({ clientId, tenantId, clientSecret: ref }: AzureGroups, context: Context): Settings {
-  if (!clientId || !tenantId || !ref) throw failure('ERR_OIDC_CONFIG', 'azure needs clientId, tenantId, clientSecret');
+  if (!clientId || !tenantId || !ref)
+    throw failure('ERR_OIDC_CONFIG', 'azure requires clientId, tenantId and clientSecret');
   const { login, graph } = context.azure ?? PUBLIC_CLOUD;
-  if (!isTrustedUrl(login) || !isTrustedUrl(graph))
-    throw failure('ERR_OIDC_CONFIG', 'the azure addresses must be https');
+  if (!isTrustedUrl(login) || !isTrustedUrl(graph)) throw failure('ERR_OIDC_CONFIG', 'the azure URLs must use https');
   const clientSecret = secretText(findSecret(context.secrets, ref), 'client-secret');
   if (!clientSecret) throw failure('ERR_OIDC_SECRET', `secret ${nameOf(ref)} has no client-secret for azure`);
   return { clientId, tenantId, clientSecret, login: new URL(login).origin, graph: new URL(graph).origin };

@@ -3,16 +3,16 @@ import type { FetchOptions } from '../provider/limited-fetch.ts';
 import type { AppToken } from './app-token.ts';
 import type { Answer, Ask } from './microsoft.ts';
 
-/** Graph itself gives no more than 11,000. */
+/** Graph itself returns at most 11,000. */
 const MAX_GROUPS = 20_000;
 const MAX_PAGES = 20;
-/** After so long no further page is asked for. */
+/** No further page is requested after this time. */
 const MAX_MS = 10_000;
 
-/** Reads the ids of all groups of a user, direct or not. Throws `ERR_OIDC_GROUPS_UNAVAILABLE`. */
+/** Reads the ids of all groups of a user, direct and transitive. Rejects with `ERR_OIDC_GROUPS_UNAVAILABLE`. */
 export type ReadGroups = (oid: string) => Promise<readonly string[]>;
 
-/** Makes the reader of groups at Microsoft Graph, whose address is `origin`. */
+/** Creates the reader of groups from Microsoft Graph at `origin`. */
 export function createGraph(origin: string, appToken: AppToken, ask: Ask): ReadGroups {
   async function withToken(url: string, options: FetchOptions): Promise<Answer> {
     const token = await appToken.get();
@@ -22,13 +22,13 @@ export function createGraph(origin: string, appToken: AppToken, ask: Ask): ReadG
     return answer;
   }
 
-  /** A kept token may have been revoked: one more try with another. */
+  /** A cached token may have been revoked, so 401 is retried once with a new one. */
   async function page(url: string, options: FetchOptions): Promise<Answer['body']> {
     const first = await withToken(url, options);
     const answer = first.status === 401 ? await withToken(url, options) : first;
     if (answer.status === 200) return answer.body;
-    const hint = answer.status === 403 ? '; the application needs User.ReadBasic.All and GroupMember.Read.All' : '';
-    throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `groups cannot be read, ${answer.said}${hint}`);
+    const hint = answer.status === 403 ? '; the application requires User.ReadBasic.All and GroupMember.Read.All' : '';
+    throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `cannot read groups, ${answer.said}${hint}`);
   }
 
   return async (oid) => {
@@ -40,10 +40,10 @@ export function createGraph(origin: string, appToken: AppToken, ask: Ask): ReadG
     for (let pages = 1; ; pages++) {
       for (const group of idsIn(answer)) groups.add(group);
       const next = answer['@odata.nextLink'];
-      if (groups.size > MAX_GROUPS) throw unusable('are too many');
+      if (groups.size > MAX_GROUPS) throw unusable('too many groups');
       if (next === undefined || next === null) return Object.freeze([...groups]);
-      if (pages === MAX_PAGES) throw unusable('come in too many pages');
-      if (performance.now() > stopAt) throw unusable('come too slowly');
+      if (pages === MAX_PAGES) throw unusable('too many pages');
+      if (performance.now() > stopAt) throw unusable('too slow');
       answer = await page(sameOrigin(next, origin), {});
     }
   };
@@ -51,16 +51,16 @@ export function createGraph(origin: string, appToken: AppToken, ask: Ask): ReadG
 
 function idsIn({ value }: Answer['body']): readonly string[] {
   if (Array.isArray(value) && value.every((id) => typeof id === 'string')) return value;
-  throw unusable('are no list of ids');
+  throw unusable('not a list of ids');
 }
 
-/** The token for Graph goes to no other server. */
+/** Prevents sending the token for Graph to another server. */
 function sameOrigin(link: unknown, origin: string): string {
   const url = typeof link === 'string' ? URL.parse(link) : null;
   if (url?.origin === origin && !url.username && !url.password) return url.href;
-  throw unusable('go on at another server');
+  throw unusable('the next page is on another server');
 }
 
-function unusable(how: string): Error {
-  return failure('ERR_OIDC_GROUPS_UNAVAILABLE', `the groups that were answered ${how}`);
+function unusable(detail: string): Error {
+  return failure('ERR_OIDC_GROUPS_UNAVAILABLE', `invalid groups from Graph: ${detail}`);
 }

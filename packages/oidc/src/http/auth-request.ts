@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { applyHeaderChanges, factsOf, restoreBody, type AuthRequest } from '@edge-gateway/core';
 
-/** What frameworks add to a request. */
+/** Properties that frameworks add to a request. */
 interface Framework {
   readonly originalUrl?: string;
   readonly protocol?: string;
@@ -10,7 +10,7 @@ interface Framework {
 
 const sources = new WeakMap<AuthRequest, IncomingMessage>();
 
-/** What an auth method sees of a request of `node:http` or Express. */
+/** Returns a request of `node:http` or Express as auth methods see it. */
 export function requestFrom(req: IncomingMessage): AuthRequest {
   const facts = factsOf(req);
   const { originalUrl, protocol } = req as Framework;
@@ -35,12 +35,12 @@ export function requestFrom(req: IncomingMessage): AuthRequest {
   return request;
 }
 
-/** The request that a {@link requestFrom} was made from. */
+/** Returns the request that {@link requestFrom} received. */
 export function sourceOf(request: AuthRequest): IncomingMessage {
   return sources.get(request)!;
 }
 
-/** The same with up to `limit` bytes of the body, also of one that a parser before has read. */
+/** Returns the request with a body of up to `limit` bytes, also if an earlier parser consumed it. */
 export async function withBody(request: AuthRequest, limit: number): Promise<AuthRequest> {
   if (limit === 0) return request;
   const req = sourceOf(request);

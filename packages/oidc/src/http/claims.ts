@@ -4,7 +4,7 @@ import type { JWTPayload } from 'jose';
 
 const canonical = (name: string): string => name.toLowerCase().replaceAll('_', '-');
 
-/** Removes what the client sent under these names, in every spelling (`-` or `_`). */
+/** Returns changes that remove headers with these names from the client, in every spelling (`-` or `_`). */
 export function removeForged(request: AuthRequest, names: ReadonlySet<string>): HeaderChange[] {
   const forged = new Set<string>();
   const headers = request.headers();
@@ -15,12 +15,12 @@ export function removeForged(request: AuthRequest, names: ReadonlySet<string>): 
   return [...forged].map((name) => ({ op: 'remove', name }));
 }
 
-/** The names that only this login may set. */
+/** Returns the canonical form of header names. */
 export function headerNames(names: readonly (string | undefined)[]): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined && name !== '').map((name) => canonical(name!)));
 }
 
-/** Header changes for claims; a claim that is missing, or would break a header, gives none. */
+/** Returns header changes for claims, without claims that are missing or cannot be header values. */
 export function claimChanges(claims: JWTPayload | undefined, rules: readonly ClaimToHeader[]): HeaderChange[] {
   return rules.flatMap(({ claim = '', header = '', append }): HeaderChange[] => {
     const value = headerValueOf(claims && Object.hasOwn(claims, claim) ? claims[claim] : undefined);
@@ -29,7 +29,7 @@ export function claimChanges(claims: JWTPayload | undefined, rules: readonly Cla
   });
 }
 
-/** Text, numbers and booleans as they are, lists and objects as Base64 of JSON; bytes of UTF-8 as the header carries them. */
+/** Text, numbers and booleans are unchanged, lists and objects become Base64-encoded JSON; the header carries UTF-8 bytes. */
 function headerValueOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const text = typeof value === 'object' ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
@@ -38,7 +38,7 @@ function headerValueOf(value: unknown): string | undefined {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** The metadata of `dynamicMetadataFromClaims`: claim by key, as it is in the token. */
+/** Returns the metadata of `dynamicMetadataFromClaims`: unchanged claims by key. */
 export function metadataFrom(
   claims: JWTPayload | undefined,
   rules: Readonly<Record<string, string>> | undefined,

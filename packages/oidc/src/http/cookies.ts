@@ -2,24 +2,24 @@ import { digest, type AuthRequest } from '@edge-gateway/core';
 
 /** Attributes of the cookies that a login sets. */
 export interface CookieAttributes {
-  /** Seconds; `undefined` ends with the browser. */
+  /** Seconds; `undefined` for a cookie that ends with the browser session. */
   readonly maxAgeSeconds: number | undefined;
   readonly secure: boolean;
   readonly httpOnly: boolean;
-  /** Empty leaves it out. */
+  /** Empty omits it. */
   readonly path: string;
-  /** `undefined` leaves it out. */
+  /** `undefined` omits it. */
   readonly sameSite: 'Lax' | 'Strict' | 'None' | undefined;
   readonly domain: string | undefined;
 }
 
-/** Characters of one cookie value; browsers keep 4,096 bytes with name and attributes. */
+/** Maximum characters of a cookie value; browsers keep 4,096 bytes including name and attributes. */
 const CHUNK_LENGTH = 3600;
-/** Beyond this, servers refuse the `Cookie` header. */
+/** With more, servers reject the `Cookie` header. */
 const MAX_CHUNKS = 4;
 const MAX_COOKIES = 300;
 
-/** The cookies of a `Cookie` header. A name that comes twice is ambiguous, and so has no value. */
+/** Parses a `Cookie` header. A name with two different values is ambiguous and omitted. */
 export function parseCookies(header: string | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
   const ambiguous = new Set<string>();
@@ -37,7 +37,7 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, st
   return cookies;
 }
 
-/** The cookies of a request; HTTP/2 may spread them over several headers. */
+/** Returns the cookies of a request; HTTP/2 may split them into several headers. */
 export function cookiesOf(request: AuthRequest): ReadonlyMap<string, string> {
   const headers = request.headers();
   const lines: string[] = [];
@@ -47,7 +47,7 @@ export function cookiesOf(request: AuthRequest): ReadonlyMap<string, string> {
   return parseCookies(lines.join('; '));
 }
 
-/** A `Set-Cookie` value. Deleting one names the same domain and path, else browsers keep it. */
+/** Returns a `Set-Cookie` value. */
 export function setCookie(name: string, value: string, attributes: CookieAttributes): string {
   const { maxAgeSeconds, path, domain, sameSite } = attributes;
   let text = `${name}=${value}`;
@@ -60,13 +60,14 @@ export function setCookie(name: string, value: string, attributes: CookieAttribu
   return sameSite ? `${text}; SameSite=${sameSite}` : text;
 }
 
+/** Returns the `Set-Cookie` value that deletes a cookie: browsers require the same domain and path. */
 export function clearCookie(name: string, attributes: CookieAttributes): string {
   return setCookie(name, '', { ...attributes, maxAgeSeconds: 0 });
 }
 
 /**
- * The cookies that carry a value: one, or for a long value `<name>` with the number of chunks and a digest, and
- * `<name>_1`, `<name>_2`…; `undefined` when it is too long for cookies.
+ * Returns the cookies that carry a value: one, or for a long value `<name>` with the number of chunks and a digest, and
+ * `<name>_1`, `<name>_2`…; `undefined` if it is too long for cookies.
  */
 export function splitValue(name: string, value: string): readonly (readonly [string, string])[] | undefined {
   if (value.length <= CHUNK_LENGTH) return [[name, value]];
@@ -79,7 +80,7 @@ export function splitValue(name: string, value: string): readonly (readonly [str
   ];
 }
 
-/** What `splitValue` was given; `undefined` when chunks are missing, changed, in another order or of another login. */
+/** Returns the value passed to {@link splitValue}; `undefined` if chunks are missing, changed, reordered or of another login. */
 export function joinValue(name: string, cookies: ReadonlyMap<string, string>): string | undefined {
   const first = cookies.get(name);
   const chunked = /^chunks:([2-9]):([\w-]{43})$/.exec(first ?? '');
@@ -96,7 +97,7 @@ export function possibleNames(name: string): readonly string[] {
   return [name, ...Array.from({ length: MAX_CHUNKS }, (_, i) => `${name}_${i + 1}`)];
 }
 
-/** Returns those that the browser sent. */
+/** Returns the {@link possibleNames} that the browser sent. */
 export function presentNames(name: string, cookies: ReadonlyMap<string, string>): readonly string[] {
   return possibleNames(name).filter((each) => cookies.has(each));
 }

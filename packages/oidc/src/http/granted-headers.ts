@@ -1,13 +1,13 @@
 import { headerNames } from './claims.ts';
 import type { LoginBlock } from '../login/settings.ts';
 
-/** The names that only a login fills. */
+/** Returns the names of the headers that a login sets. */
 export function loginHeaders({ headers = {}, identityToken, accessToken }: LoginBlock): ReadonlySet<string> {
   const rules = [...(identityToken?.claimsToHeaders ?? []), ...(accessToken?.claimsToHeaders ?? [])];
   return headerNames([headers.idTokenHeader, headers.accessTokenHeader, ...rules.map(({ header }) => header)]);
 }
 
-/** Those of them that no client may fill. `authorization` is not: who is not logged in here may log in there. */
+/** Returns those that clients must not send. `authorization` is not among them: another auth step may read it. */
 export function grantedHeaders(block: LoginBlock): readonly string[] {
   return [...loginHeaders(block)].filter((name) => name !== 'authorization');
 }

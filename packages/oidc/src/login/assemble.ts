@@ -24,7 +24,7 @@ const FAILED_MS = 2000;
 const GOOD_MS = 3_600_000;
 const UNSAVED_MS = 600_000;
 
-/** What a login is made of. `authEndpoint` and `tokenEndpoint` make it one of plain OAuth 2. */
+/** The input of a login. With `endpoints` it uses plain OAuth 2. */
 export interface LoginParts {
   readonly id: string;
   readonly context: Context;
@@ -33,13 +33,13 @@ export interface LoginParts {
   readonly session?: UserSession;
   readonly store?: Store;
   readonly storage?: SessionStorage;
-  /** Default: what the `session` block says. */
+  /** Default: from the `session` block. */
   readonly allowRefreshing?: boolean;
   readonly credentials?: ClientCredentials;
   readonly signingKey?: string | readonly string[];
 }
 
-/** Makes a login ready; no call is made. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */
+/** Creates a login without network calls. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */
 export function assemble(parts: LoginParts): AuthMethod {
   const { block, context, id } = parts;
   const { now } = context;
@@ -90,16 +90,16 @@ export function assemble(parts: LoginParts): AuthMethod {
       const renewed = toSession(answer, now(), stored.session);
       if (openid && answer.id_token !== undefined)
         await check(renewed, { fresh: true }).catch((err: unknown) => {
-          // The refresh token is used up, and what it gave came from the provider itself (OpenID Connect Core 3.1.3.7).
+          // The refresh token is used up, and the new token came from the provider over TLS (OpenID Connect Core 3.1.3.7).
           if (codeOf(err) === 'ERR_OIDC_TOKEN_INVALID') throw err;
           log.warn(
             { requestId: request.requestId, err },
-            'a refreshed id token is taken without a look at its signature',
+            'accepting a refreshed id token without verifying its signature',
           );
         });
-      if (openid) sameSubject(stored.session, renewed);
-      // The id token of before names the access token of before, so that only this process knows the new one for good.
-      if (openid && answer.id_token === undefined) good.note(renewed);
+      if (openid) requireSameSubject(stored.session, renewed);
+      // The old id token is bound to the old access token, so only this process knows that the new one is valid.
+      if (openid && answer.id_token === undefined) good.accept(renewed);
       return renewed;
     },
     now,
@@ -127,11 +127,11 @@ export function assemble(parts: LoginParts): AuthMethod {
 
 interface TokenMemory {
   check(session: Session): Promise<void>;
-  /** Takes tokens for good that the provider gave itself. */
-  note(session: Session): void;
+  /** Records tokens that came from the provider itself as valid. */
+  accept(session: Session): void;
 }
 
-/** Tokens that were found good once are good until they end, also when the keys of the provider change, but for no other check. */
+/** Creates a check that remembers valid tokens, also when the provider's keys change, but not for a check with other settings. */
 function rememberChecked(check: TokenMemory['check'], { context, id, block }: LoginParts): TokenMemory {
   const { now } = context;
   const { issuerUrl, clientId, discoveryOverride } = block;
@@ -144,7 +144,7 @@ function rememberChecked(check: TokenMemory['check'], { context, id, block }: Lo
       await check(session);
       good.set(keyOf(session), true);
     },
-    note: (session) => good.set(keyOf(session), true),
+    accept: (session) => good.set(keyOf(session), true),
   };
 }
 
@@ -159,20 +159,20 @@ function createMemory(now: () => number): RenewalMemory {
   };
 }
 
-/** A refreshed id token is of the same user (OpenID Connect Core 12.2). */
-function sameSubject(before: Session, renewed: Session): void {
+/** Throws if a refreshed id token has another subject (OpenID Connect Core 12.2). */
+function requireSameSubject(before: Session, renewed: Session): void {
   const subjects = [claimsOf(before.idToken)?.sub, claimsOf(renewed.idToken)?.sub];
-  if (subjects[0] !== subjects[1]) throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token is of another user');
+  if (subjects[0] !== subjects[1])
+    throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token belongs to another user');
 }
 
-const UNTRUSTED = 'must be an https address (http only to this machine, or with allowHttp: true)';
+const UNTRUSTED = 'must use https (http only on the local machine, or with allowHttp: true)';
 
 function providerOf({ block, context, endpoints }: LoginParts): Provider {
   const trust = { allowHttp: block.allowHttp };
   if (endpoints) {
     for (const url of Object.values(endpoints)) {
-      if (url && !isTrustedUrl(url, trust))
-        throw failure('ERR_OIDC_CONFIG', `the endpoints of the provider ${UNTRUSTED}`);
+      if (url && !isTrustedUrl(url, trust)) throw failure('ERR_OIDC_CONFIG', `provider endpoints ${UNTRUSTED}`);
     }
     return fixedProvider({
       issuer: new URL(endpoints.auth).origin,
@@ -195,7 +195,7 @@ function providerOf({ block, context, endpoints }: LoginParts): Provider {
   );
 }
 
-/** Logins go on with the keys that are known, so that somebody has to be told. */
+/** Logins continue with the known keys, so the failure must be visible to operators. */
 function keyAlarm({ metrics, log }: Context, issuer: string): (error: unknown) => void {
   const failed = metrics.counter({
     path: 'http.http.ext_authz.jwks_fetch_failed',
@@ -204,7 +204,7 @@ function keyAlarm({ metrics, log }: Context, issuer: string): (error: unknown) =
   });
   return (err) => {
     failed.value++;
-    const text = 'the key set of the provider cannot be used, the keys known so far are kept';
+    const text = 'failed to load the key set of the provider, keeping the previous keys';
     log.get('ext_authz').warn({ issuer, err }, text);
   };
 }

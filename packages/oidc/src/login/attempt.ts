@@ -3,29 +3,29 @@ import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../htt
 import { loginMark } from '../session/cookie-names.ts';
 import type { LoginSettings } from './settings.ts';
 
-/** A login under way. It is bound to the browser by a cookie of its own, so that many tabs can log in at once. */
+/** A login in progress. Its own cookie binds it to the browser, so that several tabs can log in at once. */
 export interface Attempt {
-  /** Name of its cookie. */
+  /** Name of the cookie. */
   readonly cookieName: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** Where the user goes afterwards. */
+  /** URL after the login. */
   readonly target: string;
-  /** How many logins in a row led to no session. */
+  /** Number of consecutive logins that left no session. */
   readonly round: number;
 }
 
 const LIFETIME_SECONDS = 600;
 const MAX_ATTEMPTS = 20;
 
-/** Attributes and name prefix of the cookies of logins under way. `__Host-` ones cannot come from a sibling host. */
+/** Returns attributes and name prefix of the cookies of logins in progress. Sibling hosts cannot set `__Host-` cookies. */
 function kindOf({ cookie }: LoginSettings): { readonly prefix: string; readonly attributes: CookieAttributes } {
   const sameSite = cookie.sameSite === 'None' ? 'None' : 'Lax';
   const attributes = { ...cookie, path: '/', httpOnly: true, sameSite, maxAgeSeconds: LIFETIME_SECONDS } as const;
   return { prefix: hostPrefix(attributes) || (cookie.secure ? '__Secure-' : ''), attributes };
 }
 
-/** Nonce and PKCE verifier follow from the secret in the browser's cookie and the key of the state. */
+/** Derives nonce and PKCE verifier from the secret in the browser's cookie and the key of the state. */
 function derived(key: Uint8Array, id: string, secret: string): { readonly nonce: string; readonly verifier: string } {
   const of = (use: string): string => keyedDigest(key, JSON.stringify([use, id, secret]));
   return { nonce: of('nonce'), verifier: of('verifier') };
@@ -44,7 +44,7 @@ interface State {
 
 const purposeOf = (id: string): string => `oidc state ${id}`;
 
-/** Begins a login: the attempt, its `state`, and the cookies to set (and those of the oldest attempts to forget). */
+/** Begins a login. Returns the attempt, its `state`, and `Set-Cookie` values, which also delete the oldest of too many attempts. */
 export function beginAttempt(
   request: AuthRequest,
   settings: LoginSettings,
@@ -59,7 +59,7 @@ export function beginAttempt(
   const [key] = settings.stateKeys as [Uint8Array];
   const content: State = { cookieName, secret: digest(secret), target, round, endsAt: now + LIFETIME_SECONDS * 1000 };
   const state = seal(key, purposeOf(settings.id), JSON.stringify(content));
-  // By their age.
+  // Names contain the time, so this is by age.
   const open = [...cookiesOf(request).keys()].filter((name) => name.startsWith(stem)).toSorted();
   const surplus = open.slice(0, Math.max(0, open.length + 1 - MAX_ATTEMPTS));
   return {
@@ -69,13 +69,13 @@ export function beginAttempt(
   };
 }
 
-/** What a `state` says; `bound` is missing in any browser but the one that began the login. */
+/** The content of a `state`; `bound` is missing in any browser except the one that began the login. */
 export interface Resumed {
   readonly target: string;
   readonly bound: Attempt | undefined;
 }
 
-/** Reads a `state`; `undefined` when it is not one of ours, for another login, or too old. */
+/** Opens a `state`. Returns `undefined` if it is forged, for another login, or expired. */
 export function resumeAttempt(
   request: AuthRequest,
   settings: LoginSettings,
@@ -102,7 +102,7 @@ function resumed(
   return { target, bound: isBound ? { cookieName, target, round, ...derive(secret) } : undefined };
 }
 
-/** The cookie that ends an attempt. */
+/** Returns the `Set-Cookie` value that ends an attempt. */
 export function endAttempt(settings: LoginSettings, { cookieName }: Attempt): string {
   return clearCookie(cookieName, kindOf(settings).attributes);
 }

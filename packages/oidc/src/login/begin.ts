@@ -9,7 +9,7 @@ import { cannotFollowLogin, loginRequired } from './error-response.ts';
 import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
 import { targetOf } from './target.ts';
 
-/** Sends a browser to the provider to log in; a script gets 401, and a browser that goes round in circles a page. */
+/** Redirects a browser to the provider. A script gets 401, and a browser in a redirect loop gets a page. */
 export async function begin(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const { settings, block, openid } = login;
   if (cannotFollowLogin(request)) return loginRequired(request);
@@ -30,16 +30,16 @@ export async function begin(login: Login, request: AuthRequest): Promise<AuthDen
   return { ...redirectTo(url.href, cookies, 'login'), redirect: true };
 }
 
-/** What the provider said, by login: it is looked at once each time it was read. */
-const looked = new WeakMap<Login, unknown>();
+/** The provider metadata that was last checked, by login. */
+const checked = new WeakMap<Login, unknown>();
 
 async function warnAboutUnsupported(login: Login): Promise<void> {
   const metadata = await login.provider.metadata();
-  if (looked.get(login) === metadata) return;
-  looked.set(login, metadata);
+  if (checked.get(login) === metadata) return;
+  checked.set(login, metadata);
   const asked = unsupportedOf(login.block, metadata);
   if (asked.length > 0)
-    login.log.warn({ issuer: metadata.issuer, asked }, 'a login asks for what its provider does not list');
+    login.log.warn({ issuer: metadata.issuer, asked }, 'login requests something that the provider does not list');
 }
 
 function loopPage(target: string, cookie: string): AuthDenied {
@@ -47,7 +47,7 @@ function loopPage(target: string, cookie: string): AuthDenied {
     templates: pageTemplates(403),
     status: 403,
     title: 'Your login could not be kept',
-    message: 'You logged in, but the browser does not keep the session. Cookies may be blocked, or clocks differ.',
+    message: 'You logged in, but your browser does not keep the session. Cookies may be blocked, or clocks differ.',
     links: [{ href: target, text: 'Start again' }],
     reason: 'login loop',
     headers: cookieHeaders([cookie]),

@@ -12,19 +12,19 @@ import { rememberRound } from './rounds.ts';
 
 const ONCE = ['code', 'state', 'iss', 'error'] as const;
 
-/** Ends a login: the provider sent the browser back with a code. Every way it can fail is a page to go on from. */
+/** Completes a login when the provider redirects the browser back with a code. Every failure is a page with a link to continue. */
 export async function callback(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const url = new URL(login.settings.redirectUri);
   url.search = request.path.includes('?') ? request.path.slice(request.path.indexOf('?')) : '';
   const state = url.searchParams.get('state') ?? '';
   const again = login.settings.appUrl.href;
   if (request.method !== 'GET' || ONCE.some((name) => url.searchParams.getAll(name).length > 1))
-    return failed('the callback is not well-formed', again);
+    return failed('malformed callback', again);
   const resumed = resumeAttempt(request, login.settings, { state, now: login.now() });
-  if (!resumed) return failed('the state is unknown, or too old', again);
+  if (!resumed) return failed('unknown or expired state', again);
   const { bound, target } = resumed;
-  if (!bound) return failed('the state is not of this browser, or was used', target);
-  if (login.used.get(bound.cookieName)) return failed('the state was used', target);
+  if (!bound) return failed('the state belongs to another browser or was used', target);
+  if (login.used.get(bound.cookieName)) return failed('the state was already used', target);
   login.used.set(bound.cookieName, true);
   const done = { url, state, attempt: bound };
   return finish(login, request, done).catch((error: unknown) => unfinished(login, error, { request, attempt: bound }));
@@ -65,7 +65,7 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
   return redirectTo(attempt.target, cookies, 'logged in');
 }
 
-/** The provider was slow, and the code perhaps not used: the same callback may be tried again. */
+/** After a timeout the code may be unused, so the same callback may be tried again. */
 function keepForLater(login: Login, error: unknown, { cookieName }: Attempt): never {
   if (codeOf(error) === 'ERR_OIDC_PROVIDER_TIMEOUT') {
     login.used.delete(cookieName);
@@ -76,7 +76,7 @@ function keepForLater(login: Login, error: unknown, { cookieName }: Attempt): ne
 
 const lateKey = (cookieName: string): string => `late ${cookieName}`;
 
-/** A redirect after the provider's would come without strict cookies; a page of this site begins a navigation of its own. */
+/** Browsers send no strict cookies with a redirect from the provider; a page of this site starts a same-site navigation. */
 function sameSiteStep(target: string, cookies: readonly string[]): AuthDenied {
   return page({
     templates: ['logged-in'],
@@ -113,9 +113,9 @@ function unfinished(
     case 'ERR_OIDC_LOGIN_FAILED':
       return errorPage({ code, reason, again, status: 403, headers: ended });
     case 'ERR_OIDC_GRANT_REFUSED':
-      // The slow answer of before was lost with the code in it; where the user is logged in by now, a new one costs no click.
+      // The code was used up by the call that timed out. A user who is logged in at the provider gets a new one without a click.
       if (login.used.get(lateKey(attempt.cookieName)))
-        return redirectTo(again, [endCookie], 'the code was used: again');
+        return redirectTo(again, [endCookie], 'code already used, starting again');
       return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again, headers: ended });
     case undefined:
       throw error;

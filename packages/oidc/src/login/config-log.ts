@@ -1,6 +1,6 @@
 import type { Logger } from '@edge-gateway/core';
 
-/** A logger whose lines name the auth config, as those of the other steps do: with several, nobody knows whose line it is. */
+/** Creates a logger whose lines name the auth config, as those of the other steps do. */
 export function configLog(log: Logger, config: string): Logger {
   return {
     debug: (details, message) => log.debug({ config, ...details }, message),

@@ -13,7 +13,7 @@ import { logout } from '../logout/logout.ts';
 import type { Renewed } from '../session/renew.ts';
 import type { Session } from '../session/session.ts';
 
-/** Makes the auth method of a login from its parts. */
+/** Creates the auth method of a login from its parts. */
 export function createLogin(login: Login): AuthMethod {
   const { settings, storage, log } = login;
   const grant = createGrant(login);
@@ -31,7 +31,7 @@ export function createLogin(login: Login): AuthMethod {
     const renewed = await current(request).catch((error: unknown) => {
       // With tokens in cookies only the deny list can be unavailable, which a new login does not fix.
       if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login) || storage.inBrowser) throw error;
-      log.warn({ requestId: request.requestId, err: error }, 'the session store is away, a new login is offered');
+      log.warn({ requestId: request.requestId, err: error }, 'session store unavailable, offering a new login');
       return undefined;
     });
     return renewed ? grant(request, renewed.session, renewed.cookies) : begin(login, request);
@@ -40,11 +40,11 @@ export function createLogin(login: Login): AuthMethod {
   return {
     async authorize(request) {
       if (settings.targetDomain && !isWithin(hostnameOf(request), settings.targetDomain))
-        return { allowed: false, status: 403, reason: 'the host does not belong to targetDomain' };
+        return { allowed: false, status: 403, reason: 'the host is not in targetDomain' };
       try {
         return await decide(request);
       } catch (error) {
-        log.error({ requestId: request.requestId, err: error }, 'login is not available');
+        log.error({ requestId: request.requestId, err: error }, 'login unavailable');
         return { ...errorResponse(request, error), unsure: true };
       }
     },
@@ -69,7 +69,7 @@ function hostnameOf({ host }: AuthRequest): string {
 
 type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => Promise<AuthAllowed>;
 
-/** What a session gives a request: tokens and claims as headers, state for later steps, metadata. */
+/** Creates the function that adds a session to a request: tokens and claims as headers, state for later steps, metadata. */
 function createGrant(login: Login): Grant {
   const { block } = login;
   const { idTokenHeader, accessTokenHeader, useBearerSchemaForAuthorization } = block.headers ?? {};

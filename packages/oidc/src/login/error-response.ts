@@ -6,11 +6,11 @@ import { page, pageTemplates } from './page.ts';
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** True for what a script sent, or what would lose its body or its connection by a redirect. */
+/** Returns true for requests of scripts, and for those that would lose their body or connection in a redirect. */
 export function cannotFollowLogin(request: AuthRequest): boolean {
   const mode = request.header('sec-fetch-mode');
   if (mode !== undefined && mode !== 'navigate') return true;
-  // The last is of WebSockets: in the gateway, `upgrade` is not among the headers of a request.
+  // In the gateway, requests have no `upgrade` header, but WebSockets have the last one.
   const signs = ['x-requested-with', 'upgrade', 'sec-websocket-version'];
   if (signs.some((name) => request.header(name) !== undefined)) return true;
   return request.method !== 'GET' && request.method !== 'HEAD';
@@ -24,17 +24,17 @@ export function loginRequired(request: AuthRequest): AuthDenied {
   return asJson(request, 'ERR_OIDC_LOGIN_REQUIRED', 'no session');
 }
 
-/** The answer to what went wrong: a page for people, JSON for scripts. What went wrong inside is for the log only. */
+/** Returns the response to an error: a page for browsers, JSON for scripts. The cause is only for the log. */
 export function errorResponse(request: AuthRequest, error: unknown): AuthDenied {
   const code = codeOf(error);
   const reason = error instanceof Error ? error.message : 'unknown';
   if (code === undefined) throw error;
   if (cannotFollowLogin(request)) return asJson(request, code, reason);
-  // The page's own address: no other can be smuggled in.
+  // The link leads to the page's own URL, so an attacker cannot choose it.
   return errorPage({ code, reason, again: '' });
 }
 
-/** A page for an error of the table, with a link to go on from. */
+/** Returns a page for an error of the table, with a link to continue. */
 export function errorPage(parts: {
   readonly code: ErrorCode;
   readonly reason: string;
@@ -48,7 +48,7 @@ export function errorPage(parts: {
   const denied = page({
     status: parts.status ?? status,
     templates: pageTemplates(parts.status ?? status),
-    title: isBusy ? 'Login is not available just now' : 'You are not logged in',
+    title: isBusy ? 'Login is temporarily unavailable' : 'You are not logged in',
     message,
     code: parts.code,
     links: [{ href: parts.again, text }],
@@ -58,7 +58,7 @@ export function errorPage(parts: {
   return { ...denied, code: parts.code };
 }
 
-/** A token that the provider gave and that does not hold. A difference of clocks is named: it does not go away by itself. */
+/** Returns the page for an invalid token of the provider. It names a clock difference, which needs an operator. */
 export function invalidTokenPage(error: unknown, again: string): AuthDenied {
   if (!isClockProblem(error))
     return errorPage({ code: 'ERR_OIDC_TOKEN_INVALID', reason: (error as Error).message, again, status: 403 });

@@ -2,14 +2,14 @@ import type { JWTPayload } from 'jose';
 import { claimsOf, type Session } from '../session/session.ts';
 import type { Login } from './login.ts';
 
-/** What the tokens of a login say. */
+/** The claims of a login. */
 export interface KnownClaims {
   readonly id: JWTPayload | undefined;
-  /** Missing where no header takes a claim of it. */
+  /** Missing if no claim of it becomes a header. */
   readonly access: JWTPayload | undefined;
 }
 
-/** The claims of a login, with the groups that its tokens leave out. Throws `ERR_OIDC_GROUPS_UNAVAILABLE`. */
+/** Returns the claims of a login, including groups that its tokens omit. Throws `ERR_OIDC_GROUPS_UNAVAILABLE`. */
 export async function knownClaims({ block, groups }: Login, session: Session): Promise<KnownClaims> {
   const rules = block.accessToken?.claimsToHeaders ?? [];
   const wantsGroups = rules.some(({ claim }) => claim === 'groups');

@@ -7,7 +7,7 @@ import type { Renewed } from '../session/renew.ts';
 import type { StoredSession, Session, SessionStorage } from '../session/session.ts';
 import type { LoginBlock, LoginSettings } from './settings.ts';
 
-/** The parts of one login, made once; the steps of a login are functions of it. */
+/** The parts of one login, created once; the steps of a login are functions of it. */
 export interface Login {
   readonly block: LoginBlock;
   readonly settings: LoginSettings;
@@ -17,14 +17,14 @@ export interface Login {
   readonly client: ProviderClient;
   readonly verifier: Verifier;
   readonly storage: SessionStorage;
-  /** Tells the provider the id of the session that tokens are for. */
+  /** Header with the session id in requests to the token endpoint. */
   readonly sessionHeader: string | undefined;
   renew(request: AuthRequest, stored: StoredSession): Promise<Renewed>;
-  /** Ends the renewals of a session in this process: nobody is served by them any more. Gives the newest tokens. */
+  /** Ends the renewals of a session in this process: they no longer serve requests. Returns the newest tokens. */
   endRenewals(session: Session): Promise<Session>;
-  /** Missing where tokens name all groups themselves. */
+  /** Missing if tokens contain all groups. */
   readonly groups: GroupLookup | undefined;
-  /** Rejects for an id token, or its access token, that is not of this client. */
+  /** Rejects if the id token or its access token was not issued to this client. */
   check(session: Session, expected: { readonly fresh: boolean; readonly nonce?: string }): Promise<void>;
   /** Used states, to detect replays. */
   readonly used: ExpiringMap<true>;

@@ -5,7 +5,7 @@ export interface Page extends PageContent {
   /** For the log. */
   readonly reason: string;
   readonly headers?: readonly string[];
-  /** Where forms may be sent, beside this origin. */
+  /** Where forms may be submitted, besides this origin. */
   readonly formAction?: string;
 }
 
@@ -26,12 +26,12 @@ export function pageTemplates(status: number): readonly string[] {
   return ['login', String(status), status >= 500 ? '5xx' : '4xx', 'error'];
 }
 
-/** `set-cookie` headers. */
+/** Returns `set-cookie` headers. */
 export function cookieHeaders(cookies: readonly string[]): readonly string[] {
   return cookies.flatMap((cookie) => ['set-cookie', cookie]);
 }
 
-/** A redirect, 302, that no cache keeps. */
+/** Returns a redirect, 302, that must not be cached. */
 export function redirectTo(location: string, cookies: readonly string[], reason: string): AuthDenied {
   return {
     allowed: false,

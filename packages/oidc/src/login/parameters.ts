@@ -3,7 +3,7 @@ import type { LoginBlock } from './settings.ts';
 
 type Parameters = Record<string, string>;
 
-/** What the login itself says; nothing configured replaces it. */
+/** Parameters that the login sets; configuration cannot replace them. */
 const RESERVED = new Set([
   'client_id',
   'client_secret',
@@ -22,7 +22,7 @@ const RESERVED = new Set([
 ]);
 const DEFAULT_NAMESPACE = 'vendor_authconfig_oidc';
 
-/** Parameters that are configured for an endpoint, and those that `autoMapFromMetadata` takes from the request's metadata. */
+/** Returns the configured parameters of an endpoint, and those that `autoMapFromMetadata` reads from the request's metadata. */
 export function extraParameters(
   block: LoginBlock,
   field: 'authEndpointQueryParams' | 'tokenEndpointQueryParams',
@@ -38,7 +38,7 @@ export function extraParameters(
   );
 }
 
-/** The scopes that are asked for, once each. */
+/** Returns the requested scopes without duplicates. */
 export function scopeOf({ scopes = [] }: LoginBlock, always: readonly string[]): string {
   return [...new Set([...always, ...scopes])].join(' ');
 }

@@ -3,7 +3,7 @@ import { clearCookie, cookiesOf, setCookie } from '../http/cookies.ts';
 import { loginMark } from '../session/cookie-names.ts';
 import type { LoginSettings } from './settings.ts';
 
-/** After so many logins in a row that led to no session, an error page takes the place of the next. */
+/** After this many consecutive logins without a session, an error page replaces the next one. */
 export const MAX_ROUNDS = 2;
 const REMEMBERED_SECONDS = 60;
 
@@ -11,18 +11,19 @@ function nameOf({ id, cookie }: LoginSettings): string {
   return `${hostPrefix(cookie)}login_rounds_${loginMark(id)}`;
 }
 
-/** How many logins of this browser were finished just now. */
+/** Returns how many logins this browser completed within the last minute. */
 export function roundsOf(request: AuthRequest, settings: LoginSettings): number {
   const value = cookiesOf(request).get(nameOf(settings));
   return value !== undefined && /^[1-9]$/.test(value) ? Number(value) : 0;
 }
 
-/** The cookie that remembers a finished login for a minute. */
+/** Returns the cookie that counts completed logins, for a minute. */
 export function rememberRound(settings: LoginSettings, rounds: number): string {
   const attributes = { ...settings.cookie, httpOnly: true, maxAgeSeconds: REMEMBERED_SECONDS };
   return setCookie(nameOf(settings), String(Math.min(rounds, 9)), attributes);
 }
 
+/** Returns the `Set-Cookie` value that resets the count. */
 export function forgetRounds(settings: LoginSettings): string {
   return clearCookie(nameOf(settings), { ...settings.cookie, httpOnly: true });
 }

@@ -19,17 +19,17 @@ import { findSecret } from '../provider/secret.ts';
 
 const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
 
-/** The block of a login: of OpenID Connect, or of plain OAuth 2, whose fields are among them. */
+/** The options of a login: of OpenID Connect, or of plain OAuth 2, which has a subset of the fields. */
 export type LoginBlock = Partial<OidcAuthorizationCode>;
 
-/** The paths a login answers itself. */
+/** The paths that a login handles itself. */
 export interface Paths {
   isCallback(path: string): boolean;
   isLogout(path: string): boolean;
   isChannel(path: string): boolean;
 }
 
-/** Everything about a login that is made once. */
+/** Settings of a login, computed once. */
 export interface LoginSettings {
   readonly id: string;
   readonly clientId: string;
@@ -44,11 +44,11 @@ export interface LoginSettings {
   readonly targetDomain: string | undefined;
 }
 
-/** Checks a block and makes its settings. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */
+/** Validates options and returns the settings. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */
 export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSettings {
   const appUrl = URL.parse(block.appUrl ?? '');
   if (!appUrl || !/^https?:$/.test(appUrl.protocol) || appUrl.search || appUrl.hash || appUrl.username)
-    throw failure('ERR_OIDC_CONFIG', 'appUrl has to be an http or https address without query');
+    throw failure('ERR_OIDC_CONFIG', 'appUrl must be an http or https URL without a query');
   if (!block.clientId) throw failure('ERR_OIDC_CONFIG', 'clientId is missing');
   const base = appUrl.href.replace(/\/$/, '');
   const callback = callbackOf(block);
@@ -72,7 +72,7 @@ export interface SettingsParts {
   readonly id: string;
   readonly context: Context;
   readonly session: UserSession | undefined;
-  /** Library use: a secret that stands in the program. */
+  /** Credentials that a program passes directly. */
   readonly credentials?: ClientCredentials;
   readonly signingKey?: string | readonly string[];
 }
@@ -129,7 +129,7 @@ function strongKey(key: string, what: string): string {
 function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {
   const url = URL.parse(afterLogoutUrl || appUrl.href, appUrl.href);
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url.href;
-  throw failure('ERR_OIDC_CONFIG', 'afterLogoutUrl is not an http or https address');
+  throw failure('ERR_OIDC_CONFIG', 'afterLogoutUrl must be an http or https URL');
 }
 
 interface Callback {
@@ -139,13 +139,13 @@ interface Callback {
 
 function callbackOf({ callbackPath = '', parseCallbackPathAsRegex }: LoginBlock): Callback {
   if (!parseCallbackPathAsRegex) {
-    if (!callbackPath.startsWith('/')) throw failure('ERR_OIDC_CONFIG', 'callbackPath has to begin with /');
+    if (!callbackPath.startsWith('/')) throw failure('ERR_OIDC_CONFIG', 'callbackPath must begin with /');
     return { path: callbackPath, matches: (path) => path === callbackPath };
   }
   const regex = compileRegex(callbackPath);
   const [path = ''] = /^[^\\^$.|?*+()[\]{}]*/.exec(callbackPath.replace(/^\^/, '')) ?? [];
   if (!path.startsWith('/') || !regex.fullMatch(path))
-    throw failure('ERR_OIDC_CONFIG', 'callbackPath as a regular expression has to match its own literal beginning');
+    throw failure('ERR_OIDC_CONFIG', 'callbackPath as a regular expression must match its own literal prefix');
   return { path, matches: (each) => regex.fullMatch(each) };
 }
 
@@ -156,7 +156,7 @@ function pathsOf(block: LoginBlock, callback: { matches(path: string): boolean; 
   if (new Set(own).size < own.length || own.some((path) => callback.matches(path!)))
     throw failure('ERR_OIDC_CONFIG', 'callbackPath, logoutPath and frontChannelLogout.path must differ');
   if (own.some((path) => !path!.startsWith('/')))
-    throw failure('ERR_OIDC_CONFIG', 'logoutPath and frontChannelLogout.path have to begin with /');
+    throw failure('ERR_OIDC_CONFIG', 'logoutPath and frontChannelLogout.path must begin with /');
   const below = (path: string, test: (path: string) => boolean): boolean =>
     test(path) || (path.startsWith(`${callback.prefix}/`) && test(path.slice(callback.prefix.length)));
   return {
@@ -172,8 +172,9 @@ const SAME_SITE = { DefaultMode: undefined, LaxMode: 'Lax', StrictMode: 'Strict'
 function cookieOf({ cookieOptions = {}, cookie, redis }: UserSession): CookieAttributes {
   const { maxAge = DEFAULT_MAX_AGE_SECONDS, notSecure = false, path = '/', domain = '' } = cookieOptions;
   const sameSite = SAME_SITE[cookieOptions.sameSite ?? 'LaxMode'];
-  if (sameSite === 'None' && notSecure) throw failure('ERR_OIDC_CONFIG', 'sameSite NoneMode needs secure cookies');
-  if (/[;,\s]/.test(path + domain)) throw failure('ERR_OIDC_CONFIG', 'path or domain of cookies cannot be used');
+  if (sameSite === 'None' && notSecure) throw failure('ERR_OIDC_CONFIG', 'sameSite NoneMode requires secure cookies');
+  if (/[;,\s]/.test(path + domain))
+    throw failure('ERR_OIDC_CONFIG', 'path and domain of cookies must not contain spaces, commas or semicolons');
   const maxAgeSeconds = maxAge === 0 ? undefined : maxAge;
   const httpOnly = cookieOptions.httpOnly ?? true;
   const attributes = { maxAgeSeconds, secure: !notSecure, httpOnly, path, sameSite, domain: domain || undefined };

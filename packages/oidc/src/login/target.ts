@@ -5,8 +5,8 @@ const MAX_LENGTH = 2000;
 const HOST = /^[a-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/i;
 
 /**
- * Where a user goes after the login: the address that was asked for, if it is this application's (the origin of
- * `appUrl`, or a host under the domain of the cookies), else `appUrl`.
+ * Returns the URL after the login: the requested one if it belongs to this application (the origin of `appUrl`, or a host in
+ * the domain of the cookies), otherwise `appUrl`.
  */
 export function targetOf(request: AuthRequest, { appUrl, cookie }: LoginSettings): string {
   const { host, path } = request;
@@ -30,7 +30,7 @@ function originOf(
   return allowed ? URL.parse(`${own.appUrl.protocol === 'https:' ? 'https' : scheme}://${host}`)?.origin : undefined;
 }
 
-/** True for a domain and the hosts under it. */
+/** Returns true for a domain and its subdomains. */
 export function isWithin(hostname: string, domain: string): boolean {
   const wanted = domain.toLowerCase().replace(/^\./, '');
   return hostname === wanted || hostname.endsWith(`.${wanted}`);

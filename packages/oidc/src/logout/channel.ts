@@ -8,15 +8,15 @@ import { claimsOf, indexKeys } from '../session/session.ts';
 import { isFromOtherSite } from './other-site.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** A logout token is taken for so long after it was issued. */
+/** A logout token is accepted for this long after it was issued. */
 const MAX_AGE = '2m';
 
-/** The path that the provider calls: GET in a frame of the browser (front channel), POST from its server (back channel). */
+/** Handles the provider's calls: GET from a frame in the browser (front channel), POST from its server (back channel). */
 export function channelLogout(login: Login, request: AuthRequest): Promise<AuthDenied> {
   return request.method === 'POST' ? backChannel(login, request) : frontChannel(login, request);
 }
 
-function answer(status: number, reason: string, headers: readonly string[] = []): AuthDenied {
+function respond(status: number, reason: string, headers: readonly string[] = []): AuthDenied {
   const body =
     status < 400 ? '' : JSON.stringify({ error: status === 400 ? 'invalid_request' : 'temporarily_unavailable' });
   const type = body ? ['content-type', 'application/json'] : [];
@@ -32,21 +32,21 @@ async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDen
   const [iss, sid] = [query.getAll('iss'), query.getAll('sid')];
   // Section 2: if either is included, both must be.
   if (iss.length !== sid.length || iss.length > 1)
-    return answer(400, 'front channel: send both iss and sid, or neither');
+    return respond(400, 'front channel: send both iss and sid, or neither');
   const metadata = await login.provider.metadata();
-  if (iss.length === 1 && iss[0] !== metadata.issuer) return answer(400, 'front channel: unknown issuer');
+  if (iss.length === 1 && iss[0] !== metadata.issuer) return respond(400, 'front channel: unknown issuer');
   const isNamed = iss.length === 1;
   if (!isNamed && isFromOtherSite(request) && !isFromProvider(request, metadata))
-    return answer(400, 'front channel: cross-site request without iss and sid');
+    return respond(400, 'front channel: cross-site request without iss and sid');
   const stored = await login.storage.load(request);
-  if (!stored) return answer(200, 'front channel: the browser sent no session');
+  if (!stored) return respond(200, 'front channel: the browser sent no session');
   const claims = claimsOf(stored.session.idToken);
-  if (isNamed && claims?.sid !== sid[0]) return answer(200, 'front channel: sid does not match the session');
+  if (isNamed && claims?.sid !== sid[0]) return respond(200, 'front channel: sid does not match the session');
   const cookies = await login.storage.remove(request, stored);
   await login.endRenewals(stored.session);
   await login.storage.removeAgain?.(stored);
   if (isNamed) await login.storage.removeAll?.(indexKeys({ iss: iss[0]!, sid: sid[0]! }));
-  return answer(200, 'front channel logout', cookieHeaders([...cookies, forgetRounds(login.settings)]));
+  return respond(200, 'front channel logout', cookieHeaders([...cookies, forgetRounds(login.settings)]));
 }
 
 /** Returns true if a page of the provider caused the request: no other page can send this `Referer`. */
@@ -60,25 +60,25 @@ function originOf(url: string | undefined): string | undefined {
   return URL.parse(url ?? '')?.origin;
 }
 
-/** OpenID Connect Back-Channel Logout 1.0. Cookie sessions cannot be ended from afar: 501. */
+/** OpenID Connect Back-Channel Logout 1.0. Sessions in cookies cannot be ended by the server: 501. */
 async function backChannel(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const { removeAll, runOnce } = login.storage;
-  if (!removeAll || !runOnce) return answer(501, 'back channel: sessions are kept in cookies');
+  if (!removeAll || !runOnce) return respond(501, 'back channel: sessions are kept in cookies');
   const token = new URLSearchParams(request.body?.toString('utf8') ?? '').get('logout_token');
   try {
     const { id, keys } = await verifyLogoutToken(login, token ?? '');
     // The token counts as used once the sessions are removed, so that the provider can repeat a logout that failed.
-    if (!(await runOnce(id, () => removeAll(keys)))) throw refused('jti');
-    return answer(200, 'back channel logout');
+    if (!(await runOnce(id, () => removeAll(keys)))) throw invalidToken('jti');
+    return respond(200, 'back channel logout');
   } catch (error) {
-    login.log.warn({ requestId: request.requestId, err: error }, 'back-channel logout refused');
+    login.log.warn({ requestId: request.requestId, err: error }, 'back-channel logout rejected');
     const invalid = codeOf(error) === 'ERR_OIDC_TOKEN_INVALID';
-    return answer(invalid ? 400 : 503, 'back channel: refused', invalid ? [] : ['retry-after', '1']);
+    return respond(invalid ? 400 : 503, 'back channel: rejected', invalid ? [] : ['retry-after', '1']);
   }
 }
 
 interface LogoutToken {
-  /** Equal for each use of one token. */
+  /** The same for each use of one token. */
   readonly id: string;
   readonly keys: readonly string[];
 }
@@ -90,15 +90,15 @@ async function verifyLogoutToken(login: Login, token: string): Promise<LogoutTok
     requiredClaims: ['iat', 'jti', 'events'],
   };
   const typ = typeOf(token);
-  if (typ !== undefined && typ !== 'jwt' && typ !== 'logout+jwt') throw refused('typ');
+  if (typ !== undefined && typ !== 'jwt' && typ !== 'logout+jwt') throw invalidToken('typ');
   const claims = await login.verifier.verify(token, { ...expected, fresh: false });
   const { events } = claims;
   const event = typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[EVENT] : undefined;
-  if (typeof event !== 'object' || event === null) throw refused('events');
-  if (claims.nonce !== undefined) throw refused('nonce');
+  if (typeof event !== 'object' || event === null) throw invalidToken('events');
+  if (claims.nonce !== undefined) throw invalidToken('nonce');
   // With a session, only that one ends; with a subject alone, all of its sessions (section 2.6).
   const [first] = indexKeys(claims);
-  if (first === undefined) throw refused('sub and sid');
+  if (first === undefined) throw invalidToken('sub and sid');
   return { id: digest(JSON.stringify(['logout', claims.iss, claims.jti])), keys: [first] };
 }
 
@@ -107,10 +107,10 @@ function typeOf(token: string): string | undefined {
     const { typ } = JSON.parse(Buffer.from(token.split('.', 1)[0]!, 'base64url').toString('utf8')) as { typ?: unknown };
     return typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : undefined;
   } catch {
-    throw refused('format');
+    throw invalidToken('format');
   }
 }
 
-function refused(claim: string): Error {
+function invalidToken(claim: string): Error {
   return failure('ERR_OIDC_TOKEN_INVALID', `logout token: ${claim}`);
 }

@@ -6,14 +6,14 @@ import { forgetRounds } from '../login/rounds.ts';
 import { isFromOtherSite } from './other-site.ts';
 import type { StoredSession, Session } from '../session/session.ts';
 
-/** Longer addresses are refused by servers; a form takes their place. */
+/** Servers reject longer URLs; a form replaces them. */
 const MAX_URL_LENGTH = 6000;
 const METHODS = new Set(['GET', 'HEAD', 'POST']);
 
 /**
- * Logs out: forgets the session, revokes its tokens, ends the login at the provider, and goes to `afterLogoutUrl`.
- * If the store is unavailable it throws `ERR_OIDC_STORE_UNAVAILABLE`: the cookie stays, so that the logout can be repeated.
- * A request that another site made is asked first, so that nobody is logged out by a link or an image.
+ * Logs out: removes the session, revokes its tokens, ends the session at the provider, and redirects to `afterLogoutUrl`.
+ * Throws `ERR_OIDC_STORE_UNAVAILABLE` if the store is unavailable: the cookie stays, so that the logout can be repeated.
+ * If another site caused the request, a page asks first, so that a link or an image logs nobody out.
  */
 export async function logout(login: Login, request: AuthRequest): Promise<AuthDenied> {
   if (!METHODS.has(request.method))
@@ -32,25 +32,25 @@ function confirm(request: AuthRequest): AuthDenied {
     templates: ['log-out'],
     status: 403,
     title: 'Log out?',
-    message: 'Another site asked to log you out.',
+    message: 'Another site requested to log you out.',
     links: [{ href: path, text: 'Log out' }],
     reason: 'logout requested by another site',
   });
 }
 
-/** Ends what goes on with the session, and gives the tokens that came of it: those of before are used up. */
+/** Ends renewals of the session and returns the newest tokens: earlier ones are used up. */
 async function newestOf({ storage, endRenewals }: Login, stored: StoredSession): Promise<Session> {
   const renewed = await endRenewals(stored.session);
   return (await storage.removeAgain?.(stored)) ?? renewed;
 }
 
-/** The provider is told, but its failure keeps nobody logged in. */
+/** Revokes tokens at the provider. If that fails, the logout still succeeds. */
 async function revoke(login: Login, request: AuthRequest, session: Session): Promise<void> {
   const tokens = [session.refreshToken, session.accessToken].filter((token) => token !== undefined && token !== '');
   const results = await Promise.allSettled(tokens.map((token) => login.client.revoke(token!)));
   for (const result of results) {
     if (result.status === 'rejected')
-      login.log.warn({ requestId: request.requestId, err: result.reason }, 'a token could not be revoked');
+      login.log.warn({ requestId: request.requestId, err: result.reason }, 'failed to revoke a token');
   }
 }
 
@@ -75,7 +75,7 @@ async function endAtProvider(
   return formPage(metadata.end_session_endpoint, parameters, cookies);
 }
 
-/** A form that asks for one click: pages of a login run no scripts. */
+/** A form that requires a click: login pages run no scripts. */
 function formPage(action: string, parameters: Record<string, string>, cookies: readonly string[]): AuthDenied {
   const inputs = Object.entries(parameters)
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`)

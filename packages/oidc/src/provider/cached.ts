@@ -1,17 +1,17 @@
-/** A value that is fetched when first needed, by one call for all who wait, and kept. */
+/** A value that is fetched at first use, once for all concurrent callers, and kept. */
 export interface Cached<T> {
-  /** The value; an old one is given at once while a new one is fetched. Throws what fetching the first one threw. */
+  /** Returns the value; an old one at once while a new one is fetched. Rejects if the first fetch fails. */
   get(): Promise<T>;
-  /** The call that is under way. */
+  /** The fetch in progress. */
   readonly flight: Promise<T> | undefined;
-  /** Fetches anew, or waits for the call under way. Throws what fetching threw. */
+  /** Fetches again, or waits for the fetch in progress. Rejects if that fails. */
   fetchAgain(): Promise<T>;
 }
 
-/** After a failed fetch the next is made no sooner than this. */
+/** Minimum time between a failed fetch and the next one. */
 const COOL_DOWN_MS = 1000;
 
-/** Makes a {@link Cached}: `maxAgeMs` after a fetch the value is old. */
+/** Creates a {@link Cached}: `maxAgeMs` after a fetch the value is old. */
 export function createCached<T>(
   fetchValue: () => Promise<T>,
   times: { readonly maxAgeMs: number; readonly now: () => number },

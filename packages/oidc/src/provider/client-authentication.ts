@@ -5,7 +5,7 @@ import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
 import { findSecret, nameOf, type Ref } from './secret.ts';
 
-/** How a client identifies itself at the token endpoint, given what the provider supports. */
+/** Authenticates a client at the token endpoint, with a method that the provider supports. */
 export type ClientAuthentication = (metadata: client.ServerMetadata) => client.ClientAuth | Promise<client.ClientAuth>;
 
 type Block = Pick<OidcAuthorizationCode, 'clientAuthentication' | 'clientSecretRef' | 'disableClientSecret'>;
@@ -13,23 +13,23 @@ type Block = Pick<OidcAuthorizationCode, 'clientAuthentication' | 'clientSecretR
 const DEFAULT_VALID_FOR = '5s';
 const KEY_NAMES = ['private-key', 'signing-key', 'key', 'tls.key'] as const;
 
-/** The client's way to identify itself, with the secret it rests on (for keys that replicas share). */
+/** Client authentication, and its secret, from which keys that replicas share are derived. */
 export interface ClientCredentials {
   readonly authentication: ClientAuthentication;
   readonly secret: string | undefined;
 }
 
-/** Reads the client's secret or key. Throws `ERR_OIDC_CONFIG` when there is no way, `ERR_OIDC_SECRET` for a bad secret. */
+/** Reads the client's secret or key. Throws `ERR_OIDC_CONFIG` if there is none, `ERR_OIDC_SECRET` for an invalid one. */
 export function identify(block: Block, secrets: Secrets): ClientCredentials {
   const { clientAuthentication } = block;
   if (clientAuthentication?.privateKeyJwt) return byKey(clientAuthentication.privateKeyJwt, secrets);
   const { clientSecretRef, disableClientSecret } = clientAuthentication?.clientSecret ?? block;
   if (clientSecretRef) return bySecret(clientSecretOf(clientSecretRef, secrets));
   if (disableClientSecret) return { authentication: () => client.None(), secret: undefined };
-  throw failure('ERR_OIDC_CONFIG', 'a client needs a secret, a key, or `disableClientSecret`');
+  throw failure('ERR_OIDC_CONFIG', 'a client requires a secret, a key, or `disableClientSecret`');
 }
 
-/** A client that identifies itself by this secret: in the `Authorization` header, or where only that is supported, in the body. */
+/** Returns credentials with a secret: sent in the `Authorization` header, or in the body if the provider supports only that. */
 export function bySecret(secret: string): ClientCredentials {
   return {
     secret,
@@ -69,7 +69,7 @@ function privateKeyOf(secret: SecretValue | undefined, ref: Ref): { pem: string;
   try {
     return { pem, key: createPrivateKey(pem) };
   } catch (error) {
-    throw failure('ERR_OIDC_SECRET', `the private key of secret ${nameOf(ref)} cannot be read`, error);
+    throw failure('ERR_OIDC_SECRET', `the private key of secret ${nameOf(ref)} is invalid`, error);
   }
 }
 
@@ -81,5 +81,5 @@ function algorithmOf(key: KeyObject): CryptoKeyArguments {
   if (key.asymmetricKeyType === 'rsa') return [{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, false, ['sign']];
   if (key.asymmetricKeyType === 'ed25519') return [{ name: 'Ed25519' }, false, ['sign']];
   if (key.asymmetricKeyType === 'ec' && namedCurve) return [{ name: 'ECDSA', namedCurve }, false, ['sign']];
-  throw failure('ERR_OIDC_SECRET', 'the private key is neither RSA, nor Ed25519, nor EC on P-256, P-384 or P-521');
+  throw failure('ERR_OIDC_SECRET', 'the private key must be RSA, Ed25519, or EC on P-256, P-384 or P-521');
 }

@@ -8,12 +8,12 @@ import { CLOCK_SKEW_SECONDS } from './verify.ts';
 
 export type TokenResponse = client.TokenEndpointResponse;
 
-/** A login's calls to its provider. Each throws one error of this package's table. */
+/** The calls of a login to its provider. Each rejects with an error of this package's table. */
 export interface ProviderClient {
   authorizationUrl(parameters: Record<string, string>): Promise<URL>;
   exchange(callback: CodeCallback): Promise<TokenResponse>;
   refresh(refreshToken: string, call: TokenCall): Promise<TokenResponse>;
-  /** Does nothing where the provider has no revocation endpoint. */
+  /** Does nothing if the provider has no revocation endpoint. */
   revoke(token: string): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface TokenCall {
 }
 
 export interface CodeCallback extends TokenCall {
-  /** The redirect URI with what the provider added. */
+  /** The redirect URI with the parameters of the provider. */
   readonly url: URL;
   readonly state: string;
   /** Missing for plain OAuth 2. */
@@ -39,7 +39,7 @@ export interface ClientParts {
   readonly now: () => number;
 }
 
-/** Makes the calls of one client; `openid-client` checks the answers. */
+/** Creates the calls of one client; `openid-client` validates the responses. */
 export function createProviderClient(parts: ClientParts): ProviderClient {
   const { clientId, authentication, provider, trust, now } = parts;
   const openid = provider.keys !== undefined;
@@ -87,7 +87,7 @@ export function createProviderClient(parts: ClientParts): ProviderClient {
   };
 }
 
-/** Plain OAuth 2 knows no id tokens: one that comes unasked is not looked at. */
+/** Removes the id token, which plain OAuth 2 does not use, so that it is not validated. */
 async function withoutIdToken(response: Response): Promise<Response> {
   const body: unknown = await response
     .clone()
@@ -106,24 +106,24 @@ function asFailure(error: unknown): GatewayError {
     if (cause instanceof GatewayError) return cause;
   }
   if (error instanceof client.AuthorizationResponseError)
-    return failure('ERR_OIDC_LOGIN_FAILED', `the provider answered ${readable(error.error)}`, error);
+    return failure('ERR_OIDC_LOGIN_FAILED', `the provider responded with ${readable(error.error)}`, error);
   if (error instanceof client.ResponseBodyError) return ofTokenError(error);
   const { code, cause } = error as { code?: string; cause?: unknown };
   if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED')
-    return failure('ERR_OIDC_TOKEN_INVALID', 'a claim of the id token is not as expected', error);
+    return failure('ERR_OIDC_TOKEN_INVALID', 'unexpected claim in the id token', error);
   if (cause instanceof Response && cause.status >= 500)
-    return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', `the provider answered ${cause.status}`, error);
+    return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', `the provider responded with ${cause.status}`, error);
   return failure('ERR_OIDC_PROVIDER_ANSWER', (error as Error).message, error);
 }
 
 function ofTokenError(error: client.ResponseBodyError): GatewayError {
-  const hint = error.error === 'invalid_client' ? ': look at clientId and the secret of the client' : '';
-  const said = `the provider answered ${error.status} ${readable(error.error)}${hint}`;
+  const hint = error.error === 'invalid_client' ? ': check clientId and the client secret' : '';
+  const said = `the provider responded with ${error.status} ${readable(error.error)}${hint}`;
   if (error.status >= 500) return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', said, error);
   return failure(error.error === 'invalid_grant' ? 'ERR_OIDC_GRANT_REFUSED' : 'ERR_OIDC_PROVIDER_ANSWER', said, error);
 }
 
-/** Only the characters that RFC 6749 allows in an error, and few of them: this goes to logs. */
+/** Returns an error for logs: only characters that RFC 6749 allows, and few of them. */
 function readable(error: string): string {
   return error.replaceAll(/[^\w.:/-]/g, '_').slice(0, 60);
 }

@@ -1,7 +1,7 @@
 import { isLoopbackUrl, isTrustedUrl, type UrlTrust } from '@edge-gateway/core';
 import { codeOf, failure } from '../failure.ts';
 
-/** A call to an identity provider takes at most 5 s, and its answer at most 512 KiB. */
+/** Limits of a call to an identity provider: 5 s, and a response of 512 KiB. */
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 512 * 1024;
 
@@ -17,12 +17,12 @@ export function isTrustedFrom(issuerUrl: string, url: string, trust: UrlTrust = 
 }
 
 /**
- * Asks an identity provider, within the limits above and without following redirects. Throws
- * `ERR_OIDC_PROVIDER_TIMEOUT`, `ERR_OIDC_PROVIDER_UNAVAILABLE`, or `ERR_OIDC_PROVIDER_ANSWER` for one that is too large.
+ * Calls an identity provider, within the limits above and without following redirects. Rejects with
+ * `ERR_OIDC_PROVIDER_TIMEOUT`, `ERR_OIDC_PROVIDER_UNAVAILABLE`, or `ERR_OIDC_PROVIDER_ANSWER` for a response that is too large.
  */
 export async function limitedFetch(url: string, { allowHttp, ...options }: FetchOptions = {}): Promise<Response> {
   if (!isTrustedUrl(url, { allowHttp }))
-    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an endpoint of the provider is not https');
+    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an endpoint of the provider does not use https');
   const { host } = new URL(url);
   try {
     const response = await fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -33,7 +33,7 @@ export async function limitedFetch(url: string, { allowHttp, ...options }: Fetch
     if (codeOf(error)) throw error;
     const slow = error instanceof DOMException && error.name === 'TimeoutError';
     const code = slow ? 'ERR_OIDC_PROVIDER_TIMEOUT' : 'ERR_OIDC_PROVIDER_UNAVAILABLE';
-    throw failure(code, `${host}: ${slow ? 'no answer in time' : 'cannot be reached'}`, error);
+    throw failure(code, `${host}: ${slow ? 'no response in time' : 'unreachable'}`, error);
   }
 }
 
@@ -42,18 +42,19 @@ async function readLimited(response: Response): Promise<Buffer<ArrayBuffer>> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an answer of the provider is larger than 512 KiB');
+    if (size > MAX_BYTES)
+      throw failure('ERR_OIDC_PROVIDER_ANSWER', 'a response of the provider is larger than 512 KiB');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-/** The JSON object at an address; `ERR_OIDC_PROVIDER_ANSWER` when it is anything else. */
+/** Returns the JSON object at a URL. Rejects with `ERR_OIDC_PROVIDER_ANSWER` for anything else. */
 export async function fetchObject(url: string, trust: UrlTrust = {}): Promise<Record<string, unknown>> {
   const response = await limitedFetch(url, { ...trust, headers: { accept: 'application/json' } });
   const code = response.status >= 500 ? 'ERR_OIDC_PROVIDER_UNAVAILABLE' : 'ERR_OIDC_PROVIDER_ANSWER';
   if (response.status !== 200) throw failure(code, `${new URL(url).host}: status ${response.status}`);
   const parsed: unknown = await response.json().catch(() => undefined);
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>;
-  throw failure('ERR_OIDC_PROVIDER_ANSWER', `${new URL(url).host}: the answer is not a JSON object`);
+  throw failure('ERR_OIDC_PROVIDER_ANSWER', `${new URL(url).host}: the response is not a JSON object`);
 }

@@ -8,35 +8,35 @@ import { createCached } from './cached.ts';
 import { createKeySource, type Keys, type KeySource } from './key-source.ts';
 import { fetchObject, isTrustedFrom } from './limited-fetch.ts';
 
-/** What is known of an identity provider. It outlives reloads. */
+/** An identity provider. It outlives reloads. */
 export interface Provider {
-  /** Read from the provider at the first need, and again each poll interval. */
+  /** Fetched at first use, and again after each poll interval. */
   metadata(): Promise<ServerMetadata>;
-  /** `undefined` where there are no id tokens (plain OAuth 2). */
+  /** `undefined` without id tokens (plain OAuth 2). */
   readonly keys: KeySource | undefined;
-  /** Counts a fetch of the key set; false when there were `limit` in this poll interval. */
+  /** Counts a fetch of the key set; false if there were `limit` in this poll interval. */
   mayRefetch(limit: number): boolean;
 }
 
 export interface ProviderOptions {
   readonly issuerUrl: string;
   readonly override: OidcAuthorizationCode['discoveryOverride'];
-  /** Default: HTTPS, and HTTP to this machine. */
+  /** Default: https, and http on the local machine. */
   readonly trust?: UrlTrust;
   readonly pollIntervalMs: number;
-  /** Between two reads of the key set that unknown keys led to. Default: 5 s. */
+  /** Minimum time between two fetches of the key set for unknown keys. Default: 5 s. */
   readonly keyCoolDownMs?: number;
-  /** Told of each read of the key set that brought none. */
+  /** Called for each failed fetch of the key set. */
   readonly keysFailed?: (error: unknown) => void;
   readonly now: () => number;
 }
 
-/** Waiting this out takes no longer than a call to the provider may. */
+/** No longer than a call to the provider, as logins wait for it. */
 const KEY_COOL_DOWN_MS = 5000;
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 const OPTIONAL_ENDPOINTS = ['revocation_endpoint', 'end_session_endpoint'] as const;
 
-/** Makes a provider that is discovered below its issuer; nothing is read yet. */
+/** Creates a provider that is discovered from its issuer URL, at first use. */
 export function createProvider(options: ProviderOptions): Provider {
   const { now, pollIntervalMs, keyCoolDownMs = KEY_COOL_DOWN_MS } = options;
   const metadata = createCached(() => discover(options), { maxAgeMs: pollIntervalMs, now });
@@ -59,7 +59,7 @@ export function createProvider(options: ProviderOptions): Provider {
   return provider;
 }
 
-/** Makes a provider whose endpoints are all written down: plain OAuth 2. */
+/** Creates a provider with configured endpoints, for plain OAuth 2. */
 export function fixedProvider(metadata: ServerMetadata): Provider {
   return { metadata: async () => metadata, keys: undefined, mayRefetch: () => false };
 }
@@ -87,12 +87,12 @@ async function discover({ issuerUrl, override, trust = {} }: ProviderOptions): P
   if (typeof discovered.issuer !== 'string' || discovered.issuer.replace(/\/$/, '') !== base)
     throw failure(
       'ERR_OIDC_PROVIDER_ANSWER',
-      `issuerUrl is ${issuerUrl}, but the provider there names itself ${printable(discovered.issuer)}`,
+      `issuerUrl is ${issuerUrl}, but the provider's issuer is ${printable(discovered.issuer)}`,
     );
   return { ...checked(discovered, { issuerUrl, trust, overridden }), ...overridden } as ServerMetadata;
 }
 
-/** What a provider said, for the log. */
+/** Returns a value of a provider for the log. */
 function printable(said: unknown): string {
   return typeof said === 'string' ? said.replaceAll(/[^\x21-\x7e]/g, '_').slice(0, 200) : 'nothing';
 }
@@ -100,7 +100,7 @@ function printable(said: unknown): string {
 interface Known {
   readonly issuerUrl: string;
   readonly trust: UrlTrust;
-  /** Written by who runs the gateway, so it is not for the provider to name. */
+  /** Configured by the operator, so the provider cannot change them. */
   readonly overridden: Partial<ServerMetadata>;
 }
 
@@ -140,8 +140,7 @@ function readKeySet(value: Record<string, unknown>): Keys {
   if (!Array.isArray(value.keys) || value.keys.length === 0)
     throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider has no keys');
   const usable = value.keys.filter((key) => (key?.use === undefined || key.use === 'sig') && isReadable(key));
-  if (usable.length === 0)
-    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'no key in the key set of the provider can be used');
+  if (usable.length === 0) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider has no usable key');
   return createLocalJWKSet({ keys: usable } as JSONWebKeySet);
 }
 

@@ -1,11 +1,12 @@
 import { DEFAULT_NAMESPACE, type Secrets, type SecretValue } from '@edge-gateway/core';
 
-/** A reference as it is written. */
+/** A reference to a Secret in options. */
 export interface Ref {
   readonly name?: string;
   readonly namespace?: string;
 }
 
+/** Returns a Secret; `undefined` if it does not exist. */
 export function findSecret(
   secrets: Secrets,
   { name = '', namespace = DEFAULT_NAMESPACE }: Ref,
@@ -13,7 +14,7 @@ export function findSecret(
   return secrets.get({ name, namespace });
 }
 
-/** For messages. */
+/** Returns the name of a Secret for messages. */
 export function nameOf({ name = '', namespace = DEFAULT_NAMESPACE }: Ref): string {
   return `${namespace}.${name}`;
 }

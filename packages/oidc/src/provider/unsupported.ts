@@ -2,8 +2,8 @@ import type { ServerMetadata } from 'openid-client';
 import type { LoginBlock } from '../login/settings.ts';
 
 /**
- * What a login asks for and the provider says it does not support: a response type, scopes, claims. It may work all the
- * same, since providers need not list everything; where it does not, this says why.
+ * Returns what a login requests and the provider does not list: a response type, scopes, claims. The login may work anyway,
+ * because providers need not list everything; if it does not, this explains why.
  */
 export function unsupportedOf(block: LoginBlock, metadata: ServerMetadata): readonly string[] {
   const { scopes = [], identityToken } = block;

@@ -31,7 +31,7 @@ function withKeyPrefix(keyPrefix: string | undefined, name: string): string {
   return keyPrefix ? `${keyPrefix}_${name}` : name;
 }
 
-/** Returns which part of the names of attempts and rounds is of one login. */
+/** Returns the part of cookie names that identifies a login. */
 export function loginMark(id: string): string {
   return digest(id).slice(0, 6);
 }
@@ -41,7 +41,7 @@ const ROUNDS = /^login_rounds_([\w-]{6})$/;
 
 /** The settings that determine the cookies of a login. */
 export interface OwnCookies {
-  /** `undefined` where none of its session cookies are its own. */
+  /** `undefined` if the session cookies belong to the application. */
   readonly session: UserSession | undefined;
   /** True for sessions in a store other than Redis. */
   readonly inStore?: boolean;
@@ -49,7 +49,7 @@ export interface OwnCookies {
   readonly id?: string;
 }
 
-/** Returns the test for cookies that only a login reads: those of its session, with all chunks, and of logins under way. */
+/** Returns the test for cookies that only a login reads: those of its session, with all chunks, and of logins in progress. */
 export function ownCookies({ session, inStore = false, id }: OwnCookies): CookieTest {
   const names = session && !session.forwardCookies ? sessionNames(session, inStore) : new Set<string>();
   const mark = id === undefined ? undefined : loginMark(id);

@@ -17,7 +17,7 @@ import { endOf, type StoredSession, type Session, type SessionStorage } from './
 export interface CookieStorageOptions {
   readonly keyPrefix: string | undefined;
   readonly attributes: CookieAttributes;
-  /** Sessions of one client never open for another, also where both have the same key. */
+  /** Sessions of one client are invalid for another, even if both have the same key. */
   readonly client: string;
   /**
    * Encrypt the values: the first key seals, all of them open. Without them the tokens are readable, and `check` decides
@@ -26,12 +26,12 @@ export interface CookieStorageOptions {
   readonly cipherKeys: readonly Uint8Array[] | undefined;
   /** Keys of the MAC that binds unencrypted cookies of one login to each other: the first signs, all of them verify. */
   readonly macKeys: readonly Uint8Array[];
-  /** Missing: copies of cookies work after a logout. */
+  /** Without it, copies of cookies work after a logout. */
   readonly denyList?: DenyList | undefined;
-  /** Rejects for tokens that the provider did not sign for this client. */
+  /** Rejects if the provider did not sign the tokens for this client. */
   readonly check: (session: Session) => Promise<void>;
   readonly allowRefreshing: boolean;
-  /** True where a session without an id token is none. */
+  /** True if a session requires an id token. */
   readonly needsIdToken: boolean;
   readonly now: () => number;
 }
@@ -55,8 +55,8 @@ interface Found {
 const LOGIN_LENGTH = 12;
 
 /**
- * Keeps tokens in the browser, in one cookie each. Where they are not encrypted, one more cookie has a MAC for each of
- * them: a single token, which upstreams, logs and other clients may have seen, is not a session, nor is a mix of two logins.
+ * Creates a storage in the browser, with one cookie per token. If they are not encrypted, another cookie contains a MAC for
+ * each of them: a single token, which upstreams, logs and other clients may have seen, is not a session, nor is a mix of two logins.
  */
 export function createCookieStorage(options: CookieStorageOptions): SessionStorage {
   const { attributes, cipherKeys, macKeys } = options;
@@ -99,7 +99,7 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     return [...clear(request).filter((cookie) => !used.has(cookie.slice(0, cookie.indexOf('=')))), ...written];
   }
 
-  /** A token that ends makes its cookie end; one that is needed to renew the others stays. */
+  /** The cookie of an access token expires with it; the tokens that are needed for a renewal stay. */
   function lifetime(part: Part, session: Session): number | undefined {
     const { maxAgeSeconds } = attributes;
     const endsAt = part === 'accessToken' ? session.accessEndsAt : undefined;
@@ -145,7 +145,7 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     const { idToken, accessToken = '', refreshToken } = tokens;
     if (!idToken && (options.needsIdToken || !accessToken)) return undefined;
     if (await options.denyList?.has(deniedId(login))) return undefined;
-    // Browsers drop the cookie of an access token that has ended.
+    // Browsers remove the cookie of an expired access token.
     const accessEndsAt = accessToken ? endOf(accessToken) : 0;
     const session = { idToken, accessToken, refreshToken, idEndsAt: endOf(idToken), accessEndsAt };
     const genuine = cipherKeys
@@ -178,7 +178,7 @@ function isEqual(one: string, other: string): boolean {
 }
 
 const MAX_COOKIES = 7;
-/** Servers, this one too, take no request whose head is longer than 16 KiB: other cookies and headers need their place. */
+/** Servers, including this one, reject request heads over 16 KiB, and other cookies and headers need space. */
 const MAX_BYTES = 12_288;
 
 function tooLarge(): Error {

@@ -21,14 +21,14 @@ export interface StorageParts {
   readonly settings: LoginSettings;
   readonly context: Context;
   readonly session: UserSession;
-  /** Library use: a store in place of Redis. */
+  /** A store that a program passes instead of Redis. */
   readonly store: Store | undefined;
   readonly issuer: string;
   readonly openid: boolean;
   readonly check: (session: Session) => Promise<void>;
 }
 
-/** Whether, and how long before their end, tokens are renewed. */
+/** Returns whether tokens are renewed, and how long before they expire. */
 export function renewalOf({ session: block, store }: Pick<StorageParts, 'session' | 'store'>): {
   readonly allowRefreshing: boolean;
   readonly bufferMs: number;
@@ -38,7 +38,7 @@ export function renewalOf({ session: block, store }: Pick<StorageParts, 'session
   return { allowRefreshing, bufferMs: parseDuration(block.redis?.preExpiryBuffer ?? DEFAULT_BUFFER) };
 }
 
-/** The storage that the `session` block asks for: cookies, Redis, or the embedded store where Redis has no address. */
+/** Creates the storage of a `session` block: in cookies, in Redis, or in memory if Redis has no address. */
 export function createSessionStorage(parts: StorageParts): SessionStorage {
   const { settings, context, session: block, store } = parts;
   const client = JSON.stringify([parts.issuer, settings.clientId]);
@@ -49,7 +49,7 @@ export function createSessionStorage(parts: StorageParts): SessionStorage {
       client,
       macKeys: derived(settings.stateKeys, 'oidc token mac'),
       denyList: denyListOf(parts),
-      // Nobody can tell a token of plain OAuth 2 from one that a browser made up.
+      // Tokens of plain OAuth 2 cannot be verified, so a browser could forge them.
       cipherKeys:
         cipherKeysOf(block, context) ?? (parts.openid ? undefined : derived(settings.stateKeys, 'oidc cookies')),
       check: parts.check,
@@ -91,7 +91,7 @@ interface Backing {
   readonly close?: () => void;
 }
 
-/** What outlives reloads: the store with its connection, locks, index and used ids. */
+/** Returns the parts that outlive reloads: the store with its connection, locks, index and used ids. */
 function backing({ context, session: block, store, settings }: StorageParts): Backing {
   const options = block.redis?.options;
   const prefix = block.redis?.keyPrefix ?? '';

@@ -6,7 +6,7 @@ import type { SessionRedis } from './redis.ts';
 import { MAX_IDS, type SessionIndex } from './session-index.ts';
 import type { SessionLock } from './session-lock.ts';
 
-/** A lock whose holder died ends after this; one that is at work makes it last. */
+/** A lock expires after this time unless its holder extends it. */
 const LOCK_MS = 7000;
 const POLL_MS = 50;
 const RELEASE = 'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end';
@@ -14,7 +14,7 @@ const RELEASE = 'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call
 const EXTEND =
   'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end';
 
-/** The store of `connect-redis` on a connection whose commands have deadlines. */
+/** Creates the store of `connect-redis` on a connection whose commands have deadlines. */
 export function createRedisStore(redis: SessionRedis, prefix: string): Store {
   const client = {
     get: (key: string) => redis.run((each) => each.get(key)),
@@ -26,7 +26,7 @@ export function createRedisStore(redis: SessionRedis, prefix: string): Store {
   return new RedisStore({ client, prefix });
 }
 
-/** A lock that all processes on one Redis share. `lockMs` after its holder died it ends. */
+/** Creates a lock that all processes on one Redis share. It expires `lockMs` after its holder dies. */
 export function createRedisLock(redis: SessionRedis, prefix: string, lockMs = LOCK_MS): SessionLock {
   return {
     async acquire(id, waitMs) {
@@ -44,7 +44,7 @@ export function createRedisLock(redis: SessionRedis, prefix: string, lockMs = LO
       const timer = setInterval(() => void extend().catch(() => {}), lockMs / 3).unref();
       return async () => {
         clearInterval(timer);
-        // Where this fails the lock ends by itself.
+        // If this fails, the lock expires.
         await redis.run((each) => each.eval(RELEASE, { keys: [key], arguments: [owner] })).catch(() => {});
       };
     },

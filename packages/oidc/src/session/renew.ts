@@ -4,31 +4,32 @@ import { codeOf, failure } from '../failure.ts';
 import { LOCK_WAIT_MS } from './session-lock.ts';
 import { endsSoon, hasEnded, type StoredSession, type Session, type SessionStorage } from './session.ts';
 
-/** A session that holds now, with the cookies of its renewal; `undefined` when the user has to log in again. */
+/** A valid session with the cookies of its renewal; `undefined` if the user must log in again. */
 export type Renewed = { readonly session: Session; readonly cookies: readonly string[] } | undefined;
 
-/** A renewal under way, by the refresh token it is made with. */
+/** A renewal in progress. */
 interface Flight {
   readonly session: Promise<Session | undefined>;
-  /** False for one that gives the session as it was where another process renews it just now. */
+  /** False if it returns the unchanged session when another process is renewing it. */
   readonly waits: boolean;
 }
 
-/** What is rememberChecked of renewals. It outlives reloads. */
+/** State of renewals. It outlives reloads. */
 export interface RenewalMemory {
+  /** By refresh token, as all maps except `unsaved`. */
   readonly flights: Map<string, Flight>;
-  /** Sessions by the refresh token they were renewed with: requests with the tokens of before may still be on their way. */
+  /** Renewed sessions: requests with the previous tokens may still arrive. */
   readonly recent: ExpiringMap<Session>;
-  /** Refresh tokens with which the provider could not be asked just now. */
+  /** Renewals that failed a moment ago. */
   readonly failed: ExpiringMap<Error>;
-  /** Sessions by id that are newer than what the store has, because it could not be written. */
+  /** Sessions by id that are newer than the stored ones, because writing failed. */
   readonly unsaved: ExpiringMap<Session>;
   /**
-   * Sessions in browsers by their refresh token, where the provider renewed all but the id token: its end no longer says
-   * how long the login holds, and only who renewed them knows.
+   * Sessions in browsers whose renewal returned no id token: the expiry of the old one no longer limits the session, and
+   * only the process that renewed it knows that.
    */
   readonly withoutIdToken: ExpiringMap<Session>;
-  /** Refresh tokens of sessions that were logged out. */
+  /** Sessions that were logged out. */
   readonly ended: ExpiringMap<true>;
 }
 
@@ -37,16 +38,16 @@ export interface RenewOptions {
   readonly memory: RenewalMemory;
   readonly allowRefreshing: boolean;
   readonly bufferMs: number;
-  /** Asks the provider. Throws `ERR_OIDC_GRANT_REFUSED` when the refresh token is no longer good. */
+  /** Calls the provider. Throws `ERR_OIDC_GRANT_REFUSED` if the refresh token is no longer valid. */
   readonly refresh: (request: AuthRequest, stored: StoredSession) => Promise<Session>;
   readonly now: () => number;
   readonly log: Logger;
 }
 
-/** Renewals in a row that are followed. */
+/** Number of consecutive renewals that are followed. */
 const MAX_RECENT = 10;
 
-/** Makes the function that renews sessions shortly before they end: exactly once for all requests that need it. */
+/** Creates the function that renews sessions shortly before they expire: once for all concurrent requests. */
 export function createRenewal(
   options: RenewOptions,
 ): (request: AuthRequest, stored: StoredSession) => Promise<Renewed> {
@@ -60,10 +61,10 @@ export function createRenewal(
     const done = await storage.exclusively(stored, (current) => renewCurrent(request, current), waitMs);
     if (done) return done.session;
     if (waitMs === 0) return stored.session;
-    throw failure('ERR_OIDC_STORE_UNAVAILABLE', 'another process holds the session for too long');
+    throw failure('ERR_OIDC_STORE_UNAVAILABLE', 'another process locked the session for too long');
   }
 
-  /** What another process renewed by now counts as done. */
+  /** Does nothing if another process renewed the session meanwhile. */
   async function renewCurrent(
     request: AuthRequest,
     current: StoredSession | undefined,
@@ -76,22 +77,22 @@ export function createRenewal(
       await save(request, current, renewed);
       return { session: renewed };
     } catch (error) {
-      // Where the browser keeps the tokens, another process may have used this one a moment ago: its session is the good one.
+      // With tokens in the browser, another process may have used this one a moment ago, and the browser has the new session.
       if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED' || storage.inBrowser) throw error;
-      options.log.info({ requestId: request.requestId }, 'the refresh token is no longer good, a new login is needed');
+      options.log.info({ requestId: request.requestId }, 'refresh token no longer valid, login required');
       await storage.remove(request, current);
       return {};
     }
   }
 
-  /** The tokens of before are used up, so those that came are used even where they cannot be kept. */
+  /** The old tokens are used up, so the new ones are used even if they cannot be stored. */
   async function save(request: AuthRequest, stored: StoredSession, session: Session): Promise<void> {
     memory.recent.set(digest(stored.session.refreshToken!), session);
     if (storage.inBrowser && session.idToken !== undefined && session.idEndsAt === undefined)
       memory.withoutIdToken.set(digest(session.refreshToken!), session);
     await storage.update(request, stored, session).catch((err: unknown) => {
       memory.unsaved.set(stored.id, session);
-      options.log.error({ requestId: request.requestId, err }, 'refreshed tokens could not be kept');
+      options.log.error({ requestId: request.requestId, err }, 'failed to store refreshed tokens');
     });
   }
 
@@ -117,7 +118,7 @@ export function createRenewal(
     return session;
   }
 
-  /** Tokens that live for seconds only were renewed several times just now. */
+  /** Tokens with a lifetime of seconds may have been renewed several times a moment ago. */
   function newestOf(session: Session): Session {
     let newest = session;
     for (let i = 0; i < MAX_RECENT; i++) newest = memory.recent.get(digest(newest.refreshToken!)) ?? newest;
@@ -135,14 +136,14 @@ export function createRenewal(
       if (failed) throw failed;
       return await flightOf(request, stored, ended);
     } catch (error) {
-      options.log.warn({ requestId: request.requestId, err: error }, 'tokens could not be refreshed');
+      options.log.warn({ requestId: request.requestId, err: error }, 'failed to refresh tokens');
       if (!ended) return stored.session;
       if (NEW_LOGIN.has(codeOf(error))) return undefined;
       throw codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE' ? error : unavailable(error);
     }
   }
 
-  /** The session with the times that this process knows better than the browser. */
+  /** Returns the session with expiry times that this process knows and the browser does not. */
   function timed(stored: StoredSession): StoredSession {
     const { refreshToken } = stored.session;
     if (!storage.inBrowser || refreshToken === undefined || !endsSoon(stored.session, now(), options.bufferMs))
@@ -161,13 +162,13 @@ export function createRenewal(
       return ended ? undefined : { session, cookies: [] };
     const current = await renewed(request, stored, ended);
     if (memory.ended.get(digest(session.refreshToken))) return undefined;
-    // Tokens that were good when the request came serve it, however long the provider took to fail.
+    // Tokens that were valid when the request arrived serve it, however long the provider took to fail.
     const isServed = current === session && !ended;
     if (!current || (!isServed && hasEnded(current, now()))) return undefined;
     return { session: current, cookies: current === session ? [] : await renewedCookies(request, stored, current) };
   };
 
-  /** Where the browser keeps the tokens, each request that was renewed tells it. */
+  /** With tokens in the browser, every renewed request sends it the new ones. */
   async function renewedCookies(
     request: AuthRequest,
     stored: StoredSession,
@@ -178,8 +179,8 @@ export function createRenewal(
 }
 
 /**
- * Ends the renewals of a session: a request that waits for one just now has no session when it is done. Gives the newest
- * tokens that this process knows of.
+ * Ends the renewals of a session: a request that is waiting for one gets no session. Returns the newest tokens that this
+ * process knows.
  */
 export async function endRenewals(memory: RenewalMemory, session: Session): Promise<Session> {
   if (session.refreshToken === undefined) return session;
@@ -189,9 +190,9 @@ export async function endRenewals(memory: RenewalMemory, session: Session): Prom
   return renewed ?? memory.recent.get(key) ?? session;
 }
 
-/** What only a new login mends. */
+/** Errors that only a new login resolves. */
 const NEW_LOGIN: ReadonlySet<unknown> = new Set(['ERR_OIDC_TOKEN_INVALID', 'ERR_OIDC_GRANT_REFUSED']);
 
 function unavailable(cause: unknown): Error {
-  return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', 'the session has ended and the provider cannot be asked', cause);
+  return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', 'the session has expired and the provider is unavailable', cause);
 }

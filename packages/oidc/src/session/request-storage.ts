@@ -3,18 +3,18 @@ import { digest, type AuthRequest } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
 import { isSameUser, type Session, type SessionStorage } from './session.ts';
 
-/** `req.session` as express-session makes it. */
+/** `req.session` of express-session. */
 interface RequestSession {
   [key: string]: unknown;
   regenerate(done: (error?: unknown) => void): void;
 }
 
-/** Under this name a login lives in `req.session`. */
+/** Property of `req.session` with the login. */
 const PROPERTY = 'edgeGatewayLogin';
 
 /**
- * Keeps logins in the `req.session` that the application already has. A login gets a new session id (so that nobody
- * can fix it beforehand). Other content of the session is kept only if it belongs to the same user, or to none yet.
+ * Creates a storage in the `req.session` of the application. A login gets a new session id, which prevents session
+ * fixation. Other content of the session is kept only if it belongs to the same user, or to none yet.
  */
 export function createRequestStorage(requestOf: (request: AuthRequest) => IncomingMessage, id: string): SessionStorage {
   const property = `${PROPERTY}:${id}`;

@@ -1,7 +1,7 @@
 /** Finds the sessions that a provider ends by its own session or subject. */
 export interface SessionIndex {
   /**
-   * Adds a session under each key until `endsAt` (milliseconds), or moves its end. Returns the sessions that were evicted
+   * Adds a session under each key until `endsAt` (milliseconds), or changes its end. Returns the sessions that were evicted
    * because there are too many under a key: they can no longer be found, so they must be removed.
    */
   add(keys: readonly string[], entry: IndexEntry): Promise<readonly string[]>;
@@ -17,7 +17,7 @@ export interface IndexEntry {
   readonly endsAt: number;
 }
 
-/** Sessions under one key. */
+/** Maximum number of sessions under one key. */
 export const MAX_IDS = 1000;
 const MAX_KEYS = 200_000;
 /** Number of keys that each addition checks for expired sessions. */

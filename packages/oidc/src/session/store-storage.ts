@@ -16,7 +16,7 @@ export interface StoreStorageOptions {
   readonly usedIds: UsedIds;
   readonly cookieName: string;
   readonly attributes: CookieAttributes;
-  /** Sessions of one client never open for another. */
+  /** Sessions of one client are invalid for another. */
   readonly client: string;
   readonly now: () => number;
   readonly close?: () => void;
@@ -27,13 +27,13 @@ interface Kept extends StoredSession {
 }
 
 const HANDLE = /^[\w-]{43}$/;
-/** How long a session is kept whose cookie ends with the browser. */
+/** Lifetime of a session whose cookie ends with the browser session. */
 const BROWSER_SESSION_MS = 86_400_000;
 
 /**
- * Keeps sessions in a store. The browser gets a random handle; the store gets its digest as key, and the session
- * encrypted with a key derived from the handle. So neither a reader of the store can use a session, nor can an answer
- * that belongs to another handle be taken for one's own.
+ * Creates a storage in a store. The browser gets a random handle; the store gets its digest as key, and the session
+ * encrypted with a key derived from the handle. So a reader of the store cannot use a session, and a response of the store
+ * for another handle is rejected.
  */
 export function createStoreStorage(options: StoreStorageOptions): SessionStorage {
   const { attributes, cookieName } = options;
@@ -49,7 +49,7 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
   const lifetimeMs = attributes.maxAgeSeconds === undefined ? BROWSER_SESSION_MS : attributes.maxAgeSeconds * 1000;
   const keysOf = (session: Session): readonly string[] => indexKeys(claimsOf(session.idToken)).map(ofClient);
 
-  /** The session is written before the index knows it: a logout that finds it ends it. */
+  /** Writes the session before its index entry, so that a logout that finds the entry removes the session. */
   async function write(handle: string, session: Session): Promise<void> {
     const endsAt = keptUntil(session, options.now() + lifetimeMs);
     const cookie = { originalMaxAge: lifetimeMs, expires: new Date(endsAt) };
@@ -70,7 +70,7 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     await options.index.forget(keysOf(session), [id]).catch(() => undefined);
   }
 
-  /** Whoever renews a session may write it once more after it was taken out: it goes again when they are done. */
+  /** A concurrent renewal may write a removed session again, so `work` runs once it is done. */
   async function whenFree<T>(id: string, work: () => Promise<T>): Promise<T> {
     const release = await options.lock.acquire(id, LOCK_WAIT_MS);
     try {
@@ -148,14 +148,14 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
   };
 }
 
-/** A session that cannot be renewed is kept no longer than its tokens hold. */
+/** Returns when a session ends in the store: without a refresh token, no later than its tokens. */
 function keptUntil(session: Session, latest: number): number {
   const { idEndsAt = Infinity, accessEndsAt = Infinity } = session;
   const end = Math.min(idEndsAt, accessEndsAt) + CLOCK_SKEW_SECONDS * 1000;
   return session.refreshToken === undefined ? Math.min(latest, end) : latest;
 }
 
-/** A call of a store; all that goes wrong with it is `ERR_OIDC_STORE_UNAVAILABLE`. */
+/** Calls a store. Rejects with `ERR_OIDC_STORE_UNAVAILABLE` for any error. */
 function call<T>(start: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const refuse = (error: unknown): void => reject(failure('ERR_OIDC_STORE_UNAVAILABLE', undefined, error));
@@ -167,7 +167,7 @@ function call<T>(start: (done: (error: unknown, value?: T) => void) => void): Pr
   });
 }
 
-/** The key of one session, from its random handle; one SHA-256, as it is needed for every request (NIST SP 800-56C, 4.1). */
+/** Derives the key of a session from its random handle; a single SHA-256, as it runs for every request (NIST SP 800-56C, 4.1). */
 function sessionKey(handle: string): Uint8Array {
   return hash('sha256', `edge-gateway oidc session\0${handle}`, 'buffer');
 }

@@ -6,7 +6,7 @@ import { startBadProvider, type BadProvider } from '../parts/bad-provider.ts';
 import { createBrowser, type Visited } from '../parts/browser.ts';
 import { startSite, type Site } from '../parts/site.ts';
 
-describe('a login at a provider that lies, or through one', () => {
+describe('a login at a malicious provider', () => {
   let idp: BadProvider;
   let site: Site;
   const SECRET = 'a-secret-of-more-than-thirty-two-characters';
@@ -43,11 +43,11 @@ describe('a login at a provider that lies, or through one', () => {
     protect();
   });
 
-  it('lets an honest one in', async () => {
+  it('accepts an honest provider', async () => {
     expect((await visit()).status).to.equal(200);
   });
 
-  it('always proves the code by PKCE S256, also where the configuration says plain', async () => {
+  it('always uses PKCE with S256, even if the configuration says plain', async () => {
     protect({ authEndpointQueryParams: { code_challenge: 'x', code_challenge_method: 'plain', prompt: 'login' } });
     expect((await visit()).status).to.equal(200);
     expect(idp.last.get('code_challenge_method')).to.equal('S256');
@@ -74,20 +74,20 @@ describe('a login at a provider that lies, or through one', () => {
     'mix-up: the issuer parameter of another provider': { iss: 'https://other.example' },
   };
   for (const [name, callback] of Object.entries(callbacks)) {
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       idp.callback = callback;
       await refused([400, 403, 502]);
       expect(idp.tokenRequest.get('code') ?? '').to.not.equal('evil');
     });
   }
 
-  it('refuses mix-up: the issuer parameter is announced but absent', async () => {
+  it('rejects mix-up: the issuer parameter is announced but missing', async () => {
     idp.metadata = { authorization_response_iss_parameter_supported: true };
     protect();
     await refused([502, 403]);
   });
 
-  it('shows what the provider refused as a page, without its words', async () => {
+  it('shows an error of the provider as a page, without its text', async () => {
     idp.callback = { code: undefined, error: 'access_denied', error_description: '<script>alert(1)</script>' };
     const { body } = await refused([403]);
     expect(body).to.not.contain('<script>');
@@ -109,20 +109,20 @@ describe('a login at a provider that lies, or through one', () => {
     'an at_hash of another access token': (claims) => ({ ...claims, at_hash: 'AAAAAAAAAAAAAAAAAAAAAA' }),
   };
   for (const [name, change] of Object.entries(tokens)) {
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       idp.claims = change;
       await refused([401, 403, 502]);
     });
   }
 
-  it('F13: works with clocks that differ by a minute less a little', async () => {
+  it('F13: works with clocks that differ by just under a minute', async () => {
     for (const by of [-55, 55]) {
       idp.claims = (claims) => ({ ...claims, iat: now() + by, exp: now() + by + hour });
       expect((await visit()).status, String(by)).to.equal(200);
     }
   });
 
-  it('F13: says `clock` for clocks that differ by five minutes, and goes round in no circle', async () => {
+  it('F13: reports `clock` for clocks that differ by five minutes, without a redirect loop', async () => {
     idp.claims = (claims) => ({ ...claims, iat: now() - 2 * hour - 300, exp: now() - 300 });
     const answer = await visit();
     expect(answer.status).to.equal(401);
@@ -146,7 +146,7 @@ describe('a login at a provider that lies, or through one', () => {
     nonce: idp.last.get('nonce')!,
   });
   for (const [name, make] of Object.entries(forged)) {
-    it(`refuses an id token with ${name}`, async () => {
+    it(`rejects an id token with ${name}`, async () => {
       const made = createBrowser();
       await made.send(`${site.url}/a`).then((answer) => {
         idp.last = new URL(answer.headers.get('location')!).searchParams;
@@ -157,19 +157,19 @@ describe('a login at a provider that lies, or through one', () => {
     });
   }
 
-  it('refuses an answer without an id token', async () => {
+  it('rejects a response without an id token', async () => {
     idp.token = ({ id_token: _gone, ...answer }) => ({ body: answer });
     await refused([403, 502]);
   });
 
-  it('F12: refuses an answer of the token endpoint that is HTML, empty, or 10 MiB', async () => {
+  it('F12: rejects a token response that is HTML, empty, or 10 MiB', async () => {
     for (const body of ['<html>', '', 'x'.repeat(10 * 1024 * 1024)]) {
       idp.token = () => ({ body });
       await refused([502]);
     }
   });
 
-  it('F8: answers 503 while the provider cannot be discovered, and recovers alone', async () => {
+  it('F8: returns 503 while discovery fails, and recovers by itself', async () => {
     let clock = Date.now();
     const closed = await startBadProvider();
     await closed.close();
@@ -194,7 +194,7 @@ describe('a login at a provider that lies, or through one', () => {
     'no token endpoint': { token_endpoint: undefined },
   };
   for (const [name, metadata] of Object.entries(discoveries)) {
-    it(`refuses a discovery with ${name}`, async () => {
+    it(`rejects a discovery document with ${name}`, async () => {
       idp.metadata = metadata;
       protect();
       const answer = await createBrowser().send(`${site.url}/a`);
@@ -202,13 +202,13 @@ describe('a login at a provider that lies, or through one', () => {
     });
   }
 
-  it('lets the configuration override what is discovered', async () => {
+  it('lets the configuration override discovery', async () => {
     idp.metadata = { token_endpoint: 'http://idp.example/token' };
     protect({ discoveryOverride: { tokenEndpoint: `${idp.issuer}/token` } });
     expect((await visit()).status).to.equal(200);
   });
 
-  it('F11: goes on after each of three key rotations without overlap: one more read of the key set each', async () => {
+  it('F11: survives three key rotations without overlap, with one fetch of the key set each', async () => {
     expect((await visit()).status).to.equal(200);
     for (let rotation = 0; rotation < 3; rotation++) {
       await idp.rotate();
@@ -219,14 +219,14 @@ describe('a login at a provider that lies, or through one', () => {
     }
   });
 
-  it('refuses unknown keys where the policy is `never`', async () => {
+  it('rejects unknown keys with the policy `never`', async () => {
     protect({ jwksCacheRefreshPolicy: { never: {} } });
     await visit();
     await idp.rotate();
     await refused([403]);
   });
 
-  it('F10: a token endpoint that drips is a 504 page, and the same callback works later', async () => {
+  it('F10: a token endpoint that drips causes a 504 page, and the same callback works later', async () => {
     const browser = createBrowser();
     let release: (() => void) | undefined;
     const first = await browser.visit(`${site.url}/a`, { stopAt: (url) => url.includes('/callback?') });

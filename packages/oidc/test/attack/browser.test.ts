@@ -29,14 +29,14 @@ describe('a login in a browser', () => {
     }
   });
 
-  it('keeps at most twenty logins under way in a browser', async () => {
+  it('keeps at most twenty logins in progress in a browser', async () => {
     const browser = createBrowser();
     for (let i = 0; i < 30; i++) await browser.send(home());
     const names = [...browser.jar.values()].filter(({ name }) => name.startsWith('login_'));
     expect(names.length).to.be.at.most(20);
   });
 
-  it('answers a replayed callback with a page to start again from', async () => {
+  it('returns a page with a link to start again for a replayed callback', async () => {
     const browser = createBrowser();
     const { url } = await browser.visit(home('/deep?x=1'), { stopAt: isCallback });
     expect((await browser.visit(url)).status).to.equal(200);
@@ -48,14 +48,14 @@ describe('a login in a browser', () => {
     }
   });
 
-  it('takes one of two callbacks at the same moment', async () => {
+  it('accepts one of two concurrent callbacks', async () => {
     const browser = createBrowser();
     const { url } = await browser.visit(home(), { stopAt: isCallback });
     const answers = await Promise.all([browser.send(url), browser.send(url)]);
     expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([302, 400]);
   });
 
-  it('refuses a callback in another browser: login CSRF and code injection', async () => {
+  it('rejects a callback in another browser: login CSRF and code injection', async () => {
     const attacker = createBrowser();
     const { url } = await attacker.visit(home(), { stopAt: isCallback });
     const victim = createBrowser();
@@ -69,7 +69,7 @@ describe('a login in a browser', () => {
     expect((await victim.send(injected.href)).status).to.equal(400);
   });
 
-  it('refuses a callback whose attempt has another secret, before the provider is asked', async () => {
+  it('rejects a callback with another secret, before calling the provider', async () => {
     const browser = createBrowser();
     const { url } = await browser.visit(home(), { stopAt: isCallback });
     for (const [key, cookie] of browser.jar)
@@ -79,14 +79,14 @@ describe('a login in a browser', () => {
     expect(world.idp.tokenCalls.length).to.equal(calls);
   });
 
-  it('ends the cookie of a login under way with it', async () => {
+  it('deletes the cookie of a login when it ends', async () => {
     const browser = createBrowser();
     await browser.visit(home());
     const left = [...browser.jar.values()].map(({ name }) => name).filter((name) => name.startsWith('login_'));
     expect(left.filter((name) => !name.startsWith('login_rounds_'))).to.deep.equal([]);
   });
 
-  it('keeps its own cookies from scripts, also where they may read that of the session', async () => {
+  it('hides its own cookies from scripts, even if they may read the session cookie', async () => {
     protect({ session: { redis: {}, cookieOptions: { notSecure: true, httpOnly: false } } });
     const browser = createBrowser();
     const begun = await browser.send(home());
@@ -97,7 +97,7 @@ describe('a login in a browser', () => {
     for (const cookie of cookies) expect(/; HttpOnly/.test(cookie), cookie).to.equal(!cookie.startsWith('__session='));
   });
 
-  it('refuses a callback after a restart, with a page to start again from', async () => {
+  it('rejects a callback after a restart, with a link to start again', async () => {
     const browser = createBrowser();
     protect({ clientSecret: 'short' });
     const { url } = await browser.visit(home(), { stopAt: isCallback });
@@ -105,7 +105,7 @@ describe('a login in a browser', () => {
     expect((await browser.send(url)).status).to.equal(400);
   });
 
-  it('goes on with logins under way after a restart where keys are shared', async () => {
+  it('continues logins in progress after a restart with a shared key', async () => {
     const browser = createBrowser();
     protect({ signingKey: 'a signing key that all replicas share' });
     const { url } = await browser.visit(home(), { stopAt: isCallback });
@@ -113,7 +113,7 @@ describe('a login in a browser', () => {
     expect((await browser.visit(url)).status).to.equal(200);
   });
 
-  it('gives every login a new handle: session fixation', async () => {
+  it('creates a new handle for each login: session fixation', async () => {
     const browser = createBrowser();
     const planted = 'A'.repeat(43);
     browser.jar.set('planted', {
@@ -135,7 +135,7 @@ describe('a login in a browser', () => {
     expect((await other.send(url)).status).to.equal(400);
   });
 
-  it('takes no session from two cookies of one name: cookie tossing', async () => {
+  it('ignores two session cookies with one name: cookie tossing', async () => {
     const browser = createBrowser();
     await browser.visit(home());
     const own = browser.cookie('__session')!;
@@ -153,7 +153,7 @@ describe('a login in a browser', () => {
     'a WebSocket': { headers: { 'sec-fetch-mode': 'websocket' } },
   };
   for (const [name, init] of Object.entries(scripts)) {
-    it(`answers 401 JSON, no redirect, and to no foreign origin: ${name}`, async () => {
+    it(`returns 401 JSON without a redirect or CORS headers: ${name}`, async () => {
       const headers = { ...(init.headers as Record<string, string>), origin: 'https://app.example.com' };
       const answer = await createBrowser().send(home(), { ...init, headers });
       expect(answer.status).to.equal(401);
@@ -165,7 +165,7 @@ describe('a login in a browser', () => {
     });
   }
 
-  it('shows a page after two logins that did not hold', async () => {
+  it('shows a page after two logins that were not kept', async () => {
     const browser = createBrowser();
     const losing = async () => {
       const seen = await browser.visit(home(), { stopAt: isCallback });
@@ -182,7 +182,7 @@ describe('a login in a browser', () => {
     expect((await browser.visit(home())).status, 'the link works').to.equal(200);
   });
 
-  it('takes out what a client sends under the names of tokens and claims, in every spelling', async () => {
+  it('removes client headers with the names of tokens and claims, in every spelling', async () => {
     const browser = createBrowser();
     await browser.visit(home());
     const headers = {
@@ -211,7 +211,7 @@ describe('a login in a browser', () => {
       return createBrowser().send(home(), { headers: { cookie: cookie.join('; ') } });
     };
 
-    it('refuses an id token that was changed, or of nobody', async () => {
+    it('rejects an id token that was changed or is unsigned', async () => {
       protect({ session });
       const { cookies } = await login('admin@example.com');
       expect((await ask(cookies)).status).to.equal(200);
@@ -224,7 +224,7 @@ describe('a login in a browser', () => {
       }
     });
 
-    it('refuses encrypted cookies that were mixed from two sessions, cut, or swapped', async () => {
+    it('rejects encrypted cookies that were mixed from two sessions, truncated, or swapped', async () => {
       const secret = {
         type: 'gw.vendor.io.EncryptionKeySecret',
         data: { key: Buffer.alloc(32, 7).toString('base64') },
@@ -247,7 +247,7 @@ describe('a login in a browser', () => {
       for (const cookies of bad) expect((await ask(cookies as Record<string, string>)).status).to.equal(302);
     });
 
-    it('refuses a cipher key that has not 32 bytes', () => {
+    it('rejects a cipher key that does not have 32 bytes', () => {
       const secret = { type: 'gw.vendor.io.EncryptionKeySecret', data: { key: Buffer.alloc(31).toString('base64') } };
       const context = createContext({ secrets: { get: () => secret } });
       const cipherConfig = { keyRef: { name: 'cipher', namespace: 'gw-system' } };

@@ -15,13 +15,13 @@ describe('attacks on a login', () => {
     world.protect();
   });
 
-  describe('PKCE that a provider would do without', () => {
+  describe('PKCE for a provider that does not require it', () => {
     for (const [name, methods] of Object.entries({
       'only plain': ['plain'],
       none: [],
       'nothing announced': undefined,
     })) {
-      it(`is S256 all the same: ${name}`, async () => {
+      it(`uses S256: ${name}`, async () => {
         world.idp.metadata = { code_challenge_methods_supported: methods };
         expect((await world.visit()).status).to.equal(200);
         expect(world.idp.last.get('code_challenge_method')).to.equal('S256');
@@ -29,7 +29,7 @@ describe('attacks on a login', () => {
       });
     }
 
-    it('is another for each login, and never the state or the nonce', async () => {
+    it('differs for each login, and from the state and the nonce', async () => {
       await world.visit();
       const first = world.idp.last;
       await world.visit();
@@ -52,7 +52,7 @@ describe('attacks on a login', () => {
       'an original URL': { 'x-original-url': '//evil.example/callback', 'x-rewrite-url': '/evil' },
     };
     for (const [name, sent] of Object.entries(headers)) {
-      it(`is the configured one whatever a request says: ${name}`, async () => {
+      it(`is the configured one, whatever a request contains: ${name}`, async () => {
         const { location = '' } = await sendRaw(world.site.url, '/a', sent);
         expect(new URL(location).searchParams.get('redirect_uri')).to.equal(`${world.site.url}/callback`);
       });
@@ -75,7 +75,7 @@ describe('attacks on a login', () => {
       '/%63allback',
       '/callback.',
     ]) {
-      it(`has no other spelling that takes a code: ${path}`, async () => {
+      it(`accepts a code in no other spelling: ${path}`, async () => {
         const { browser, url } = await world.atCallback();
         const calls = world.idp.tokenCalls;
         const cookie = [...browser.jar.values()].map(({ name, value }) => `${name}=${value}`).join('; ');
@@ -87,7 +87,7 @@ describe('attacks on a login', () => {
     }
   });
 
-  it('userinfo of another subject says nothing: it is never asked', async () => {
+  it('userinfo of another subject has no effect: it is never called', async () => {
     world.idp.metadata = { userinfo_endpoint: `${world.idp.issuer}/userinfo` };
     world.protect({ identityToken: { claimsToHeaders: [{ claim: 'sub', header: 'x-user' }] } });
     const { status, body } = await world.visit();
@@ -96,7 +96,7 @@ describe('attacks on a login', () => {
     expect(world.idp.paths).to.not.include('/userinfo');
   });
 
-  describe('callbacks that are not well-formed', () => {
+  describe('malformed callbacks', () => {
     const changes: Record<string, (url: URL) => void> = {
       'two states': (url) => url.searchParams.append('state', 'x'),
       'two codes': (url) => url.searchParams.append('code', 'x'),
@@ -120,7 +120,7 @@ describe('attacks on a login', () => {
       },
     };
     for (const [name, change] of Object.entries(changes)) {
-      it(`are a page to start again from: ${name}`, async () => {
+      it(`cause a page with a link to start again: ${name}`, async () => {
         const { browser, url } = await world.atCallback();
         const changed = new URL(url);
         change(changed);
@@ -131,7 +131,7 @@ describe('attacks on a login', () => {
       });
     }
 
-    it('are no form: POST', async () => {
+    it('include forms: POST', async () => {
       const { browser, url } = await world.atCallback();
       const body = new URLSearchParams(new URL(url).searchParams);
       const answer = await browser.send(`${world.site.url}/callback`, { method: 'POST', body });
@@ -140,7 +140,7 @@ describe('attacks on a login', () => {
     });
   });
 
-  it('a cookie of a login under way that a sibling host tosses beside the own gives none', async () => {
+  it('a cookie of a login in progress that a sibling host adds invalidates it', async () => {
     const { browser, url } = await world.atCallback();
     const own = [...browser.jar.values()].find(({ name }) => name.startsWith('login_'))!;
     const cookie = `${own.name}=${'B'.repeat(43)}; ${own.name}=${own.value}`;
@@ -148,7 +148,7 @@ describe('attacks on a login', () => {
     expect((await browser.send(url)).status, 'without it').to.equal(302);
   });
 
-  it('chunks of cookies that are missing, reordered, doubled or of another session give none', async () => {
+  it('missing, reordered, duplicated or foreign chunks of cookies are no session', async () => {
     world.protect({ session: { cookieOptions: { notSecure: true } } });
     const login = async (subject: string): Promise<Record<string, string>> => {
       world.idp.claims = (claims) => ({
@@ -178,7 +178,7 @@ describe('attacks on a login', () => {
       expect(await ask(changed)).to.equal(302);
   });
 
-  it('a huge list of groups is kept in a store, and is no header too large to send', async () => {
+  it('a huge list of groups is stored, and never becomes a header that is too large', async () => {
     const groups = Array.from({ length: 10_000 }, (_, i) => `group-${i}`);
     world.idp.claims = (claims) => ({ ...claims, groups });
     expect((await world.visit()).status).to.equal(200);

@@ -24,7 +24,7 @@ describe('a provider that changes', () => {
       world.idp.claims = (claims) => ({ ...claims, iat: seconds() + by, exp: seconds() + by + lifetime });
     };
     for (const by of [-58, -30, 0, 30, 58]) {
-      it(`that differ by ${by} s do not matter`, async () => {
+      it(`that differ by ${by} s are tolerated`, async () => {
         at(by);
         const browser = createBrowser();
         expect((await world.visit(browser)).status).to.equal(200);
@@ -37,7 +37,7 @@ describe('a provider that changes', () => {
       ['five minutes behind', -300, HOUR],
       ['five minutes behind, tokens of four', -300, 240],
     ] as const) {
-      it(`at the provider that are ${name} are a 401 page and a log line with the reason \`clock\``, async () => {
+      it(`at the provider that are ${name} cause a 401 page and a log line with the reason \`clock\``, async () => {
         at(by, lifetime);
         const answer = await world.visit();
         expect(answer.status).to.equal(401);
@@ -50,7 +50,7 @@ describe('a provider that changes', () => {
       });
     }
 
-    it('of the site that are five minutes off say the same', async () => {
+    it('of the site that are five minutes off do the same', async () => {
       for (const shift of [-300_000, 300_000]) {
         world.protect();
         world.shift = shift;
@@ -59,7 +59,7 @@ describe('a provider that changes', () => {
       }
     });
 
-    it('or tokens that end at once lead to at most two logins, then to a page', async () => {
+    it('or tokens that expire at once cause at most two logins, then a page', async () => {
       world.idp.token = (answer) => ({ body: { ...answer, expires_in: 0 } });
       const calls = world.idp.tokenCalls;
       const answer = await world.visit();
@@ -95,7 +95,7 @@ describe('a provider that changes', () => {
       expect(world.idp.paths).to.include.members(['/2/authorize', '/2/token']);
     });
 
-    it('to endpoints that are not to be trusted is not followed: the old ones go on', async () => {
+    it('to untrusted endpoints is not followed: the old ones stay in use', async () => {
       world.protect({ discoveryPollInterval: '60s' });
       await world.visit();
       world.idp.metadata = { token_endpoint: 'http://evil.example/token', issuer: world.idp.issuer };

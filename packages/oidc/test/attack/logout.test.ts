@@ -42,7 +42,7 @@ describe('attacks on a logout', () => {
       return (await createBrowser().send(`${world.site.url}/channel`, { method: 'POST', body })).status;
     };
 
-    it('for a subject ends all of its sessions, for a session only that', async () => {
+    it('ends all sessions of a subject, or only the named session', async () => {
       world.protect(channel);
       const [one, two, three] = [await login('1'), await login('2'), await login('3')];
       expect(await send({ sub: 'someone', sid: '1' })).to.equal(200);
@@ -64,7 +64,7 @@ describe('attacks on a logout', () => {
       'no id': { sub: 'someone', jti: undefined },
       'an age of ten minutes': { sub: 'someone', iat: Math.floor(Date.now() / 1000) - 600 },
     })) {
-      it(`is refused with ${name}`, async () => {
+      it(`is rejected with ${name}`, async () => {
         world.protect(channel);
         const browser = await login('1');
         expect(await send(claims)).to.equal(400);

@@ -41,7 +41,7 @@ describe('open redirects', () => {
     }
   };
 
-  it('has a hundred spellings to try, for each way in', () => {
+  it('tries at least a hundred spellings', () => {
     expect(new Set(SPELLINGS).size).to.equal(SPELLINGS.length);
     expect(SPELLINGS.filter(isSendable).length).to.be.at.least(100);
   });
@@ -66,7 +66,7 @@ describe('open redirects', () => {
     'evil.example/x',
     '',
   ]) {
-    it(`login: the host ${JSON.stringify(host)} is no place to go back to`, async () => {
+    it(`login: the host ${JSON.stringify(host)} is not a redirect target`, async () => {
       for (const name of ['host', 'x-forwarded-host', 'forwarded']) {
         const first = await sendRaw(world.site.url, '/a', { [name]: name === 'forwarded' ? `host=${host}` : host });
         isOwn(first.location);
@@ -89,7 +89,7 @@ describe('open redirects', () => {
     });
   }
 
-  it('goes back to a path with two slashes at its begin on this site, for a whole login', async () => {
+  it('a whole login returns to a path that starts with two slashes on this site', async () => {
     const browser = createBrowser();
     const first = await sendRaw(world.site.url, '//evil.example/x');
     expect(first.status).to.equal(302);
@@ -98,7 +98,7 @@ describe('open redirects', () => {
   });
 });
 
-describe('open redirects of a whole login', () => {
+describe('open redirects in a whole login', () => {
   let world: BadWorld;
   let logged: Browser;
   let finished = 0;
@@ -134,7 +134,7 @@ describe('open redirects of a whole login', () => {
     });
   }
 
-  it('were a hundred logins at least', () => expect(finished).to.be.at.least(100));
+  it('are tried in at least a hundred logins', () => expect(finished).to.be.at.least(100));
 
   for (const value of SPELLINGS) {
     it(`end on this site with ${JSON.stringify(value)} in every parameter of callback and logout`, async () => {

@@ -18,7 +18,7 @@ function slow(res: ServerResponse, answer: () => void): void {
   res.on('close', () => clearTimeout(timer));
 }
 
-describe('F10: a login at a provider that is slow', () => {
+describe('F10: a login at a slow provider', () => {
   const worlds: BadWorld[] = [];
   const make = async (): Promise<BadWorld> => {
     const world = await startBadWorld();
@@ -41,7 +41,7 @@ describe('F10: a login at a provider that is slow', () => {
     'drips a byte a second': drip,
     'never answers': () => {},
   };
-  it('answers the callback with a 504 page, and the link of it ends the login', async () => {
+  it('returns a 504 page for the callback, whose link completes the login', async () => {
     const run = async (name: string, way: (res: ServerResponse) => void): Promise<void> => {
       const world = await make();
       const { browser, url } = await world.atCallback('/deep?x=1');
@@ -59,7 +59,7 @@ describe('F10: a login at a provider that is slow', () => {
     await Promise.all(Object.entries(ways).map(([name, way]) => run(name, way)));
   });
 
-  it('that used the code up is asked for another by the retry, without an error page', async () => {
+  it('that used up the code issues another one for the retry, without an error page', async () => {
     const world = await make();
     const { browser, url } = await world.atCallback('/deep?x=1');
     let used = false;
@@ -77,7 +77,7 @@ describe('F10: a login at a provider that is slow', () => {
     expect((await browser.visit(`${world.site.url}/deep?x=1`)).status).to.equal(200);
   });
 
-  it('to say where it is, is a 504 page at the begin of a login', async () => {
+  it('at discovery causes a 504 page at the start of a login', async () => {
     const world = await make();
     world.idp.intercept = (req, res) => {
       if (!req.url!.startsWith('/.well-known')) return false;
@@ -91,7 +91,7 @@ describe('F10: a login at a provider that is slow', () => {
     expect((await world.visit()).status).to.equal(200);
   });
 
-  it('to give its keys is a 504 page whose link begins a new login, for the code is used', async () => {
+  it('at its key set causes a 504 page whose link starts a new login, because the code is used', async () => {
     const world = await make();
     const { browser, url } = await world.atCallback('/deep?x=1');
     world.idp.intercept = (req, res) => {
@@ -107,7 +107,7 @@ describe('F10: a login at a provider that is slow', () => {
     expect((await browser.visit(`${world.site.url}/deep?x=1`)).status).to.equal(200);
   });
 
-  it('to renew tokens goes unnoticed while they are good, and is 503 after their end, not a logout', async () => {
+  it('at a renewal has no effect while tokens are valid, and causes 503 after they expire, not a logout', async () => {
     const world = await make();
     world.idp.token = (answer) => ({ body: { ...answer, refresh_token: 'again', expires_in: 600 } });
     const browser = createBrowser();

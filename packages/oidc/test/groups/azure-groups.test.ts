@@ -6,7 +6,7 @@ import { groupIds } from '../../../../test/parts/microsoft.ts';
 import { azureGroups } from '../../src/index.ts';
 import { BLOCK, OID, SECRET, TENANT, failureOf, startCloud, type Cloud } from './harness.ts';
 
-describe('groups that Microsoft Entra leaves out of a token', () => {
+describe('groups that Microsoft Entra omits from a token', () => {
   let cloud: Cloud;
   beforeEach(async () => {
     cloud = await startCloud();
@@ -34,12 +34,12 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(JSON.parse(read!.body)).to.deep.equal({ securityEnabledOnly: false });
   });
 
-  it('are read where `hasgroups` says that there are some', async () => {
+  it('are read if `hasgroups` indicates them', async () => {
     const implicit = cloud.claims({ _claim_names: undefined, hasgroups: true });
     expect((await cloud.lookup().complete(implicit)).groups).to.have.length(250);
   });
 
-  it('are not asked for where nothing was left out', async () => {
+  it('are not requested if none were omitted', async () => {
     const lookup = cloud.lookup();
     for (const claims of [
       { sub: 'x', groups: ['a'] },
@@ -52,7 +52,7 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(cloud.microsoft.tokenCalls).to.have.length(0);
   });
 
-  it('are never asked for at the address in the token', async () => {
+  it('are never requested from the URL in the token', async () => {
     let calls = 0;
     const stranger = createServer((_req, res) => {
       calls++;
@@ -67,7 +67,7 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(calls).to.equal(0);
   });
 
-  it('are asked for once by a hundred requests, and kept until the token ends', async () => {
+  it('are requested once for a hundred requests, and cached until the token expires', async () => {
     const { microsoft } = cloud;
     const lookup = cloud.lookup();
     const all = await Promise.all(Array.from({ length: 100 }, () => lookup.complete(cloud.claims())));
@@ -80,7 +80,7 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(microsoft.graphCalls).to.have.length(2);
   });
 
-  it('are asked for again for a later token, and for another user', async () => {
+  it('are requested again for a later token, and for another user', async () => {
     const lookup = cloud.lookup();
     const { iat, exp } = cloud.claims() as { iat: number; exp: number };
     await lookup.complete(cloud.claims());
@@ -99,7 +99,7 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(cloud.microsoft.graphCalls).to.have.length(1);
   });
 
-  it('cost one token of the application until shortly before it ends', async () => {
+  it('require one application token until shortly before it expires', async () => {
     const { microsoft } = cloud;
     const lookup = cloud.lookup();
     const login = (n: number) => lookup.complete(cloud.claims({ iat: n }));
@@ -112,7 +112,7 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(microsoft.tokenCalls).to.have.length(2);
   });
 
-  it('are read with another token once where the kept one was revoked', async () => {
+  it('are read with a new token once if the cached one was revoked', async () => {
     const { microsoft } = cloud;
     const lookup = cloud.lookup();
     await lookup.complete(cloud.claims({ iat: 1 }));
@@ -123,7 +123,7 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     expect(microsoft.tokenCalls).to.have.length(2);
   });
 
-  it('may be as many as Graph gives', async () => {
+  it('may be as many as Graph returns', async () => {
     cloud.microsoft.graph = () => ({ body: { value: groupIds(11_000) } });
     expect((await cloud.lookup().complete(cloud.claims())).groups).to.have.length(11_000);
   });
@@ -147,21 +147,21 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
     'no address': () => 'more',
   };
   for (const [name, link] of Object.entries(pages))
-    it(`are refused where they go on at ${name}`, async () => {
+    it(`are rejected if the next page is ${name}`, async () => {
       cloud.microsoft.graph = () => ({ body: { value: ['a'], '@odata.nextLink': link() } });
       const { message } = await failureOf(cloud.lookup().complete(cloud.claims()));
       expect(message).to.contain('another server');
       expect([cloud.microsoft.tokenCalls.length, cloud.microsoft.graphCalls.length]).to.deep.equal([1, 1]);
     });
 
-  it('are refused where the pages do not end', async () => {
+  it('are rejected if there are endless pages', async () => {
     const { microsoft } = cloud;
     microsoft.graph = () => ({ body: { value: ['a'], '@odata.nextLink': `${microsoft.addresses.graph}/again` } });
     expect((await failureOf(cloud.lookup().complete(cloud.claims()))).message).to.contain('too many pages');
     expect(microsoft.graphCalls).to.have.length(20);
   });
 
-  it('need a secret, all fields and an address that may carry tokens', () => {
+  it('require a secret, all fields and trusted URLs', () => {
     expect(() => cloud.lookup({ clientSecret: { name: 'missing' } })).to.throw(/gw-system.missing/);
     expect(() => cloud.lookup({ clientSecret: { name: 'empty' } })).to.throw(/client-secret/);
     expect(() => cloud.lookup({ clientId: '' })).to.throw(/clientId/);
@@ -170,6 +170,6 @@ describe('groups that Microsoft Entra leaves out of a token', () => {
       secrets,
       azure: { login: 'http://login.example', graph: 'https://graph.example' },
     });
-    expect(() => azureGroups(BLOCK, { context })).to.throw(/must be https/);
+    expect(() => azureGroups(BLOCK, { context })).to.throw(/must use https/);
   });
 });

@@ -47,7 +47,7 @@ describe('a login of a user with very many groups', () => {
     return JSON.parse(Buffer.from(headers[header]!, 'base64').toString());
   };
 
-  it('gives all groups as header, and forged ones never', async () => {
+  it('adds all groups as a header, and never forged ones', async () => {
     protect();
     const browser = createBrowser();
     const page = await browser.visit(`${site.url}/page`);
@@ -59,7 +59,7 @@ describe('a login of a user with very many groups', () => {
     expect(cloud.microsoft.graphCalls).to.have.length(1);
   });
 
-  it('gives those of the access token too, where its claims become headers', async () => {
+  it('adds those of the access token too, if its claims become headers', async () => {
     const { oid, iat, exp, _claim_names } = cloud.claims();
     const access = await idp.sign({ iss: idp.issuer, oid, iat, exp, _claim_names } as JWTPayload);
     idp.token = (answer) => ({ body: { ...answer, access_token: access } });
@@ -68,7 +68,7 @@ describe('a login of a user with very many groups', () => {
     expect(groupsOf(body, 'x-access-groups')).to.deep.equal(groupIds(250));
   });
 
-  it('is refused with 503, and makes no session, while the groups cannot be read', async () => {
+  it('returns 503, and creates no session, while groups are unavailable', async () => {
     protect();
     cloud.microsoft.graph = () => ({ status: 403, body: { error: { code: 'Authorization_RequestDenied' } } });
     const browser = createBrowser();
@@ -88,7 +88,7 @@ describe('a login of a user with very many groups', () => {
     expect(groupsOf((await browser.visit(`${site.url}/page`)).body)).to.deep.equal(['a']);
   });
 
-  it('goes on after a restart; while Graph is away it is refused with 503, and holds again after', async () => {
+  it('survives a restart; while Graph is unavailable it returns 503', async () => {
     protect();
     const browser = createBrowser();
     await browser.visit(`${site.url}/page`);
@@ -106,7 +106,7 @@ describe('a login of a user with very many groups', () => {
     expect(groupsOf(await again.text())).to.deep.equal(['a']);
   });
 
-  it('asks nobody where the token has its groups, or `azure` is not set', async () => {
+  it('makes no call if the token contains the groups, or `azure` is not set', async () => {
     protect({ azure: undefined, default: {} });
     const { body } = await createBrowser().visit(`${site.url}/page`);
     expect(JSON.parse(body).headers).not.to.have.property('x-groups');

@@ -29,7 +29,7 @@ describe('groups that processes share in Redis', () => {
   const lookup = () => cloud.lookup({ claimsCachingOptions: { host: redis.host } });
   const keys = async (): Promise<string[]> => (await redis.command(['keys', '*'])).match(/azure-groups:[\w-]+/g) ?? [];
 
-  it('are read from Graph once for all of them, and end with the token', async () => {
+  it('are read from Graph once for all processes, and expire with the token', async () => {
     await lookup().complete(cloud.claims());
     expect((await lookup().complete(cloud.claims())).groups).to.deep.equal(groupIds(250));
     expect(cloud.microsoft.graphCalls).to.have.length(1);
@@ -38,7 +38,7 @@ describe('groups that processes share in Redis', () => {
     expect(seconds).to.be.within(3000, 3660);
   });
 
-  it('are asked of Redis once, then of the memory', async () => {
+  it('are read from Redis once, then from memory', async () => {
     await lookup().complete(cloud.claims());
     const second = lookup();
     await second.complete(cloud.claims());
@@ -47,7 +47,7 @@ describe('groups that processes share in Redis', () => {
     expect(cloud.microsoft.graphCalls).to.have.length(1);
   });
 
-  it('are kept in words that only the application can read or write', async () => {
+  it('are encrypted for the application', async () => {
     await lookup().complete(cloud.claims());
     const [key] = await keys();
     expect(await redis.command(['get', key!])).not.to.contain('00000000-0000');
@@ -56,7 +56,7 @@ describe('groups that processes share in Redis', () => {
     expect(cloud.microsoft.graphCalls).to.have.length(2);
   });
 
-  it('are those of the user, also where somebody swaps the entries', async () => {
+  it('are those of the user, even if entries are swapped', async () => {
     const other = { oid: '9999aaaa-2222-4bbb-8ccc-333344445555' };
     await lookup().complete(cloud.claims());
     const [mine] = await keys();
@@ -67,7 +67,7 @@ describe('groups that processes share in Redis', () => {
     expect((await lookup().complete(cloud.claims(other))).groups).to.deep.equal(['of the other']);
   });
 
-  it('need no connection any more when the login or the lookup is closed', async () => {
+  it('release the connection when the login or the lookup is closed', async () => {
     const connections = async (): Promise<number> => (await redis.command(['client', 'list'])).match(/^id=/gm)!.length;
     const before = await connections();
     const first = lookup();
@@ -93,11 +93,11 @@ describe('groups that processes share in Redis', () => {
     await until(async () => (await connections()) === before);
   });
 
-  it('are read from Graph where Redis is away, or silent, and shared again when it is back', async () => {
+  it('are read from Graph while Redis is stopped or frozen, and shared again afterwards', async () => {
     const first = lookup();
     await redis.stop();
     expect((await first.complete(cloud.claims())).groups).to.have.length(250);
-    expect(cloud.log).to.contain('the groups of users cannot be shared');
+    expect(cloud.log).to.contain('failed to share groups of users');
     await redis.start();
     redis.freeze();
     expect((await lookup().complete(cloud.claims({ iat: 1 }))).groups).to.have.length(250);
@@ -109,7 +109,7 @@ describe('groups that processes share in Redis', () => {
     });
   });
 
-  it('are never less because Redis has what cannot be used', async () => {
+  it('are complete even if Redis contains invalid entries', async () => {
     await lookup().complete(cloud.claims());
     const [key] = await keys();
     await redis.command(['del', key!]);

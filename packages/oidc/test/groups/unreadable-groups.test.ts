@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { groupIds, type Reply } from '../../../../test/parts/microsoft.ts';
 import { OID, SECRET, TENANT, failureOf, startCloud, type Cloud } from './harness.ts';
 
-describe('groups that cannot be read', () => {
+describe('groups that are unavailable', () => {
   let cloud: Cloud;
   beforeEach(async () => {
     cloud = await startCloud();
@@ -13,17 +13,17 @@ describe('groups that cannot be read', () => {
   const graphFailures: Record<string, readonly [Reply, RegExp]> = {
     400: [{ status: 400, body: { error: { code: 'Directory_ResultSizeLimitExceeded' } } }, /400 Directory_ResultSize/],
     401: [{ status: 401, body: { error: { code: 'InvalidAuthenticationToken' } } }, /401 InvalidAuthenticationToken/],
-    403: [{ status: 403, body: denied }, /403 Authorization_RequestDenied; the application needs/],
+    403: [{ status: 403, body: denied }, /403 Authorization_RequestDenied; the application requires/],
     404: [{ status: 404, body: { error: { code: 'Request_ResourceNotFound' } } }, /404/],
     429: [{ status: 429 }, /429/],
     500: [{ status: 500, body: `<h1>${SECRET}</h1>` }, /status 500$/],
     'a redirect': [{ status: 302, headers: { location: 'https://example.com' } }, /302/],
     'a page of HTML': [{ body: '<html></html>' }, /not a JSON object/],
-    'half an answer': [{ body: { value: groupIds(250) }, isCut: true }, /cannot be reached/],
+    'half an answer': [{ body: { value: groupIds(250) }, isCut: true }, /unreachable/],
     'half of the JSON': [{ body: '{"value":["a"' }, /not a JSON object/],
     'a list': [{ body: ['a'] }, /not a JSON object/],
-    'no list of ids': [{ body: { value: 'a' } }, /no list of ids/],
-    'ids that are none': [{ body: { value: ['a', { id: 'b' }] } }, /no list of ids/],
+    'no list of ids': [{ body: { value: 'a' } }, /not a list of ids/],
+    'ids that are none': [{ body: { value: ['a', { id: 'b' }] } }, /not a list of ids/],
     'more than 512 KiB': [{ body: { value: groupIds(14_000) } }, /512 KiB/],
   };
   const tokenFailures: Record<string, readonly [Reply, RegExp]> = {
@@ -31,26 +31,26 @@ describe('groups that cannot be read', () => {
     400: [{ status: 400, body: { error: `evil\n${'x'.repeat(999)}` } }, /400 evil_x{55}$/],
     500: [{ status: 500, body: 'oops' }, /500/],
     'a page of HTML': [{ body: '<html></html>' }, /not a JSON object/],
-    'no token': [{ body: { token_type: 'Bearer' } }, /no token/],
-    'a token that breaks a header': [{ body: { access_token: 'a\r\nx: y' } }, /no token/],
+    'no token': [{ body: { token_type: 'Bearer' } }, /invalid token/],
+    'a token that breaks a header': [{ body: { access_token: 'a\r\nx: y' } }, /invalid token/],
   };
 
   for (const [name, [reply, why]] of Object.entries(graphFailures))
-    it(`are refused, and never taken for none, where Graph answers ${name}`, async () => {
+    it(`reject the request, and are never treated as none, if Graph returns ${name}`, async () => {
       cloud.microsoft.graph = () => reply;
       const { message } = await failureOf(cloud.lookup().complete(cloud.claims()));
       expect(message).to.match(why).and.not.contain(SECRET).and.not.contain('the-app-token');
     });
 
   for (const [name, [reply, why]] of Object.entries(tokenFailures))
-    it(`are refused where the answer for a token is ${name}`, async () => {
+    it(`reject the request if the token response is ${name}`, async () => {
       cloud.microsoft.token = () => reply;
       const { message } = await failureOf(cloud.lookup().complete(cloud.claims()));
       expect(message).to.match(why).and.not.contain(SECRET);
       expect(cloud.microsoft.graphCalls).to.have.length(0);
     });
 
-  it('are refused, not cut short, where a later page fails', async () => {
+  it('reject the request if a later page fails', async () => {
     const { microsoft } = cloud;
     microsoft.graph = ({ method }) =>
       method === 'GET'
@@ -60,23 +60,23 @@ describe('groups that cannot be read', () => {
     expect(microsoft.graphCalls).to.have.length(2);
   });
 
-  it('are refused where nobody answers', async () => {
+  it('reject the request if Graph is unreachable', async () => {
     const lookup = cloud.lookup();
     await cloud.microsoft.close();
-    expect((await failureOf(lookup.complete(cloud.claims()))).message).to.contain('cannot be reached');
+    expect((await failureOf(lookup.complete(cloud.claims()))).message).to.contain('unreachable');
   });
 
-  it('are refused where Graph is slow, after 5 seconds', async () => {
+  it('reject the request if Graph takes more than 5 seconds', async () => {
     const over = new AbortController();
     cloud.microsoft.graph = () =>
       new Promise((resolve) => over.signal.addEventListener('abort', () => resolve({ body: {} })));
     const begun = performance.now();
-    expect((await failureOf(cloud.lookup().complete(cloud.claims()))).message).to.contain('no answer in time');
+    expect((await failureOf(cloud.lookup().complete(cloud.claims()))).message).to.contain('no response in time');
     expect(performance.now() - begun).to.be.at.least(4000);
     over.abort();
   });
 
-  it('are asked for again a second after they could not be read', async () => {
+  it('are requested again a second after a failure', async () => {
     const { microsoft } = cloud;
     const lookup = cloud.lookup();
     microsoft.graph = () => ({ status: 500 });
@@ -88,14 +88,16 @@ describe('groups that cannot be read', () => {
     expect((await lookup.complete(cloud.claims())).groups).to.deep.equal(['a']);
   });
 
-  it('are asked for no sooner than Graph wants, but after a minute', async () => {
+  it('are not requested before Retry-After, but after a minute at the latest', async () => {
     const { microsoft } = cloud;
     const lookup = cloud.lookup();
     microsoft.graph = () => ({ status: 429, headers: { 'retry-after': '7200' } });
     await failureOf(lookup.complete(cloud.claims({ iat: 1 })));
     microsoft.graph = () => ({ body: { value: ['a'] } });
     cloud.clock += 59_000;
-    expect((await failureOf(lookup.complete(cloud.claims({ iat: 2 })))).message).to.contain('asked not to be called');
+    expect((await failureOf(lookup.complete(cloud.claims({ iat: 2 })))).message).to.contain(
+      'Retry-After has not passed',
+    );
     expect(microsoft.graphCalls).to.have.length(1);
     cloud.clock += 2000;
     expect((await lookup.complete(cloud.claims({ iat: 1 }))).groups).to.deep.equal(['a']);
@@ -108,7 +110,7 @@ describe('groups that cannot be read', () => {
     'is of another tenant': { tid: TENANT.replace('8d', '9d') },
   };
   for (const [name, more] of Object.entries(strangers))
-    it(`are refused where the token ${name}`, async () => {
+    it(`reject the request if the token ${name}`, async () => {
       await failureOf(cloud.lookup().complete(cloud.claims(more)));
       expect(cloud.microsoft.tokenCalls).to.have.length(0);
     });

@@ -6,7 +6,7 @@ import { requestFrom, withBody } from '../../src/http/auth-request.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
-describe('the body that an auth method is shown', () => {
+describe('the body that an auth method receives', () => {
   /** Posts a form to a server with these handlers in front, and returns the body that a method sees of it. */
   async function shown(app: express.Express, ...before: express.RequestHandler[]): Promise<string> {
     app.use(...before, async (req, res) => {
@@ -24,7 +24,7 @@ describe('the body that an auth method is shown', () => {
     }
   }
 
-  it('is what a parser in front left, whichever it is', async () => {
+  it('is restored from any earlier parser', async () => {
     const parsers = [express.urlencoded(), express.text({ type: '*/*' }), express.raw({ type: '*/*' })];
     for (const parse of parsers)
       expect([...new URLSearchParams(await shown(express(), parse))]).to.deep.equal([
@@ -33,12 +33,12 @@ describe('the body that an auth method is shown', () => {
       ]);
   });
 
-  it('is read where a parser in front left it alone, also by one that sets an empty object', async () => {
+  it('is read if an earlier parser did not consume it', async () => {
     expect(await shown(express())).to.equal('token=a+b&n=1');
     expect(await shown(express4(), express4.json())).to.equal('token=a+b&n=1');
   });
 
-  it('is empty where nothing was left of it', async () => {
+  it('is empty if an earlier parser discarded it', async () => {
     const consume: express.RequestHandler = (req, _res, next) => void req.resume().on('end', () => next());
     expect(await shown(express(), consume)).to.equal('');
   });

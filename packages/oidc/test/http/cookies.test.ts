@@ -21,7 +21,7 @@ describe('cookies', () => {
     );
   });
 
-  it('leave out what is not wanted', () => {
+  it('omit unset attributes', () => {
     const bare = {
       maxAgeSeconds: undefined,
       secure: false,
@@ -33,12 +33,12 @@ describe('cookies', () => {
     expect(setCookie('a', 'b', bare)).to.equal('a=b');
   });
 
-  it('that come twice with different values have none', () => {
+  it('with two different values are omitted', () => {
     expect([...parseCookies('a=1; b=2; a=3')]).to.deep.equal([['b', '2']]);
     expect(parseCookies('a=1; a=1').get('a')).to.equal('1');
   });
 
-  it('of HTTP/2 come in several headers', () => {
+  it('of HTTP/2 are read from several headers', () => {
     const headers = () => ['cookie', 'a=1', 'x', 'y', 'cookie', 'b=2; c=3'];
     const request = { headers } as unknown as AuthRequest;
     expect([...cookiesOf(request).keys()]).to.deep.equal(['a', 'b', 'c']);
@@ -47,14 +47,14 @@ describe('cookies', () => {
   const long = Array.from({ length: 9000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('');
   const map = (entries: readonly (readonly [string, string])[]) => new Map(entries);
 
-  it('carry a long value in chunks', () => {
+  it('split a long value into chunks', () => {
     const chunks = splitValue('t', long)!;
     expect(chunks.map(([name]) => name)).to.deep.equal(['t', 't_1', 't_2', 't_3']);
     for (const [name, value] of chunks) expect(name.length + value.length).to.be.below(4000);
     expect(joinValue('t', map(chunks))).to.equal(long);
   });
 
-  it('give no value with chunks that are missing, reordered, doubled, mixed, or claimed to be more', () => {
+  it('have no value if chunks are missing, reordered, duplicated, mixed, or miscounted', () => {
     const chunks = splitValue('t', long)!;
     const other = splitValue('t', long.toUpperCase())!;
     const [head, one, two, three] = chunks as [[string, string], [string, string], [string, string], [string, string]];
@@ -69,7 +69,7 @@ describe('cookies', () => {
     for (const cookies of bad) expect(joinValue('t', map(cookies))).to.equal(undefined);
   });
 
-  it('refuse a value that is too long', () => {
+  it('reject a value that is too long', () => {
     expect(splitValue('t', 'x'.repeat(20_000))).to.equal(undefined);
   });
 });

@@ -37,7 +37,7 @@ describe('the field', () => {
     const answer = await browser.send(`${world.site.url}/a`);
     return ((await answer.json()) as { headers: Record<string, string> }).headers;
   };
-  const LISTS = 'a login asks for what its provider does not list';
+  const LISTS = 'login requests something that the provider does not list';
   const asked = (): unknown => world.log.find(({ msg }) => msg === LISTS)?.asked;
 
   describe('clientAuthentication', () => {

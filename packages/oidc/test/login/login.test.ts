@@ -28,7 +28,7 @@ describe('a login', () => {
     await site.close();
   });
 
-  it('sends a browser to the provider and back to where it wanted to go', async () => {
+  it('redirects a browser to the provider and back to the requested page', async () => {
     site.use(oidc(options()));
     const browser = createBrowser();
     const seen = await browser.visit(`${site.url}/a/page?x=1`);
@@ -40,7 +40,7 @@ describe('a login', () => {
     expect(browser.cookie('__session')).to.match(/^[\w-]{43}$/);
   });
 
-  it('ends the session that the browser had before', async () => {
+  it('ends the previous session of the browser', async () => {
     site.use(oidc(options()));
     const browser = createBrowser();
     await browser.visit(`${site.url}/a`);
@@ -53,7 +53,7 @@ describe('a login', () => {
     expect((await createBrowser().send(`${site.url}/a`, { headers: { cookie } })).status).to.equal(302);
   });
 
-  it('keeps tokens in cookies where no store is configured', async () => {
+  it('keeps tokens in cookies if no store is configured', async () => {
     site.use(oidc(options({ session: { cookieOptions: { notSecure: true } } })));
     const browser = createBrowser();
     const seen = await browser.visit(`${site.url}/a`);

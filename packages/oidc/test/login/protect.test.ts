@@ -33,7 +33,7 @@ describe('WebSockets behind a login', () => {
   };
   for (const [kind, more] of Object.entries(kinds)) {
     for (const onRefusal of ['respond', 'next'] as const) {
-      it(`rejects one without a session or with a bad one, and lets in after a login: ${kind}, ${onRefusal}`, async () => {
+      it(`rejects upgrades without a valid session, and accepts them after a login: ${kind}, ${onRefusal}`, async () => {
         serve(more, onRefusal);
         const refused = await open();
         expect(refused.status).to.equal(401);

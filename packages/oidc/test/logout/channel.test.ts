@@ -42,13 +42,13 @@ describe('the channels of a logout', () => {
       expect([await statusOf(one), await statusOf(two)]).to.deep.equal([302, 200]);
     });
 
-    it('ends all sessions of the browser at the provider, once it named one of them', async () => {
+    it('ends all sessions with the same sid', async () => {
       const [one, same] = [await login('1'), await login('1')];
       await ask(one, { iss: world.idp.issuer, sid: '1' });
       expect(await statusOf(same)).to.equal(302);
     });
 
-    it('does not count as a login that was not kept: one may log in and out again and again', async () => {
+    it('does not count as a login that was not kept: a user may log in and out repeatedly', async () => {
       const browser = createBrowser();
       world.idp.claims = (claims) => ({ ...claims, sid: '1' });
       for (let i = 0; i < 4; i++) {
@@ -57,7 +57,7 @@ describe('the channels of a logout', () => {
       }
     });
 
-    it('ends nothing for a request without the session it names: logging others out', async () => {
+    it('ends nothing for a request without that session: logging others out', async () => {
       const [victim, attacker] = [await login('1'), await login('2')];
       for (const browser of [createBrowser(), attacker])
         expect((await ask(browser, { iss: world.idp.issuer, sid: '1' })).status).to.equal(200);
@@ -117,7 +117,7 @@ describe('the channels of a logout', () => {
       world.protect({ ...channel, session: { store: failing(), cookieOptions: { notSecure: true } } });
     });
 
-    it('the front channel is a 503, and ends the session when it is asked again', async () => {
+    it('the front channel returns 503, and a retry ends the session', async () => {
       const browser = await login();
       const url = `${world.site.url}/channel?${new URLSearchParams({ iss: world.idp.issuer, sid: '1' })}`;
       away = true;
@@ -127,7 +127,7 @@ describe('the channels of a logout', () => {
       expect(await statusOf(browser)).to.equal(302);
     });
 
-    it('a logout is a 503 that leaves the cookie, and succeeds when it is asked again', async () => {
+    it('a logout returns 503 and keeps the cookie, and a retry succeeds', async () => {
       const browser = await login();
       const handle = browser.cookie('__session');
       away = true;
@@ -142,7 +142,7 @@ describe('the channels of a logout', () => {
       ).to.equal(302);
     });
 
-    it('the back channel is a 503; the same logout token then ends the session, once', async () => {
+    it('the back channel returns 503, and a retry with the same token ends the session, once', async () => {
       const browser = await login();
       const now = Math.floor(Date.now() / 1000);
       const claims = { iss: world.idp.issuer, aud: 'web', sid: '1', sub: 'someone', iat: now, exp: now + 60 };
@@ -163,7 +163,7 @@ describe('the channels of a logout', () => {
     });
   });
 
-  it('find sessions of a subject that are older than others of it', async () => {
+  it('find older sessions of a subject, too', async () => {
     const old = await login('1');
     world.shift = 60_000;
     const young = await login('2');
@@ -182,7 +182,7 @@ describe('the channels of a logout', () => {
     expect([await statusOf(old), await statusOf(young)]).to.deep.equal([302, 302]);
   });
 
-  it('of tokens in cookies: the front channel deletes the cookies, the back channel is a 501', async () => {
+  it('with tokens in cookies: the front channel deletes the cookies, the back channel returns 501', async () => {
     world.protect({ ...channel, session: { cookieOptions: { notSecure: true } } });
     const browser = await login();
     const url = `${world.site.url}/channel`;

@@ -22,7 +22,7 @@ describe('logging out', () => {
   });
   after(() => world.close());
 
-  it('forgets the session and ends the login at the provider', async () => {
+  it('forgets the session and ends the session at the provider', async () => {
     const browser = await login();
     const cookie = `__session=${browser.cookie('__session')}`;
     const answer = await browser.send(`${world.site.url}/logout`);
@@ -72,7 +72,7 @@ describe('logging out', () => {
     }
   });
 
-  it('counts as no login that did not hold: one may log in and out again and again', async () => {
+  it('does not count as a login that was not kept: a user may log in and out repeatedly', async () => {
     const browser = createBrowser();
     for (let i = 0; i < 4; i++) {
       expect((await browser.visit(`${world.site.url}/a`)).status, `login ${i}`).to.equal(200);
@@ -84,7 +84,7 @@ describe('logging out', () => {
     ['/logout', 302],
     ['/channel', 200],
   ] as const)
-    it(`at ${path} is not undone by tokens that are renewed meanwhile`, async () => {
+    it(`at ${path} is not undone by a concurrent renewal`, async () => {
       const removed = Promise.withResolvers<void>();
       const store = new session.MemoryStore();
       const destroy = store.destroy.bind(store);
@@ -121,7 +121,7 @@ describe('logging out', () => {
       await site.close();
     });
 
-  it('goes to afterLogoutUrl where nobody is logged in', async () => {
+  it('redirects to afterLogoutUrl without a session', async () => {
     const answer = await createBrowser().send(`${world.site.url}/logout`);
     expect(answer.headers.get('location')).to.equal(`${world.site.url}/bye`);
   });
@@ -133,7 +133,7 @@ describe('logging out', () => {
     expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
   });
 
-  it('asks first where another site made the request: logout CSRF', async () => {
+  it('asks first if another site caused the request: logout CSRF', async () => {
     const browser = await login();
     const headers = { 'sec-fetch-site': 'cross-site' };
     expect((await browser.send(`${world.site.url}/logout`, { headers })).status).to.equal(403);
@@ -142,7 +142,7 @@ describe('logging out', () => {
 
   describe('by the back channel', () => {
     const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
-    it('ends the sessions of the subject, once, and refuses every token that is not a logout token', async () => {
+    it('ends the sessions of the subject once, and rejects every other kind of token', async () => {
       const idp = await startBadProvider();
       const site = await startSite();
       const handler = oidc({

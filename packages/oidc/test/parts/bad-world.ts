@@ -14,7 +14,7 @@ export interface BadWorld {
   stopClock(): void;
   /** Lines that were logged since the last `protect`. */
   readonly log: Record<string, unknown>[];
-  /** Puts a login, with nothing rememberChecked, before the site. */
+  /** Puts a login, with nothing remembered, before the site. */
   protect(more?: Partial<OidcOptions>, context?: Partial<Context>): void;
   visit(browser?: Browser): Promise<Visited>;
   /** A browser that stands before the callback, and the address of that. */

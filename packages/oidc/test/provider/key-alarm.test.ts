@@ -5,7 +5,7 @@ import { createBrowser } from '../parts/browser.ts';
 import { startBadProvider, type BadProvider } from '../parts/bad-provider.ts';
 import { startSite, type Site } from '../parts/site.ts';
 
-describe('a key set that cannot be used', () => {
+describe('an unusable key set', () => {
   let idp: BadProvider;
   let site: Site;
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('a key set that cannot be used', () => {
     await idp.close();
   });
 
-  it('is counted and logged, once for each read', async () => {
+  it('is counted and logged once for each fetch', async () => {
     const lines: string[] = [];
     const log = createLoggers({ level: 'warn', destination: { write: (line: string) => void lines.push(line) } });
     const context = createContext({ log });
@@ -27,7 +27,7 @@ describe('a key set that cannot be used', () => {
     expect((await createBrowser().visit(`${site.url}/page`)).status).to.equal(502);
     const name = 'envoy_http_ext_authz_jwks_fetch_failed';
     expect(await context.metrics.registry.metrics()).to.match(new RegExp(`^${name}\\S* 1$`, 'm'));
-    const told = lines.filter((line) => line.includes('the key set of the provider cannot be used'));
+    const told = lines.filter((line) => line.includes('failed to load the key set of the provider'));
     expect(told).to.have.length(1);
   });
 });

@@ -6,7 +6,7 @@ import { startBadProvider, type BadProvider } from '../parts/bad-provider.ts';
 
 const COOL_DOWN_MS = 400;
 
-describe('keys that a provider changes without overlap', () => {
+describe('keys that a provider rotates without overlap', () => {
   let idp: BadProvider;
   let clock: number;
   let verifier: Verifier;
@@ -33,14 +33,14 @@ describe('keys that a provider changes without overlap', () => {
   });
   afterEach(() => idp.close());
 
-  it('F11: are read at once, also right after the first read', async () => {
+  it('F11: are fetched at once, also right after the first fetch', async () => {
     expect(await login()).to.equal('good');
     await idp.rotate();
     expect(await login()).to.equal('good');
     expect(idp.keyCalls).to.equal(2);
   });
 
-  it('F11: are read once for many logins', async () => {
+  it('F11: are fetched once for many logins', async () => {
     await login();
     await idp.rotate();
     const tokens = await Promise.all(Array.from({ length: 50 }, () => token()));
@@ -49,7 +49,7 @@ describe('keys that a provider changes without overlap', () => {
     expect(idp.keyCalls).to.equal(2);
   });
 
-  it('F11: are read when the cool-down ends where they change right after a change; the logins wait', async () => {
+  it('F11: are fetched after the cool-down if they rotate twice; the logins wait', async () => {
     await login();
     for (let rotation = 1; rotation <= 3; rotation++) {
       await idp.rotate();
@@ -60,7 +60,7 @@ describe('keys that a provider changes without overlap', () => {
     }
   });
 
-  it('F11: change under a flood of forged key ids: one read for each cool-down, and no login fails', async () => {
+  it('F11: rotate under a flood of forged key ids with one fetch per cool-down, and no login fails', async () => {
     await login();
     const begun = Date.now();
     const flooding = new AbortController();
@@ -83,7 +83,7 @@ describe('keys that a provider changes without overlap', () => {
     expect(reads).to.be.at.most(allowed);
   });
 
-  it('are not read again for a forged key id that is repeated', async () => {
+  it('are not fetched again for a repeated forged key id', async () => {
     verifier = make(undefined, 20);
     await login();
     for (let i = 0; i < 5; i++) {
@@ -93,7 +93,7 @@ describe('keys that a provider changes without overlap', () => {
     expect(idp.keyCalls).to.equal(2);
   });
 
-  it('are found by a login whose key id was forged before it was used', async () => {
+  it('are found by a login whose key id was forged before', async () => {
     await login();
     expect(await forged('key-1')).to.equal('ERR_OIDC_TOKEN_INVALID');
     await idp.rotate();
@@ -102,7 +102,7 @@ describe('keys that a provider changes without overlap', () => {
     expect(await outcome(late, false)).to.equal('good');
   });
 
-  it('are read again where their id stays the same, for tokens that just came from the provider only', async () => {
+  it('are fetched again if their id stays the same, only for tokens from the provider itself', async () => {
     const named = { kid: 'the-same' };
     idp.keyId = 'the-same';
     expect(await outcome(await token(named), true)).to.equal('good');
@@ -113,7 +113,7 @@ describe('keys that a provider changes without overlap', () => {
     expect(idp.keyCalls).to.equal(2);
   });
 
-  it('are not read where the policy is `never`, and as often as `maxIdpReqPerPollingInterval` says', async () => {
+  it('are not fetched with the policy `never`, and at most `maxIdpReqPerPollingInterval` times', async () => {
     verifier = make({ never: {} });
     await login();
     await idp.rotate();
@@ -131,7 +131,7 @@ describe('keys that a provider changes without overlap', () => {
     expect(await verifier.verify(await token(), { fresh: true, currentDate: new Date() })).to.include({ sub: 'me' });
   });
 
-  it('that cannot be read make a login unavailable, not refused, and leave old tokens good', async () => {
+  it('that are unavailable make logins unavailable, not rejected, and keep old tokens valid', async () => {
     const old = await token();
     await outcome(old, true);
     await idp.rotate();
@@ -150,7 +150,7 @@ describe('keys that a provider changes without overlap', () => {
     'no list': { keys: 'x' },
     '10 MiB': `{"keys":[]}${' '.repeat(10 * 1024 * 1024)}`,
   })) {
-    it(`F12: that come as ${name} leave the ones before in place`, async () => {
+    it(`F12: that arrive as ${name} do not replace the previous ones`, async () => {
       const old = await token();
       await outcome(old, true);
       await idp.rotate();

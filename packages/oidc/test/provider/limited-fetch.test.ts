@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isTrustedFrom } from '../../src/provider/limited-fetch.ts';
 
 describe('addresses of a provider', () => {
-  it('are on this machine only where the issuer is', () => {
+  it('are on the local machine only if the issuer is', () => {
     const own = [
       'http://127.0.0.1:19000/quitquitquit',
       'http://localhost:9091/',
@@ -17,7 +17,7 @@ describe('addresses of a provider', () => {
     expect(isTrustedFrom('https://id.example.com', 'http://id.example.com/token')).to.equal(false);
   });
 
-  it('are never on this machine for a provider elsewhere, also where plain http is allowed', () => {
+  it('are never on the local machine for a remote provider, even with allowHttp', () => {
     const trust = { allowHttp: true };
     expect(isTrustedFrom('http://id.example.com', 'http://id.example.com/token', trust)).to.equal(true);
     expect(isTrustedFrom('http://id.example.com', 'http://127.0.0.1:19000/quitquitquit', trust)).to.equal(false);

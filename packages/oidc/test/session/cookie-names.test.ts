@@ -17,7 +17,7 @@ describe('the cookies of a login', () => {
     domain: undefined,
   } as const;
 
-  it('of a store carry __Host- where their attributes allow it and the resource names no other', () => {
+  it('of a store have the prefix __Host- if their attributes allow it and no name is configured', () => {
     expect(handleCookieName({ redis: {} }, attributes)).to.equal('__Host-__session');
     expect(handleCookieName({ redis: {} }, { ...attributes, secure: false })).to.equal('__session');
     expect(handleCookieName({ redis: {} }, { ...attributes, path: '/shop' })).to.equal('__session');
@@ -44,7 +44,7 @@ describe('the cookies of a login', () => {
     ['a resource that forwards them', { redis: {}, forwardCookies: true }, [], ['__session', '__Host-__session']],
   ];
   for (const [name, block, mine, others] of cases) {
-    it(`are known by their names: ${name}`, () => {
+    it(`are recognized by name: ${name}`, () => {
       const isOwn = own(block);
       for (const each of [...mine, '__Host-login_ab-c_1_tl1x2y_a-b_c-d9', 'login_rounds_a-b_c1'])
         expect(isOwn(each), each).to.equal(true);
@@ -53,20 +53,20 @@ describe('the cookies of a login', () => {
     });
   }
 
-  it('under way are told apart by their login', () => {
+  it('of logins in progress are distinguished by login', () => {
     const isOwn = ownCookies({ session: {}, id: 'mine' });
     expect(isOwn(`__Host-login_${loginMark('mine')}_tl1x2y_abcdefgh`)).to.equal(true);
     expect(isOwn(`__Host-login_${loginMark('yours')}_tl1x2y_abcdefgh`)).to.equal(false);
   });
 
-  it('are the same for the gateway, whatever else the block says', () => {
+  it('are the same for the gateway, whatever else is configured', () => {
     const isOwn = oidcMethod.hiddenCookies!({
       session: { redis: { cookieName: 'sid' }, cookieOptions: { path: '; bad' } },
     });
     expect([isOwn('sid'), isOwn('other')]).to.deep.equal([true, false]);
   });
 
-  describe('in a server of one’s own', () => {
+  describe('in your own server', () => {
     let world: World;
     const seenBy = async (more: Partial<OidcOptions>): Promise<string[]> => {
       const app = express();
@@ -95,13 +95,13 @@ describe('the cookies of a login', () => {
       cookies: { session: notSecure },
       'req.session': { session: 'request' },
     })) {
-      it(`end there, and those of the application go on: ${name}`, async () => {
+      it(`are not passed on, and those of the application are: ${name}`, async () => {
         const seen = await seenBy(more);
         expect(seen.filter((each) => each !== 'connect.sid')).to.deep.equal(['mine']);
       });
     }
 
-    it('go on where forwardCookies says so, without those of logins under way', async () => {
+    it('are passed on with forwardCookies, except those of logins in progress', async () => {
       const seen = await seenBy({ session: { redis: {}, forwardCookies: true, ...notSecure } });
       expect(seen.filter((each) => each !== 'connect.sid').sort()).to.deep.equal(['__session', 'mine']);
     });

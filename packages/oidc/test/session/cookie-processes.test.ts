@@ -58,7 +58,7 @@ describe('tokens in cookies at two servers, with a refresh token that works once
     return true;
   };
 
-  it('who comes second is served while its tokens are good, and keeps its cookies', async () => {
+  it('the second renewal is served while its tokens are valid, and keeps its cookies', async () => {
     const browser = await login();
     const before = cookiesOf(browser);
     shift = 598_500;
@@ -70,7 +70,7 @@ describe('tokens in cookies at two servers, with a refresh token that works once
     expect(second.headers.getSetCookie()).to.deep.equal([]);
   });
 
-  it('who comes second after their end logs in again, once, and loses no cookie', async () => {
+  it('the second renewal after their expiry requires one login, and keeps its cookies', async () => {
     const browser = await login();
     const before = cookiesOf(browser);
     shift = 661_000;
@@ -88,7 +88,7 @@ describe('tokens in cookies at two servers, with a refresh token that works once
     expect(again.status, 'what the first renewed, or a login without a question').to.equal(200);
   });
 
-  it('never gets a 500, with 40 requests at both at once', async () => {
+  it('40 concurrent requests at both never get a 500', async () => {
     const browser = await login();
     const cookie = cookiesOf(browser);
     for (const [at, expected] of [
@@ -104,7 +104,7 @@ describe('tokens in cookies at two servers, with a refresh token that works once
     expect((await browser.visit(`${world.site.url}/a`)).status).to.equal(200);
   });
 
-  it('never gets a 500 either at two real processes', async () => {
+  it('requests at two real processes never get a 500', async () => {
     Date.now = realNow;
     const short = await startWorld({ times: { accessTokenSeconds: 300, idTokenSeconds: 300 } });
     const own = short.options({ session, signingKey: SIGNING_KEY });
@@ -128,7 +128,7 @@ describe('tokens in cookies at two servers, with a refresh token that works once
     }
   });
 
-  it('asks the provider not for each request whose refresh token was refused', async () => {
+  it('the provider is not called for each request whose refresh token was rejected', async () => {
     const browser = await login();
     shift = 598_500;
     world.idp.intercept = (req, res) => req.url === '/token' && refuse(res);

@@ -42,14 +42,14 @@ describe('sessions in cookies', () => {
   describe('that are not encrypted', () => {
     beforeEach(() => world.protect({ session: { ...plain, cookie: { allowRefreshing: true } } }));
 
-    it('are one id token, one access token, one refresh token and what ties them', async () => {
+    it('are one id token, one access token, one refresh token and their MAC', async () => {
       const cookies = await login('someone');
       expect(Object.keys(cookies).sort()).to.deep.equal(['access_token', 'id_token', 'refresh_token', 'token_mac']);
       expect(cookies.id_token).to.match(/^eyJ/);
       expect(await enter(cookies)).to.equal(200);
     });
 
-    it('are none of an id token that somebody has seen', async () => {
+    it('cannot be made from an observed id token', async () => {
       const { id_token, token_mac, refresh_token } = (await login('someone')) as Record<string, string>;
       const forged: Cookies[] = [
         {},
@@ -63,18 +63,18 @@ describe('sessions in cookies', () => {
       expect(await enter({ refresh_token: refresh_token!, token_mac: token_mac! })).to.equal(302);
     });
 
-    it('are renewed where the browser has dropped the access token that ended', async () => {
+    it('are renewed after the browser removed the expired access token', async () => {
       const { access_token: _ended, ...cookies } = await login('someone');
       expect(await enter(cookies)).to.equal(200);
     });
 
-    it('are none of the cookies of two logins', async () => {
+    it('cannot be combined from two logins', async () => {
       const [one, two] = [await login('one'), await login('two')];
       for (const name of Object.keys(one)) expect(await enter({ ...one, [name]: two[name]! }), name).to.equal(302);
       expect([await enter(one), await enter(two)]).to.deep.equal([200, 200]);
     });
 
-    it('are none where the tie was changed', async () => {
+    it('are invalid if the MAC was changed', async () => {
       const cookies = await login('someone');
       const mac = cookies.token_mac!;
       const [first = '', id = '', access = '', refresh = ''] = mac.split('.');
@@ -91,7 +91,7 @@ describe('sessions in cookies', () => {
     });
   });
 
-  it('that are encrypted are not tied by another cookie', async () => {
+  it('that are encrypted have no MAC cookie', async () => {
     world.protect(
       { session: { ...plain, cipherConfig: { keyRef: { name: 'cipher' } } } },
       { secrets: { get: () => ({ type: 'Opaque', data: { key: Buffer.alloc(32, 1).toString('base64') } }) } },
@@ -113,14 +113,14 @@ describe('sessions in cookies', () => {
       session: { ...plain, cookie: { allowRefreshing: true, ...(logoutDenyList && { logoutDenyList }) } },
     });
 
-    it('work again as copies where nothing denies them', async () => {
+    it('still work as copies without a deny list', async () => {
       world.protect(withList());
       const cookies = await login('someone');
       expect(await enter(cookies, '/logout')).to.equal(302);
       expect(await enter(cookies)).to.equal(200);
     });
 
-    it('are denied for the time of logoutDenyList, also as they were before a renewal', async () => {
+    it('are denied for the duration of logoutDenyList, also those from before a renewal', async () => {
       world.protect(withList({ duration: '5m' }));
       const other = await login('other');
       const before = await login('someone');
@@ -136,7 +136,7 @@ describe('sessions in cookies', () => {
       expect([await enter(renewed), await enter(before), await enter(other)]).to.deep.equal([302, 302, 200]);
     });
 
-    it('work again when the time of logoutDenyList is over', async () => {
+    it('work again after the duration of logoutDenyList', async () => {
       world.protect(withList({ duration: '5m' }));
       const cookies = await login('someone');
       expect(await enter(cookies, '/logout')).to.equal(302);
@@ -146,7 +146,7 @@ describe('sessions in cookies', () => {
       expect(await enter(cookies)).to.equal(200);
     });
 
-    it('are denied at all processes that share a Redis; where that is away the answer is 503', async () => {
+    it('are denied at all processes that share a Redis; if it is unavailable the response is 503', async () => {
       const list = withList({ redis: { host: redis.host } });
       world.protect(list);
       const cookies = await login('someone');

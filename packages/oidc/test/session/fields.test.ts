@@ -38,7 +38,7 @@ describe('the field of sessions', () => {
     sessionIdHeaderName: { sessionIdHeaderName: 'x-session' },
     'session.redis.headerName': { session: { ...plain, redis: { headerName: 'x-session' } } },
   })) {
-    it(`${name} tells the provider the session id, at a renewal the same`, async () => {
+    it(`${name} sends the session id to the provider, the same one at a renewal`, async () => {
       world.idp.token = (answer) => ({ body: { ...answer, refresh_token: 'again' } });
       const browser = await logIn(more);
       const id = world.idp.tokenHeaders['x-session'];
@@ -75,14 +75,14 @@ describe('the field of sessions', () => {
     ['StrictMode', 'Lax'],
     ['NoneMode', 'None'],
   ] as const) {
-    it(`cookieOptions: with sameSite ${sameSite} the cookie of a login under way is ${expected}`, async () => {
+    it(`cookieOptions: with sameSite ${sameSite} the cookie of a login in progress is ${expected}`, async () => {
       world.protect({ session: { redis: {}, cookieOptions: { sameSite } } });
       const [begun] = (await createBrowser().send(`${world.site.url}/a`)).headers.getSetCookie();
       expect(begun).to.match(new RegExp(`^__Host-login_.*; Secure; HttpOnly; SameSite=${expected}$`));
     });
   }
 
-  it('cookies are never so long that the requests that carry them are refused for their head', async () => {
+  it('cookies are never so long that servers reject the request head', async () => {
     world.protect({ session: { ...plain } });
     for (const [size, status] of [
       [11_300, 200],
@@ -101,7 +101,7 @@ describe('the field of sessions', () => {
     expect(await cookieOf({ ...plain, redis: { cookieName: 'sid' } }, 'sid')).to.match(/^sid=/);
   });
 
-  it('cookie.targetDomain and redis.targetDomain refuse other hosts', async () => {
+  it('cookie.targetDomain and redis.targetDomain reject other hosts', async () => {
     for (const kind of ['cookie', 'redis']) {
       world.protect({ session: { ...plain, [kind]: { targetDomain: 'example.com' } } });
       expect((await world.visit()).status, kind).to.equal(403);
@@ -138,7 +138,7 @@ describe('the field of sessions', () => {
     });
     after(() => redis?.close());
 
-    it('host with password, db and poolSize are used, and keyPrefix stands before every key', async () => {
+    it('host with password, db and poolSize are used, and keyPrefix precedes each key', async () => {
       const options = { host: `redis://:p%40ss@${redis.host}`, db: 5, poolSize: 2 };
       await logIn({ session: { ...plain, redis: { options, keyPrefix: 'shop:' } } });
       await world.visit();
@@ -153,7 +153,7 @@ describe('the field of sessions', () => {
       for (const name of names) expect(name).to.match(/^shop:/);
     });
 
-    it('a password in host is in no log line, page or answer, also where it is wrong', async () => {
+    it('a password in host appears in no log line, page or response, even if it is wrong', async () => {
       const options = { host: `redis://:p%40ss-wrong@${redis.host}` };
       world.protect({ session: { ...plain, failOnFetchFailure: true, redis: { options } } });
       const { status, body } = await world.visit();

@@ -9,7 +9,7 @@ describe('sessions in memory', () => {
   const get = (store: Store, id: string): Promise<unknown> =>
     new Promise((resolve) => store.get(id, (_error, found) => resolve(found)));
 
-  it('are given until they end', async () => {
+  it('are returned until they expire', async () => {
     now = 0;
     const store = createLocalStore(() => now);
     store.set('a', data(1000));
@@ -20,7 +20,7 @@ describe('sessions in memory', () => {
     expect(store.size).to.equal(0);
   });
 
-  it('that ended are removed while others are written, though nobody asks for them', () => {
+  it('that expired are removed while others are written, without being read', () => {
     now = 0;
     const store = createLocalStore(() => now);
     for (let i = 0; i < 500; i++) store.set(`old ${i}`, data(1000));
@@ -29,7 +29,7 @@ describe('sessions in memory', () => {
     expect(store.size).to.equal(60);
   });
 
-  it('are bounded: the one that was written longest ago gives way', async () => {
+  it('are bounded: the least recently written one is evicted', async () => {
     now = 0;
     const store = createLocalStore(() => now, 3);
     for (const id of ['a', 'b', 'c', 'a', 'd']) store.set(id, data(1000));

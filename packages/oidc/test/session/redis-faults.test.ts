@@ -31,7 +31,7 @@ describe('sessions in a Redis that fails', () => {
   const status = async (browser: ReturnType<typeof createBrowser>): Promise<number> =>
     (await browser.send(`${world.site.url}/a`)).status;
 
-  it('F2: answers 503 with Retry-After while Redis is frozen, and the old session works again', async () => {
+  it('F2: returns 503 with Retry-After while Redis is frozen, and the old session works again', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -43,7 +43,7 @@ describe('sessions in a Redis that fails', () => {
     await until(async () => (await status(browser)) === 200);
   });
 
-  it('takes an answer that came while this process stood still', async () => {
+  it('accepts a response that arrived while this process was blocked', async () => {
     const store = createSessionRedis({ host: redis.host }, silentLoggers.get('redis'));
     await store.run((each) => each.set('key', 'value'));
     const asked = store.run((each) => each.get('key'));
@@ -54,7 +54,7 @@ describe('sessions in a Redis that fails', () => {
     store.disconnect();
   });
 
-  it('F1: answers 503 while Redis is stopped', async () => {
+  it('F1: returns 503 while Redis is stopped', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -67,7 +67,7 @@ describe('sessions in a Redis that fails', () => {
     expect(post.status).to.equal(401);
   });
 
-  it('offers a new login where failOnFetchFailure is false, and the old session works again', async () => {
+  it('offers a new login if failOnFetchFailure is false, and the old session works again', async () => {
     protect(false);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -79,7 +79,7 @@ describe('sessions in a Redis that fails', () => {
     await until(async () => (await status(browser)) === 200);
   });
 
-  it('F6: a login answers 503 when Redis is full, and sessions that exist work', async () => {
+  it('F6: a login returns 503 when Redis is full, and existing sessions work', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -90,7 +90,7 @@ describe('sessions in a Redis that fails', () => {
     expect(other.status).to.equal(503);
   });
 
-  it('F5: connects anew when the server turns into a replica, without logging anybody out', async () => {
+  it('F5: reconnects when the server becomes a replica, without logging anybody out', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -101,7 +101,7 @@ describe('sessions in a Redis that fails', () => {
     await until(async () => (await createBrowser().visit(`${world.site.url}/a`)).status === 200);
   });
 
-  it('asks Redis once for a request, and writes nothing', async () => {
+  it('reads from Redis once per request, and writes nothing', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -149,7 +149,7 @@ describe('sessions in a Redis that fails', () => {
     });
   }
 
-  it('F2: lets nobody wait for a Redis that never answers', async () => {
+  it('F2: does not wait for a Redis that never responds', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);

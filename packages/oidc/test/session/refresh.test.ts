@@ -48,7 +48,7 @@ describe('refreshing tokens', () => {
       expect(world.idp.tokenCalls.length - calls).to.equal(1);
     });
 
-    it(`takes the rotated refresh token for the next time, ${where}`, async () => {
+    it(`uses the rotated refresh token the next time, ${where}`, async () => {
       protect(more);
       const browser = createBrowser();
       await browser.visit(`${world.site.url}/a`);
@@ -76,7 +76,7 @@ describe('refreshing tokens', () => {
       expect((await browser.visit(`${world.site.url}/a`)).status).to.equal(200);
     });
 
-    it(`F9: serves until the tokens end while the provider is down, then 503 without a logout, ${where}`, async () => {
+    it(`F9: serves until the tokens expire while the provider is down, then returns 503 without a logout, ${where}`, async () => {
       protect(more);
       const browser = createBrowser();
       await browser.visit(`${world.site.url}/a`);
@@ -97,7 +97,7 @@ describe('refreshing tokens', () => {
     });
   }
 
-  it('keeps the session where the answer has neither an id token nor a new refresh token', async () => {
+  it('keeps the session if the response has neither an id token nor a new refresh token', async () => {
     protect();
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -115,7 +115,7 @@ describe('refreshing tokens', () => {
     expect((await visit(browser)).status).to.equal(200);
   });
 
-  it('refuses a refreshed id token of another user', async () => {
+  it('rejects a refreshed id token of another user', async () => {
     protect();
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -133,7 +133,7 @@ describe('refreshing tokens', () => {
     expect(answer.status).to.not.equal(200);
   });
 
-  it('logs in anew where refreshing is not allowed', async () => {
+  it('requires a new login if refreshing is not allowed', async () => {
     protect({ session: { cookieOptions: { notSecure: true }, redis: { allowRefreshing: false } } });
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -206,7 +206,7 @@ describe('refreshing tokens', () => {
       };
     })();
 
-    it('F16: a lock whose holder was killed ends, and the session lives', async () => {
+    it('F16: the lock of a killed process expires, and the session survives', async () => {
       const handle = await login();
       await until(() => expired(handle));
       let released: (() => void) | undefined;

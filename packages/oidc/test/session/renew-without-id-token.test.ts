@@ -17,7 +17,7 @@ describe('tokens that are renewed without an id token', () => {
   after(() => world.close());
 
   for (const [where, session] of Object.entries(SESSIONS)) {
-    it(`are renewed once for each of their lives, also long after the id token has ended, ${where}`, async () => {
+    it(`are renewed once per lifetime, also long after the id token has expired, ${where}`, async () => {
       let serial = 0;
       const atHash = createHash('sha256').update(FIRST).digest().subarray(0, 16).toString('base64url');
       world.idp.reset();

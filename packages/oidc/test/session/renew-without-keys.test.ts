@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
 import { createBrowser } from '../parts/browser.ts';
 
-describe('tokens that are renewed while the keys of the provider cannot be read', () => {
+describe('tokens that are renewed while the provider’s keys are unavailable', () => {
   let world: BadWorld;
   before(async () => {
     world = await startBadWorld();
   });
   after(() => world.close());
 
-  it('are kept: each refresh token works once, and nobody is logged out', async () => {
+  it('are stored: each refresh token works once, and nobody is logged out', async () => {
     let serial = 0;
     world.idp.claims = (claims) => ({ ...claims, exp: claims.exp! + 7200 });
     world.idp.token = (answer) => {
@@ -30,10 +30,10 @@ describe('tokens that are renewed while the keys of the provider cannot be read'
     world.shift = 1_190_000;
     expect(await ask(), 'with the tokens that were renewed').to.equal(200);
     expect(serial).to.equal(2);
-    expect(world.log.some(({ msg }) => String(msg).includes('without a look at its signature'))).to.equal(true);
+    expect(world.log.some(({ msg }) => String(msg).includes('without verifying its signature'))).to.equal(true);
   });
 
-  it('are refused where the keys can be read and the signature is not theirs', async () => {
+  it('are rejected if the keys are available and the signature is invalid', async () => {
     world.idp.reset();
     world.idp.claims = (claims) => ({ ...claims, exp: claims.exp! + 7200 });
     world.idp.token = (answer) => ({ body: { ...answer, refresh_token: 'again', expires_in: 600 } });

@@ -35,7 +35,7 @@ const fresh: Session = { accessToken: 'fresh', refreshToken: 'r2', accessEndsAt:
 const stored: StoredSession = { id: 'id', session: { accessToken: 'a', refreshToken: 'r1', accessEndsAt: 10_000 } };
 
 describe('a renewal', () => {
-  it('that another process makes is waited for at the end of the tokens, also behind one who need not wait', async () => {
+  it('by another process is awaited once tokens have expired, also behind a request that need not wait', async () => {
     const waits: number[] = [];
     const asked = Promise.withResolvers<void>();
     const { clock, renew } = renewalWith({
@@ -57,7 +57,7 @@ describe('a renewal', () => {
   });
 
   for (const [kind, next] of Object.entries({ rotates: (n: number) => `r${n}`, stays: () => 'r1' })) {
-    it(`follows soon on another, where the refresh token ${kind}, also for a request that has the tokens of before`, async () => {
+    it(`follows soon after another if the refresh token ${kind}, also for a request with the previous tokens`, async () => {
       let serial = 1;
       const sent: (string | undefined)[] = [];
       const { clock, renew } = renewalWith({
@@ -74,7 +74,7 @@ describe('a renewal', () => {
     });
   }
 
-  it('that is under way at a logout gives nobody a session, and the logout the tokens', async () => {
+  it('in progress at a logout yields no session, and its tokens to the logout', async () => {
     const answer = Promise.withResolvers<Session>();
     const { clock, memory, renew } = renewalWith({ refresh: () => answer.promise });
     clock.now = 10_000;

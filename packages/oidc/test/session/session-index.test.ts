@@ -18,14 +18,14 @@ function sessionIndexContract(name: string, create: (now: () => number) => Promi
       index = await create(now);
     });
 
-    it('finds sessions under each of their keys, as often as it is asked', async () => {
+    it('finds sessions under each of their keys, repeatedly', async () => {
       await index.add(['subject', 'sid'], { id: 'a', endsAt: in1s() });
       await index.add(['subject'], { id: 'b', endsAt: in1s() });
       for (let i = 0; i < 2; i++) expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'b']);
       expect(await index.find(['sid', 'unknown'])).to.deep.equal(['a']);
     });
 
-    it('forgets the sessions that it is told to, and none that came meanwhile', async () => {
+    it('forgets the given sessions, and none that were added meanwhile', async () => {
       await index.add(['subject'], { id: 'a', endsAt: in1s() });
       const found = await index.find(['subject']);
       await index.add(['subject'], { id: 'b', endsAt: in1s() });
@@ -33,7 +33,7 @@ function sessionIndexContract(name: string, create: (now: () => number) => Promi
       expect(await index.find(['subject'])).to.deep.equal(['b']);
     });
 
-    it('forgets sessions that ended, though their user logs in again and again', async () => {
+    it('forgets expired sessions when their user logs in again', async () => {
       await index.add(['subject'], { id: 'a', endsAt: in1s() });
       shift = 2000;
       await index.add(['subject'], { id: 'b', endsAt: in1s() });
@@ -47,7 +47,7 @@ function sessionIndexContract(name: string, create: (now: () => number) => Promi
       expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'b']);
     });
 
-    it('keeps a session that lasts longer than it was to', async () => {
+    it('keeps a session whose end was extended', async () => {
       await index.add(['subject'], { id: 'a', endsAt: in1s() });
       await index.add(['subject'], { id: 'a', endsAt: now() + 10_000 });
       shift = 2000;
@@ -64,7 +64,7 @@ function sessionIndexContract(name: string, create: (now: () => number) => Promi
       expect([...(await index.find(['subject']))].sort()).to.deep.equal(['a', 'c', 'e']);
     });
 
-    it('names the sessions that no longer fit: they have to end', async () => {
+    it('returns the evicted sessions, so that they can be ended', async () => {
       const gone: string[] = [];
       for (const id of ['a', 'b', 'c', 'd'])
         gone.push(...(await index.add(['subject'], { id, endsAt: in1s() + gone.length + id.charCodeAt(0) })));
@@ -95,7 +95,7 @@ describe('Redis as an index', () => {
     return createRedisIndex(redis, { prefix: 'i:', now, maxIds: 3 });
   });
 
-  it('lets each key end with its last session', async () => {
+  it('expires each key with its last session', async () => {
     await server.command(['flushall']);
     const index = createRedisIndex(redis, { prefix: 'i:', now: Date.now });
     await index.add(['subject'], { id: 'a', endsAt: Date.now() + 90_000 });

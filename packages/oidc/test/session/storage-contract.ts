@@ -61,7 +61,7 @@ export function sessionStoreContract(name: string, create: () => Promise<Storage
       }
     });
 
-    it('of two users never mix', async () => {
+    it('of two users are never mixed up', async () => {
       const requests = await Promise.all(Array.from({ length: 20 }, (_, i) => login(sessionOf(`u${i}`, `s${i}`))));
       const loaded = await Promise.all(requests.map((request) => pair.other.load(request)));
       expect(loaded.map((stored) => stored?.session.accessToken)).to.deep.equal(
@@ -114,7 +114,7 @@ export function sessionStoreContract(name: string, create: () => Promise<Storage
       expect(now?.session.accessToken).to.equal('access of b');
     });
 
-    it('are worked on by one at a time', async () => {
+    it('are locked for one holder at a time', async () => {
       const request = await login(sessionOf('a', '1'));
       const stored = (await pair.storage.load(request))!;
       let inside = 0;
@@ -183,7 +183,7 @@ export function sessionStoreContract(name: string, create: () => Promise<Storage
         expect(await pair.other.runOnce!('a', none)).to.equal(true);
       });
 
-      it('that comes again during its logout waits for the result', async () => {
+      it('that arrives again during its logout waits for the result', async () => {
         const begun = Promise.withResolvers<void>();
         const finish = Promise.withResolvers<void>();
         const runs: string[] = [];
@@ -201,7 +201,7 @@ export function sessionStoreContract(name: string, create: () => Promise<Storage
       });
     });
 
-    it('end: a session that cannot be renewed is kept no longer than its tokens', async () => {
+    it('expire with their tokens if they cannot be renewed', async () => {
       const request = await login({ accessToken: 'x', accessEndsAt: Date.now() - 120_000 });
       expect(await pair.storage.load(request)).to.equal(undefined);
     });

@@ -82,7 +82,7 @@ describe('Redis', () => {
     redis.disconnect();
   });
 
-  it('is given neither handles nor tokens to read, and every key with its end', async () => {
+  it('receives neither handles nor tokens, and an expiry for each key', async () => {
     const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
     const storage = createStoreStorage({
       store: createRedisStore(redis, 'q:'),
@@ -131,7 +131,7 @@ describe('the embedded store', () => {
   });
 });
 
-describe('a store that answers wrongly', () => {
+describe('a store that returns wrong data', () => {
   it('never gives a user the session of another', async () => {
     const memory = new session.MemoryStore();
     const storage = createStoreStorage(local(memory));
@@ -143,7 +143,7 @@ describe('a store that answers wrongly', () => {
     expect(await storage.load(requestWith(mine.split(';', 1)[0]))).to.equal(undefined);
   });
 
-  it('never opens a session of another client', async () => {
+  it('never returns a session of another client', async () => {
     const memory = new session.MemoryStore();
     const [cookie = ''] = await createStoreStorage(local(memory)).create(requestWith(), {
       accessToken: 'a',
@@ -153,7 +153,7 @@ describe('a store that answers wrongly', () => {
     expect(await other.load(requestWith(cookie.split(';', 1)[0]))).to.equal(undefined);
   });
 
-  it('is unavailable where it throws or errs', async () => {
+  it('is unavailable if it throws or fails', async () => {
     const broken = {
       get: () => {
         throw new Error('broken');

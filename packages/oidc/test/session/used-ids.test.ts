@@ -9,7 +9,7 @@ import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-i
 const LONGEST_VALID_MS = 240_000;
 
 describe('used logout tokens', () => {
-  it('in memory are rememberChecked while they are valid, and then forgotten', async () => {
+  it('in memory are remembered while they are valid, and then forgotten', async () => {
     let shift = 0;
     const used = createLocalUsedIds(() => Date.now() + shift);
     await used.add('a');
@@ -19,7 +19,7 @@ describe('used logout tokens', () => {
     expect(await used.has('a')).to.equal(false);
   });
 
-  it('in Redis are rememberChecked while they are valid, and then forgotten', async function () {
+  it('in Redis are remembered while they are valid, and then forgotten', async function () {
     await skipWithout(this, 'redis-server');
     const server = await startRedis();
     const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
