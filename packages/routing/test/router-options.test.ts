@@ -20,9 +20,9 @@ import {
 
 type HttpOptions = Listener['httpOptions'];
 
-async function get(port: number, path: string, host = 'a.example') {
+async function get(port: number, path: string, host = 'a.example', more: Record<string, string> = {}) {
   return await new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
-    const req = httpRequest({ port, host: '127.0.0.1', path, headers: { host }, agent: false }, (res) => {
+    const req = httpRequest({ port, host: '127.0.0.1', path, headers: { host, ...more }, agent: false }, (res) => {
       let body = '';
       res.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
       res.on('end', () => resolve({ status: res.statusCode!, headers: res.headers, body }));
@@ -102,6 +102,14 @@ describe('options of routes and listeners', () => {
     });
     const bare = JSON.parse((await get(port, '/')).body).headers;
     expect([bare.host, bare['x-forwarded-host']]).to.deep.equal(['a.example', undefined]);
+  });
+
+  it('hostRewrite: appends the host of the request to the x-forwarded-host of a trusted proxy', async () => {
+    const options = { hostRewrite: 'b.example' };
+    const httpOptions = { httpConnectionManagerSettings: { useRemoteAddress: false } };
+    const port = await serve(snapshotOf([hostOf([routeOf({ options })])], [up], { httpOptions }));
+    const { body } = await get(port, '/', 'a.example', { 'x-forwarded-host': 'first.example' });
+    expect(JSON.parse(body).headers).to.include({ host: 'b.example', 'x-forwarded-host': 'first.example,a.example' });
   });
 
   it('appendXForwardedHost: false keeps the host of the client to itself', async () => {
@@ -217,6 +225,23 @@ describe('options of routes and listeners', () => {
     ]);
     expect(lines[3]).to.match(/^GET \/a\\b 400 - - - \d{3}$/);
     expect(lines).to.have.length(5);
+    await rm(directory, { recursive: true });
+  });
+
+  it('access log: follows a changed format', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'router-log-'));
+    const path = join(directory, 'log');
+    const hosts = [hostOf([directOf('hello')])];
+    const snapshotWith = (stringFormat: string): Snapshot =>
+      snapshotOf(hosts, [], {
+        options: { accessLoggingService: { accessLog: [{ fileSink: { path, stringFormat } }] } },
+      });
+    const port = await serve(snapshotWith('before\n'));
+    await get(port, '/');
+    router.apply(snapshotWith('after\n'));
+    await get(port, '/');
+    await router.close();
+    expect(await readFile(path, 'utf8')).to.equal('before\nafter\n');
     await rm(directory, { recursive: true });
   });
 

@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { createChunkScan, headEnd } from './chunk-scan.ts';
 import type { Connection } from './connection.ts';
 import { refusal, type Refusal } from './refuse/refusal.ts';
 
@@ -14,7 +12,7 @@ function forbiddenTrailer(rawTrailers: readonly string[]): string | undefined {
 }
 
 /**
- * Watches a chunked body for what the parser does not check: long extensions, forbidden trailers, the size.
+ * Watches a chunked body for what the parser does not check: forbidden trailers and the size.
  * `onProblem` is called at most once, before the part of the body it is about can be read from the request.
  */
 export function watchBody(connection: Connection, req: IncomingMessage, onProblem: (refused: Refusal) => void): void {
@@ -36,28 +34,6 @@ export function watchBody(connection: Connection, req: IncomingMessage, onProble
     const detail = forbiddenTrailer(req.rawTrailers);
     return detail === undefined ? push(null) : stop(refusal('ERR_ROUTING_BAD_TRAILER', { detail }));
   };
-  watchExtensions(connection, req, () => stop(refusal('ERR_ROUTING_CHUNK_EXTENSION')));
-}
-
-/** The parser of a server's socket: the one way to the bytes that came together with the head. */
-type ParsedSocket = Socket & { readonly parser?: { getCurrentBuffer?(): Buffer | undefined } };
-
-function watchExtensions({ socket, limits }: Connection, req: IncomingMessage, onTooLong: () => void): void {
-  const first = (socket as ParsedSocket).parser?.getCurrentBuffer?.();
-  const start = first ? headEnd(first, req.rawHeaders.at(-2) ?? '') : -1;
-  if (first === undefined || start < 0) return;
-  const scan = createChunkScan(limits.maxChunkExtensionBytes);
-  const feed = (chunk: Buffer, from: number): boolean => {
-    const progress = scan.feed(chunk, from);
-    if (progress === 'extensionTooLong') onTooLong();
-    return progress === 'more';
-  };
-  if (!feed(first, start)) return;
-  const onData = (chunk: Buffer): void => {
-    if (!feed(chunk, 0)) socket.off('data', onData);
-  };
-  socket.prependListener('data', onData);
-  req.once('close', () => socket.off('data', onData));
 }
 
 /**

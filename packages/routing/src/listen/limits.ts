@@ -3,8 +3,6 @@ import type { RequestRules } from './check/check-request.ts';
 
 /** What a listener allows its clients. Times are milliseconds, 0 is no limit. */
 export interface ListenLimits extends RequestRules {
-  /** Longest extension of one chunk of a body. Default 4,096 bytes. */
-  readonly maxChunkExtensionBytes: number;
   /** From the first byte of a request, or from the start of the connection, to the end of its head. Default 10,000. */
   readonly headTimeoutMs: number;
   /** To the end of the whole request. Default 0. */
@@ -39,7 +37,6 @@ export const DEFAULT_LIMITS: ListenLimits = {
   anyMethod: false,
   refuseUnderscores: false,
   maxBodyBytes: 0,
-  maxChunkExtensionBytes: 4_096,
   headTimeoutMs: 10_000,
   requestTimeoutMs: 0,
   idleTimeoutMs: 3_600_000,

@@ -84,6 +84,29 @@ describe('request that an action answers', () => {
     }
   }
 
+  it('gives the action the retry policy of its route, or else of the virtual host', async () => {
+    const attempts: (number | undefined)[] = [];
+    const counting: ActionKind = {
+      action: 'graphql',
+      compile: () =>
+        function count({ res, writeHead, retries }) {
+          attempts.push(retries?.numRetries);
+          writeHead(200, ['content-length', '0']);
+          res.end();
+        },
+    };
+    const router = createRouter({ actions: [counting] });
+    const action = { type: 'graphql', api: { name: 'a', namespace: 'gw-system' } } as never;
+    const retries = (numRetries: number) => ({ retries: { retryOn: '5xx', numRetries } });
+    const own = routeOf({ action, matchers: [{ prefix: '/own' }], options: retries(3) });
+    const inherited = routeOf({ action, matchers: [{ prefix: '/' }] });
+    router.apply(snapshotOf([hostOf([own, inherited], { options: retries(2) })]));
+    const { port } = await start((req, res) => router(req, res, () => res.destroy()));
+    for (const path of ['/own', '/']) await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+    expect(attempts).to.deep.equal([3, 2]);
+    await router.close();
+  });
+
   it('logs the length of a body that a parser in front has read', async () => {
     const path = join(directory, 'log');
     const router = createRouter({ actions: [reading] });

@@ -3,6 +3,7 @@ import { rewritePrefix } from '../../../src/route/options/prefix-rewrite.ts';
 
 const TABLE: readonly (readonly [path: string, matched: number, replacement: string, result: string | undefined])[] = [
   ['/api/x?y=/api', 4, '/v1', '/v1/x?y=/api'],
+  ['/api/x?y=/../z', 4, '/v1', '/v1/x?y=/../z'],
   ['/api/x', 4, '/', '/x'],
   ['/api', 4, '/', '/'],
   ['/apix', 4, '/', '/x'],
