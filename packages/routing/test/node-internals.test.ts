@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  get,
+  request,
+  ServerResponse,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http';
+import { connect, createServer as createNetServer, type AddressInfo, type Socket } from 'node:net';
+import { expect } from 'chai';
+
+/** Behavior of Node beyond its documentation that the gateway relies on: docs/decisions/010-internals-of-node.md. */
+describe('internals of Node', () => {
+  const closers: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closers.splice(0)) close();
+  });
+
+  async function listen(server: Server | ReturnType<typeof createNetServer>): Promise<number> {
+    server.listen(0, '127.0.0.1');
+    closers.push(() => server.close());
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Sends bytes to a server; resolves with everything that it sends until it closes. */
+  async function exchange(port: number, text: string): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    closers.push(() => socket.destroy());
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+    socket.write(text);
+    await once(socket, 'close');
+    return received;
+  }
+
+  async function serving(listener: RequestListener): Promise<number> {
+    return listen(createServer(listener));
+  }
+
+  it('IncomingMessage.push: the parser passes the body and its end through it (listen/body-watch.ts)', async () => {
+    const pushed: (string | null)[] = [];
+    const port = await serving((req, res) => {
+      const push = req.push.bind(req);
+      req.push = (chunk: Buffer | null) => {
+        pushed.push(chunk && chunk.toString());
+        return push(chunk);
+      };
+      req.resume().on('end', () => res.end());
+    });
+    await exchange(
+      port,
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nx-sum: 1\r\n\r\n',
+    );
+    expect(pushed).to.deep.equal(['hello', null]);
+  });
+
+  it('IncomingMessage.push: trailers are known when the end is pushed (listen/body-watch.ts)', async () => {
+    let trailers: string[] = [];
+    const port = await serving((req, res) => {
+      const push = req.push.bind(req);
+      req.push = (chunk: Buffer | null) => {
+        if (chunk === null) trailers = [...req.rawTrailers];
+        return push(chunk);
+      };
+      req.resume().on('end', () => res.end());
+    });
+    await exchange(
+      port,
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nx-sum: 1\r\n\r\n',
+    );
+    expect(trailers).to.deep.equal(['x-sum', '1']);
+  });
+
+  it('IncomingMessage._read: called when the body is first read, not before (listen/body-watch.ts)', async () => {
+    let reads = 0;
+    let before = -1;
+    const server = createServer();
+    server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+      const read = req._read.bind(req);
+      req._read = (size) => {
+        if (reads++ === 0) res.writeContinue();
+        read(size);
+      };
+      setImmediate(() => {
+        before = reads;
+        req.resume().on('end', () => res.end('done'));
+      });
+    });
+    const port = await listen(server);
+    const req = request({ port, host: '127.0.0.1', method: 'POST', headers: { expect: '100-continue' }, agent: false });
+    req.flushHeaders();
+    await once(req, 'continue');
+    req.end('body');
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
+    res.resume();
+    await once(res, 'end');
+    expect(before).to.equal(0);
+    expect(reads).to.be.greaterThan(0);
+  });
+
+  it('ServerResponse.shouldKeepAlive: false closes the connection with the response (listen/connection.ts)', async () => {
+    const port = await serving((_req, res) => {
+      expect(res.shouldKeepAlive).to.equal(true);
+      res.shouldKeepAlive = false;
+      res.end('x');
+    });
+    expect(await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')).to.match(/\r\nconnection: close\r\n/i);
+  });
+
+  it('Socket.destroySoon: how a server closes a connection after its last response (core, http/lingering-close.ts)', async () => {
+    let calls = 0;
+    const port = await serving((_req, res) => {
+      const socket = res.socket!;
+      const destroySoon = socket.destroySoon.bind(socket);
+      socket.destroySoon = () => {
+        calls++;
+        destroySoon();
+      };
+      res.writeHead(200, { connection: 'close' }).end('x');
+    });
+    await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(calls).to.equal(1);
+  });
+
+  it('Socket.destroy: called with the error of a failed write (upstream/failed-writes.ts)', async () => {
+    const port = await listen(createNetServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+    // It reads nothing, so that it learns of the reset by a write.
+    const socket = connect(port, '127.0.0.1').pause();
+    socket.on('error', () => {});
+    const errors: (NodeJS.ErrnoException | undefined)[] = [];
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = (error) => {
+      errors.push(error);
+      return destroy(error);
+    };
+    const write = (): void => {
+      if (socket.destroyed) return;
+      socket.write('x');
+      setImmediate(write);
+    };
+    socket.once('connect', write);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(errors[0]?.code).to.be.oneOf(['EPIPE', 'ECONNRESET']);
+    expect(errors[0]?.syscall).to.equal('write');
+  });
+
+  it('Server "listening": starts the timeouts of a server that does not listen itself (listen/front.ts)', async () => {
+    const server = createServer({ headersTimeout: 30, connectionsCheckingInterval: 10 });
+    const failed = once(server, 'clientError') as Promise<[NodeJS.ErrnoException, Socket]>;
+    server.emit('listening');
+    closers.push(() => server.close());
+    const port = await listen(createNetServer((socket) => void server.emit('connection', socket)));
+    const client = connect(port, '127.0.0.1');
+    closers.push(() => client.destroy());
+    client.write('GET / HTTP/1.1\r\n');
+    const [error, socket] = await failed;
+    socket.destroy();
+    expect(error.code).to.equal('ERR_HTTP_REQUEST_TIMEOUT');
+  });
+
+  it('clientError: parser errors have HPE_ codes, a reason and the packet (listen/refuse/client-error.ts)', async () => {
+    const server = createServer((req, res) => void req.resume().on('end', () => res.end()));
+    const errors: (Error & { code?: string; reason?: string; rawPacket?: Buffer })[] = [];
+    server.on('clientError', (error, socket) => {
+      errors.push(error);
+      socket.destroy();
+    });
+    const port = await listen(server);
+    const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const inputs = {
+      HPE_INVALID_METHOD: 'NOPE / HTTP/1.1\r\n\r\n',
+      HPE_HEADER_OVERFLOW: `GET / HTTP/1.1\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`,
+      HPE_CHUNK_EXTENSIONS_OVERFLOW: `${chunked}1;${'x'.repeat(16_385)}\r\na\r\n`,
+      HPE_INVALID_CHUNK_SIZE: `${chunked}x\r\n`,
+      HPE_INVALID_HEADER_TOKEN: 'GET / HTTP/1.1\r\nHost: a\r\nb c: d\r\n\r\n',
+      HPE_INVALID_VERSION: 'GET / HTTP/9.9\r\n\r\n',
+    };
+    for (const text of Object.values(inputs)) await exchange(port, text);
+    expect(errors.map(({ code }) => code)).to.deep.equal(Object.keys(inputs));
+    for (const { reason, rawPacket } of errors) {
+      expect(reason).to.be.a('string');
+      expect(rawPacket).to.be.instanceOf(Buffer);
+    }
+  });
+
+  it('ServerResponse.assignSocket and detachSocket: a response on the socket of an upgrade (core, middleware/upgrade-response.ts)', async () => {
+    const server = createServer();
+    server.on('upgrade', (req: IncomingMessage, socket: Socket) => {
+      const res = new ServerResponse(req);
+      res.shouldKeepAlive = false;
+      res.assignSocket(socket);
+      res.once('finish', () => {
+        res.detachSocket(socket);
+        expect(res.socket).to.equal(null);
+        socket.end();
+      });
+      res.writeHead(403, ['content-length', '2']).end('no');
+    });
+    const port = await listen(server);
+    const text = await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    expect(text)
+      .to.match(/^HTTP\/1\.1 403 Forbidden\r\n/)
+      .and.match(/\r\n\r\nno$/);
+  });
+
+  it('ServerResponse.chunkedEncoding: true for a body without a length (forward/forward-exchange.ts)', async () => {
+    const seen: boolean[] = [];
+    const port = await serving((req, res) => {
+      res.writeHead(200, req.url === '/length' ? ['content-length', '1'] : []);
+      res.write('x');
+      seen.push(res.chunkedEncoding);
+      res.end();
+    });
+    for (const path of ['/', '/length']) {
+      const [res] = (await once(get({ port, host: '127.0.0.1', path, agent: false }), 'response')) as [IncomingMessage];
+      res.resume();
+      await once(res, 'end');
+    }
+    expect(seen).to.deep.equal([true, false]);
+  });
+});
