@@ -5,24 +5,24 @@ import { GatewayError } from '@edge-gateway/core';
  * 2 that the call itself was wrong. Codes are never renamed or reused.
  */
 export const ERROR_CODES = {
-  ERR_CLI_BAD_ANSWER: { status: 1, message: 'The server answered something that is not what the command reads.' },
+  ERR_CLI_BAD_ANSWER: { status: 1, message: 'The response of the server is not what the command expects.' },
   ERR_CLI_CHECK_FAILED: { status: 1, message: 'check found problems; they are listed one by one.' },
   ERR_CLI_EXISTS: { status: 1, message: 'A resource of this kind and name is there already.' },
   ERR_CLI_FILE: { status: 2, message: 'A file or directory is missing or cannot be read.' },
-  ERR_CLI_NAMESPACE: { status: 1, message: 'The namespace holds nothing, or is not watched.' },
+  ERR_CLI_NAMESPACE: { status: 1, message: 'The namespace is empty or not watched.' },
   ERR_CLI_NOT_FOUND: { status: 1, message: 'No such resource, proxy, listener or port.' },
   ERR_CLI_PLUGIN: { status: 1, message: 'A gatewayctl-<name> program could not be started.' },
-  ERR_CLI_REFUSED: { status: 1, message: 'The server answered with an error status.' },
+  ERR_CLI_REFUSED: { status: 1, message: 'The server responded with an error status.' },
   ERR_CLI_SUBCOMMAND: { status: 1, message: 'A group of commands was called without saying which.' },
-  ERR_CLI_TOO_LARGE: { status: 1, message: 'The answer of the server is larger than 256 MiB.' },
-  ERR_CLI_UNREACHABLE: { status: 1, message: 'Nothing answers at the address of the gateway.' },
-  ERR_CLI_USAGE: { status: 2, message: 'Unknown command or flag, or a value that does not fit.' },
+  ERR_CLI_TOO_LARGE: { status: 1, message: 'The response of the server is larger than 256 MiB.' },
+  ERR_CLI_UNREACHABLE: { status: 1, message: 'No gateway responds at the address.' },
+  ERR_CLI_USAGE: { status: 2, message: 'Unknown command or flag, or an invalid value.' },
 } as const satisfies Record<string, { status: 1 | 2; message: string }>;
 
 /** A code of {@link ERROR_CODES}. */
 export type CliErrorCode = keyof typeof ERROR_CODES;
 
-/** Makes the error of a code; its `status` is the exit status. The message is one line that says what to do. */
+/** Creates the error of a code; its `status` is the exit status. The message is one line with a remedy. */
 export function cliError(code: CliErrorCode, message: string, cause?: unknown): GatewayError {
   return new GatewayError(message, { code, status: ERROR_CODES[code].status, cause });
 }

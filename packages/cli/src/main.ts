@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { run } from './run.ts';
 
-/** A reader that went away (`gatewayctl get vs | head -1`) is no error of ours. */
+/** A reader that exits early (`gatewayctl get vs | head -1`) is not an error. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);

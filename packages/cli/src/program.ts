@@ -17,8 +17,8 @@ import { wantsColors } from './output/terminal.ts';
 import { CLIENT_VERSION } from './command-line/client-version.ts';
 
 /**
- * The whole command tree, ready for `parseAsync(argv, { from: 'user' })`. It throws instead of ending the process;
- * `run` turns what it throws into one line and an exit status.
+ * Creates the command tree, for `parseAsync(argv, { from: 'user' })`. It throws instead of ending the process;
+ * `run` turns an error into one line and an exit status.
  */
 export function createProgram(io: Io): Command {
   const program = new Command('gatewayctl')

@@ -8,7 +8,7 @@ import { wrapText } from './output/table.ts';
 import { wantsColors } from './output/terminal.ts';
 
 /**
- * Runs one call of gatewayctl and gives its exit status: 0 done, 1 the work failed or a check did not pass, 2 the call
+ * Runs one call of gatewayctl and returns its exit status: 0 done, 1 the work failed or a check did not pass, 2 the call
  * was wrong. Errors are one `Error: …` line on standard error.
  *
  * @param argv The words after the program's name.

@@ -44,7 +44,7 @@ describe('gatewayctl as a process', () => {
     expect(JSON.parse(stdout)).to.have.length(20_000);
   });
 
-  it('says in one line that a directory may not be read', async () => {
+  it('reports an unreadable directory in one line', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cli-forbidden-'));
     chmodSync(directory, 0);
     // The superuser may read everything, so the program runs as nobody then.

@@ -21,7 +21,7 @@ describe('program', () => {
     expectFixture('commands.txt', `${paths.join('\n')}\n`);
   });
 
-  it('gives every command a description, and prints exactly this help', async () => {
+  it('returns every command a description, and prints exactly this help', async () => {
     const program = createProgram(io);
     const paths = [[], ...pathsOf(program).map((path) => path.map((words) => words.split('|')[0]!))];
     let all = '';
@@ -80,14 +80,14 @@ describe('program', () => {
     [['get', 'vs', '-o'], /^Error: option .+ argument missing\n$/],
   ];
   for (const [argv, message] of wrong) {
-    it(`refuses ${argv.join(' ')} in one line with exit status 2`, async () => {
+    it(`rejects ${argv.join(' ')} in one line with exit status 2`, async () => {
       const { code, stdout, stderr } = await call(argv);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr).to.match(message);
     });
   }
 
-  it('takes the addresses from the environment, and flags win', async () => {
+  it('reads the addresses from the environment; flags take precedence', async () => {
     const env = { GATEWAYCTL_SERVER: 'http://127.0.0.1:2', GATEWAYCTL_PROXY_ADMIN: 'http://127.0.0.1:3' };
     expect((await call(['get', 'vs'], { env })).stderr).to.contain('http://127.0.0.1:2');
     expect((await call(['proxy', 'stats'], { env })).stderr).to.contain('http://127.0.0.1:3');

@@ -149,7 +149,7 @@ describe('gatewayctl with the real admin ports', () => {
     expect((await ask(...request)).stdout).to.equal((await call([...request, '-c', directory])).stdout);
   });
 
-  it('asks its proxy for addresses, dump, statistics, logs and what is served', async () => {
+  it('prints addresses, dump, statistics, logs and served configuration of the proxy', async () => {
     expect((await ask('proxy', 'url')).stdout).to.equal('http://127.0.0.1:18080\n');
     expect(JSON.parse((await ask('proxy', 'dump')).stdout))
       .to.have.property('configs')

@@ -5,7 +5,7 @@ import { proxies } from './running-proxy.ts';
 /** Only shown when there are some. */
 export const GRAPHQL_APIS: Check = { name: 'GraphQLApis', excludedBy: 'graphqlapis', kind: 'GraphQLApi' };
 
-/** Documents that are no resource, and kinds without a check of their own. Only shown when they have problems. */
+/** Documents that are not resources, and kinds without their own check. Shown only if they have problems. */
 export const DOCUMENTS: Check = { name: 'Documents', excludedBy: 'documents' };
 
 /** Every check in the order in which `check` runs them. */

@@ -1,7 +1,7 @@
 import { items, text } from '../resources/objects.ts';
 import type { Check, CheckInput, RunningComponent } from './contract.ts';
 
-/** Reads the answer of `GET /components`: a list, or an object with one as `data` or `components`. */
+/** Reads the response of `GET /components`: a list, or an object with one as `data` or `components`. */
 export function readComponents(answer: unknown): RunningComponent[] {
   const list = [answer, ...['data', 'components'].map((key) => items(answer, key))].find(
     (one): one is unknown[] => Array.isArray(one) && one.length > 0,
@@ -26,7 +26,7 @@ const isReady = ({ state }: RunningComponent) => state === 'ready' || state === 
 
 const isListener = (component: RunningComponent) => component.kind === 'listener';
 
-/** True when `Pods` tells why the proxy is not ready: a listener is missing. */
+/** Returns true if `Pods` reports why the proxy is not ready: a listener is missing. */
 export function missesListener({ components = [], excluded }: CheckInput): boolean {
   return !excluded.has('pods') && components.some((one) => isListener(one) && !isReady(one));
 }
@@ -39,7 +39,7 @@ export const deployments: Check = {
     const { components, note } = input;
     if (components === undefined) {
       note(
-        'Warning: the gateway does not tell its components (GET /components); Deployments and Pods were not checked',
+        'Warning: the gateway does not list its components (GET /components); Deployments and Pods were not checked',
       );
       return [];
     }

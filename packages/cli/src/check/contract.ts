@@ -30,7 +30,7 @@ export interface CheckInput {
   readonly podSelector: string;
   /** The lower-case names given with `--exclude`. */
   readonly excluded: ReadonlySet<string>;
-  /** Adds a line that is no error: a warning, or what was skipped. */
+  /** Adds a line that is not an error: a warning, or what was skipped. */
   note(message: string): void;
 }
 

@@ -18,7 +18,7 @@ export interface CheckFlags {
   readonly readOnly: boolean;
 }
 
-/** Reads all that the checks look at. A gateway that does not answer is an error; a missing list of components is not. */
+/** Reads the input of the checks. A gateway that does not respond is an error; a missing list of components is not. */
 export async function readInput(io: Io, connection: Connection, flags: CheckFlags): Promise<Omit<CheckInput, 'note'>> {
   const { objects } = await readSnapshot(connection, 'input');
   const configuration = {
@@ -31,7 +31,7 @@ export async function readInput(io: Io, connection: Connection, flags: CheckFlag
   return { configuration, components, connection, readOnly, podSelector, excluded: new Set(flags.exclude) };
 }
 
-/** The namespaces to check; `undefined` is all. Those asked for are cut down to those that are watched. */
+/** Returns the namespaces to check; `undefined` is all. Only watched ones are kept. */
 function namespacesOf(objects: readonly StatusObject[], flags: CheckFlags): ReadonlySet<string> | undefined {
   const settings = objects.find(({ kind, metadata }) => kind === 'Settings' && metadata.name === 'default');
   const watched = items(settings?.spec, 'watchNamespaces').map(String).filter(Boolean);

@@ -21,7 +21,7 @@ function listing(problems: readonly string[]): string {
   return [`${problems.length} ${problems.length === 1 ? 'error' : 'errors'} occurred:`, ...lines].join('\n');
 }
 
-/** The answer of `check -o json`; lists with nothing in them are `null`. */
+/** The output of `check -o json`; empty lists are `null`. */
 export function jsonReport(results: readonly CheckResult[], messages: readonly string[]): string {
   const errors = results.flatMap(({ problems }) => problems);
   const resources = results.map((result) => ({ name: result.name, status: statusOf(result) }));

@@ -18,7 +18,7 @@ export const proxies: Check = {
       return [];
     }
     if (readOnly) {
-      note('Warning: the proxy itself was not asked, because of --read-only');
+      note('Warning: the proxy was not queried because of --read-only');
       return configured;
     }
     const live = await liveProblems(connection);
@@ -36,7 +36,7 @@ async function liveProblems(connection: Connection): Promise<string[]> {
   }
 }
 
-/** What a proxy with a remote control plane counts: whether it is connected, and whether it refuses updates now. */
+/** Reads the counters of a proxy with a remote control plane: whether it is connected, and whether it rejects updates now. */
 async function refusals(connection: Connection): Promise<string[]> {
   const before = await counters(connection);
   if (before.get('control_plane.connected_state') === 0) {
@@ -48,7 +48,7 @@ async function refusals(connection: Connection): Promise<string[]> {
   const after = await counters(connection);
   return counted
     .filter(([name, value]) => (after.get(name) ?? value) > value)
-    .map(([name]) => `The proxy at ${connection.proxyAdmin.origin} refuses updates: ${name} is rising`);
+    .map(([name]) => `The proxy at ${connection.proxyAdmin.origin} rejects updates: ${name} is rising`);
 }
 
 async function counters(connection: Connection): Promise<Map<string, number>> {

@@ -41,7 +41,7 @@ export function hideGlobalFlags(command: Command, flags: readonly string[]): voi
   });
 }
 
-/** Makes a command a mere group: called without a subcommand, or with an unknown one, it says so. */
+/** Makes a command a group: without a subcommand, or with an unknown one, it is an error. */
 export function asGroup(group: Command): Command {
   return group
     .argument('[subcommand]')

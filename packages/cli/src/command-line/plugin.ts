@@ -7,8 +7,8 @@ import type { Io } from '../io.ts';
 import { didYouMean } from './suggest.ts';
 
 /**
- * Hands a call over to the program `gatewayctl-<word>` on the PATH when its first word is no command of our own.
- * Gives its exit status; `undefined` when the call is ours. An unknown word without such a program: `ERR_CLI_USAGE`.
+ * Runs the program `gatewayctl-<word>` on the PATH if the first word of a call is not a built-in command.
+ * Returns its exit status; `undefined` for a built-in command. An unknown word without such a program: `ERR_CLI_USAGE`.
  */
 export async function runPlugin(io: Io, program: Command, argv: readonly string[]): Promise<number | undefined> {
   const word = argv[0];

@@ -66,7 +66,7 @@ function refuseWrongFlags({ exclude, output }: CheckFlags & { output: string }):
   }
   const unknown = exclude.find((name) => !EXCLUDABLE.includes(name));
   if (unknown === undefined) return;
-  throw cliError('ERR_CLI_USAGE', `--exclude does not know '${unknown}'${didYouMean(unknown, EXCLUDABLE)}`);
+  throw cliError('ERR_CLI_USAGE', `--exclude: unknown check '${unknown}'${didYouMean(unknown, EXCLUDABLE)}`);
 }
 
 async function check(io: Io, command: Command, flags: CheckFlags & { output: string }): Promise<void> {

@@ -54,7 +54,7 @@ async function textOf(io: Io, from: string): Promise<string> {
 async function fetched(io: Io, url: string): Promise<string> {
   try {
     const response = await (io.fetch ?? fetch)(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} answered ${response.status}`);
+    if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} responded with ${response.status}`);
     return await whole(response.body ?? [], url);
   } catch (error) {
     if (isOwn(error)) throw error;

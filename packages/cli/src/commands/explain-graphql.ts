@@ -8,7 +8,7 @@ import type { StatusObject } from '../resources/objects.ts';
 import { renderTable } from '../output/table.ts';
 import { createTerminal } from '../output/terminal.ts';
 
-/** What `explain --graphql` takes. */
+/** The flags of `explain --graphql`. */
 export interface ExplainGraphqlFlags {
   readonly graphql: string;
   readonly api?: string;
@@ -21,7 +21,7 @@ export async function explainGraphql(io: Io, command: Command, flags: ExplainGra
   const calls = await callsOf(chooseGraphQLApi(objects, flags.api), objects, flags.graphql);
   const terminal = createTerminal(io);
   if (flags.output === 'json') return terminal.out(JSON.stringify(calls, undefined, 2));
-  if (calls.length === 0) return terminal.out('No upstream is asked.');
+  if (calls.length === 0) return terminal.out('No upstream is called.');
   const rows = calls.map(({ path, resolver, upstream, request, times }) => [path, resolver, upstream, request, times]);
   terminal.out(renderTable({ columns: ['Field', 'Resolver', 'Upstream', 'Request', 'Times'], rows }, terminal.width));
 }

@@ -73,7 +73,7 @@ function explain(...asked: Parameters<typeof explainRequest>): Explanation {
     return explainRequest(...asked);
   } catch (error) {
     if (error instanceof GatewayError) throw cliError('ERR_CLI_USAGE', error.message, error);
-    const text = 'what is served cannot be read; does the gateway have another version? (gatewayctl version)';
+    const text = 'cannot read the served configuration; compare the versions with gatewayctl version';
     throw cliError('ERR_CLI_BAD_ANSWER', text, error);
   }
 }
@@ -99,7 +99,7 @@ function parseClaims(written: string | undefined): Record<string, unknown> | und
     if (typeof claims === 'object' && claims !== null && !Array.isArray(claims))
       return claims as Record<string, unknown>;
   } catch {
-    // Answered below, like JSON that is no object.
+    // Rejected below, like JSON that is not an object.
   }
   throw cliError('ERR_CLI_USAGE', '--claims must be a JSON object, e.g. \'{"email":"a@example.com"}\'');
 }
@@ -109,7 +109,7 @@ function parseHeaders(written: readonly string[]): Record<string, string[]> {
   const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
   for (const header of written) {
     const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(header);
-    if (!match) throw cliError('ERR_CLI_USAGE', `a header is written 'name: value', not '${header}'`);
+    if (!match) throw cliError('ERR_CLI_USAGE', `invalid header '${header}': write 'name: value'`);
     const name = match[1]!.toLowerCase();
     (headers[name] ??= []).push(match[2]!);
   }

@@ -13,7 +13,7 @@ const UNUSED_FLAGS: Readonly<Record<string, readonly string[]>> = {
   'served-config': ['--port'],
 };
 
-/** `proxy`: what the running data plane says of itself. */
+/** `proxy`: queries the running data plane. */
 export function addProxy(program: Command, io: Io): void {
   const proxy = asGroup(program.command('proxy').alias('p').description('Query the proxy of a running gateway.'));
   proxy

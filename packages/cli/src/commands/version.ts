@@ -26,14 +26,14 @@ export function addVersion(program: Command, io: Io): void {
   addExamples(command, [['gatewayctl version -o table', 'as a table']]);
   command.action(async () => {
     const { namespace, output } = command.opts<{ namespace: string; output: string }>();
-    if (namespace === '') throw cliError('ERR_CLI_USAGE', 'the namespace may not be empty');
+    if (namespace === '') throw cliError('ERR_CLI_USAGE', 'the namespace must not be empty');
     const server = await serverVersion(gatewayOf(io, command));
     print(io, { server, namespace, output });
     if (server !== undefined) warnWhenDifferent(io, server);
   });
 }
 
-/** The version of the running gateway: of its control plane, else of its proxy; `undefined` when neither answers. */
+/** Returns the version of the running gateway: of its control plane, else of its proxy; `undefined` if neither responds. */
 async function serverVersion(connection: Connection): Promise<string | undefined> {
   const control = connection.control('/version').catch(() => undefined);
   const proxy = connection.proxy('/server_info').then(JSON.parse, () => undefined);
@@ -72,7 +72,7 @@ function print(io: Io, { server, namespace, output }: Versions): void {
   out(output === 'json' ? JSON.stringify(versions, undefined, 2) : stringify(versions));
 }
 
-/** Says on standard error that client and server differ by a minor version or more. */
+/** Warns on standard error if client and server differ by a minor version or more. */
 function warnWhenDifferent(io: Io, server: string): void {
   const minor = (version: string) => version.split('.').slice(0, 2).join('.');
   if (minor(server) === minor(CLIENT_VERSION)) return;

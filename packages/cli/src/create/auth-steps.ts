@@ -22,7 +22,7 @@ export interface AuthFlags {
   readonly opaModuleRef?: string;
 }
 
-/** Gives a command the flags that {@link authSteps} reads. */
+/** Adds the flags that {@link authSteps} reads. */
 export function addAuthFlags(command: Command): void {
   command
     .option('--enable-oidc-auth', 'add a login with OpenID Connect')
@@ -61,7 +61,7 @@ export function authSteps(flags: AuthFlags, namespace: string): Record<string, u
     ...(flags.enableOpaAuth ? [opaStep(flags, namespace)] : []),
   ];
   if (steps.length > 0) return steps;
-  throw cliError('ERR_CLI_USAGE', 'one of --enable-oidc-auth, --enable-apikey-auth and --enable-opa-auth is needed');
+  throw cliError('ERR_CLI_USAGE', 'missing --enable-oidc-auth or --enable-apikey-auth');
 }
 
 const BELONGS: readonly (readonly [prefix: RegExp, enable: keyof AuthFlags, flag: string])[] = [
@@ -83,7 +83,7 @@ function refuseStray(flags: AuthFlags): void {
 }
 
 function needed(value: string | undefined, flag: string): string {
-  if (!value) throw cliError('ERR_CLI_USAGE', `--${flag} is needed`);
+  if (!value) throw cliError('ERR_CLI_USAGE', `missing --${flag}`);
   return value;
 }
 
@@ -108,7 +108,7 @@ function oidcStep(flags: AuthFlags, namespace: string): Record<string, unknown> 
 function apiKeyStep(flags: AuthFlags, namespace: string): Record<string, unknown> {
   const { apikeyLabelSelector: selector, apikeySecretName: name, apikeySecretNamespace } = flags;
   if (selector === undefined && name === undefined) {
-    throw cliError('ERR_CLI_USAGE', '--apikey-label-selector or --apikey-secret-name is needed');
+    throw cliError('ERR_CLI_USAGE', 'missing --apikey-label-selector or --apikey-secret-name');
   }
   const labelSelector = selector === undefined ? undefined : readPairs('apikey-label-selector', selector);
   const refs = name === undefined ? undefined : [{ name, namespace: apikeySecretNamespace ?? namespace }];

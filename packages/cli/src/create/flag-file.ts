@@ -20,7 +20,7 @@ export function readFlagFile(io: Io, flag: string, path: string): Buffer {
   return content;
 }
 
-/** The value of a flag, or of the file that `--<flag>-file` names, without its last line break. One of them is needed. */
+/** Returns the value of a flag, or of the file of `--<flag>-file`, without its last line break. One of them is required. */
 export function valueOf(io: Io, flag: string, given: { readonly value?: string; readonly file?: string }): string {
   const { value, file } = given;
   if (value !== undefined && file !== undefined) {
@@ -32,6 +32,6 @@ export function valueOf(io: Io, flag: string, given: { readonly value?: string; 
       : readFlagFile(io, `${flag}-file`, file)
           .toString('utf8')
           .replace(/\r?\n$/, '');
-  if (text === undefined || text === '') throw cliError('ERR_CLI_USAGE', `--${flag} or --${flag}-file is needed`);
+  if (text === undefined || text === '') throw cliError('ERR_CLI_USAGE', `missing --${flag} or --${flag}-file`);
   return text;
 }

@@ -87,7 +87,7 @@ function listOf(problems: readonly string[]): string {
 }
 
 /**
- * Writes each resource into a file of its own, readable by its owner only; gives where. `ERR_CLI_EXISTS`, and nothing is
+ * Writes each resource to its own file, readable by the owner only; returns the files. Throws `ERR_CLI_EXISTS`, and nothing is
  * written, when one of them is there already.
  */
 export async function saveAll(io: Io, resources: readonly ReadResource[], flags: TargetFlags): Promise<string[]> {

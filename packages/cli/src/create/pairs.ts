@@ -1,7 +1,7 @@
 import { cliError } from '../error-codes.ts';
 
 /**
- * Reads a flag of the form `a=1,b=2`. A comma in a value is written `\,`. Refuses a piece without `=`, an empty name, and
+ * Reads a flag of the form `a=1,b=2`. A comma in a value is written `\,`. Rejects a pair without `=`, an empty name, and
  * a name that appears twice.
  */
 export function readPairs(flag: string, text: string): Record<string, string> {

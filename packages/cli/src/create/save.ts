@@ -18,7 +18,7 @@ import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { loadOffline, shownOrigin } from '../resources/load.ts';
 
-/** The flags that say where something new goes. */
+/** Flags for the destination of a new resource. */
 export interface TargetFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
@@ -42,7 +42,7 @@ export interface NewResource {
   readonly [member: string]: unknown;
 }
 
-/** Gives a command the argument and flags of one new resource; where it goes says `create` itself. */
+/** Adds the argument and flags of one new resource; `create` itself has the flags for its destination. */
 export function withCreateFlags(command: Command): Command {
   return command
     .argument('[name]', 'name of the new resource')
@@ -56,18 +56,18 @@ export function metadataOf(
   argument: string | undefined,
   { name, namespace, file }: CreateFlags,
 ): NewResource['metadata'] {
-  if (file !== undefined) throw cliError('ERR_CLI_USAGE', '--file says all of a resource: it takes no subcommand');
+  if (file !== undefined) throw cliError('ERR_CLI_USAGE', '--file cannot be combined with a subcommand');
   if (argument !== undefined && name !== undefined && argument !== name) {
     throw cliError('ERR_CLI_USAGE', `the resource cannot be called both ${argument} and ${name}`);
   }
   const found = argument ?? name;
-  if (found === undefined) throw cliError('ERR_CLI_USAGE', 'a name is needed: an argument, or --name');
+  if (found === undefined) throw cliError('ERR_CLI_USAGE', 'missing name: pass it as argument or with --name');
   return { name: found, namespace };
 }
 
 /**
- * Checks a new resource as the gateway would, and writes it into a file of its own, readable by the owner only. Gives the
- * text to print in the asked form, or nothing for a table. `ERR_CLI_EXISTS` when it is there already.
+ * Checks a new resource as the gateway would, and writes it to its own file, readable by the owner only. Returns the
+ * text to print in the requested format, or nothing for a table. Throws `ERR_CLI_EXISTS` if the resource exists.
  */
 export async function save(io: Io, resource: NewResource, flags: CreateFlags): Promise<string | undefined> {
   const text = stringify(resource, { lineWidth: 0, aliasDuplicateObjects: false });
@@ -85,7 +85,7 @@ export async function save(io: Io, resource: NewResource, flags: CreateFlags): P
 export function directoryOf(io: Io, { config }: TargetFlags): string {
   const directory = config ?? io.env['GATEWAY_CONFIG'];
   if (directory) return directory;
-  throw cliError('ERR_CLI_USAGE', '--config DIR says where to write it; --dry-run only prints it');
+  throw cliError('ERR_CLI_USAGE', 'pass --config DIR to write the resource, or --dry-run to print it');
 }
 
 /** Name of the file of a new resource. */
@@ -107,14 +107,14 @@ function keyOfValid(kind: Kind, text: string): ResourceKey {
   throw cliError('ERR_CLI_USAGE', said.join('; '));
 }
 
-/** Refuses a file that is there, and a resource that another file holds: that one `--force` does not overwrite. */
+/** Rejects an existing file, and a resource in another file, which `--force` does not overwrite. */
 export function refuseTaken(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
   const { file, known, force } = at;
   const there = statSync(resolve(io.cwd, file), { throwIfNoEntry: false }) !== undefined;
   const elsewhere = known !== undefined && resolve(io.cwd, known.origin.file) !== resolve(io.cwd, file);
   if (elsewhere) {
     const place = shownOrigin(io, known.origin);
-    throw cliError('ERR_CLI_EXISTS', `${place.file}:${place.line} holds a resource of this kind and name already`);
+    throw cliError('ERR_CLI_EXISTS', `${place.file}:${place.line} already contains a resource with this kind and name`);
   }
   if (there && !force) throw cliError('ERR_CLI_EXISTS', `${file} exists already; --force overwrites it`);
 }

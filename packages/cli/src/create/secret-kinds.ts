@@ -6,7 +6,7 @@ import { readFlagFile, valueOf } from './flag-file.ts';
 import { readPairs } from './pairs.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
-/** What a new secret holds. */
+/** The content of a new secret. */
 export interface SecretContent {
   readonly data: Readonly<Record<string, string | Buffer>>;
   readonly labels?: Record<string, string>;
@@ -29,7 +29,7 @@ export interface SecretKind {
 const textOf = (value: string | boolean | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** Adds a flag for a value, and the one for a file that holds it: what stands on a command line others can see. */
+/** Adds a flag for a value, and one for a file with it: other users can see the arguments of a process. */
 function addValue(command: Command, flag: string, what: string): void {
   command.option(`--${flag} <value>`, what).option(`--${flag}-file <file>`, `file with the ${flag}`);
 }
@@ -91,7 +91,7 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     },
     read(io, flags) {
       const username = textOf(flags['username']);
-      if (!username) throw cliError('ERR_CLI_USAGE', '--username is needed');
+      if (!username) throw cliError('ERR_CLI_USAGE', 'missing --username');
       const value = textOf(flags['password']);
       return { data: { username, password: valueOf(io, 'password', { value, file: textOf(flags['passwordFile']) }) } };
     },
@@ -117,10 +117,10 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     addFlags: (command) => void command.option('--headers <headers>', 'headers, name=value,name=value'),
     read(_io, flags) {
       const text = textOf(flags['headers']);
-      if (!text) throw cliError('ERR_CLI_USAGE', '--headers is needed');
+      if (!text) throw cliError('ERR_CLI_USAGE', 'missing --headers');
       const data = readPairs('headers', text);
       const odd = Object.keys(data).find((name) => !HEADER_NAME.test(name));
-      if (odd !== undefined) throw cliError('ERR_CLI_USAGE', `--headers: ${JSON.stringify(odd)} is no header name`);
+      if (odd !== undefined) throw cliError('ERR_CLI_USAGE', `--headers: invalid header name ${JSON.stringify(odd)}`);
       return { data };
     },
   },

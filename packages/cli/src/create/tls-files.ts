@@ -9,13 +9,13 @@ export interface TlsFiles {
   readonly rootCa: string | undefined;
 }
 
-/** Refuses what no listener or upstream could use. Messages name the flag, never the content. */
+/** Rejects files that no listener or upstream could use. Messages name the flag, never the content. */
 export function checkTlsFiles({ chain, key, rootCa }: TlsFiles): void {
   if (chain === undefined && key === undefined && rootCa === undefined) {
-    throw cliError('ERR_CLI_USAGE', '--certchain with --privatekey, or --rootca, is needed');
+    throw cliError('ERR_CLI_USAGE', 'missing --certchain with --privatekey, or --rootca');
   }
   if ((chain === undefined) !== (key === undefined)) {
-    throw cliError('ERR_CLI_USAGE', '--certchain and --privatekey are needed together');
+    throw cliError('ERR_CLI_USAGE', '--certchain and --privatekey must be used together');
   }
   if (rootCa !== undefined) certificatesOf('rootca', rootCa);
   if (chain === undefined || key === undefined) return;
@@ -35,6 +35,6 @@ function privateKeyOf(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    throw cliError('ERR_CLI_USAGE', '--privatekey holds no readable PEM private key without passphrase');
+    throw cliError('ERR_CLI_USAGE', '--privatekey does not contain a readable PEM private key without passphrase');
   }
 }

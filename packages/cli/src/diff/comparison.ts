@@ -30,7 +30,7 @@ function byProxy(snapshots: readonly Snapshot[]): Map<string, Snapshot> {
   return new Map(snapshots.map((one) => [one.proxy, JSON.parse(JSON.stringify(redact(one), written)) as Snapshot]));
 }
 
-/** Leaves out the schema that the server of a GraphQLApi told: nobody wrote it. */
+/** Leaves out the schema that a gateway read from the server of a GraphQLApi: it is not in the resource. */
 function written(this: unknown, key: string, value: unknown): unknown {
   const isOfApi = key === 'serverSchema' && 'ref' in (this as object) && 'spec' in (this as object);
   return isOfApi ? undefined : value;

@@ -5,27 +5,27 @@ import type { Admission, ReachedRoute, RoutePlace } from '@edge-gateway/routing'
 import { printableDeep } from '../output/printable.ts';
 import type { Colors } from '../output/terminal.ts';
 
-/** Who is asked before a request goes anywhere, and who of them lets it in as far as can be told without asking. */
+/** External auth, JWT and RBAC of a route, and whether each allows the request as far as is known without calling anything. */
 export interface AccessExplanation extends ExplainedAccess {
   readonly extauth?: ExplainedExtAuth;
 }
 
 interface ExplainedExtAuth {
   readonly authConfig: string;
-  /** Missing where the snapshot has no such AuthConfig: the route answers 500. */
+  /** Missing where the snapshot has no such AuthConfig: the route responds with 500. */
   readonly steps?: readonly string[];
   readonly booleanExpr?: string;
 }
 
-/** What stands for the concerns of an explained request, and what it found. */
+/** The access checks of an explained request, and their result. */
 export interface AccessQuestion {
   readonly admit: Admission;
-  /** What guards the route; missing where nothing does, or before there is a route. */
+  /** The checks of the route; missing if there are none, or before a route matches. */
   readonly answer: AccessExplanation | undefined;
 }
 
 /**
- * Has external auth, JWT and RBAC explained where an explanation reaches a route. `claims` are taken for those of a
+ * Explains external auth, JWT and RBAC of the matched route. `claims` are assumed to be those of a
  * verified token.
  */
 export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string, unknown>>): AccessQuestion {
@@ -99,21 +99,21 @@ function stepsOf({ spec }: SnapshotAuthConfig): string[] {
 export function accessLines(access: AccessExplanation, colors: Colors): string[] {
   const { extauth, removedHeaders, jwt, rerouted, rbac } = printableDeep(access);
   const mark = (good: boolean) => (good ? colors.green('✓') : colors.red('✗'));
-  const lines = removedHeaders ? [`taken out, for only a token may fill them: ${removedHeaders.join(', ')}`] : [];
+  const lines = removedHeaders ? [`removed because only a token may set them: ${removedHeaders.join(', ')}`] : [];
   if (extauth) lines.push(extAuthLine(extauth));
   for (const { stage, passes, reason, providers } of jwt) {
     lines.push(`${mark(passes)} JWT ${stage}: ${reason}`);
     for (const each of providers) lines.push(`    provider ${each.provider}: ${each.reason}`);
   }
-  if (rerouted) lines.push('the route was chosen again, by the headers as they are then');
+  if (rerouted) lines.push('the route was selected again, with the changed headers');
   if (!rbac) return lines;
-  if (rbac.allowed) return [...lines, `${mark(true)} RBAC: policy ${rbac.policy} lets the request in`];
+  if (rbac.allowed) return [...lines, `${mark(true)} RBAC: policy ${rbac.policy} allows the request`];
   const closest = rbac.closest === undefined ? '' : `policy ${rbac.closest} came closest, but `;
   return [...lines, `${mark(false)} RBAC: access denied (403): ${closest}${rbac.reason}`];
 }
 
 function extAuthLine({ authConfig, steps, booleanExpr }: ExplainedExtAuth): string {
-  if (!steps) return `external auth: AuthConfig ${authConfig} does not exist, the answer is 500`;
+  if (!steps) return `external auth: AuthConfig ${authConfig} does not exist, so the response is 500`;
   const rule = booleanExpr ?? 'all of them, in order';
-  return `external auth is asked (not by this command): AuthConfig ${authConfig}, ${rule}: ${steps.join(', ')}`;
+  return `external auth decides (not called by this command): AuthConfig ${authConfig}, ${rule}: ${steps.join(', ')}`;
 }

@@ -6,7 +6,7 @@ import { dig, entries, text } from '../resources/objects.ts';
 import { printableDeep } from '../output/printable.ts';
 import type { Colors } from '../output/terminal.ts';
 
-/** An explanation without the secret values that options and headers may hold. */
+/** Returns an explanation without the secret values in options and headers. */
 export function withoutSecrets(explanation: Explanation): Explanation {
   const options = explanation.options.map((one) => ({ ...one, value: redact(one.value) }));
   const request = { ...explanation.request, path: redactPath(explanation.request.path, REDACTED) };
@@ -94,9 +94,9 @@ function hostLines({ virtualHost, otherDomains }: Explanation, colors: Colors): 
   if (virtualHost) {
     const { name, domain, virtualService } = virtualHost;
     const where = `VirtualService ${virtualService.namespace}/${virtualService.name}`;
-    return [mark(true, `${name}: the domain ${domain} fits best (${where})`, colors)];
+    return [mark(true, `${name}: the domain ${domain} is the best match (${where})`, colors)];
   }
-  return otherDomains.map((domain) => mark(false, `the domain ${domain} does not fit`, colors));
+  return otherDomains.map((domain) => mark(false, `the domain ${domain} does not match`, colors));
 }
 
 function routeLines({ name, source, matched, matchers }: RouteVerdict, colors: Colors): string[] {
@@ -105,7 +105,7 @@ function routeLines({ name, source, matched, matchers }: RouteVerdict, colors: C
 }
 
 function matcherLines({ path, mismatches }: MatcherVerdict): string[] {
-  if (mismatches.length === 0) return [`    ${path}: fits`];
+  if (mismatches.length === 0) return [`    ${path}: matches`];
   const why = mismatches.map(({ on, wanted, found }) =>
     on === 'path' ? `the path is ${found}` : `${on} is ${found ?? 'absent'}, wanted ${wanted}`,
   );

@@ -14,7 +14,7 @@ export interface RejectedResource extends ResourceRef {
   readonly keeps?: boolean;
 }
 
-/** How a status says that a part of a resource is served as it was before. */
+/** Matches the reason in a status when a part of a resource keeps its last good version. */
 const KEEPS = /keeps? its last good|last good .* stay in force/;
 
 /** The resources that determine the response to an explained request. */

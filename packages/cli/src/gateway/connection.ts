@@ -1,8 +1,8 @@
 import { cliError } from '../error-codes.ts';
 
-/** Where the control plane's snapshots and components are read. */
+/** Address of the control plane. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:9091';
-/** Where the proxy's own admin answers. */
+/** Address of the proxy admin. */
 export const DEFAULT_PROXY_ADMIN = 'http://127.0.0.1:19000';
 
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -14,20 +14,20 @@ export interface ConnectionOptions {
   /** Default {@link DEFAULT_PROXY_ADMIN}. */
   readonly proxyAdmin?: string;
   readonly fetch?: typeof fetch;
-  /** Most that is read of one answer. Default 256 MiB. */
+  /** Maximum size of a response in bytes. Default 256 MiB. */
   readonly maxBytes?: number;
-  /** Longest wait for one whole answer. Default 30,000. */
+  /** Maximum time for a complete response in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
 }
 
 /** The snapshots that a control plane shows. */
 export type SnapshotName = 'input' | 'edge' | 'proxies' | 'xds';
 
-/** HTTP to a running gateway. Every error is one line that says what to do. */
+/** HTTP client of a running gateway. Every error is one line with a remedy. */
 export interface Connection {
   readonly server: URL;
   readonly proxyAdmin: URL;
-  /** A `/snapshots/…` page of the control plane; `error` tells what is missing in `data`, empty when nothing is. */
+  /** A `/snapshots/…` page of the control plane; `error` describes what is missing in `data`; empty if nothing is. */
   snapshot(name: SnapshotName): Promise<{ readonly data: unknown; readonly error: string }>;
   /** The JSON of another page of the control plane. */
   control(path: string): Promise<unknown>;
@@ -126,7 +126,7 @@ async function readBody(response: Response, page: Page, maxBytes: number): Promi
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
-      throw cliError('ERR_CLI_TOO_LARGE', `${addressOf(page)} answers more than ${maxBytes} bytes; is it the gateway?`);
+      throw cliError('ERR_CLI_TOO_LARGE', `${addressOf(page)} sent more than ${maxBytes} bytes; is it a gateway?`);
     }
     chunks.push(chunk);
   }
@@ -141,9 +141,9 @@ function parseJson(body: string, page: Page): unknown {
   }
 }
 
-/** For an answer that is not what the command reads. */
+/** Returns the error for a response that is not what the command expects. */
 export function badAnswer(page: { base: URL; flag: string; path: string }) {
-  const text = `${page.base.origin}${page.path} does not answer as a gateway does; check ${page.flag}`;
+  const text = `${page.base.origin}${page.path} is not the response of a gateway; check ${page.flag}`;
   return cliError('ERR_CLI_BAD_ANSWER', text);
 }
 
@@ -156,8 +156,8 @@ function refused(page: Page, status: number, body: string) {
 function unreachable(page: Page, error: unknown, timeoutMs: number) {
   const code = (error as { cause?: { code?: string } }).cause?.code;
   const late = (error as Error).name === 'TimeoutError';
-  const reason = late ? `no answer within ${timeoutMs / 1000} s` : (code ?? 'the connection failed');
-  const text = `no gateway at ${page.base.origin} (${reason}); start one with "npm start", or say where it is with ${page.flag}`;
+  const reason = late ? `no response within ${timeoutMs / 1000} s` : (code ?? 'the connection failed');
+  const text = `no gateway at ${page.base.origin} (${reason}); start one with "npm start", or set its address with ${page.flag}`;
   return cliError('ERR_CLI_UNREACHABLE', text, error);
 }
 

@@ -50,7 +50,7 @@ async function tlsListeners(connection: Connection): Promise<ReadonlySet<string>
   return new Set(listeners.filter(isTls).map((listener) => text(listener, 'name')));
 }
 
-/** The address that `--port` means; `ERR_CLI_NOT_FOUND` says which there are. */
+/** The address that `--port` means; `ERR_CLI_NOT_FOUND` lists the known ones. */
 export function chooseListening(listening: readonly Listening[], port: string): Listening {
   if (listening.length === 0) {
     throw cliError(

@@ -9,7 +9,7 @@ export interface ServedSnapshot {
   readonly snapshot: Snapshot;
 }
 
-/** The snapshots of a running gateway; an answer of another shape is `ERR_CLI_BAD_ANSWER`. */
+/** The snapshots of a running gateway; a response of another shape throws `ERR_CLI_BAD_ANSWER`. */
 export async function readSnapshots(connection: Connection): Promise<ServedSnapshot[]> {
   const { data } = await connection.snapshot('xds');
   const served = entries(data);

@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
 const ASCII = /^[\u0000-\u001a\u001c-\u007f]*$/;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** How many columns a printable text takes on a terminal; escape sequences of colours take none. */
+/** Returns the width of a printable text on a terminal in columns; escape sequences of colours have none. */
 export function columnsOf(text: string): number {
   return ASCII.test(text) ? text.length : stringWidth(text);
 }

@@ -3,10 +3,10 @@ import { printable } from './printable.ts';
 
 /** Minimum width of a column; a very narrow terminal wraps the lines itself. */
 const MIN_COLUMNS = 5;
-/** Words up to this length stay whole in a table; where there is no room for that, each row becomes a block of lines. */
+/** Words up to this length are not broken in a table; without room for that, each row becomes a block of lines. */
 const WHOLE_WORD = 8;
 
-/** A table as commands give it: every row has a cell per column; a line break in a cell starts a new line of it. */
+/** A table: every row has a cell per column; a line break in a cell starts a new line in it. */
 export interface TableData {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -76,7 +76,7 @@ function shrink(rows: readonly (readonly Cell[])[], total: number): number[] | u
   return limits;
 }
 
-/** Each row as a block: the header of a column, then its cell; a header alone where there is no row. */
+/** Renders each row as a block: the header of a column, then its cell; without rows, the headers only. */
 function renderBlocks([head, ...rows]: readonly (readonly Cell[])[], width: number): string {
   const titles = head!.map((cell) => cell.join(' '));
   const indent = Math.max(...titles.map(columnsOf)) + 2;

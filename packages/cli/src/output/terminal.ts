@@ -3,7 +3,7 @@ import picocolors from 'picocolors';
 import type { Io } from '../io.ts';
 import { wrapText } from './table.ts';
 
-/** The colour functions; each gives its text back as it is when colours are off. */
+/** Colour functions; each returns its text unchanged when colours are off. */
 export type Colors = ReturnType<typeof picocolors.createColors>;
 
 /** What commands print with. */
@@ -43,7 +43,7 @@ export function createTerminal(io: Io): Terminal {
   };
 }
 
-/** On a terminal that says it has no columns the progress line would never end to be cleared. */
+/** A terminal with zero columns would clear the progress line forever. */
 function canSpin(io: Io): boolean {
   return io.isTTY && ((io.stderr as { columns?: number }).columns ?? 0) > 0;
 }

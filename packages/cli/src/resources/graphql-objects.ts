@@ -10,21 +10,21 @@ import { readObjects } from './read-objects.ts';
 import { readSnapshots } from '../gateway/read-snapshots.ts';
 import { didYouMean } from '../command-line/suggest.ts';
 
-/** The GraphQLApi asked for as `name` or `namespace/name`; the only one there is when none is named. */
+/** Returns a GraphQLApi by `name` or `namespace/name`; without a name, the only one. */
 export function chooseGraphQLApi(objects: readonly StatusObject[], asked: string | undefined): StatusObject {
   const apis = objects.filter(({ kind }) => kind === 'GraphQLApi');
   const fitting =
     asked === undefined ? apis : apis.filter((api) => asked === nameOf(api) || asked === api.metadata.name);
   if (fitting.length === 1) return fitting[0]!;
   const known = apis.map(nameOf).sort();
-  if (apis.length === 0) throw cliError('ERR_CLI_NOT_FOUND', 'there is no GraphQLApi');
+  if (apis.length === 0) throw cliError('ERR_CLI_NOT_FOUND', 'no GraphQLApi exists');
   if (fitting.length === 0) {
     throw cliError(
       'ERR_CLI_NOT_FOUND',
       `no GraphQLApi ${asked}${didYouMean(asked!, known)}; there are: ${known.join(', ')}`,
     );
   }
-  throw cliError('ERR_CLI_USAGE', `--api has to say which one is meant: ${fitting.map(nameOf).sort().join(', ')}`);
+  throw cliError('ERR_CLI_USAGE', `choose one with --api: ${fitting.map(nameOf).sort().join(', ')}`);
 }
 
 function nameOf({ metadata }: StatusObject): string {

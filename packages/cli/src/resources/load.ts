@@ -76,7 +76,7 @@ export async function checksFor(kinds: readonly string[]): Promise<readonly Reso
   return [graphqlApiCheck, ...accessChecks];
 }
 
-/** The ports that a running gateway was told to open without Gateway resources, so that a directory is read alike. */
+/** Returns the ports that a running gateway opens without Gateway resources, so that a directory is read in the same way. */
 export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways {
   const listeners = served.flatMap(({ listeners: all }) => all);
   const portOf = (name: string) => listeners.find(({ gateway }) => gateway.name === name)?.bindPort;
@@ -104,7 +104,7 @@ export function objectsOf({ resources, rejected, statuses, proxies }: ControlPla
   );
 }
 
-/** Everything that a source holds. */
+/** Returns the complete content of a source. */
 export async function contentOf(source: Source): Promise<SourceChange> {
   let content: SourceChange = new Map();
   await source.start((change) => void (content = change));
@@ -120,7 +120,7 @@ function shapeOf(key: ResourceKey, resource: Resource | undefined, written: obje
   return { apiVersion, kind, metadata, ...(hasBody(resource.kind) ? (spec as object) : { spec }) };
 }
 
-/** A place as the caller would write it: relative to where the call was made, when it is below. */
+/** Returns a place relative to the directory of the caller, if it is below that. */
 export function shownOrigin(io: Io, origin: Origin): Origin {
   const file = relative(io.cwd, origin.file);
   return file === '' || file.startsWith('..') ? origin : { ...origin, file };

@@ -14,7 +14,7 @@ export interface StatusObject {
   readonly status?: unknown;
 }
 
-/** Takes from a list of anything what has the shape of a resource. */
+/** Returns the elements of a list that have the shape of a resource. */
 export function toStatusObjects(data: unknown): StatusObject[] {
   return items(data).flatMap((item) => {
     const [kind, name] = [text(item, 'kind'), text(item, 'metadata', 'name')];

@@ -21,14 +21,14 @@ export async function readObjects(io: Io, command: Command, kind: Kind): Promise
   });
 }
 
-/** The resources of a snapshot page; an answer that is no list is `ERR_CLI_BAD_ANSWER`. */
+/** Reads the resources of a snapshot page; throws `ERR_CLI_BAD_ANSWER` if the response is not a list. */
 export async function readSnapshot(connection: Connection, name: SnapshotName) {
   const { data, error } = await connection.snapshot(name);
   if (!Array.isArray(data)) throw badAnswer({ base: connection.server, flag: '--server', path: `/snapshots/${name}` });
   return { objects: toStatusObjects(data), error };
 }
 
-/** Gives proxies that come without status the one that the input shows for them. */
+/** Adds the status in the input to proxies without one. */
 export function withStatuses(proxies: readonly StatusObject[], input: readonly StatusObject[]): StatusObject[] {
   return proxies.map((proxy) => {
     if (proxy.status !== undefined) return proxy;

@@ -17,7 +17,7 @@ export interface GetFlags {
   readonly kube?: boolean;
 }
 
-/** Gives a command the name, the description and the flags of `get`. */
+/** Adds the description, the argument and the flags of `get` to a command. */
 export function withGetFlags(command: Command, plural: string): Command {
   return command
     .description(`Show ${plural}.`)
@@ -40,7 +40,7 @@ export function select(all: readonly StatusObject[], view: View, flags: GetFlags
   }
   if (inScope.length === 0 && flags.namespace !== DEFAULT_NAMESPACE) {
     const known = [...new Set(all.map(({ metadata }) => metadata.namespace))];
-    const text = `namespace "${flags.namespace}" holds no resources${didYouMean(flags.namespace, known)}; choose another with -n`;
+    const text = `namespace "${flags.namespace}" has no resources${didYouMean(flags.namespace, known)}; choose another with -n`;
     throw cliError('ERR_CLI_NAMESPACE', text);
   }
   const origin = flags.edge ? 'gw-gateway' : flags.kube ? 'gw-kube-gateway-api' : undefined;

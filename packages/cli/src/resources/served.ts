@@ -37,7 +37,7 @@ export async function readServedResources(
 
 const DEFAULT_PROXY = 'gateway-proxy';
 
-/** The snapshot of the proxy asked for; by default `gateway-proxy`, or the only one there is. */
+/** Returns the snapshot of a proxy; by default that of `gateway-proxy`, or the only one. */
 export function chooseSnapshot(served: readonly Snapshot[], proxy: string | undefined): Snapshot {
   const found = served.find((each) => each.proxy === (proxy ?? DEFAULT_PROXY));
   if (found) return found;

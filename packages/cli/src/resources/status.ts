@@ -1,7 +1,7 @@
 import { STATES, type State } from '@edge-gateway/core';
 import { dig, entries, items, text, type StatusObject } from './objects.ts';
 
-/** What one controller says of a resource, read from either spelling of a state. */
+/** The report of one controller about a resource; states are read by name or number. */
 export interface Report {
   /** Namespace of the controller. */
   readonly controller: string;

@@ -1,6 +1,6 @@
 import { formatIssue, type ControlPlaneState, type Problem } from '@edge-gateway/core';
 
-/** All that `validate` tells of a directory. */
+/** The result of `validate`. */
 export interface Validation {
   readonly resources: number;
   readonly problems: readonly Problem[];

@@ -1,6 +1,6 @@
 import { dig, items, text } from '../resources/objects.ts';
 
-/** The matchers of a route; none is the one that takes every path. */
+/** The matchers of a route; without any, the one that matches every path. */
 export function matchersOf(route: unknown): readonly unknown[] {
   const written = items(route, 'matchers');
   return written.length > 0 ? written : [{ prefix: '/' }];

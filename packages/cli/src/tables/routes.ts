@@ -53,7 +53,7 @@ const SECTIONS: readonly Section[] = [
 
 const COLUMNS = ['Id', 'Name', 'Matchers', 'Types', 'Verbs', 'Headers', 'Action'];
 
-/** The tables of the routes of one virtual service; a kind of action that no route has gives no table. */
+/** The tables of the routes of one virtual service; no table for an action that no route has. */
 export function routeTables(spec: unknown, namespace: string): TitledTable[] {
   const routes = items(spec, 'virtualHost', 'routes');
   return SECTIONS.flatMap((section) => {

@@ -20,7 +20,7 @@ describe('plugins', () => {
   after(() => rmSync(directory, { recursive: true }));
   const run = (...argv: string[]) => call(argv, { env: { PATH: `/usr/bin:/bin:${directory}` } });
 
-  it('hands an unknown first word and all that follows to gatewayctl-<word>, and gives its exit status', async () => {
+  it('runs gatewayctl-<word> for an unknown first word, and returns its exit status', async () => {
     expect(await run('hello', '--flag', 'a b')).to.deep.equal({
       code: 7,
       stdout: 'hello --flag a b\n',
@@ -38,7 +38,7 @@ describe('plugins', () => {
     }
   });
 
-  it('says in one line that a plugin cannot be started', async () => {
+  it('reports a plugin that cannot be started in one line', async () => {
     const { code, stderr } = await run('broken');
     expect(code).to.equal(1);
     expect(stderr).to.match(/^Error: .*gatewayctl-broken cannot be started\n$/);

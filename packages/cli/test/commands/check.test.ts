@@ -146,11 +146,11 @@ describe('check', () => {
     expect(stdout).to.contain('Skipping proxies because deployments were excluded');
   });
 
-  it('does not ask the proxy with --read-only', async () => {
+  it('does not query the proxy with --read-only', async () => {
     const server = await answer({ ...recordedAnswers(), '/snapshots/input': { data: HEALTHY } });
     const { stdout } = await call(['check', '--read-only', ...at(server)]);
     await server.close();
-    expect(stdout).to.contain('Warning: the proxy itself was not asked');
+    expect(stdout).to.contain('Warning: the proxy was not queried');
     expect(server.asked.filter((one) => /ready|stats/.test(one))).to.deep.equal([]);
   });
 
@@ -165,7 +165,7 @@ describe('check', () => {
     );
   });
 
-  it('tells of a part that is not running', async () => {
+  it('reports a component that is not running', async () => {
     const components = [
       { name: 'control-plane', kind: 'control-plane', state: 'ready' },
       { name: 'gateway-proxy', kind: 'proxy', state: 'starting', reason: 'no snapshot yet' },
@@ -180,7 +180,7 @@ describe('check', () => {
     );
   });
 
-  it('tells of a listener without certificate once', async () => {
+  it('reports a listener without certificate once', async () => {
     const reason = 'Listener Warning: SSLConfigWarning. Reason: SSL secret not found: no secret gw-system.none';
     const components = [
       { name: 'control-plane', kind: 'control-plane', state: 'ready' },
@@ -204,13 +204,13 @@ describe('check', () => {
     expect((await check([], ['-x', 'pods'], pages)).stderr).to.contain('Component gateway-proxy');
   });
 
-  it('says so when the gateway does not tell its components', async () => {
+  it('warns if the gateway does not list its components', async () => {
     const { code, stdout } = await check([], [], { '/components': undefined });
     expect(code).to.equal(0);
-    expect(stdout).to.contain('Warning: the gateway does not tell its components');
+    expect(stdout).to.contain('Warning: the gateway does not list its components');
   });
 
-  it('tells of a proxy that is not ready, not there, not connected, or refusing updates', async () => {
+  it('reports a proxy that is not ready, missing, not connected, or rejects updates', async () => {
     const notReady = await check([], [], {
       '/ready': ((_, res) => res.writeHead(503).end('DRAINING')) satisfies Handle,
     });
@@ -231,13 +231,13 @@ describe('check', () => {
     }
   });
 
-  it('refuses other outputs and unknown checks, and names the nearest', async () => {
+  it('rejects other outputs and unknown checks, and names the nearest', async () => {
     expect(await check([], ['-o', 'yaml'])).to.include({
       code: 2,
       stderr: 'Error: Invalid output type. Only table (default) and json are supported.\n',
     });
     expect((await check([], ['-x', 'upstream'])).stderr).to.equal(
-      'Error: --exclude does not know \'upstream\' (did you mean "upstreams"?)\n',
+      'Error: --exclude: unknown check \'upstream\' (did you mean "upstreams"?)\n',
     );
   });
 
@@ -262,7 +262,7 @@ type: gw.vendor.io.EncryptionKeySecret
 stringData: { key: 0123456789abcdef0123456789abcde }
 `;
 
-    it('needs no gateway, and says that all is well', async () => {
+    it('needs no gateway, and reports no problems', async () => {
       write('a.yaml', UPSTREAM);
       const { code, stdout, stderr } = await offline();
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -297,7 +297,7 @@ stringData: { key: 0123456789abcdef0123456789abcde }
       expect(errors).to.have.length(1);
     });
 
-    it('refuses a directory that is missing', async () => {
+    it('rejects a directory that is missing', async () => {
       expect(await call(['check', '--config', 'none'], { cwd })).to.deep.equal({
         code: 2,
         stdout: '',

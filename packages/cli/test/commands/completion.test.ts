@@ -52,7 +52,7 @@ describe('completion', () => {
     for (const name of ['check', 'get', 'proxy', 'version']) expect(stdout).to.contain(` ${name}") path_="${name}"`);
   });
 
-  it('asks which shell', async () => {
+  it('requires a shell', async () => {
     expect(await call(['completion'])).to.include({ code: 1, stderr: 'Error: please provide a subcommand\n' });
     expect(await call(['completion', 'fish'])).to.include({ code: 2 });
   });

@@ -73,7 +73,7 @@ stringData: { client-secret: hush }
     const { code, stderr } = await create('-f', 'all.yaml', '-c', 'resources', '--force');
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: 'Error: resources/mine.yaml:1 holds a resource of this kind and name already\n',
+      stderr: 'Error: resources/mine.yaml:1 already contains a resource with this kind and name\n',
     });
     expect(written()).to.deep.equal(['mine.yaml']);
     rmSync(file('mine.yaml'));
@@ -109,7 +109,7 @@ spec: { options: { jwtProvidersStaged: { afterExtAuth: { providers: { main: { jw
       /jwks\.local\.key {2}the keys cannot be used/,
     ],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       write(text);
       const said = await refusal('-f', 'all.yaml', '-c', 'resources');
       expect(said).to.match(message);
@@ -117,13 +117,13 @@ spec: { options: { jwtProvidersStaged: { afterExtAuth: { providers: { main: { jw
     });
   }
 
-  it('takes no subcommand beside it', async () => {
+  it('accepts no subcommand', async () => {
     write(UPSTREAM);
     const argv = ['secret', 'oauth', 'x', '--client-secret', 'y', '-f', 'all.yaml', '-c', 'resources'];
-    expect(await refusal(...argv)).to.match(/--file .* takes no subcommand/);
+    expect(await refusal(...argv)).to.match(/--file cannot be combined/);
   });
 
-  it('refuses a file or directory that is missing, and to guess the directory', async () => {
+  it('rejects a file or directory that is missing, and to guess the directory', async () => {
     write(UPSTREAM);
     expect(await refusal('-f', 'none.yaml', '-c', 'resources')).to.match(/none\.yaml: no such file/);
     expect(await refusal('-f', 'all.yaml', '-c', 'none')).to.match(/none: no such file/);

@@ -91,7 +91,7 @@ describe('create graphqlapi', () => {
     for (const [what, path, exit, problem] of [
       ['redirects to a file', '/file', 1, /cannot be read \(.*scheme/],
       ['redirects to itself', '/loop', 1, /cannot be read \(redirect/],
-      ['answers an error', '/500', 1, /answered 500/],
+      ['answers an error', '/500', 1, /responded with 500/],
       ['answers a page', '/html', 2, /is an object/],
       ['answers more than 10 MiB', '/large', 1, /more than 10485760 bytes/],
       ['answers half a document', '/half', 1, /cannot be read/],
@@ -136,7 +136,7 @@ describe('create graphqlapi', () => {
     }
   });
 
-  it('refuses what is no OpenAPI document', async () => {
+  it('rejects what is no OpenAPI document', async () => {
     writeFileSync(join(cwd, 'other.yaml'), 'kind: GraphQLApi\n');
     const { code, stderr } = await run('create', 'graphqlapi', 'pets', '--from-openapi', 'other.yaml', '--dry-run');
     expect(code).to.equal(2);

@@ -69,7 +69,7 @@ describe('create', () => {
       });
     }
 
-    it('takes a value from a file, without its last line break', async () => {
+    it('reads a value from a file, without its last line break', async () => {
       writeFileSync(join(cwd, 'hush.txt'), 'hush\n');
       await create('secret', 'oauth', 'x', '--client-secret-file', 'hush.txt', '-c', 'resources');
       const written = parse(readFileSync(file('secret-gw-system-x.yaml'), 'utf8')) as any;
@@ -144,12 +144,12 @@ describe('create', () => {
       writeFileSync(file('mine.yaml'), text);
       const elsewhere = await create(...argv, '--force');
       expect(elsewhere.stderr).to.equal(
-        'Error: resources/mine.yaml:1 holds a resource of this kind and name already\n',
+        'Error: resources/mine.yaml:1 already contains a resource with this kind and name\n',
       );
     });
 
     const refused: [what: string, argv: string[], message: RegExp][] = [
-      ['no name', ['oauth', '--client-secret', 'x'], /a name is needed/],
+      ['no name', ['oauth', '--client-secret', 'x'], /missing name/],
       ['two names', ['oauth', 'a', '--name', 'b', '--client-secret', 'x'], /both a and b/],
       ['a name that leaves the directory', ['oauth', '../../x', '--client-secret', 'x'], /metadata\.name/],
       ['a name with capitals', ['oauth', 'X', '--client-secret', 'x'], /metadata\.name/],
@@ -158,23 +158,23 @@ describe('create', () => {
         ['oauth', 'x', '-n', '../x', '--client-secret', 'x'],
         /metadata\.namespace/,
       ],
-      ['no client secret', ['oauth', 'x'], /--client-secret or --client-secret-file is needed/],
-      ['an empty client secret', ['oauth', 'x', '--client-secret', ''], /is needed/],
+      ['no client secret', ['oauth', 'x'], /missing --client-secret or --client-secret-file/],
+      ['an empty client secret', ['oauth', 'x', '--client-secret', ''], /missing/],
       ['value and file', ['oauth', 'x', '--client-secret', 'a', '--client-secret-file', 'b'], /exclude each other/],
       ['a missing file', ['oauth', 'x', '--client-secret-file', 'none'], /none: no such file or directory/],
-      ['no API key', ['apikey', 'x'], /--apikey or --apikey-file is needed/],
+      ['no API key', ['apikey', 'x'], /missing --apikey or --apikey-file/],
       ['two API keys', ['apikey', 'x', '--apikey', 'a', '--apikey-generate'], /excludes a key of your own/],
       ['labels without value', ['apikey', 'x', '--apikey', 'a', '--apikey-labels', 'team'], /name=value/],
       ['labels twice', ['apikey', 'x', '--apikey', 'a', '--apikey-labels', 'a=1,a=2'], /names a twice/],
-      ['no user', ['authcredentials', 'x', '--password', 'p'], /--username is needed/],
+      ['no user', ['authcredentials', 'x', '--password', 'p'], /missing --username/],
       ['no password', ['authcredentials', 'x', '--username', 'u'], /--password or/],
       ['a key of 31 bytes', ['encryptionkey', 'x', '--key', KEY.slice(1)], /a key has 32 bytes, this one 31/],
       ['a key of 32 characters and 33 bytes', ['encryptionkey', 'x', '--key', `${KEY.slice(1)}é`], /this one 33/],
-      ['no headers', ['header', 'x'], /--headers is needed/],
-      ['a header name that is none', ['header', 'x', '--headers', 'a b=1'], /"a b" is no header name/],
-      ['a header name with a line break', ['header', 'x', '--headers', 'a\r\nb=1'], /is no header name/],
-      ['no files', ['tls', 'x'], /is needed/],
-      ['a certificate without key', ['tls', 'x', '--certchain', 'tls.crt'], /needed together/],
+      ['no headers', ['header', 'x'], /missing --headers/],
+      ['a header name that is none', ['header', 'x', '--headers', 'a b=1'], /invalid header name "a b"/],
+      ['a header name with a line break', ['header', 'x', '--headers', 'a\r\nb=1'], /invalid header name/],
+      ['no files', ['tls', 'x'], /missing/],
+      ['a certificate without key', ['tls', 'x', '--certchain', 'tls.crt'], /must be used together/],
       [
         'a key that is not its own',
         ['tls', 'x', '--certchain', 'tls.crt', '--privatekey', 'other.key'],
@@ -188,12 +188,12 @@ describe('create', () => {
       [
         'a certificate as key',
         ['tls', 'x', '--certchain', 'tls.crt', '--privatekey', 'tls.crt'],
-        /--privatekey holds no/,
+        /--privatekey does not contain/,
       ],
       ['a root that is no certificate', ['tls', 'x', '--rootca', 'tls.key'], /--rootca does not contain a readable/],
     ];
     for (const [what, argv, message] of refused) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         const said = await refusal('secret', ...argv, '-c', 'resources');
         expect(said).to.match(message);
         expect(said)
@@ -202,14 +202,14 @@ describe('create', () => {
       });
     }
 
-    it('refuses to guess the directory, and one that is missing', async () => {
+    it('rejects to guess the directory, and one that is missing', async () => {
       expect(await refusal('secret', 'oauth', 'x', '--client-secret', 'a')).to.match(/--config DIR/);
       expect(await refusal('secret', 'oauth', 'x', '--client-secret', 'a', '-c', 'none')).to.match(
         /none: no such file/,
       );
     });
 
-    it('asks for a subcommand', async () => {
+    it('requires a subcommand', async () => {
       expect(await create()).to.deep.equal({
         code: 1,
         stdout: '',
@@ -260,9 +260,13 @@ describe('create', () => {
     });
 
     const refused: [what: string, argv: string[], message: RegExp][] = [
-      ['no method', ['x'], /one of --enable-oidc-auth/],
-      ['a login without client', ['x', ...without('--oidc-auth-client-id')], /--oidc-auth-client-id is needed/],
-      ['a login without secret', ['x', ...without('--oidc-auth-client-secret-name')], /client-secret-name is needed/],
+      ['no method', ['x'], /missing --enable-oidc-auth/],
+      ['a login without client', ['x', ...without('--oidc-auth-client-id')], /missing --oidc-auth-client-id/],
+      [
+        'a login without secret',
+        ['x', ...without('--oidc-auth-client-secret-name')],
+        /missing --oidc-auth-client-secret-name/,
+      ],
       ['a flag of a method that is off', ['x', ...KEYS, '--oidc-scope', 'a'], /--oidc-scope needs --enable-oidc-auth/],
       [
         'an issuer that is no address',
@@ -275,10 +279,10 @@ describe('create', () => {
         /begins/,
       ],
       ['keys without selector', ['x', '--enable-apikey-auth'], /--apikey-label-selector or/],
-      ['policies without query', ['x', '--enable-opa-auth', '--opa-module-ref', 'a.b'], /--opa-query is needed/],
+      ['policies without query', ['x', '--enable-opa-auth', '--opa-module-ref', 'a.b'], /missing --opa-query/],
     ];
     for (const [what, argv, message] of refused) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         expect(await refusal('authconfig', ...argv, '-c', 'resources')).to.match(message);
       });
     }

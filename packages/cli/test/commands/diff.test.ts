@@ -49,7 +49,7 @@ describe('diff', () => {
   after(() => rmSync(cwd, { recursive: true }));
   const diff = (...argv: string[]) => call(['diff', ...argv], { cwd });
 
-  it('says that nothing differs', async () => {
+  it('reports no differences', async () => {
     expect(await diff('old', '--against', 'old', '--exit-code')).to.deep.equal({
       code: 0,
       stdout: 'No differences.\n',
@@ -229,7 +229,7 @@ describe('diff', () => {
     });
   });
 
-  it('refuses missing directories on either side with exit status 2', async () => {
+  it('rejects missing directories on either side with exit status 2', async () => {
     expect(await diff('none', '--against', 'old')).to.include({
       code: 2,
       stderr: 'Error: none: no such file or directory\n',

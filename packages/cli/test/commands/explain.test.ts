@@ -59,7 +59,7 @@ describe('explain', () => {
       return stdout;
     };
 
-    it('says that the last good version serves', async () => {
+    it('names a last good version that is served', async () => {
       for (const [kind, name] of [
         ['VirtualService', 'shop'],
         ['Upstream', 'echo'],
@@ -70,7 +70,7 @@ describe('explain', () => {
       }
     });
 
-    it('says that a route keeps its last good destination', async () => {
+    it('names a last good destination that is kept', async () => {
       const reason =
         'warning: \n  Route Warning: *v1.Upstream { a.b } not found; the route keeps its last good destination.';
       const status = { statuses: { 'gw-system': { state: 'Warning', reason, reportedBy: 'gateway' } } };
@@ -82,7 +82,7 @@ describe('explain', () => {
       );
     });
 
-    it('names those that may have been meant where nothing takes the request', async () => {
+    it('names rejected resources if nothing matches the request', async () => {
       expect(await ask('VirtualService', 'other', 'http://other.test/')).to.contain(
         'VirtualService gw-system/other: it may have been meant to match the request: bad field x',
       );
@@ -171,7 +171,7 @@ describe('explain', () => {
     });
   });
 
-  it('says in one line that a gateway serves what cannot be read', async () => {
+  it('rejects a snapshot that it cannot read, in one line', async () => {
     for (const virtualHosts of [[1], [{ domains: 3, routes: 4 }]]) {
       const listener = { bindPort: 80, ssl: false, httpOptions: {}, routeOptions: {}, options: {}, virtualHosts };
       const data = { a: { proxy: 'gateway-proxy', listeners: [listener], upstreams: [] } };
@@ -180,7 +180,7 @@ describe('explain', () => {
       await server.close();
       expect({ code, stderr }).to.deep.equal({
         code: 1,
-        stderr: 'Error: what is served cannot be read; does the gateway have another version? (gatewayctl version)\n',
+        stderr: 'Error: cannot read the served configuration; compare the versions with gatewayctl version\n',
       });
     }
   });
@@ -192,11 +192,11 @@ describe('explain', () => {
     [['GET', 'http://'], /must be a whole URL/],
     [['GET', 'http://shop .example/'], /^Error: .+\n$/],
     [['http://shop.example/', 'GET'], /must be a method such as GET/],
-    [['GET', 'http://shop.example/', '-H', 'no colon'], /a header is written 'name: value'/],
-    [['GET', 'http://shop.example/', '-H', 'bad name: x'], /a header is written/],
+    [['GET', 'http://shop.example/', '-H', 'no colon'], /write 'name: value'/],
+    [['GET', 'http://shop.example/', '-H', 'bad name: x'], /invalid header/],
   ];
   for (const [argv, message] of wrong) {
-    it(`refuses ${argv.join(' ')} in one line with exit status 2`, async () => {
+    it(`rejects ${argv.join(' ')} in one line with exit status 2`, async () => {
       const { code, stdout, stderr } = await offline(...argv);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr).to.match(message);
@@ -264,7 +264,7 @@ describe('explain', () => {
     });
 
     for (const [title, argv, line] of [
-      ['claims in place of a token', ['--claims', '{"email":"admin@example.com"}'], '✓ RBAC: policy admins lets'],
+      ['claims in place of a token', ['--claims', '{"email":"admin@example.com"}'], '✓ RBAC: policy admins allows'],
       [
         'someone else',
         ['--claims', '{"email":"user@example.com"}'],
@@ -284,7 +284,7 @@ describe('explain', () => {
         'provider main: Jwt is expired',
       ],
     ] as const) {
-      it(`says of ${title}: ${line}`, async () => {
+      it(`explains ${title}: ${line}`, async () => {
         expect((await ask({ jwtStaged: jwt(), rbac }, ...argv)).stdout).to.contain(line);
       });
     }
@@ -300,7 +300,7 @@ describe('explain', () => {
       expect(stdout).to.not.contain('forged').and.not.contain(token);
     });
 
-    it('takes the token from where an early transformation puts it', async () => {
+    it('reads the token that an early transformation sets', async () => {
       const early = {
         extractors: { token: { header: 'cookie', regex: '.*id_token=([^;]+).*', subgroup: 1 } },
         headers: { jwt: { text: '{{ token }}' } },
@@ -311,7 +311,7 @@ describe('explain', () => {
       const cookie = `cookie: a=1; id_token=${tokenOf({ iss: 'https://id.example', email: 'admin@example.com' })}`;
       const { stdout } = await ask({ stagedTransformations, jwtStaged: jwt(), rbac }, '-H', cookie);
       expect(stdout)
-        .to.include('✓ RBAC: policy admins lets the request in')
+        .to.include('✓ RBAC: policy admins allows the request')
         .and.include('GET http://127.0.0.1:8081/basket/1');
       expect(stdout).to.not.match(/^ +cookie: /m);
       const undefinedToo = {
@@ -353,7 +353,7 @@ describe('explain', () => {
       try {
         const url = 'http://shop.example/cart/1';
         const { stdout } = await explain('GET', url, '-H', 'X-Tier: forged', '--server', server.url);
-        expect(stdout).to.contain('taken out, for only a token may fill them: x-tier').and.not.contain('forged');
+        expect(stdout).to.contain('removed because only a token may set them: x-tier').and.not.contain('forged');
       } finally {
         await server.close();
       }
@@ -368,7 +368,7 @@ describe('explain', () => {
       expect((await ask({ rbac: { disable: true } })).stdout).to.contain('\nResult\n');
     });
 
-    it('answers what access refuses', async () => {
+    it('explains the response to a denied request', async () => {
       const { stdout } = await ask({ jwtStaged: jwt(), rbac }, '--claims', '{"email":"user@example.com"}');
       expect(stdout).to.match(/Result\n  answer 403 \(access denied\): "RBAC: access denied"\n$/);
       expect((await ask({ jwtStaged: jwt() })).stdout).to.match(
@@ -384,21 +384,23 @@ describe('explain', () => {
       expect(stdout).to.contain('✓ JWT').and.contain('t=<redacted>').and.not.contain(token);
     });
 
-    it('says that the claims choose the route', async () => {
+    it('explains a route that is selected by claims', async () => {
       const claimsToHeaders = [{ claim: 'beta', header: 'x-beta' }];
       const main = { issuer: 'https://id.example', claimsToHeaders };
       const argv = ['POST', 'http://shop.example/cart', '--claims', '{"beta":"1"}'];
       const { stdout } = await ask({ jwtStaged: { afterExtAuth: { providers: { main } } } }, ...argv);
-      expect(stdout).to.contain('the route was chosen again').and.contain('answer 200 (direct response): "beta"');
+      expect(stdout).to.contain('the route was selected again').and.contain('answer 200 (direct response): "beta"');
     });
 
-    it('shows an AuthConfig that is missing, and nothing where nothing guards', async () => {
+    it('shows an AuthConfig that is missing, and nothing for a route without access checks', async () => {
       const extauth = { configRef: { name: 'lost', namespace: 'gw-system' } };
-      expect((await ask({ extauth })).stdout).to.contain('AuthConfig gw-system/lost does not exist, the answer is 500');
+      expect((await ask({ extauth })).stdout).to.contain(
+        'AuthConfig gw-system/lost does not exist, so the response is 500',
+      );
       expect((await ask({ rbac: { disable: true } })).stdout).to.not.contain('Access');
     });
 
-    it('gives the access as JSON', async () => {
+    it('returns the access as JSON', async () => {
       const { stdout } = await ask(
         { jwtStaged: jwt(), rbac },
         '--claims',
@@ -411,7 +413,7 @@ describe('explain', () => {
     });
 
     for (const claims of ['', 'x', '[]', 'null', '1']) {
-      it(`refuses --claims '${claims}'`, async () => {
+      it(`rejects --claims '${claims}'`, async () => {
         expect(await explain('GET', 'http://shop.example/', '--config', '.', '--claims', claims)).to.include({
           code: 2,
         });

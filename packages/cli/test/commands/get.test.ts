@@ -31,7 +31,7 @@ describe('get', () => {
     });
   }
 
-  it('takes every alias of the group and its kinds', async () => {
+  it('accepts every alias of the group and its kinds', async () => {
     const aliases = {
       virtualservice: ['vs', 'virtualservices'],
       upstream: ['u', 'us', 'upstreams'],
@@ -69,22 +69,22 @@ describe('get', () => {
     expect((await get('authconfigs', '-o', 'yaml')).stdout).to.contain('<redacted>');
   });
 
-  it('looks in one namespace unless told otherwise, and says where others are', async () => {
+  it('shows one namespace by default, and names the others', async () => {
     const { stdout, stderr } = await get('routetables');
     expect(stdout).to.contain('ROUTE TABLE');
     expect(stderr).to.equal('No route tables here; there are some in: team-a (-n or -A).\n');
     expect((await get('routetables', '-A', '-o', 'name')).stdout).to.equal('routetable.gateway.vendor.io/team\n');
   });
 
-  it('refuses a namespace that holds nothing, with a suggestion', async () => {
+  it('rejects an empty namespace, with a suggestion', async () => {
     const { code, stderr } = await get('upstreams', '-n', 'team-b');
     expect(code).to.equal(1);
     expect(stderr).to.equal(
-      'Error: namespace "team-b" holds no resources (did you mean "team-a"?); choose another with -n\n',
+      'Error: namespace "team-b" has no resources (did you mean "team-a"?); choose another with -n\n',
     );
   });
 
-  it('refuses a name that is not there, with a suggestion', async () => {
+  it('rejects a name that is not there, with a suggestion', async () => {
     const { code, stderr } = await get('upstream', 'cart');
     expect(code).to.equal(1);
     expect(stderr).to.equal('Error: upstream "cart" not found in namespace gw-system (did you mean "carts"?)\n');
@@ -98,7 +98,7 @@ describe('get', () => {
     expect((await get('proxies', '--kube', '-o', 'name')).stdout).to.equal('');
   });
 
-  it('asks for a subcommand, and suggests one for a mistyped one', async () => {
+  it('requires a subcommand, and suggests one for a mistyped one', async () => {
     expect(await get()).to.deep.equal({ code: 1, stdout: '', stderr: 'Error: please provide a subcommand\n' });
     const { code, stderr } = await get('upstraem');
     expect({ code, stderr }).to.deep.equal({
@@ -107,7 +107,7 @@ describe('get', () => {
     });
   });
 
-  it('refuses an unknown form of output', async () => {
+  it('rejects an unknown form of output', async () => {
     const { code, stderr } = await get('upstreams', '-o', 'xml');
     expect(code).to.equal(2);
     expect(stderr.trim().split('\n')).to.have.length(1);
@@ -122,12 +122,12 @@ describe('get of a server that is no gateway', () => {
     { '/snapshots/input': 'hello' },
   ];
   for (const pages of answers) {
-    it(`refuses ${JSON.stringify(pages['/snapshots/input'])}`, async () => {
+    it(`rejects ${JSON.stringify(pages['/snapshots/input'])}`, async () => {
       const server = await answer(pages);
       const { code, stderr } = await call(['get', 'vs', '--server', server.url]);
       await server.close();
       expect(code).to.equal(1);
-      expect(stderr).to.match(/^Error: http:.*\/snapshots\/input does not answer as a gateway does; check --server\n$/);
+      expect(stderr).to.match(/^Error: http:.*\/snapshots\/input is not the response of a gateway; check --server\n$/);
     });
   }
 

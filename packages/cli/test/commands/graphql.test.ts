@@ -48,7 +48,7 @@ describe('GraphQL commands', () => {
     expect(stdout).to.match(/\| books +\| Local +\| .*\| REST resolvers: 3 \|/);
   });
 
-  it('explain --graphql says who asks what, and how often', async () => {
+  it('explain --graphql lists the calls to upstreams and how often they are made', async () => {
     const query = '{ book(id: "7/8") { title } books { r: reviews } }';
     const { code, stdout } = await run('explain', '--graphql', query, '-c', 'resources', '-o', 'json');
     expect(code).to.equal(0);
@@ -79,7 +79,7 @@ describe('GraphQL commands', () => {
     });
   });
 
-  it('explain --graphql refuses what does not fit the schema', async () => {
+  it('explain --graphql rejects an operation that does not match the schema', async () => {
     const { code, stderr } = await run('explain', '--graphql', '{ nothing }', '-c', 'resources');
     expect(code).to.equal(2);
     expect(stderr).to.include('Cannot query field "nothing"');
@@ -109,7 +109,7 @@ describe('GraphQL commands', () => {
     ['a file whose schema has a mistake', ['mistake.graphql'], /mistake\.graphql:2:6: Unknown type "Bok"/],
     ['an unknown API', ['openapi.yaml', '--api', 'boks'], /no GraphQLApi boks/],
   ] as const) {
-    it(`graphql check refuses ${name} in one line`, async () => {
+    it(`graphql check rejects ${name} in one line`, async () => {
       const { code, stderr } = await run('graphql', 'check', ...argv, '-c', 'resources');
       expect(code).to.be.oneOf([1, 2]);
       expect(stderr).to.match(problem);
@@ -142,7 +142,7 @@ describe('GraphQL commands', () => {
     };
 
     for (const api of ['asked', 'joined']) {
-      it(`graphql check and explain use what the server told the gateway, API ${api}`, async () => {
+      it(`graphql check and explain use the schema that the gateway read from the server, API ${api}`, async () => {
         const server = await answer(pages);
         writeFileSync(join(cwd, 'schema.graphql'), 'type Query { book(id: ID!): Book } type Book { id: ID }');
         const flags = ['--api', api, ...at(server)];
@@ -155,7 +155,7 @@ describe('GraphQL commands', () => {
       });
     }
 
-    it('explain and graphql check say so where nobody was told', async () => {
+    it('explain and graphql check reject an API whose schema is not known', async () => {
       const server = await answer({ ...pages, '/snapshots/xds': { data: {} } });
       const { code, stderr } = await run('explain', '--graphql', '{ a }', '--api', 'asked', ...at(server));
       await server.close();

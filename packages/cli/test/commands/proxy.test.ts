@@ -33,7 +33,7 @@ describe('proxy', () => {
     expect((await proxy(['url'], { '/listeners': listeners })).stdout).to.equal('http://[::1]:80\n');
   });
 
-  it('says which ports there are when the asked one is not, and when there is none', async () => {
+  it('lists the ports if the requested one does not exist, or if there is none', async () => {
     expect(await proxy(['address', '--port', 'grpc'])).to.include({
       code: 1,
       stderr: 'Error: named port grpc not found; the proxy listens on: http (8080), https (8443)\n',
@@ -43,7 +43,7 @@ describe('proxy', () => {
     expect(stderr).to.contain('the proxy listens on no address');
   });
 
-  it('refuses a list of listeners that is none', async () => {
+  it('rejects a list of listeners that is none', async () => {
     for (const listeners of ['text', '[1]', 'null', '{"listener_statuses":1}']) {
       expect((await proxy(['address'], { '/listeners': listeners })).stderr).to.contain('check --proxy-admin');
     }
@@ -110,14 +110,14 @@ describe('proxy', () => {
       expect(stdout).to.not.contain('hidden');
     });
 
-    it('says which proxies are served when the asked one is not', async () => {
+    it('lists the proxies if the requested one is not served', async () => {
       expect(await proxy(['served-config', '--name', 'other'], xds)).to.include({
         code: 1,
         stderr: 'Error: proxy other not found; the control plane serves: gateway-proxy\n',
       });
     });
 
-    it('refuses snapshots that are none', async () => {
+    it('rejects snapshots that are none', async () => {
       for (const data of [
         'text',
         { a: 1 },

@@ -115,7 +115,7 @@ spec:
     expect(stdout).to.not.contain('hush').and.not.contain('0123456789');
   });
 
-  it('tells what only shows when resources meet: references that lead nowhere, domains claimed twice', async () => {
+  it('reports problems between resources: dangling references, domains used twice', async () => {
     write('a.yaml', service('one', FORWARD));
     write('b.yaml', service('two', FORWARD).replace('two.example', 'one.example'));
     const { code, stdout } = await validate();
@@ -155,7 +155,7 @@ spec:
     }
   });
 
-  it('tells where a schema definition is wrong', async () => {
+  it('reports the place of an error in a schema definition', async () => {
     write(
       'a.yaml',
       `apiVersion: graphql.gw.vendor.io/v1beta1
@@ -175,7 +175,7 @@ spec:
     expect(stdout).to.match(/^resources\/a\.yaml:8:15 {2}.+line 2, column 9 of the definition: Unknown type "Bok"\./);
   });
 
-  it('tells a bad TLS Secret once, where the virtual service refers to it', async () => {
+  it('reports an invalid TLS Secret once, where the virtual service refers to it', async () => {
     const secret = `apiVersion: v1
 kind: Secret
 metadata: { name: cert }
@@ -260,7 +260,7 @@ spec: { executableSchema: { schemaDefinition: 'type Query { a: Strin }', executo
     );
     const broken = `${service('shop', FORWARD)}${routes.join('\n')}\n`;
 
-    it('counts each as an error with its place, and says what may be meant', async () => {
+    it('counts each as an error with its place and a suggestion', async () => {
       write('a.yaml', `${UPSTREAM}---\n${broken.replace('name: echo', 'name: ehco')}`);
       const { code, stdout } = await validate();
       const lines = stdout.trim().split('\n');
@@ -273,7 +273,7 @@ spec: { executableSchema: { schemaDefinition: 'type Query { a: Strin }', executo
       }
     });
 
-    it('takes them for warnings where they may be elsewhere', async () => {
+    it('reports them as warnings with --allow-missing', async () => {
       write('a.yaml', broken);
       const { code, stdout } = await validate('--allow-missing');
       expect(code).to.equal(0);
@@ -281,11 +281,11 @@ spec: { executableSchema: { schemaDefinition: 'type Query { a: Strin }', executo
     });
   });
 
-  it('takes an empty directory for a good one', async () => {
+  it('accepts an empty directory', async () => {
     expect((await validate()).stdout).to.equal('0 resources, 0 errors, 0 warnings\n');
   });
 
-  it('refuses what is missing or forbidden, in one line with exit status 2', async () => {
+  it('rejects what is missing or forbidden, in one line with exit status 2', async () => {
     expect(await call(['validate', 'none'], { cwd })).to.deep.equal({
       code: 2,
       stdout: '',

@@ -29,7 +29,7 @@ describe('version', () => {
     });
   });
 
-  it('prints a table, with the version of the proxy when the control plane tells none', async () => {
+  it('prints a table, with the version of the proxy if the control plane reports none', async () => {
     const { stdout } = await version(['-o', 'table'], recordedAnswers());
     expect(stdout).to.contain(`Client version: ${CLIENT_VERSION}\nServer version:\n+--`);
     expect(stdout).to.contain('| gw-system | Gateway         | edge-gateway: 0.0.0 |');
@@ -43,7 +43,7 @@ describe('version', () => {
     expect((await version([], { '/version': { version: `${major}.${minor}.99` } })).stderr).to.equal('');
   });
 
-  it('says that no gateway runs, and still exits 0', async () => {
+  it('reports that no gateway runs, and exits 0', async () => {
     const table = await version(['-o', 'table'], {});
     expect(table.code).to.equal(0);
     expect(table.stdout).to.equal(
@@ -53,7 +53,7 @@ describe('version', () => {
     expect(JSON.parse(json.stdout)).to.deep.equal({ client: { version: CLIENT_VERSION } });
   });
 
-  it('refuses an empty namespace', async () => {
-    expect(await version(['-n', ''], {})).to.include({ code: 2, stderr: 'Error: the namespace may not be empty\n' });
+  it('rejects an empty namespace', async () => {
+    expect(await version(['-n', ''], {})).to.include({ code: 2, stderr: 'Error: the namespace must not be empty\n' });
   });
 });

@@ -16,7 +16,7 @@ describe('compareServed', () => {
   const api = { ref: REF, spec, subschemas: [] };
   const changes = (after: object) => partsOf(compareServed([served(api)], [served(after)])).map(({ name }) => name);
 
-  it('leaves out what the server of a GraphQLApi told of itself', () => {
+  it('leaves out the schema that the server of a GraphQLApi declares', () => {
     const serverSchema = 'type Query { todo: String }';
     expect(changes({ ...api, serverSchema })).to.deep.equal([]);
     expect(changes({ ...api, subschemas: [{ ...api, serverSchema }] })).to.have.length(1);

@@ -30,17 +30,17 @@ describe('connection', () => {
   const connect = () =>
     createConnection({ server: server.url, proxyAdmin: server.url, maxBytes: 4096, timeoutMs: 300 });
 
-  it('says in one line that nothing listens, and what to do', async () => {
+  it('names the remedy in one line if nothing listens', async () => {
     const gone = await answer({});
     await gone.close();
     const error = await failure(createConnection({ server: gone.url }).snapshot('input'));
     expect(error.code).to.equal('ERR_CLI_UNREACHABLE');
     expect(error.message).to.equal(
-      `no gateway at ${gone.url} (ECONNREFUSED); start one with "npm start", or say where it is with --server`,
+      `no gateway at ${gone.url} (ECONNREFUSED); start one with "npm start", or set its address with --server`,
     );
   });
 
-  it('refuses an answer that is no JSON, or not in the shape of a snapshot', async () => {
+  it('rejects an answer that is no JSON, or not in the shape of a snapshot', async () => {
     for (const name of ['input', 'xds', 'edge'] as const) {
       expect((await failure(connect().snapshot(name))).code).to.equal('ERR_CLI_BAD_ANSWER');
     }
@@ -50,19 +50,19 @@ describe('connection', () => {
     expect((await failure(connect().proxy('/big'))).code).to.equal('ERR_CLI_TOO_LARGE');
   });
 
-  it('gives the status and the first line of a refusal', async () => {
+  it('reports the status and first line of an error response', async () => {
     const error = await failure(connect().proxy('/refused'));
     expect(error.code).to.equal('ERR_CLI_REFUSED');
     expect(error.message).to.equal(`${server.url}/refused answered 503 (later)`);
     expect((await failure(connect().proxy('/none'))).message).to.contain('check --proxy-admin');
   });
 
-  it('gives up on a server that accepts and never answers, or that breaks off', async () => {
-    expect((await failure(connect().proxy('/silent'))).message).to.contain('no answer within 0.3 s');
+  it('returns up on a server that never responds, or closes the connection', async () => {
+    expect((await failure(connect().proxy('/silent'))).message).to.contain('no response within 0.3 s');
     expect((await failure(connect().proxy('/cut'))).code).to.equal('ERR_CLI_UNREACHABLE');
   });
 
-  it('refuses addresses that are none, and never repeats a password in an error', async () => {
+  it('rejects addresses that are none, and never repeats a password in an error', async () => {
     for (const bad of ['', 'localhost:9091', 'ftp://x', 'http://', '///']) {
       expect(() => createConnection({ server: bad })).to.throw('--server must be an address');
     }

@@ -21,7 +21,7 @@ function terminalOf(columns: number | undefined, more: Partial<Io> = {}) {
 }
 
 describe('terminal', () => {
-  it('shows a progress line on standard error while work runs, and gives its result', async () => {
+  it('shows a progress line on standard error during the work, and returns its result', async () => {
     const { terminal, printed } = terminalOf(80);
     expect(await terminal.progress('Reading', async () => 7)).to.equal(7);
     expect(printed.stderr).to.contain('Reading');
@@ -38,7 +38,7 @@ describe('terminal', () => {
     expect(error).to.have.property('message', 'no');
   });
 
-  it('shows none where there is no terminal, nor on one that says it has no columns', async () => {
+  it('shows no progress line without a terminal, or in a terminal with zero columns', async () => {
     for (const { terminal, printed } of [terminalOf(80, { isTTY: false }), terminalOf(0), terminalOf(undefined)]) {
       await terminal.progress('Reading', async () => 7);
       expect(printed.stderr).to.equal('');

@@ -11,7 +11,7 @@ const resource = (status?: unknown) => ({
 const PROXY = '*v1.Proxy.gateway-proxy_gw-system';
 
 describe('status', () => {
-  it('reads a state by number and by name, and takes anything else for Pending', () => {
+  it('reads a state by number and by name; anything else is Pending', () => {
     expect([0, 1, 2, 3].map(readState)).to.deep.equal(['Pending', 'Accepted', 'Rejected', 'Warning']);
     expect(['Accepted', 'Rejected', 'nonsense', 9, null, {}].map(readState)).to.deep.equal([
       'Accepted',
@@ -23,7 +23,7 @@ describe('status', () => {
     ]);
   });
 
-  it('says Pending without a report, one state with one, a line each with several', () => {
+  it('shows Pending without a report, one state with one, a line each with several', () => {
     expect(statusCell(resource())).to.equal('Pending');
     expect(statusCell(resource({ statuses: 'nonsense' }))).to.equal('Pending');
     expect(statusCell(resource({ statuses: { a: { state: 2 } } }))).to.equal('Rejected');
@@ -32,7 +32,7 @@ describe('status', () => {
     );
   });
 
-  it('tells that an accepted virtual service is blocked by its proxy, unless broken routes are replaced', () => {
+  it('shows that an accepted virtual service is blocked by its proxy, unless broken routes are replaced', () => {
     const blocked = resource({
       statuses: { a: { state: 1, subresourceStatuses: { [PROXY]: { state: 2, reason: 'x' } } } },
     });
@@ -50,7 +50,7 @@ describe('status', () => {
     expect(virtualServiceStatus(object, false)).to.match(/^Accepted\nSSL secret not found\n.*in a Warning state/);
   });
 
-  it('gives the reason of each bad proxy below the state of a refused virtual service', () => {
+  it('shows the reason of each proxy below the state of a rejected virtual service', () => {
     const refused = resource({
       statuses: { a: { state: 2, subresourceStatuses: { [PROXY]: { state: 3, reason: 'why' }, ok: { state: 1 } } } },
     });
