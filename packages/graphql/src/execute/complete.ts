@@ -100,11 +100,11 @@ interface TypedObject {
 }
 
 function testedObject(value: unknown, { type, children, field, place }: TypedObject): unknown {
+  if (!type.isTypeOf) return completeFields(children.of(type), value, place);
   const complete = (isOfType: boolean): unknown => {
     if (!isOfType) throw mismatch(type.name);
     return completeFields(children.of(type), value, place);
   };
-  if (!type.isTypeOf) return complete(true);
   const isOfType = type.isTypeOf(value, place.run.options.context, infoAt(field, place));
   return isThenable(isOfType) ? Promise.resolve(isOfType).then(complete) : complete(isOfType);
 }

@@ -24,6 +24,7 @@ import { shownFailure } from '../api/field-failure.ts';
 import { compileCompletion } from './complete.ts';
 import type { Children, FieldPlan, Plan, PlanContext, ResolveField, Selection } from './field-plan.ts';
 
+const NO_ARGUMENTS = Object.freeze({});
 const NO_CHILDREN: Children = { of: () => [], all: () => [] };
 
 /** Plans an operation. `variables` decide what `@skip` and `@include` leave; the plan keeps them. */
@@ -162,13 +163,18 @@ class Planner {
       definition,
       parentType,
       resolve: tooDeep ? deeper(name, maxDepth) : this.#resolver(parentType, definition),
-      args: this.#context.values === 'any' || usesVariables(node) ? undefined : getArgumentValues(definition, node),
+      args: this.#args(definition, node),
       complete,
       leaf: sets.length === 0 && !isListType(getNullableType(definition.type)),
       nullable,
       odd: key in Object.prototype || name in Object.prototype,
       children,
     };
+  }
+
+  #args(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
+    if (definition.args.length === 0) return NO_ARGUMENTS;
+    return this.#context.values === 'any' || usesVariables(node) ? undefined : getArgumentValues(definition, node);
   }
 
   #resolver(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): ResolveField | undefined {

@@ -5,24 +5,29 @@ import type { FieldPlan, Path, ResolveField, Run } from './field-plan.ts';
 /** Makes a resolver of GraphQL.js a resolver of plans. */
 export function standardResolver(resolve: GraphQLFieldResolver<unknown, unknown>): ResolveField {
   return (source, args, { path, run }, field) =>
-    settled(
-      resolve(source, args as Record<string, unknown>, run.options.context, infoOf(field, run, pathTo(field, path))),
-    );
+    settled(resolve(source, ownArgs(args), run.options.context, infoOf(field, run, pathTo(field, path))));
 }
 
 /** Reads the field as GraphQL.js does where it has no resolver: a property, or what a method returns. */
 export const readProperty: ResolveField = (source, args, { path, run }, field) => {
   if ((typeof source !== 'object' || source === null) && typeof source !== 'function') return undefined;
   const value = (source as Readonly<Record<string, unknown>>)[field.name];
-  if (typeof value !== 'function') return settled(value);
-  return settled(value.call(source, args, run.options.context, infoOf(field, run, pathTo(field, path))));
+  if (typeof value === 'object') return settled(value);
+  if (typeof value !== 'function') return value;
+  return settled(value.call(source, ownArgs(args), run.options.context, infoOf(field, run, pathTo(field, path))));
 };
+
+/** Resolvers may change their arguments; those of fields without any are shared. */
+function ownArgs(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.isFrozen(args) ? {} : args;
+}
 
 const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
 const ASYNC_HELPERS: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
   promiseAll: (values) => Promise.all(values),
   track: () => {},
 };
+const getAsyncHelpers = (): typeof ASYNC_HELPERS => ASYNC_HELPERS;
 
 /** What a resolver is told of its field. */
 export function infoOf({ definition, nodes, parentType, name }: FieldPlan, run: Run, path: Path): GraphQLResolveInfo {
@@ -39,7 +44,7 @@ export function infoOf({ definition, nodes, parentType, name }: FieldPlan, run: 
     operation: operation.definition,
     variableValues: variables ?? NO_VARIABLES,
     getAbortSignal: () => options.signal,
-    getAsyncHelpers: () => ASYNC_HELPERS,
+    getAsyncHelpers,
   };
 }
 
