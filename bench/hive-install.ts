@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 const FOLDER = join(import.meta.dirname, '..', '.artifacts', 'hive');
 const INSTALL_TIMEOUT_MS = 600_000;
 
-/** What is compared with. The override stands for a version that `@graphql-tools/delegate` asks for and nobody published. */
+/** What is compared with. */
 const MANIFEST = {
   private: true,
   dependencies: {
@@ -15,7 +15,6 @@ const MANIFEST = {
     '@graphql-mesh/transport-rest': '0.12.2',
     '@theguild/federation-composition': '0.26.3',
   },
-  overrides: { '@graphql-tools/batch-execute': '10.2.0' },
 };
 
 /** Installs Hive gateway beside the workspace where it is missing. Throws where npm cannot. */
