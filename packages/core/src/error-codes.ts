@@ -1,14 +1,14 @@
-/** Every error code of this package, with the status it is answered with. Codes are never renamed or reused. */
+/** Every error code of this package with its status. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_CORE_DIRECTORY_UNREADABLE: { status: 500, message: 'the directory of resources does not exist' },
-  ERR_CORE_DURATION: { status: 500, message: 'a duration is not written as `1h30m`, `5s`, `0.25s` or `500ms`' },
-  ERR_CORE_EXPRESSION: { status: 500, message: 'a boolean expression cannot be read, or names an unknown step' },
-  ERR_CORE_HANDLER: { status: 500, message: 'the request could not be answered' },
+  ERR_CORE_DURATION: { status: 500, message: 'invalid duration: use a form such as `1h30m`, `5s`, `0.25s` or `500ms`' },
+  ERR_CORE_EXPRESSION: { status: 500, message: 'a boolean expression is invalid, or names an unknown step' },
+  ERR_CORE_HANDLER: { status: 500, message: 'the request could not be processed' },
   ERR_CORE_INVALID_RESOURCE: { status: 500, message: 'resources or options are invalid; `issues` lists every problem' },
   ERR_CORE_MIDDLEWARE: { status: 500, message: 'invalid options or handlers of a middleware' },
   ERR_CORE_PAGE_TEMPLATE: { status: 500, message: 'an error page template has an unknown placeholder' },
-  ERR_CORE_REGEX: { status: 500, message: 'a regular expression is not valid RE2, or larger than allowed' },
+  ERR_CORE_REGEX: { status: 500, message: 'a regular expression is not valid RE2, or exceeds the maximum size' },
   ERR_CORE_TEMPLATE: { status: 500, message: 'a template does not parse; the message has line and column' },
-  ERR_CORE_TEMPLATE_RENDER: { status: 400, message: 'a template renders nothing for this input' },
+  ERR_CORE_TEMPLATE_RENDER: { status: 400, message: 'a template cannot be rendered for this input' },
   ERR_CORE_UPGRADE: { status: 403, message: 'this upgrade is not allowed here' },
 } as const satisfies Record<string, { status: number; message: string }>;

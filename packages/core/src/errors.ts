@@ -1,24 +1,24 @@
 import type { Problem } from './resource/problem.ts';
 
-/** The answer of the gateway to an error that says itself how it is answered. */
+/** The response to an error that defines its own response. */
 export interface ErrorReply {
-  /** Text of the body; may be empty. Its type is in the headers of the error, `text/plain` when not. */
+  /** Text of the body; may be empty. Its type is in the headers of the error, `text/plain` by default. */
   readonly body: string;
-  /** For access logs: what `%RESPONSE_CODE_DETAILS%` and `%RESPONSE_FLAGS%` give. */
+  /** For access logs: the values of `%RESPONSE_CODE_DETAILS%` and `%RESPONSE_FLAGS%`. */
   readonly details?: string;
   readonly flags?: string;
   /** True if the body is sent unchanged, to browsers too, because its author chose the format. Empty bodies still become a page. */
   readonly isFinal?: boolean;
 }
 
-/** What a {@link GatewayError} is made of, beside its message. */
+/** The parts of a {@link GatewayError}, besides its message. */
 export interface GatewayErrorOptions {
   readonly code: string;
-  /** HTTP status to answer with. Default 500. */
+  /** HTTP status of the response. Default 500. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
-  /** How the gateway answers it. Default: code, message and request id as JSON; no message from status 500 on. */
+  /** The response of the gateway. Default: code, message and request id as JSON; without the message from status 500 on. */
   readonly reply?: ErrorReply;
 }
 
@@ -51,7 +51,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Thrown where a resource or an option block is refused; `issues` has every problem found, each with its place. */
+/** Thrown if a resource or an option block is invalid; `issues` contains every problem with its position. */
 export class InvalidResourceError extends GatewayError {
   override readonly name = 'InvalidResourceError';
   readonly issues: readonly Problem[];

@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long a client is listened to after our side has ended, in milliseconds, unless its listener says another time. */
+/** Default milliseconds to read from a client after our side has ended. */
 const LINGER_MS = 2_000;
 
 const DELAY = Symbol('edge-gateway.close-delay');
 type Delayed = Socket & { [DELAY]?: number };
 
-/** Sets how long {@link linger} listens to the client of this socket. */
+/** Sets how long {@link linger} reads from the client of this socket. */
 export function setCloseDelay(socket: Socket, delayMs: number): void {
   (socket as Delayed)[DELAY] = delayMs;
 }
 
 /**
- * Makes the connection of a response close so that the client gets the whole response although it is still sending:
- * our side is ended first, what comes is read and dropped, and only when the client has ended too, or after the close
- * delay, the socket is closed (RFC 9112 9.6). Closed at once, a reset would overtake the response.
+ * Closes the connection of a response so that the client receives the whole response although it is still sending:
+ * our side is ended first, further input is read and dropped, and the socket is closed after the client has ended too, or after the
+ * close delay (RFC 9112 9.6). If it were closed immediately, a reset would overtake the response.
  */
 export function lingerOnClose(res: ServerResponse): void {
   const { socket } = res;
@@ -24,7 +24,7 @@ export function lingerOnClose(res: ServerResponse): void {
   socket.destroySoon = () => linger(socket);
 }
 
-/** Ends our side of a connection, and closes it when the client has ended its own, or after the close delay. */
+/** Ends our side of a connection, and closes it after the client has ended its side, or after the close delay. */
 export function linger(socket: Socket): void {
   if (socket.destroyed) return;
   if (!socket.writableEnded) socket.end();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a body parser may leave on a request. */
+/** The properties that a body parser may set on a request. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 /**

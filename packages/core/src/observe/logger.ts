@@ -3,7 +3,7 @@ import { pino, stdSerializers, type DestinationStream, type Level, type Logger a
 import { createLineBuffer, type LineBuffer, type RecentLines } from './recent-lines.ts';
 import { redact } from '../security/redact.ts';
 
-/** Levels of the product, least to most severe. `panic` lies between error and fatal. */
+/** Log levels, least to most severe. `panic` is between error and fatal. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -40,7 +40,7 @@ export const LOGGER_NAMES = [
 ] as const;
 export type LoggerName = (typeof LOGGER_NAMES)[number];
 
-/** What the code logs with: pino's `(object, message)` form. */
+/** A logger with pino's `(object, message)` form. */
 export interface Logger {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
@@ -76,7 +76,7 @@ const SECRET_PATHS = ['authorization', 'cookie', 'token', 'secret', 'password', 
   `*.${key}`,
 ]);
 
-/** The codes of errors have the name of authorization codes, and say most of what went wrong. */
+/** Error codes have the same field name as authorization codes, but must be logged. */
 function censor(value: unknown): string {
   const isOfError = typeof value === 'string' && (/^ERR_[A-Z_]+$/.test(value) || Object.hasOwn(constants.errno, value));
   return isOfError ? value : '[redacted]';
@@ -93,7 +93,7 @@ function redactField(key: string, value: unknown): unknown {
 }
 
 /**
- * Makes the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output.
+ * Creates the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output.
  *
  * @example
  * const log = createLoggers({ level: 'warn' });
@@ -139,7 +139,7 @@ const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: no
 /** Loggers without output. */
 export const silentLoggers: Loggers = { get: () => SILENT, level: () => 'off', setLevel: nothing };
 
-/** Default in library use: JSON lines from level warn on, to standard error. */
+/** Default in library use: warnings and errors as JSON lines, to standard error. */
 export const libraryLoggers: Loggers = createLoggers({
   level: 'warn',
   // Not the descriptor, so that redirecting the stream also redirects these lines.

@@ -1,4 +1,4 @@
-/** What each metric counts, by its name in Prometheus. Times are in milliseconds unless the name says otherwise. */
+/** HELP text of each metric, by its name in Prometheus. Times are in milliseconds unless the name contains another unit. */
 const HELP: Readonly<Record<string, string>> = {
   access_log_lines_dropped: 'Access log lines dropped because the reader is too slow.',
   api_gw_vendor_io_translator_resources: 'Resources in use.',
@@ -54,7 +54,7 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_http_no_route: 'Requests that no route matches.',
   envoy_http_rbac_allowed: 'Requests that a policy allowed.',
   envoy_http_rbac_denied: 'Requests that no policy allowed.',
-  envoy_http_rq_redirect: 'Requests answered with a redirect.',
+  envoy_http_rq_redirect: 'Requests with a redirect as response.',
   envoy_http_rq_total: 'Requests routed.',
   envoy_listener_downstream_cx_active: 'Open connections of the listener.',
   envoy_listener_downstream_cx_destroy: 'Connections of the listener that were closed.',

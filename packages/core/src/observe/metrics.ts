@@ -11,7 +11,7 @@ export interface Gauge {
   value: number;
 }
 
-/** A distribution, in milliseconds unless its bounds are of another unit. */
+/** A distribution, in milliseconds unless its bounds have another unit. */
 export interface Histogram {
   observe(amount: number): void;
   /** Upper bounds of the buckets, rising. */
@@ -44,19 +44,19 @@ export type Stat = { readonly name: StatName } & (
   | { readonly type: 'histogram'; readonly stat: Histogram }
 );
 
-/** The statistics of one process. Asking twice for a path gives the same object. */
+/** The statistics of one process. Repeated calls with the same path return the same object. */
 export interface Metrics {
   counter(name: StatName): Counter;
   gauge(name: StatName): Gauge;
-  /** `bounds` hold from the first call on. Default: {@link HISTOGRAM_BUCKETS}. */
+  /** `bounds` of the first call are used. Default: {@link HISTOGRAM_BUCKETS}. */
   histogram(name: StatName, bounds?: readonly number[]): Histogram;
-  /** Forgets every statistic whose path starts with this, e.g. those of a removed upstream. */
+  /** Removes every statistic whose path starts with this prefix, e.g. those of a removed upstream. */
   remove(pathPrefix: string): void;
-  /** All of them, sorted by path. */
+  /** All statistics, sorted by path. */
   list(): readonly Stat[];
-  /** The same by name of their metric, in no order and not copied: cheap to go through however many there are. */
+  /** All statistics by metric name, unsorted and not copied: cheap to iterate. */
   families(): ReadonlyMap<string, ReadonlySet<Stat>>;
-  /** Prometheus' view of the same numbers. */
+  /** The Prometheus registry of the same numbers. */
   readonly registry: Registry;
 }
 
@@ -76,7 +76,7 @@ function createHistogram(bounds: readonly number[] = HISTOGRAM_BUCKETS): Histogr
   return histogram;
 }
 
-/** One number of a statistic, as Prometheus lists it. */
+/** One sample of a statistic, as in Prometheus. */
 export interface Sample {
   value: number;
   labels: Record<string, string>;
@@ -102,7 +102,7 @@ export function samplesOf({ name, type, stat }: Stat): Sample[] {
 }
 
 /**
- * Makes the statistics of one process. Counting costs one property write; Prometheus' text is made when it is asked for.
+ * Creates the statistics of one process. Counting costs one property write; the Prometheus text is rendered on demand.
  *
  * @example
  * const metrics = createMetrics();

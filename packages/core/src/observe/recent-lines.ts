@@ -1,16 +1,16 @@
 /** Bounds of {@link RecentLines}. */
 export interface RecentLinesLimits {
-  /** Lines kept. Default 1,000. */
+  /** Maximum number of lines. Default 1,000. */
   readonly maxLines?: number;
-  /** Characters kept, over all lines. Default 1,048,576. */
+  /** Maximum number of characters of all lines. Default 1,048,576. */
   readonly maxLength?: number;
-  /** Characters kept per line; longer lines are cut and end in `…`. Default 16,384. */
+  /** Maximum number of characters per line; longer lines are cut and end in `…`. Default 16,384. */
   readonly maxLineLength?: number;
 }
 
 /** The newest lines of a log, and a subscription to new ones. */
 export interface RecentLines {
-  /** The lines kept, oldest first, without line breaks. */
+  /** Returns the lines, oldest first, without line breaks. */
   lines(): readonly string[];
   /** Calls back with each new line. Returns a function that unsubscribes. */
   subscribe(listener: (line: string) => void): () => void;

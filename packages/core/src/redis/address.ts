@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisOptions } from '../schema/auth/session.ts';
 
-/** Where a Redis is, and who connects. */
+/** The address of a Redis, and the credentials. */
 export interface RedisAddress {
   readonly socket: { readonly path: string } | { readonly host: string; readonly port: number; readonly tls: boolean };
   readonly username?: string;

@@ -4,15 +4,15 @@ import type { RedisOptions } from '../schema/auth/session.ts';
 import { readRedisAddress, readRedisCertificates, type RedisAddress } from './address.ts';
 import { createReport, troubleOf } from './trouble.ts';
 
-/** A Redis that never lets a caller wait: a command succeeds or fails within its deadline. */
+/** A Redis client whose commands succeed or fail within a deadline. */
 export interface Redis<Client> {
-  /** Runs a command, over a connection that is made first if necessary. Rejects with what {@link RedisParts.unavailable} creates. */
+  /** Runs a command, and connects first if necessary. Rejects with an error of {@link RedisParts.unavailable}. */
   run<T>(command: (client: Client) => Promise<T>): Promise<T>;
   /** Closes the connections; the next command opens another one. */
   disconnect(): void;
 }
 
-/** What {@link createRedis} needs of a client of the package `redis`. */
+/** The part of a client of the package `redis` that {@link createRedis} uses. */
 export interface RedisClientLike {
   readonly isOpen: boolean;
   readonly isReady: boolean;
@@ -37,7 +37,7 @@ type RedisSocket = {
   readonly reconnectStrategy: (attempts: number) => number | Error;
 } & ({ readonly path: string } | { readonly host: string; readonly port: number; readonly tls?: true });
 
-/** What a {@link Redis} works with. */
+/** The dependencies of a {@link Redis}. */
 export interface RedisParts<Client> {
   /** Creates a client without connecting it: `createClient` of the package `redis`. */
   readonly createClient: (options: RedisClientOptions) => Client;

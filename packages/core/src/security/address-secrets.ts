@@ -2,8 +2,8 @@ const USER_INFO = /^(rediss?:\/\/(?=.*@)).*@|^([a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@
 const WITH_QUERY = /^([a-z][a-z0-9+.-]*:\/\/[^?#\s]*\?)([^#\s]+)/i;
 
 /**
- * An address as it may be shown: user, password and the values of its query, where people write keys, are replaced by `hidden`.
- * Any other text as it is.
+ * Returns an address without secrets: user, password and the values of its query, which may be keys, are replaced by `hidden`.
+ * Any other text is returned unchanged.
  *
  * @example
  * withoutAddressSecrets('https://auth.example.com/check?key=abc', '<redacted>'); // https://auth.example.com/check?key=<redacted>

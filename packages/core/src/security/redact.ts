@@ -8,7 +8,7 @@ export const REDACTED = '<redacted>';
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g;
 /** `-----BEGIN ` in base64, as values of Secrets are written, with what follows. */
 const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/]*={0,2}/g;
-/** User and password of an address inside a longer text. The scheme is not looked for: a long word would be read once for each of its letters. */
+/** User and password of an address inside a longer text. The scheme is not part of the pattern: matching a long word would take quadratic time. */
 const USER_INFO = /:\/\/[^/?#\s]+@/g;
 const QUERY = /\?[^?#\s]+/g;
 /** Private members of a JWK (RFC 7518 6.2.2, 6.3.2, 6.4.1). */
@@ -18,12 +18,12 @@ const NAME_FIELDS = ['key', 'name'] as const;
 const VALUE_FIELDS: ReadonlySet<string> = new Set(['value', 'exactMatch', 'prefixMatch', 'suffixMatch', 'regexMatch']);
 /** Metadata of a Secret in which tools repeat its data. */
 const COPIES: ReadonlySet<string> = new Set(['data', 'stringData', 'annotations']);
-/** An annotation with a copy of the whole resource. It is left out: unknown fields in it may be secret. */
+/** An annotation with a copy of the whole resource. It is omitted, because unknown fields in it may be secret. */
 const COPY_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The position of a value. */
 interface Place {
-  /** The field that holds the object; that of the list for its elements. */
+  /** The field with the object; that of the list for its elements. */
   readonly parent: string | undefined;
   /** True inside a Secret. */
   readonly inSecret: boolean;
@@ -31,8 +31,8 @@ interface Place {
 
 /**
  * Returns a copy of a resource, or of any part of one, without the secret values in it: fields that the schemas mark as
- * secret, texts under the name of a secret or of a header for credentials, data of Secrets, private keys and tokens
- * inside any text, user, password and query of addresses. Names, references and public keys stay.
+ * secret, strings under the name of a secret or of a credential header, data of Secrets, private keys and tokens
+ * inside any string, user, password and query of addresses. Names, references and public keys are kept.
  *
  * @example
  * redact({ kind: 'Secret', data: { 'tls.key': 'a2V5' } }); // { kind: 'Secret', data: { 'tls.key': '<redacted>' } }
@@ -72,14 +72,14 @@ function redactEncoded(encoded: string): string {
   return Buffer.from(encoded, 'base64').toString('latin1').includes('PRIVATE KEY-----') ? REDACTED : encoded;
 }
 
-/** A resource, key set or settings as JSON inside a text; `undefined` where it is no JSON or has no secret. */
+/** Returns a resource, key set or settings in a JSON string, redacted; `undefined` if it is not JSON or has no secret. */
 function redactJson(text: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
     const redacted = JSON.stringify(redact(parsed));
     return redacted === JSON.stringify(parsed) ? undefined : redacted;
   } catch (error) {
-    // Nested too deeply to be looked at.
+    // Nested too deeply to be inspected.
     return error instanceof RangeError ? REDACTED : undefined;
   }
 }
@@ -107,7 +107,7 @@ function walk(value: unknown, { parent, inSecret }: Place): unknown {
   );
 }
 
-/** Values under the name of a secret are texts or templates; an object of settings has its own fields. */
+/** Values under the name of a secret are strings or templates; an object of settings has its own fields. */
 function isSecretText(key: string, inner: unknown): boolean {
   if (!isSecretName(key)) return false;
   if (typeof inner === 'string') return true;

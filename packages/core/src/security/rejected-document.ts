@@ -2,14 +2,14 @@ import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { SchemaCode } from '../resource/problem-codes.ts';
 import { redact, redactAll } from './redact.ts';
 
-/** Problems of a value whose place in the schema is not known, so that nothing tells whether it is secret. */
+/** Problems of a value without a known position in the schema, which may be secret. */
 const PLACELESS: ReadonlySet<string> = new Set<SchemaCode>(['UNKNOWN_KEY', 'MISPLACED_KEY', 'WRONG_TYPE', 'BAD_KEY']);
-/** Members of a Secret that are no values. */
+/** Members of a Secret that are not values. */
 const SHOWN_OF_SECRET: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'type']);
 
 /**
  * Returns a rejected document without secret values: those that `redact` removes, and values that the schema does not
- * describe, because a secret may be written under a wrong name. `undefined` if it is no object.
+ * describe, because a secret may be written under a wrong name. Returns `undefined` if it is not an object.
  */
 export function redactRejected(document: unknown, issues: readonly Problem[]): object | undefined {
   if (typeof document !== 'object' || document === null) return undefined;

@@ -31,7 +31,7 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
 const JSON_WEB_TOKEN = /(?<![\w-])(?:ey[AJ]|ew[0ko])[\w-]{5,}\.[\w-]+\.[\w-]+/;
 /** Every token in a text, including its signature. */
 const TOKENS = /(?<![\w-])(?:ey[AJ]|ew[0ko])[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*/g;
-/** Replaces a secret in log lines and in configuration dumps. */
+/** Replacement of a secret in log lines and configuration dumps. */
 export const REDACTED_IN_LOG = '[redacted]';
 
 /**

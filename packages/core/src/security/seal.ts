@@ -8,12 +8,12 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-// Keys are given as key objects: Node takes their bytes several times slower.
+// Keys are passed as key objects: raw bytes are several times slower in Node.
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts with AES-256-GCM. `purpose` is authenticated: what was sealed for one purpose does not open for another. */
+/** Encrypts with AES-256-GCM. `purpose` is authenticated: a value sealed for one purpose cannot be opened for another. */
 export function seal(key: Uint8Array, purpose: string, text: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', createSecretKey(key), iv).setAAD(Buffer.from(purpose));
@@ -36,8 +36,8 @@ export function unseal(key: Uint8Array, purpose: string, sealed: string): string
 }
 
 /**
- * Returns the plaintext that the first matching key opens; `undefined` if none does. For the replacement of a key: the first one
- * seals, and the others open what they sealed before.
+ * Returns the plaintext of the first matching key; `undefined` if none matches. For key rotation: the first key
+ * seals, and the others only open earlier values.
  */
 export function unsealWith(keys: readonly Uint8Array[], purpose: string, sealed: string): string | undefined {
   for (const key of keys) {
@@ -52,17 +52,17 @@ export function deriveKey(secret: string | Uint8Array, use: string): Uint8Array 
   return new Uint8Array(hkdfSync('sha256', secret, '', `edge-gateway ${use}`, 32));
 }
 
-/** 32 random bytes as text for cookies. */
+/** Returns 32 random bytes as text for cookies. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** SHA-256 as base64url. */
+/** Returns the SHA-256 as base64url. */
 export function digest(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-/** HMAC-SHA-256 as base64url. */
+/** Returns the HMAC-SHA-256 as base64url. */
 export function keyedDigest(key: Uint8Array, text: string): string {
   return createHmac('sha256', createSecretKey(key)).update(text).digest('base64url');
 }

@@ -6,7 +6,7 @@ import { parseCertificates } from './certificates.ts';
 export interface TlsTexts {
   readonly cert?: string;
   readonly key?: string;
-  /** Root certificates that the other side is verified against. */
+  /** Root certificates that verify the peer. */
   readonly ca?: string;
 }
 

@@ -2,7 +2,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Options of {@link isTrustedUrl}. */
 export interface UrlTrust {
-  /** True where the resource allows plain HTTP to other machines. Default: false. */
+  /** True if the resource allows plain HTTP to other machines. Default: false. */
   readonly allowHttp?: boolean | undefined;
 }
 

@@ -10,8 +10,8 @@ const TOKEN = /\s*(&&|\|\||!|\(|\)|[^\s&|!()]+)/y;
 const MAX_DEPTH = 64;
 
 /**
- * Reads names joined by `&&`, `||`, `!` and parentheses; `&&` binds tighter than `||`. Throws `ERR_CORE_EXPRESSION`,
- * which says where, for what is none and for a name that no step has.
+ * Parses names combined with `&&`, `||`, `!` and parentheses; `&&` binds tighter than `||`. Throws `ERR_CORE_EXPRESSION`
+ * with the position for a syntax error or an unknown name.
  */
 export function parseExpression(text: string, names: ReadonlySet<string>): Expression {
   const tokens = tokenize(text);
@@ -69,7 +69,7 @@ export function parseExpression(text: string, names: ReadonlySet<string>): Expre
   return expression;
 }
 
-/** True where `&&` and `||` stand side by side without parentheses, which readers may understand differently. */
+/** Returns true if `&&` and `||` are mixed without parentheses, which is easily misread. */
 export function mixesOperators(text: string): boolean {
   const levels: Set<string>[] = [new Set()];
   for (const { text: token } of tokenize(text)) {

@@ -11,14 +11,14 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `did you mean X?` for the nearest candidate, else `known: a, b, c` when there are few. */
+/** Returns `did you mean X?` for the nearest candidate, else `known: a, b, c` if there are few. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   const near = nearest(word, candidates);
   if (near !== undefined) return `did you mean ${near}?`;
   return candidates.length > 0 && candidates.length <= 12 ? `known: ${candidates.join(', ')}` : undefined;
 }
 
-/** Letters to insert, drop, replace or swap; `limit` as soon as it is reached. */
+/** Returns the edit distance (insert, delete, replace, swap); `limit` as soon as it is reached. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit || a.length > LONGEST) return limit;
   let before: number[] = [];

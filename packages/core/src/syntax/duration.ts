@@ -15,12 +15,12 @@ const PART = /([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g;
 const LONGEST_MS = 315_576_000_000_000;
 const LONGEST_TEXT = 64;
 
-/** Longest delay of a timer of Node, in milliseconds. */
+/** Maximum delay of a Node timer, in milliseconds. */
 export const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * Milliseconds of a duration, with fractions. Units `ns us ms s m h`, several may follow each other; `0` needs none.
- * At most 10,000 years; negative ones are refused. Throws `ERR_CORE_DURATION`.
+ * Returns the milliseconds of a duration, with fractions. Units are `ns us ms s m h`, and can be combined; `0` needs none.
+ * At most 10,000 years; negative durations are rejected. Throws `ERR_CORE_DURATION`.
  *
  * @example
  * parseDuration('1h30m'); // 5400000

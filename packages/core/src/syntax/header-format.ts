@@ -1,6 +1,6 @@
 import { nearest } from './did-you-mean.ts';
 
-/** Operators that stand alone in the value of an added header. */
+/** Operators without an argument in the value of an added header. */
 export const PLAIN_OPERATORS = [
   'DOWNSTREAM_DIRECT_REMOTE_ADDRESS',
   'DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT',
@@ -21,10 +21,10 @@ export const PLAIN_OPERATORS = [
   'VIRTUAL_HOST_NAME',
 ] as const;
 
-/** Operators that take an argument in brackets. */
+/** Operators with an argument in parentheses. */
 export const ARGUMENT_OPERATORS = ['DYNAMIC_METADATA', 'REQ', 'START_TIME'] as const;
 
-/** Further ones for response headers, alone and with an argument. */
+/** Additional operators of response headers, without and with an argument. */
 export const RESPONSE_OPERATORS = [
   'BYTES_RECEIVED',
   'BYTES_SENT',
@@ -38,7 +38,7 @@ export const RESPONSE_OPERATORS = [
 ] as const;
 export const RESPONSE_ARGUMENT_OPERATORS = ['RESP'] as const;
 
-/** Further ones for access logs, alone or with an argument; nothing here has a value for them. */
+/** Additional operators of access logs, without or with an argument; they have no value here. */
 export const LOG_OPERATORS = [
   'CLUSTER_METADATA',
   'COMMON_DURATION',
@@ -77,7 +77,7 @@ interface FormatProblem {
   readonly hint?: string;
 }
 
-/** Why a format cannot be used: an operator nobody knows, or a percent sign that is not doubled. */
+/** Returns the problem of a format: an unknown operator, or a single percent sign. */
 export function formatProblem(value: string, use: FormatUse): FormatProblem | undefined {
   for (let at = value.indexOf('%'); at >= 0; at = value.indexOf('%', at)) {
     if (value[at + 1] === '%') {
@@ -87,7 +87,7 @@ export function formatProblem(value: string, use: FormatUse): FormatProblem | un
     OPERATOR.lastIndex = at;
     const [written, name, argument] = OPERATOR.exec(value) ?? [];
     if (written === undefined)
-      return { message: `'${value.slice(at, at + 20)}' begins no operator; a percent sign is written %%` };
+      return { message: `'${value.slice(at, at + 20)}' is not an operator; write %% for a percent sign` };
     if (!isKnown(name!, argument !== undefined, use)) return unknown(written, name!, use);
     at += written.length;
   }
@@ -95,7 +95,7 @@ export function formatProblem(value: string, use: FormatUse): FormatProblem | un
 }
 
 function unknown(written: string, name: string, use: FormatUse): FormatProblem {
-  const message = `${written} is no operator of ${use === 'access log' ? 'an' : 'a'} ${use}`;
+  const message = `${written} is not an operator of ${use === 'access log' ? 'an' : 'a'} ${use}`;
   if (ARGUMENTS.has(name)) return { message, hint: `%${name}(…)%` };
   const near = nearest(name, [...PLAIN, ...(use === 'request header' ? [] : RESPONSE)]);
   return near === undefined || near === name ? { message } : { message, hint: `did you mean %${near}%?` };

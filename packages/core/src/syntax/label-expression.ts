@@ -2,7 +2,7 @@ import type { LabelExpression } from '../schema/route/matcher.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Why an expression cannot be evaluated, or `undefined` when it can. */
+/** Returns why an expression cannot be evaluated, or `undefined` if it can. */
 export function expressionProblem({ key, operator = 'Equals', values = [] }: LabelExpression): string | undefined {
   const say = (what: string) => `the expression on label '${key ?? ''}' with ${operator} ${what}`;
   if (!key) return say('names no key');
@@ -14,7 +14,7 @@ export function expressionProblem({ key, operator = 'Equals', values = [] }: Lab
   return undefined;
 }
 
-/** True when the labels satisfy the expression. The expression has no problem, see {@link expressionProblem}. */
+/** Returns true if the labels satisfy the expression, which must be valid: see {@link expressionProblem}. */
 export function satisfies(labels: Labels, { key = '', operator = 'Equals', values = [] }: LabelExpression): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
@@ -36,7 +36,7 @@ export function satisfies(labels: Labels, { key = '', operator = 'Equals', value
   }
 }
 
-/** True when every wanted label is there with its value. */
+/** Returns true if every required label is present with its value. */
 export function hasLabels(labels: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 }

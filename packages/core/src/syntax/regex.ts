@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { GatewayError } from '../errors.ts';
 
-/** An RE2 expression: it runs in time linear in its input, whatever the input is. */
+/** An RE2 expression: it runs in linear time for any input. */
 export interface Regex {
   readonly pattern: string;
   /** Whether it matches the whole input. */
@@ -10,16 +10,16 @@ export interface Regex {
   test(input: string): boolean;
   /** Replaces every match; in `substitution`, `\1` is the first group, `\0` the match, `\\` a backslash. */
   replaceAll(input: string, substitution: string): string;
-  /** What a full match gives: the match and its groups, `undefined` for those that took no part. */
+  /** Returns the full match and its groups, `undefined` for groups that did not participate. */
   fullGroups(input: string): readonly (string | undefined)[] | undefined;
-  /** Where a group of a full match stands; `undefined` without a match, or when the group took no part. */
+  /** Returns the range of a group of a full match; `undefined` without a match, or if the group did not participate. */
   fullSpan(input: string, group: number): { readonly start: number; readonly end: number } | undefined;
   readonly groupCount: number;
-  /** Compiled size in instructions. */
+  /** Program size in instructions. */
   readonly programSize: number;
 }
 
-/** Why an expression is rejected: `offset` counts from 0 within the pattern. */
+/** The error of an invalid expression; `offset` starts at 0 within the pattern. */
 export class RegexError extends GatewayError {
   override readonly name = 'RegexError';
   readonly offset: number;
@@ -34,8 +34,8 @@ const CACHE_SIZE = 10_000;
 const cache = new Map<string, Regex>();
 
 /**
- * Compiles an RE2 expression. The same pattern gives the same object while it is among the 10,000 last used.
- * Throws {@link RegexError} (`ERR_CORE_REGEX`) when it is not RE2 or larger than `maxProgramSize` instructions
+ * Compiles an RE2 expression. Returns the same object for the same pattern while it is among the 10,000 last used.
+ * Throws {@link RegexError} (`ERR_CORE_REGEX`) if it is not RE2 or larger than `maxProgramSize` instructions
  * (default: no limit).
  *
  * @example
@@ -143,7 +143,7 @@ function toRegexError(error: unknown, pattern: string): RegexError {
   return new RegexError(part === null || part === pattern ? problem : `${problem}: ${part}`, Math.max(0, offset));
 }
 
-/** Offset of the parenthesis that has no partner; 0 when all have one. */
+/** Returns the offset of the unmatched parenthesis; 0 if there is none. */
 function unbalanced(pattern: string): number {
   const open: number[] = [];
   let inClass = false;

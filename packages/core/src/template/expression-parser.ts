@@ -4,12 +4,12 @@ import type { Token } from './token.ts';
 import type { BinaryOperator, Expression } from './syntax-tree.ts';
 import { toByteString, type Value } from './value.ts';
 
-/** Most values and operators of one expression. */
+/** Maximum number of values and operators per expression. */
 const MAX_TERMS = 500;
-/** Deepest nesting of brackets and calls. */
+/** Maximum nesting of brackets and calls. */
 const MAX_DEPTH = 64;
 
-/** How tightly operators bind; `and` and `or` bind alike. */
+/** Precedence of operators; `and` and `or` have the same. */
 const RANK: Readonly<Record<BinaryOperator, number>> = {
   and: 1,
   or: 1,
@@ -27,7 +27,7 @@ const RANK: Readonly<Record<BinaryOperator, number>> = {
   '%': 4,
   '^': 5,
 };
-/** `not` takes what binds more tightly than multiplication, so that `not a == b` is `(not a) == b`. */
+/** `not` binds tighter than multiplication, so `not a == b` is `(not a) == b`. */
 const NOT_OPERAND = 5;
 
 const CONSTANTS: ReadonlyMap<string, Value> = new Map<string, Value>([
@@ -36,13 +36,13 @@ const CONSTANTS: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['null', null],
 ]);
 
-/** Hears of every name that an expression uses. */
+/** Receives every name that an expression uses. */
 export interface NameWatch {
   variable(name: string): void;
   call(name: string): void;
 }
 
-/** Reads expressions from the tokens of one `{{ }}` or `{% %}`. */
+/** Parses expressions from the tokens of one `{{ }}` or `{% %}`. */
 export class ExpressionParser {
   readonly #source: string;
   readonly #tokens: readonly Token[];
@@ -61,7 +61,7 @@ export class ExpressionParser {
     return this.#tokens[Math.min(this.#next, this.#tokens.length - 1)]!;
   }
 
-  /** Takes the token when it is this operator or word. */
+  /** Consumes the token if it is this operator or word. */
   take(text: string): boolean {
     const { token } = this;
     if (token.text !== text || (token.kind !== 'operator' && token.kind !== 'name')) return false;
@@ -69,7 +69,7 @@ export class ExpressionParser {
     return true;
   }
 
-  /** Takes a plain name, one that can be set. */
+  /** Consumes a plain name that can be set. */
   takeName(what: string): string {
     const { token } = this;
     const usable = token.kind === 'name' && /^\w+$/.test(token.text) && !RESERVED.has(token.text);
@@ -116,7 +116,7 @@ export class ExpressionParser {
   }
 
   #count(): void {
-    if (++this.#terms > MAX_TERMS) throw this.error(`an expression has at most ${MAX_TERMS} parts`);
+    if (++this.#terms > MAX_TERMS) throw this.error(`an expression must have at most ${MAX_TERMS} parts`);
   }
 
   #operand(): Expression {
@@ -126,7 +126,7 @@ export class ExpressionParser {
     while (this.take('|')) {
       this.#count();
       const { token } = this;
-      if (token.kind !== 'name') throw this.error('a function name is missing behind |');
+      if (token.kind !== 'name') throw this.error('a function name is missing after |');
       this.#next++;
       value = this.#call(token, [value]);
     }
@@ -164,7 +164,7 @@ export class ExpressionParser {
     const [least, most] = known.args;
     if (args.length < least || args.length > most) {
       const count = least === most ? String(least) : `${least} to ${most}`;
-      throw this.error(`'${name.text}' takes ${count} arguments, here are ${args.length}`, name.at);
+      throw this.error(`'${name.text}' takes ${count} arguments, not ${args.length}`, name.at);
     }
     this.#watch.call(name.text);
     return { type: 'call', name: name.text, args };

@@ -3,7 +3,7 @@ import { RenderError } from './template-error.ts';
 import { TEXT_FUNCTIONS } from './text-functions.ts';
 import { VALUE_FUNCTIONS } from './value-functions.ts';
 
-/** Functions that read what belongs to the message. */
+/** Functions that read the message. */
 const MESSAGE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   body: { args: [0, 0], call: (_, { data }) => data.body() },
   clusterMetadata: { args: [1, 1], call: (args, { data }) => data.clusterMetadata(textAt(args, 0), undefined) },
@@ -26,9 +26,9 @@ const MESSAGE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   request_header: { args: [1, 1], call: (args, { data }) => data.requestHeader(textAt(args, 0)) },
 };
 
-/** Functions that ask whether a variable is there. */
+/** Functions that check for a variable. */
 const VARIABLE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
-  /** The second where the first is an undefined variable; compiled apart, since that must not fail. */
+  /** Returns the second argument if the first is an undefined variable; compiled separately, because that must not throw. */
   default: { args: [2, 2], call: ([value]) => value! },
   exists: { args: [1, 1], call: (args, run) => run.find(textAt(args, 0)) !== undefined },
 };
@@ -41,7 +41,7 @@ export const FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   ...MESSAGE_FUNCTIONS,
 };
 
-/** A variable that nothing defines. */
+/** Returns the error of an undefined variable. */
 export function undefinedVariable(name: string): RenderError {
   return new RenderError(`variable '${name.slice(0, 60)}' is not defined`);
 }

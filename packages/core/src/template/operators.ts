@@ -7,7 +7,7 @@ import { compare, remainder } from './value-functions.ts';
 
 type Operation = (a: Value, b: Value, run: Run) => Value;
 
-/** What the operators do, save `and` and `or`, which may leave their right side alone. */
+/** The operators, except `and` and `or`, which do not always evaluate their right side. */
 export const OPERATIONS: Readonly<Record<Exclude<BinaryOperator, 'and' | 'or'>, Operation>> = {
   in: (a, b, run) => isIn(a, b, run),
   '==': (a, b, run) => run.equal(a, b),
@@ -27,7 +27,7 @@ export const OPERATIONS: Readonly<Record<Exclude<BinaryOperator, 'and' | 'or'>, 
 function isIn(value: Value, container: Value, run: Run): boolean {
   if (isList(container)) return container.some((item) => run.equal(value, item));
   if (isMap(container)) return Object.values(container).some((item) => run.equal(value, item));
-  throw new RenderError('only a list can hold a value');
+  throw new RenderError('only a list can contain a value');
 }
 
 function sum(a: Value, b: Value): number {
@@ -40,12 +40,12 @@ function divide(a: number, b: number): number {
 }
 
 function number(value: Value): number {
-  if (typeof value !== 'number') throw new RenderError('only numbers can be calculated with');
+  if (typeof value !== 'number') throw new RenderError('arithmetic requires numbers');
   return value;
 }
 
 function whole(value: Value): number {
   const found = number(value);
-  if (!Number.isSafeInteger(found)) throw new RenderError('% takes whole numbers');
+  if (!Number.isSafeInteger(found)) throw new RenderError('% requires integers');
   return found;
 }

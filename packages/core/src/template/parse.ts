@@ -4,21 +4,21 @@ import { readBody, type Body } from './token.ts';
 import type { Branch, Expression, Statement, Uses } from './syntax-tree.ts';
 import { toByteString } from './value.ts';
 
-/** Longest template, in characters. */
+/** Maximum length of a template, in characters. */
 export const MAX_TEMPLATE_LENGTH = 65_536;
-/** Deepest nesting of statements. */
+/** Maximum nesting of statements. */
 const MAX_DEPTH = 32;
 
-/** A template taken apart. */
+/** A parsed template. */
 export interface ParsedTemplate {
   readonly statements: readonly Statement[];
   readonly uses: Uses;
 }
 
-/** Takes a template apart. Throws {@link TemplateError} with the place of the problem. */
+/** Parses a template. Throws {@link TemplateError} with the position of the problem. */
 export function parseTemplate(source: string): ParsedTemplate {
   if (source.length > MAX_TEMPLATE_LENGTH) {
-    throw new TemplateError(`a template has at most ${MAX_TEMPLATE_LENGTH} characters`, source, 0);
+    throw new TemplateError(`a template must have at most ${MAX_TEMPLATE_LENGTH} characters`, source, 0);
   }
   return new TemplateParser(source).parse();
 }
@@ -68,7 +68,7 @@ class TemplateParser implements NameWatch {
     return new TemplateError(problem, this.#source, at);
   }
 
-  /** Where statements go now. */
+  /** The list that receives the next statements. */
   get #body(): Statement[] {
     return this.#open.at(-1)?.branches.at(-1)!.body ?? this.#root;
   }
@@ -119,7 +119,7 @@ class TemplateParser implements NameWatch {
     else if (parser.take('set')) this.#assign(parser);
     else if (parser.take('endif')) this.#close('if', at);
     else if (parser.take('endfor')) this.#close('for', at);
-    else throw parser.error(`'${parser.token.text.slice(0, 60)}' is no statement`);
+    else throw parser.error(`'${parser.token.text.slice(0, 60)}' is not a statement`);
     parser.end();
   }
 
@@ -134,8 +134,8 @@ class TemplateParser implements NameWatch {
 
   #else(parser: ExpressionParser, at: number): void {
     const open = this.#open.at(-1);
-    if (open?.keyword !== 'if') throw this.#error('else stands outside of an if', at);
-    if (open.branches.at(-1)!.test === undefined) throw this.#error('else was the last branch of this if', at);
+    if (open?.keyword !== 'if') throw this.#error('else outside of an if', at);
+    if (open.branches.at(-1)!.test === undefined) throw this.#error('this if already has an else', at);
     const test = parser.take('if') ? parser.expression() : undefined;
     open.branches.push({ test, body: [] });
   }
@@ -173,7 +173,7 @@ interface Mark {
   readonly at: number;
 }
 
-/** The next opening mark; `##` only counts at the beginning of a line. */
+/** Returns the next opening delimiter; `##` only counts at the beginning of a line. */
 function nextMark(source: string, from: number): Mark {
   for (let at = from; at < source.length - 1; at++) {
     const [char, next] = [source[at], source[at + 1]];

@@ -1,16 +1,16 @@
 import { RenderError } from './template-error.ts';
 import { isList, memberOf, type Value } from './value.ts';
 
-/** Most steps of one rendering: every operation is one, and every 64 characters it makes or looks at are one. */
+/** Maximum number of steps per rendering: one per operation, and one per 64 characters read or written. */
 export const MAX_STEPS = 100_000;
-/** Longest text that a rendering may make, in characters. */
+/** Maximum length of a rendered text, in characters. */
 export const MAX_OUTPUT = 1_048_576;
 
-/** What a template sees of the world. Texts are byte strings; what is missing is empty. */
+/** The input of a template. Strings are byte strings; missing values are empty. */
 export interface TemplateData {
-  /** A value by its bare name, `undefined` when there is none. */
+  /** Returns a value by its bare name, `undefined` if there is none. */
   variable(name: string): Value | undefined;
-  /** First value of a header of the message, or of the request it belongs to. */
+  /** Returns the first value of a header of the message, or of its request. */
   header(name: string): string;
   requestHeader(name: string): string;
   extraction(name: string): string;
@@ -22,10 +22,10 @@ export interface TemplateData {
   context(): Value;
 }
 
-/** One rendering: its data, what it has set, and what it may still spend. */
+/** One rendering: its data, its variables, and its remaining steps. */
 export class Run {
   readonly data: TemplateData;
-  /** Keeps JSON escapes when texts are put in. */
+  /** Keeps JSON escapes when strings are inserted. */
   readonly escape: boolean;
   readonly locals = new Map<string, Value>();
   #separator: '.' | '/';
@@ -42,25 +42,25 @@ export class Run {
     return this.#out;
   }
 
-  /** Pays for work. */
+  /** Spends steps. */
   spend(steps: number): void {
     this.#steps -= steps;
     if (this.#steps < 0) throw new RenderError('the template takes too many steps');
   }
 
-  /** Pays for a text and gives it back. */
+  /** Spends the steps of a text, and returns it. */
   text(text: string): string {
-    if (text.length > MAX_OUTPUT) throw new RenderError('the template makes too long a text');
+    if (text.length > MAX_OUTPUT) throw new RenderError('the rendered text is too long');
     this.spend(1 + (text.length >> 6));
     return text;
   }
 
   write(text: string): void {
-    if (this.#out.length + text.length > MAX_OUTPUT) throw new RenderError('the template makes too long a text');
+    if (this.#out.length + text.length > MAX_OUTPUT) throw new RenderError('the rendered text is too long');
     this.#out += text;
   }
 
-  /** A variable by its path; `undefined` when there is none. */
+  /** Returns a variable by its path; `undefined` if there is none. */
   find(name: string): Value | undefined {
     this.spend(1);
     const [first = '', ...rest] = name.split(this.#separator);
@@ -72,7 +72,7 @@ export class Run {
     return root === undefined ? undefined : memberOf(root, rest);
   }
 
-  /** True when both are the same, however deep. */
+  /** Returns true if both are deeply equal. */
   equal(a: Value, b: Value): boolean {
     this.spend(1);
     if (typeof a === 'string' && typeof b === 'string') return this.text(a) === b;
@@ -86,14 +86,14 @@ export class Run {
     return keys.every((key) => Object.hasOwn(b, key) && this.equal(a[key]!, b[key]!));
   }
 
-  /** A value as text: texts as they are, nothing for null, JSON for lists and objects. */
+  /** Returns a value as text: strings unchanged, empty for null, JSON for lists and objects. */
   print(value: Value): string {
     if (typeof value === 'string') return this.text(this.escape ? escaped(value) : value);
     if (value === null) return '';
     return this.json(value);
   }
 
-  /** A value as JSON. */
+  /** Returns a value as JSON. */
   json(value: Value): string {
     this.spend(1);
     if (typeof value !== 'object' || value === null) return this.text(JSON.stringify(value));
@@ -104,7 +104,7 @@ export class Run {
   }
 }
 
-/** A text with JSON escapes, without quotes around it. */
+/** Returns a text with JSON escapes, without quotes. */
 export function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

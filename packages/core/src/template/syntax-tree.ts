@@ -18,7 +18,7 @@ export type BinaryOperator =
   | '%'
   | '^';
 
-/** What gives a value. `at` is an offset in the template. */
+/** An expression. `at` is an offset in the template. */
 export type Expression =
   | { readonly type: 'literal'; readonly value: Value }
   | { readonly type: 'variable'; readonly name: string }
@@ -31,13 +31,13 @@ export type Expression =
       readonly right: Expression;
     };
 
-/** One of the ways of an `if`; the last may have no test. */
+/** One branch of an `if`; the last may have no test. */
 export interface Branch {
   readonly test: Expression | undefined;
   readonly body: readonly Statement[];
 }
 
-/** What a template is made of. */
+/** A statement of a template. */
 export type Statement =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'output'; readonly value: Expression }
@@ -45,14 +45,14 @@ export type Statement =
   | { readonly type: 'if'; readonly branches: readonly Branch[] }
   | {
       readonly type: 'for';
-      /** Set when the loop runs over the members of an object. */
+      /** Set if the loop runs over the members of an object. */
       readonly key: string | undefined;
       readonly item: string;
       readonly list: Expression;
       readonly body: readonly Statement[];
     };
 
-/** What a template takes from outside. */
+/** The inputs that a template uses. */
 export interface Uses {
   /** First steps of variables that the template does not set itself. */
   readonly variables: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts';
 
-/** A template that does not parse. `line` and `column` count from 1 within the template, `offset` from 0. */
+/** A template that does not parse. `line` and `column` start at 1 within the template, `offset` at 0. */
 export class TemplateError extends GatewayError {
   override readonly name = 'TemplateError';
   readonly offset: number;
@@ -17,7 +17,7 @@ export class TemplateError extends GatewayError {
   }
 }
 
-/** A template that gives nothing for this input: an undefined variable, a wrong type, a limit. */
+/** A template that cannot be rendered for this input: an undefined variable, a wrong type, a limit. */
 export class RenderError extends GatewayError {
   override readonly name = 'RenderError';
 

@@ -6,18 +6,18 @@ import { RenderError } from './template-error.ts';
 import type { Branch, Expression, Statement, Uses } from './syntax-tree.ts';
 import { isList, isMap, isTruthy, type Value } from './value.ts';
 
-/** How a template is read and printed. */
+/** Options of parsing and rendering. */
 export interface TemplateSyntax {
   /** Paths are written `a/b` instead of `a.b`. Default false. */
   readonly pointers?: boolean;
-  /** Keeps JSON escapes when texts are put in. Default false. */
+  /** Keeps JSON escapes when strings are inserted. Default false. */
   readonly escape?: boolean;
 }
 
-/** A template ready to render. */
+/** A compiled template. */
 export interface Template {
   readonly uses: Uses;
-  /** The text for this data, a byte string. Throws {@link RenderError} (400) where it cannot be made. */
+  /** Returns the text for this data, a byte string. Throws {@link RenderError} (400) if it cannot be rendered. */
   render(data: TemplateData): string;
 }
 
@@ -25,8 +25,8 @@ type Evaluate = (run: Run) => Value;
 type Perform = (run: Run) => void;
 
 /**
- * Compiles a template of the Jinja-like language. Rendering runs no code of the template's author and ends after
- * 100,000 steps or 1 MiB of text. Throws {@link TemplateError} (`ERR_CORE_TEMPLATE`) when it does not parse.
+ * Compiles a template of the Jinja-like language. Rendering runs no code of the template's author and terminates after
+ * 100,000 steps or 1 MiB of text. Throws {@link TemplateError} (`ERR_CORE_TEMPLATE`) if it does not parse.
  *
  * @example
  * compileTemplate('Bearer {{ extraction("token") }}').render(data);
@@ -115,7 +115,7 @@ function compileExpression(expression: Expression): Evaluate {
   };
 }
 
-/** Gives `undefined` only for a variable that is not defined. */
+/** Returns `undefined` only for an undefined variable. */
 function compileMaybe(expression: Expression): (run: Run) => Value | undefined {
   switch (expression.type) {
     case 'literal':

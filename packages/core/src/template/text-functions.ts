@@ -3,7 +3,7 @@ import { textAt, type TemplateFunction } from './arguments.ts';
 import { escaped, type Run } from './run.ts';
 import { isList, type Value } from './value.ts';
 
-/** Functions on texts. Case changes only ASCII letters, since texts are bytes. */
+/** Functions on strings. Case changes only affect ASCII letters, because strings are bytes. */
 export const TEXT_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   base64_decode: onText((text) => decode(text, /^[A-Za-z0-9+/]*={0,2}$/, 'base64')),
   base64_encode: onText((text) => Buffer.from(text, 'latin1').toString('base64')),
@@ -24,7 +24,7 @@ function onText(change: (text: string) => string): TemplateFunction {
   return { args: [1, 1], call: (args, run) => run.text(change(run.text(textAt(args, 0)))) };
 }
 
-/** Bad input gives an empty text. */
+/** Invalid input results in an empty string. */
 function decode(text: string, alphabet: RegExp, encoding: 'base64' | 'base64url'): string {
   if (!alphabet.test(text)) return '';
   const padding = text.indexOf('=');
@@ -44,7 +44,7 @@ function substring(text: string, start: Value, length: Value | undefined): strin
 
 let randomKey: Buffer | undefined;
 
-/** The same pattern gives the same random text as long as the process lives. */
+/** Returns the same random text for the same pattern during the lifetime of the process. */
 function replaceWithRandom(text: string, pattern: string, run: Run): string {
   if (pattern === '') return run.text(text);
   randomKey ??= randomBytes(32);

@@ -1,9 +1,9 @@
 import { TemplateError } from './template-error.ts';
 
-/** A piece of an expression or statement. */
+/** A token of an expression or statement. */
 export interface Token {
   readonly kind: 'name' | 'text' | 'number' | 'operator' | 'end';
-  /** As written; of a text its content. */
+  /** The text as written; for strings the content. */
   readonly text: string;
   /** Offset in the template. */
   readonly at: number;
@@ -12,9 +12,9 @@ export interface Token {
 /** The tokens of one `{{ }}`, `{% %}` or `##` line. */
 export interface Body {
   readonly tokens: readonly Token[];
-  /** Offset behind the closing mark. */
+  /** Offset after the closing delimiter. */
   readonly end: number;
-  /** True when the closing mark asks to cut the white space behind it. */
+  /** True if the closing delimiter trims the white space after it. */
   readonly cutsAfter: boolean;
 }
 
@@ -23,7 +23,7 @@ const NUMBER = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const OPERATOR = /==|!=|<=|>=|[-+*/%^<>()[\]{},:|=]/y;
 const TEXT = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y;
 
-/** Reads tokens from `from` up to the mark `close`; a line break closes a line statement. */
+/** Reads tokens from `from` up to the delimiter `close`; a line break closes a line statement. */
 export function readBody(source: string, from: number, close: '}}' | '%}' | '\n'): Body {
   const tokens: Token[] = [];
   let braces = 0;
@@ -63,7 +63,7 @@ function skipSpace(source: string, from: number, oneLine: boolean): number {
 function readToken(source: string, at: number, close: string): Token & { readonly width: number } {
   const written = (kind: Token['kind'], found: string) => ({ kind, text: found, at, width: found.length });
   const name = match(NAME, source, at);
-  // A minus before the closing mark belongs to the mark.
+  // A minus before the closing delimiter belongs to the delimiter.
   if (name?.endsWith('-') && source.startsWith(close, at + name.length)) return written('name', name.slice(0, -1));
   if (name !== undefined) return written('name', name);
   const number = match(NUMBER, source, at);
@@ -90,7 +90,7 @@ function contentOf(written: string, source: string, at: number): string {
     const plain = ESCAPES[code];
     if (plain !== undefined) return plain;
     if (code.length === 5) return String.fromCharCode(parseInt(code.slice(1), 16));
-    throw new TemplateError(`${escape} is no escape`, source, at + 1 + offset);
+    throw new TemplateError(`${escape} is not an escape`, source, at + 1 + offset);
   });
 }
 

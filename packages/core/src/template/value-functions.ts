@@ -7,7 +7,7 @@ type Functions = Readonly<Record<string, TemplateFunction>>;
 
 const test = (is: (value: Value) => boolean): TemplateFunction => ({ args: [1, 1], call: ([value]) => is(value!) });
 
-/** What tells the type of a value. */
+/** Functions that check the type of a value. */
 const TYPE_TESTS: Functions = {
   isArray: test(isList),
   isBoolean: test((value) => typeof value === 'boolean'),
@@ -18,7 +18,7 @@ const TYPE_TESTS: Functions = {
   isString: test((value) => typeof value === 'string'),
 };
 
-/** What calculates. */
+/** Arithmetic functions. */
 const NUMBERS: Functions = {
   divisibleBy: { args: [2, 2], call: (args) => remainder(integerAt(args, 0), integerAt(args, 1)) === 0 },
   even: { args: [1, 1], call: (args) => integerAt(args, 0) % 2 === 0 },
@@ -28,7 +28,7 @@ const NUMBERS: Functions = {
   round: { args: [2, 2], call: (args) => round(numberAt(args, 0), integerAt(args, 1)) },
 };
 
-/** What works on lists and objects. */
+/** Functions on lists and objects. */
 const LISTS: Functions = {
   at: { args: [2, 2], call: ([from, key]) => at(from!, key!) },
   existsIn: { args: [2, 2], call: (args) => isMap(args[0]!) && Object.hasOwn(args[0], textAt(args, 1)) },
@@ -45,16 +45,16 @@ const LISTS: Functions = {
 /** Functions on values of every type. */
 export const VALUE_FUNCTIONS: Functions = { ...TYPE_TESTS, ...NUMBERS, ...LISTS };
 
-/** What is left of a division of whole numbers. */
+/** Returns the remainder of an integer division. */
 export function remainder(a: number, b: number): number {
   if (b === 0) throw new RenderError('division by zero');
   return a % b;
 }
 
-/** Less than 0 when `a` comes first; numbers and texts have an order, nothing else has. */
+/** Returns less than 0 if `a` comes first; only numbers and strings can be compared. */
 export function compare(a: Value, b: Value, run: Run): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if (typeof a !== 'string' || typeof b !== 'string') throw new RenderError('only numbers or texts can be compared');
+  if (typeof a !== 'string' || typeof b !== 'string') throw new RenderError('only numbers or strings can be compared');
   run.text(a);
   return a < b ? -1 : a === b ? 0 : 1;
 }
@@ -62,7 +62,7 @@ export function compare(a: Value, b: Value, run: Run): number {
 function toNumber(value: Value, written: RegExp): number {
   if (typeof value === 'number') return value;
   const found = typeof value === 'string' ? written.exec(value)?.[0] : undefined;
-  if (found === undefined) throw new RenderError('the value is not written as a number');
+  if (found === undefined) throw new RenderError('the value is not a number');
   return finite(Number(found));
 }
 
@@ -79,14 +79,14 @@ function at(from: Value, key: Value): Value {
 }
 
 function existing(value: Value | undefined): Value {
-  if (value === undefined) throw new RenderError('there is no such element');
+  if (value === undefined) throw new RenderError('the element does not exist');
   return value;
 }
 
 function lengthOf(value: Value): number {
   if (typeof value === 'string' || isList(value)) return value.length;
   if (isMap(value)) return Object.keys(value).length;
-  throw new RenderError('only texts, lists and objects have a length');
+  throw new RenderError('only strings, lists and objects have a length');
 }
 
 function join(list: readonly Value[], separator: string, run: Run): string {

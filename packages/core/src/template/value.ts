@@ -1,23 +1,23 @@
-/** What templates work with. Texts are byte strings: every character is one byte, as in header values. */
+/** A value of templates. Strings are byte strings: every character is one byte, as in header values. */
 export type Value = null | boolean | number | string | readonly Value[] | { readonly [key: string]: Value };
 
-/** True for an object that is no list. */
+/** Returns true for an object that is not a list. */
 export function isMap(value: Value): value is { readonly [key: string]: Value } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for a list. */
+/** Returns true for a list. */
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-/** The UTF-8 bytes of a text, one character each. */
+/** Returns the UTF-8 bytes of a text, one character each. */
 export function toByteString(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- the ASCII range is what is looked for
+  // oxlint-disable-next-line no-control-regex -- matches the ASCII range on purpose
   return /^[\u0000-\u007f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** A JSON value whose texts are byte strings. */
+/** Returns a JSON value whose strings are byte strings. */
 export function toValue(json: unknown): Value {
   if (typeof json === 'string') return toByteString(json);
   if (typeof json === 'number' || typeof json === 'boolean') return json;
@@ -26,13 +26,13 @@ export function toValue(json: unknown): Value {
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [toByteString(key), toValue(value)]));
 }
 
-/** False, null, 0 and everything empty count as no. */
+/** Returns false for false, null, 0 and empty values. */
 export function isTruthy(value: Value): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value);
   return isList(value) ? value.length > 0 : Object.keys(value).length > 0;
 }
 
-/** A member by its path, own members only; `undefined` when there is none. */
+/** Returns an own member by its path; `undefined` if there is none. */
 export function memberOf(value: Value, path: readonly string[]): Value | undefined {
   let found: Value | undefined = value;
   for (const step of path) {

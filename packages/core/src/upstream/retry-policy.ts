@@ -1,26 +1,26 @@
 import { parseDuration } from '../syntax/duration.ts';
 import type { Retries } from '../schema/route/retries.ts';
 
-/** A retry policy, read. */
+/** A compiled retry policy. */
 export interface RetryPolicy {
   /** Attempts after the first one. */
   readonly numRetries: number;
-  /** Longest time of one attempt, in milliseconds; `undefined` is no limit but that of the request. */
+  /** Timeout of one attempt, in milliseconds; `undefined` means only that of the request. */
   readonly perTryTimeoutMs: number | undefined;
   /** The conditions of `retryOn`, e.g. `connect-failure`. */
   readonly conditions: ReadonlySet<string>;
-  /** Statuses that are tried again because `retriable-status-codes` or `retriable-4xx` say so. */
+  /** Statuses to retry by `retriable-status-codes` or `retriable-4xx`. */
   namesStatus(status: number): boolean;
-  /** True for a status that any condition tries again. */
+  /** Returns true for a status that any condition retries. */
   onStatus(status: number): boolean;
-  /** Milliseconds to wait before a retry, the first being 1: a random part of an interval that doubles. */
+  /** Returns the milliseconds before a retry, the first being 1: a random part of an interval that doubles. */
   delayMs(retry: number): number;
 }
 
 const DEFAULT_BASE_MS = 25;
 
 /**
- * Reads a retry policy. Conditions that nobody knows have no effect.
+ * Compiles a retry policy. Unknown conditions have no effect.
  *
  * @example
  * const policy = compileRetries({ retryOn: '5xx,connect-failure', numRetries: 2 });

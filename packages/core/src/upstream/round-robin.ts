@@ -7,8 +7,8 @@ interface Turn {
 }
 
 /**
- * Gives the endpoints in turn, each as often as its weight says and as evenly spread as can be: with weights 3 and 1
- * the order is a a b a, not a a a b. Endpoints without a positive weight are never given; with none left, `undefined`.
+ * Returns the endpoints in turn by their weights, evenly spread: with weights 3 and 1
+ * the order is a a b a, not a a a b. Never returns endpoints without a positive weight; returns `undefined` if there are no others.
  *
  * @example
  * const next = createRoundRobin(upstream.endpoints);

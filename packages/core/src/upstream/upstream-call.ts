@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { ResourceRef } from '../resource/resource.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
-/** A small exchange with an upstream, wholly in memory. */
+/** A small request to an upstream, held in memory. */
 export interface UpstreamCall {
   readonly method: string;
   /** Path and query. */
@@ -12,44 +12,44 @@ export interface UpstreamCall {
   readonly body?: string | Uint8Array;
   /** Milliseconds for all of it. */
   readonly timeoutMs: number;
-  /** A longer answer is refused. */
+  /** Maximum size of the response body; longer ones are rejected. */
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal;
-  /** Sends it again, to the next endpoint, where it fails; all within `timeoutMs`. */
+  /** Retries failed attempts at the next endpoint; all within `timeoutMs`. */
   readonly retry?: CallRetry;
-  /** Gets the body as it comes, with the head before it. The answer's body is then empty, and `maxBodyBytes` bounds nothing. */
+  /** Receives the head and then the body as it arrives. The body of the response is then empty, and `maxBodyBytes` is not applied. */
   onData?(chunk: Buffer, head: Omit<UpstreamAnswer, 'body'>): void;
 }
 
-/** When a call is made again. */
+/** The retry rules of a call. */
 export interface CallRetry {
   readonly policy: RetryPolicy;
   /**
-   * It changes nothing, so that any condition of the policy counts. Otherwise it is made again only where the upstream cannot
-   * have got it, or answered with a status that the policy names.
+   * True if the call is idempotent, so that every condition of the policy applies. Otherwise it is only retried if the upstream cannot
+   * have received it, or returned a status of the policy.
    */
   readonly repeatable: boolean;
 }
 
 export interface UpstreamAnswer {
   readonly status: number;
-  /** By lower-case name; repeated ones joined with `, `. */
+  /** By lower-case name; repeated headers joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** A connection that is nobody else's, with TLS where the upstream has it; nothing was sent on it. Who asked for it ends it. */
+/** An unshared connection, with TLS if the upstream uses it; nothing was sent on it. The caller closes it. */
 export interface UpstreamConnection {
   readonly socket: Duplex;
   /** `Host` of the endpoint. */
   readonly host: string;
-  /** What every path at this upstream begins with; empty unless the upstream is a URL with a path. */
+  /** Prefix of every path at this upstream; empty unless the upstream is a URL with a path. */
   readonly basePath: string;
 }
 
 /**
- * Asks an upstream through its connection pools, load balancing and TLS. Rejects with a `GatewayError` whose status is 503
- * when it cannot be reached, 504 when it is too slow, 502 when its answer is not HTTP or too large.
+ * Calls an upstream through its connection pools, load balancing and TLS. Rejects with a `GatewayError` with status 503
+ * if it cannot be reached, 504 on a timeout, 502 if its response is not HTTP or too large.
  */
 export interface CallUpstream {
   (upstream: ResourceRef, call: UpstreamCall): Promise<UpstreamAnswer>;

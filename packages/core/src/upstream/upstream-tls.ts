@@ -17,16 +17,16 @@ import {
   type SnapshotUpstream,
 } from '../contract/snapshot.ts';
 
-/** How to speak TLS to the endpoints of an upstream. Verification is part of it and cannot be turned off. */
+/** The TLS settings of connections to an upstream. Verification cannot be disabled. */
 export interface UpstreamTls {
   readonly secureContext: SecureContext;
-  /** Server name to ask for; `undefined` where the endpoint is an address and nothing else is configured. */
+  /** Returns the server name (SNI); `undefined` if the endpoint is an IP address and none is configured. */
   serverName(endpoint: Endpoint): string | undefined;
-  /** Gives what is wrong with the name in a certificate whose chain is verified. */
+  /** Returns the problem of the names in a certificate with a verified chain. */
   checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined;
 }
 
-/** PEM texts an upstream's TLS is made of. */
+/** The PEM texts of an upstream's TLS. */
 export interface TlsMaterial {
   readonly ca: string | undefined;
   readonly cert: string | undefined;
@@ -42,7 +42,7 @@ const VERSIONS: Readonly<Record<string, SecureVersion>> = {
   TLSv1_3: 'TLSv1.3',
 };
 
-/** The secret that an upstream's TLS names, if it names one. Without a namespace it is the upstream's own. */
+/** Returns the secret reference of an upstream's TLS, if any. The default namespace is the upstream's own. */
 function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined {
   const secretRef = spec.sslConfig?.secretRef;
   return secretRef && { name: secretRef.name ?? '', namespace: secretRef.namespace ?? ref.namespace };
@@ -86,7 +86,7 @@ export function resolveCertificateFiles(files: SslFiles, { files: find }: Secret
 }
 
 /**
- * Makes the TLS settings of an upstream. The server's chain is verified against the configured root certificates, else
+ * Creates the TLS settings of an upstream. The server's chain is verified against the configured root certificates, else
  * against those Node trusts; its name against `verifySubjectAltName`, else against the server name or address.
  * Throws an `Error` for certificates that cannot be used.
  *
@@ -128,14 +128,14 @@ function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefine
   }
 }
 
-/** Node takes a text without any certificate in it for no text at all, and would trust the public roots. */
+/** Node ignores a text without any certificate, and would trust the public roots. */
 function checkCertificates(pem: string): void {
   if (!parseCertificates(pem)) throw new Error('it does not contain a readable PEM certificate');
 }
 
 function checkNames(certificate: PeerCertificate, names: readonly string[]): Error | undefined {
   if (alternativeNames(certificate.subjectaltname).some(({ name }) => names.includes(name))) return undefined;
-  return Object.assign(new Error('the certificate carries none of the names that are asked for'), {
+  return Object.assign(new Error('the certificate contains none of the required names'), {
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });
 }

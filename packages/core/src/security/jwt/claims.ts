@@ -19,7 +19,7 @@ export function claimAt(claims: Claims, path: string, delimiter: string): unknow
   return value;
 }
 
-/** Returns the request headers for claims, by paths with dots. A claim that is missing, or cannot stand in a header, gives none. */
+/** Returns the request headers for claims, by paths with dots. A claim that is missing, or is not a valid header value, is skipped. */
 export function claimHeaders(claims: Claims, rules: readonly ClaimToHeader[]): HeaderChange[] {
   return rules.flatMap(({ claim = '', header = '', append }): HeaderChange[] => {
     const value = header === '' ? undefined : headerValueOf(claimAt(claims, claim, '.'));
@@ -27,7 +27,7 @@ export function claimHeaders(claims: Claims, rules: readonly ClaimToHeader[]): H
   });
 }
 
-/** Returns the first claim that should become a header but cannot stand in one. */
+/** Returns the first claim that should become a header but is not a valid header value. */
 export function unsendableClaim(claims: Claims, rules: readonly ClaimToHeader[]): string | undefined {
   const found = rules.find(({ claim = '' }) => {
     const value = claimAt(claims, claim, '.') ?? undefined;

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { JwtFailure } from './status.ts';
 
-/** One usable key. `alg` and `use` are undefined where the key does not restrict them. */
+/** One usable key. `alg` and `use` are undefined if the key does not restrict them. */
 export interface Key {
   readonly kid: string | undefined;
   readonly alg: string | undefined;
@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface KeyType {
   /** Returns what is wrong with the members, `undefined` if they are valid. */
   readonly check: (fields: Fields) => JwtFailure | undefined;
-  /** Failure for members that are no key. */
+  /** Failure for invalid members. */
   readonly unreadable: JwtFailure;
   /** Public members. Only these are read, because a private key may have been pasted. */
   readonly members: readonly string[];

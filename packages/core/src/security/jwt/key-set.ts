@@ -14,14 +14,14 @@ export interface KeySet {
 
 /** Which keys of a document are used. */
 export interface KeyRules {
-  /** True leaves out keys without `kid` or without `use: "sig"`. Default: false. */
+  /** True ignores keys without `kid` or without `use: "sig"`. Default: false. */
   readonly onlyNamed?: boolean;
   /** True accepts a document without any usable key, after which no token is valid. Default: false. */
   readonly mayBeEmpty?: boolean;
 }
 
 /**
- * Parses a JWK, a key set, or public keys in PEM. Leaves out keys for encryption, of unknown type or without their
+ * Parses a JWK, a key set, or public keys in PEM. Ignores keys for encryption, of unknown type or without their
  * members. Returns the failure of the first key if none is usable.
  */
 export function parseKeys(text: string, { onlyNamed, mayBeEmpty }: KeyRules = {}): KeySet | JwtFailure {

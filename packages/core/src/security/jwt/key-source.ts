@@ -7,17 +7,17 @@ import { JWT_STATUS, type JwtFailure } from './status.ts';
 /** Unknown key ids cause at most one fetch in this time. */
 export const REFETCH_COOLDOWN_MS = 30_000;
 /**
- * Milliseconds between two attempts while there are no keys at all. A request that comes earlier waits for the next attempt, so that a
+ * Milliseconds between two attempts while there are no keys. An earlier request waits for the next attempt, so that a
  * user who has just logged in at a provider that is available again is not rejected.
  */
 export const FIRST_KEYS_RETRY_MS = 250;
-/** Most requests that wait for an attempt after one has failed: anybody can send tokens while the provider is unavailable. */
+/** Maximum number of requests that wait for the next attempt: any client can send tokens while the provider is unavailable. */
 export const MAX_WAITING = 1000;
 /** The same failure is logged at most once in this time. */
 const LOG_EVERY_MS = 5000;
 /** Share of the cache time after which a request starts a fetch without waiting for it. */
 const REFRESH_AHEAD = 0.8;
-/** Longest duration of a fetch. */
+/** Maximum duration of a fetch. */
 export const FETCH_TIMEOUT_MS = 5000;
 
 /** Provides the keys of an issuer. Its functions never reject. */
@@ -58,7 +58,7 @@ export interface RemoteKeysOptions extends KeyRules {
   readonly fetchText: () => Promise<string>;
   /** Milliseconds that fetched keys are fresh. */
   readonly cacheMs: number;
-  /** Longest wait for a fetch while there are keys, and for the next attempt while there are none. Default: unlimited. */
+  /** Maximum wait for a fetch while there are keys, and for the next attempt while there are none. Default: unlimited. */
   readonly patienceMs?: number;
   readonly now: () => number;
   /** Resolves after a time. Default: a timer that does not keep the process alive. */
@@ -167,7 +167,7 @@ interface Document {
   fetch(): Promise<void>;
 }
 
-/** Holds the newest usable document. The same text again is the same set, so that tokens stay verified. */
+/** Stores the newest usable document. An identical text is the same set, so that tokens stay verified. */
 function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKeysOptions): Document {
   let text = '';
   let warned = { message: '', at: -Infinity };

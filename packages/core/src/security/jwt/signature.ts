@@ -5,7 +5,7 @@ import type { Token } from './token.ts';
 
 /** Shorter RSA keys are never accepted (RFC 7518 §3.3). */
 const MIN_RSA_BITS = 2048;
-/** Verifying with longer keys takes so long that another thread does it. */
+/** Signatures of longer keys are verified in another thread, because that takes longer. */
 const MAX_QUICK_RSA_BITS = 4096;
 /** Bytes of a signature of ES256 (RFC 7518 §3.4). */
 const ES256_BYTES = 64;
@@ -22,7 +22,7 @@ export async function isSignedWith(token: Pick<Token, 'alg' | 'text'>, key: Key)
   }
 }
 
-/** Verifies in this thread what takes less time than handing it to another one; returns `undefined` for the rest. */
+/** Verifies in this thread if that is faster than another thread; returns `undefined` otherwise. */
 function checkQuickly({ alg, text }: Pick<Token, 'alg' | 'text'>, { value: key, bits }: Key): boolean | undefined {
   const end = text.lastIndexOf('.');
   const signed = Buffer.from(text.slice(0, end), 'latin1');
@@ -54,7 +54,7 @@ interface RsaSigned {
 }
 
 function checkRsa({ alg, digest, signed, signature }: RsaSigned, key: KeyObject): boolean {
-  // PKCS #1 v1.5 is what an RSA key does by itself; a key with options takes twice as long.
+  // An RSA key uses PKCS #1 v1.5 by default; a key with options takes twice as long.
   if (alg.startsWith('RS')) return verify(digest, signed, key, signature);
   const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
   return verify(digest, signed, { key, ...pss }, signature);

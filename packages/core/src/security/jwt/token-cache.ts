@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Token } from './token.ts';
 
-/** Most verified tokens of a cache. */
+/** Maximum number of verified tokens in a cache. */
 export const TOKEN_CACHE_SIZE = 10_000;
 
 interface Entry {
@@ -12,7 +12,7 @@ interface Entry {
 
 /** Verified tokens by the SHA-256 of their text. The least recently used one is evicted first. */
 export interface TokenCache {
-  /** Returns a token whose signature was verified with the keys of this version; its times still have to be checked. */
+  /** Returns a token whose signature was verified with the keys of this version; its times must still be checked. */
   get(text: string, keysVersion: number): Token | undefined;
   set(text: string, token: Token, keysVersion: number): void;
 }
@@ -20,7 +20,7 @@ export interface TokenCache {
 /** Creates a cache of at most `size` tokens. */
 export function createTokenCache(size = TOKEN_CACHE_SIZE): TokenCache {
   const entries = new LRUCache<string, Entry>({ max: size });
-  // A token that was looked up in vain is often stored right after.
+  // A token that was not found is often stored right after.
   let last = { text: '', key: '' };
   const keyOf = (text: string): string => {
     if (last.text !== text) last = { text, key: hash('sha256', text, 'base64') };

@@ -20,12 +20,12 @@ export const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonl
   EdDSA: { kty: 'OKP', crv: 'Ed25519' },
 };
 
-/** Largest token by default. */
+/** Default maximum size of a token. */
 export const MAX_TOKEN_BYTES = 16_384;
 /** Types of tokens that do not identify their bearer. */
 const OTHER_TYPES = new Set(['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'oauth-authz-req+jwt']);
 
-/** Which tokens are read at all. */
+/** Requirements for the form of tokens. */
 export interface TokenForm {
   /** Names of {@link ALGORITHMS}. Default: all of them. */
   readonly algorithms?: readonly string[];
@@ -90,7 +90,7 @@ export function parseToken(text: string, form: TokenForm = {}): Token | JwtFailu
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Text in base64url, empty where the bytes are none (RFC 7519 §7.2); `undefined` for any form but the canonical one. */
+/** Returns the text of canonical base64url, empty if the bytes are not UTF-8 (RFC 7519 §7.2); `undefined` for any other form. */
 function decode(section: string): string | undefined {
   if (!isCanonical(section)) return undefined;
   const bytes = Buffer.from(section, 'base64url');

@@ -6,7 +6,7 @@ import type { JwtFailure } from './status.ts';
 import type { TokenCache } from './token-cache.ts';
 import { parseToken, type Token, type TokenForm } from './token.ts';
 
-/** Tolerance for times unless the issuer is configured otherwise. */
+/** Default tolerance for times. */
 export const DEFAULT_CLOCK_SKEW_SECONDS = 60;
 
 /** Requirements for the claims of a token. */
@@ -26,7 +26,7 @@ export interface ClaimRules {
 /** Requirements for a token. */
 export interface TokenRules extends TokenForm, ClaimRules {}
 
-/** Returns what is wrong with the claims, if anything. */
+/** Returns the problem of the claims, if any. */
 type CheckClaims = (token: Token, now: number) => JwtFailure | undefined;
 
 /** Prepares the check of claims. `now` is in milliseconds since the epoch. */
@@ -45,7 +45,7 @@ function claimCheck(rules: ClaimRules): CheckClaims {
   };
 }
 
-/** Checks everything of a token but its signature. */
+/** Checks everything of a token except its signature. */
 export function readToken(text: string, rules: TokenRules, now: number): Token | JwtFailure {
   return readWith(claimCheck(rules), { text, rules, now });
 }
@@ -64,7 +64,7 @@ function withoutScheme(audience: string): string {
 
 /** Verifies the tokens of one issuer: form, issuer, times, audience, then signature. */
 export interface TokenVerifier {
-  /** Returns the verdict on a token if it was verified before and its keys are current. */
+  /** Returns the result for a token that was verified before with the current keys. */
   known(text: string): Token | JwtFailure | undefined;
   /** Returns the token, or why it is invalid. Never rejects. */
   verify(text: string): Promise<Token | JwtFailure>;
