@@ -1,19 +1,11 @@
 import { expect } from 'chai';
 import { createBrowser } from '../parts/browser.ts';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 import { sendRaw } from '../parts/raw-request.ts';
 
 describe('attacks on a login', () => {
-  let world: BadWorld;
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
-  beforeEach(() => {
-    world.shift = 0;
-    world.idp.reset();
-    world.protect();
-  });
+  const world = useBadWorld();
+  beforeEach(() => world.protect());
 
   describe('PKCE for a provider that does not require it', () => {
     for (const [name, methods] of Object.entries({

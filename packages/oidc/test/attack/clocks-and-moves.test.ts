@@ -1,23 +1,15 @@
 import { expect } from 'chai';
 import { createBrowser, type Browser } from '../parts/browser.ts';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 
 const HOUR = 3600;
 
 describe('a provider that changes', () => {
-  let world: BadWorld;
+  const world = useBadWorld();
   const seconds = (): number => Math.floor(Date.now() / 1000);
   const statusOf = async (browser: Browser, path = '/a'): Promise<number> =>
     (await browser.send(`${world.site.url}${path}`)).status;
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
-  beforeEach(() => {
-    world.shift = 0;
-    world.idp.reset();
-    world.protect();
-  });
+  beforeEach(() => world.protect());
 
   describe('F13: clocks', () => {
     const at = (by: number, lifetime = HOUR): void => {

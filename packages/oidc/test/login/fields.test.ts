@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Context, SecretValue } from '@edge-gateway/core';
 import type { OidcOptions } from '../../src/index.ts';
 import { createBrowser, type Browser } from '../parts/browser.ts';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 
 const SECRET: SecretValue = {
   type: 'extauth.vendor.io/oauth',
@@ -14,15 +14,9 @@ const BASIC = `Basic ${Buffer.from('web:of+the+secret').toString('base64')}`;
 
 /** Each field of a login, by what would not be so if it were ignored. */
 describe('the field', () => {
-  let world: BadWorld;
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
+  const world = useBadWorld();
   beforeEach(() => {
-    world.idp.reset();
     world.idp.paths.length = 0;
-    world.shift = 0;
   });
 
   async function logIn(more: Partial<OidcOptions>, context: Partial<Context> = {}): Promise<Browser> {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { SessionData } from 'express-session';
 import { createLocalStore } from '../../src/session/local-store.ts';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 import { createBrowser, type Browser } from '../parts/browser.ts';
 
 const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
 
 describe('the channels of a logout', () => {
-  let world: BadWorld;
+  const world = useBadWorld();
   const channel = { frontChannelLogout: { path: '/channel' } };
   const statusOf = async (browser: Browser): Promise<number> => (await browser.send(`${world.site.url}/a`)).status;
   const login = async (sid = '1'): Promise<Browser> => {
@@ -16,15 +16,7 @@ describe('the channels of a logout', () => {
     await world.visit(browser);
     return browser;
   };
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
-  beforeEach(() => {
-    world.shift = 0;
-    world.idp.reset();
-    world.protect(channel);
-  });
+  beforeEach(() => world.protect(channel));
 
   describe('front channel', () => {
     const ask = (

@@ -4,7 +4,7 @@ import { startBadProvider, type BadProvider } from './bad-provider.ts';
 import { createBrowser, type Browser, type Visited } from './browser.ts';
 import { startSite, type Site } from './site.ts';
 
-/** A site whose provider does what a test tells it to. */
+/** A site whose provider behaves as a test requires. */
 export interface BadWorld {
   readonly site: Site;
   readonly idp: BadProvider;
@@ -14,21 +14,34 @@ export interface BadWorld {
   stopClock(): void;
   /** Lines that were logged since the last `protect`. */
   readonly log: Record<string, unknown>[];
-  /** Puts a login, with nothing remembered, before the site. */
+  /** Puts a login without any state in front of the site. */
   protect(more?: Partial<OidcOptions>, context?: Partial<Context>): void;
   visit(browser?: Browser): Promise<Visited>;
-  /** A browser that stands before the callback, and the address of that. */
+  /** A browser that is about to request the callback, and the URL of that. */
   atCallback(path?: string): Promise<{ readonly browser: Browser; readonly url: string }>;
   close(): Promise<void>;
 }
 
-export async function startBadWorld(): Promise<BadWorld> {
+/** Starts a {@link BadWorld} for a suite, and resets clock and provider before each of its tests. */
+export function useBadWorld(): BadWorld {
+  const world = {} as BadWorld;
+  before(() => startBadWorld(world));
+  after(() => world.close?.());
+  beforeEach(() => {
+    world.shift = 0;
+    world.idp.reset();
+  });
+  return world;
+}
+
+/** Starts a {@link BadWorld}, in `world` if given. */
+export async function startBadWorld(world = {} as BadWorld): Promise<BadWorld> {
   const site = await startSite();
   const idp = await startBadProvider();
   const log: Record<string, unknown>[] = [];
   let stoppedAt: number | undefined;
   const destination = { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) };
-  const world: BadWorld = {
+  const parts: BadWorld = {
     site,
     idp,
     shift: 0,
@@ -62,5 +75,5 @@ export async function startBadWorld(): Promise<BadWorld> {
       await site.close();
     },
   };
-  return world;
+  return Object.assign(world, parts);
 }

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import type { OidcOptions } from '../../src/index.ts';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 import { createBrowser, type Browser } from '../parts/browser.ts';
 
 type Cookies = Record<string, string>;
 
 describe('sessions in cookies', () => {
-  let world: BadWorld;
+  const world = useBadWorld();
   let serial = 0;
   const plain = { cookieOptions: { notSecure: true } };
   const login = async (sub: string): Promise<Cookies> => {
@@ -27,13 +27,7 @@ describe('sessions in cookies', () => {
       .join('; ');
     return (await createBrowser().send(world.site.url + path, { headers: { cookie } })).status;
   };
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
   beforeEach(() => {
-    world.shift = 0;
-    world.idp.reset();
     world.idp.token = (answer) => ({
       body: { ...answer, access_token: `access-${serial}`, refresh_token: `refresh-${serial++}` },
     });

@@ -3,21 +3,13 @@ import type { OidcOptions } from '../../src/index.ts';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { createBrowser, type Browser } from '../parts/browser.ts';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 
 type Session = Exclude<OidcOptions['session'], 'request' | undefined>;
 
 /** Each field of the block `session`, by what would not be so if it were ignored. */
 describe('the field of sessions', () => {
-  let world: BadWorld;
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
-  beforeEach(() => {
-    world.idp.reset();
-    world.shift = 0;
-  });
+  const world = useBadWorld();
 
   const plain = { cookieOptions: { notSecure: true } };
   async function logIn(more: Partial<OidcOptions>): Promise<Browser> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 import { createBrowser } from '../parts/browser.ts';
 
 const FIRST = 'access-0';
@@ -10,17 +10,12 @@ const SESSIONS = {
 };
 
 describe('tokens that are renewed without an id token', () => {
-  let world: BadWorld;
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
+  const world = useBadWorld();
 
   for (const [where, session] of Object.entries(SESSIONS)) {
     it(`are renewed once per lifetime, also long after the id token has expired, ${where}`, async () => {
       let serial = 0;
       const atHash = createHash('sha256').update(FIRST).digest().subarray(0, 16).toString('base64url');
-      world.idp.reset();
       world.idp.claims = (claims) => ({ ...claims, at_hash: atHash });
       world.idp.token = ({ id_token: idToken }) => {
         const sent = world.idp.tokenRequest.get('refresh_token');

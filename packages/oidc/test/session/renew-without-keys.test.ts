@@ -1,13 +1,9 @@
 import { expect } from 'chai';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 import { createBrowser } from '../parts/browser.ts';
 
 describe('tokens that are renewed while the provider’s keys are unavailable', () => {
-  let world: BadWorld;
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
+  const world = useBadWorld();
 
   it('are stored: each refresh token works once, and nobody is logged out', async () => {
     let serial = 0;

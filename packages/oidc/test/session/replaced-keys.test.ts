@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context, SecretValue } from '@edge-gateway/core';
 import type { OidcOptions } from '../../src/index.ts';
-import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { useBadWorld } from '../parts/bad-world.ts';
 import { createBrowser } from '../parts/browser.ts';
 
 const [OLD, NEW] = ['old', 'new'].map((name) => `the ${name} key of thirty-two bytes.....`.slice(0, 32)) as [
@@ -34,14 +34,8 @@ const KINDS: Readonly<Record<string, WithKeys>> = {
 };
 
 describe('a key that is replaced', () => {
-  let world: BadWorld;
-  before(async () => {
-    world = await startBadWorld();
-  });
-  after(() => world.close());
+  const world = useBadWorld();
   beforeEach(() => {
-    world.shift = 0;
-    world.idp.reset();
     world.idp.token = (answer) => ({ body: { ...answer, refresh_token: 'again' } });
   });
 
