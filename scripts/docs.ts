@@ -1,4 +1,4 @@
-// Writes docs/reference from the schemas and error tables; with --check only says what is out of date.
+// Writes docs/reference from the schemas and error tables; with --check only lists what is out of date.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { resourceSchema } from '../packages/core/src/schema/json-schema.ts';

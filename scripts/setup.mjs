@@ -105,7 +105,7 @@ function run(command, args, env) {
   });
 }
 
-/** Asks the registry that npm is set to for a sign of life; behind a proxy, or where npm does not name one, nobody can tell. */
+/** Checks whether the registry of npm responds. Behind a proxy, or without a registry in npm's settings, it is not checked. */
 async function registryState() {
   const settings = spawnSync('npm', ['config', 'get', 'registry', 'https-proxy', 'proxy'], { cwd: root, shell });
   const values = new Map(

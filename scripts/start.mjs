@@ -99,7 +99,7 @@ function gatewayctl({ adminPort, statsPort }) {
   return `npm run gatewayctl --${server}${admin}`;
 }
 
-/** Prints where to log in and as whom, if the listener is where the demo's resources say it is. */
+/** Prints where to log in and as whom, if the listener is on the port in the demo's resources. */
 async function greetUsers(listeners) {
   const { DEMO_APP_URL, DEMO_USERS } = await import('../apps/demo/dist/index.js');
   const port = Number(new URL(DEMO_APP_URL).port);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const e2e = process.argv.includes('--e2e');
 const only = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
-/** How long mocha may take to end after its counts. */
+/** Maximum time for mocha to exit after its summary. */
 const LINGER_MS = 60_000;
 const totals = { passed: 0, failed: 0, skipped: 0 };
 /** Stops of the mocha processes, which run in process groups of their own. */

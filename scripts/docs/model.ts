@@ -42,14 +42,14 @@ export interface Block {
   readonly fields: readonly Field[];
   readonly rules: readonly Rule[];
   readonly beside: readonly string[];
-  /** Blocks its fields hold, with the support of the way to them. */
+  /** Blocks in its fields, with the support of the path to them. */
   readonly uses: ReadonlyMap<string, Support>;
 }
 
 const RANK: Readonly<Record<Support, number>> = { yes: 0, notYet: 1, refused: 2 };
-/** The one of two levels that gives less. */
+/** Returns the lower of two levels. */
 export const worse = (a: Support, b: Support): Support => (RANK[a] >= RANK[b] ? a : b);
-/** The one of two levels that gives more. */
+/** Returns the higher of two levels. */
 export const better = (a: Support, b: Support): Support => (RANK[a] <= RANK[b] ? a : b);
 
 /** The name a field's type has in tables; named blocks are links. */

@@ -2,7 +2,7 @@ import type { KindInfo } from '../../packages/core/src/schema/kinds.ts';
 import { blocksOf, reachOf, typeName, worse, type Block } from './model.ts';
 import { SUPPORT_WORDS, page, table } from './table.ts';
 
-/** The page of one kind: its fields, then those of every block they hold. */
+/** The page of one kind: its fields, then those of every block in them. */
 export function resourcePage(info: KindInfo): string {
   const blocks = blocksOf(info);
   const reach = reachOf(blocks);

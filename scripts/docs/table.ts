@@ -1,6 +1,6 @@
 import type { Support } from '../../packages/core/src/schema/field.ts';
 
-/** How a page says how far a field is supported. */
+/** The words for the support of a field. */
 export const SUPPORT_WORDS: Readonly<Record<Support, string>> = { yes: 'yes', notYet: 'not yet', refused: 'refused' };
 
 /** The line every generated page begins with. */

@@ -27,7 +27,7 @@ export interface Demo {
 }
 
 export interface DemoOptions {
-  /** The client secret that the gateway has. Without it there is no identity provider. */
+  /** The client secret of the gateway. Without it, no identity provider is started. */
   readonly clientSecret?: string;
   /** Default {@link DEMO_APP_URL}. */
   readonly appUrl?: string;

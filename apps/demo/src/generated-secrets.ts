@@ -17,7 +17,7 @@ export interface GeneratedSecrets {
 }
 
 /**
- * The secrets of the demo: the certificate for `localhost` and the client secret at the identity provider. They stand in a file of resources in `folder`, readable by its owner only; what is there and still good is kept.
+ * The secrets of the demo: the certificate for `localhost` and the client secret at the identity provider. They are in a file of resources in `folder`, readable by its owner only; what is there and still good is kept.
  */
 export async function ensureSecrets(folder: string, now: number = Date.now()): Promise<GeneratedSecrets> {
   const file = join(folder, SECRETS_FILE);

@@ -3,7 +3,7 @@ import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { startDemo } from './demo.ts';
 import { ensureSecrets } from './generated-secrets.ts';
 
-/** Folder of the generated secrets; without it there is no identity provider. */
+/** Directory of the generated secrets; without it, no identity provider is started. */
 const [folder] = process.argv.slice(2);
 
 // A port in use is reported below.

@@ -40,7 +40,7 @@ export const PORT_FLAGS = {
 } as const;
 export type PortFlag = (typeof PORT_FLAGS)[keyof typeof PORT_FLAGS];
 
-/** What flags and environment say. Ports: 0 is any free one. */
+/** The settings from flags and environment. Port 0 is any free one. */
 export interface GatewaySettings {
   readonly config: string;
   /** Of the default gateways, when no Gateway resource exists. */
@@ -189,7 +189,7 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
         .argParser(redisUrl),
     )
     .action(async (_role: string, options: Partial<GatewaySettings>, command: Command) => {
-      // Said here, after commander has told of flags that it does not know: a mandatory option would come before them.
+      // Checked here, after commander has rejected unknown flags, which a mandatory option would precede.
       if (options.config === undefined) command.error("error: required option '--config <dir>' not specified");
       const clash = portClash(options as GatewaySettings);
       if (clash) command.error(`error: ${clash}`);

@@ -10,7 +10,7 @@ const MAX_HEADER_BYTES = 16_384;
 export interface AdminServer {
   readonly handler: RequestListener;
   /**
-   * Listens; port 0 takes any free one, and `host` is 127.0.0.1 unless given. Gives what it listens on.
+   * Listens. Port 0 is any free one; default of `host`: 127.0.0.1. Returns the address.
    * Rejects with `ERR_ADMIN_LISTEN` when the address is taken or not ours.
    */
   listen(port: number, host?: string): Promise<{ port: number; host: string }>;

@@ -1,29 +1,29 @@
 import { GatewayError } from '@edge-gateway/core';
 
-/** Every error the admin ports answer with or throw: code → status and message. Codes are never renamed or reused. */
+/** Every error that the admin ports respond with or throw: code → status and message. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_ADMIN_BAD_BODY: { status: 400, message: 'The body is not valid JSON.' },
   ERR_ADMIN_BAD_LEVEL: { status: 400, message: 'The log level is not known.' },
   ERR_ADMIN_BAD_PARAMETER: { status: 400, message: 'A query parameter has a value that is not allowed.' },
   ERR_ADMIN_BAD_REQUEST: { status: 400, message: 'The request cannot be read.' },
-  ERR_ADMIN_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than an admin port takes.' },
-  ERR_ADMIN_BUSY: { status: 409, message: 'A profile is being taken already.' },
+  ERR_ADMIN_BODY_TOO_LARGE: { status: 413, message: 'The body exceeds the limit of the admin port.' },
+  ERR_ADMIN_BUSY: { status: 409, message: 'Another profile is in progress.' },
   ERR_ADMIN_ENCODING_REFUSED: {
     status: 415,
-    message: 'The body is compressed, which is not read.',
+    message: 'Compressed bodies are not supported.',
   },
   ERR_ADMIN_HOST_REFUSED: { status: 403, message: 'The Host header names neither this machine nor an allowed host.' },
-  ERR_ADMIN_INTERNAL: { status: 500, message: 'The answer could not be made.' },
-  ERR_ADMIN_LISTEN: { status: 500, message: 'The admin port cannot be listened on.' },
+  ERR_ADMIN_INTERNAL: { status: 500, message: 'The response could not be created.' },
+  ERR_ADMIN_LISTEN: { status: 500, message: 'The admin port cannot be opened.' },
   ERR_ADMIN_METHOD_NOT_ALLOWED: { status: 405, message: 'The method is not allowed here.' },
-  ERR_ADMIN_NOT_FOUND: { status: 404, message: 'There is nothing at this path.' },
-  ERR_ADMIN_ORIGIN_REFUSED: { status: 403, message: 'Requests from web pages of another origin are refused.' },
+  ERR_ADMIN_NOT_FOUND: { status: 404, message: 'No page exists at this path.' },
+  ERR_ADMIN_ORIGIN_REFUSED: { status: 403, message: 'Requests from web pages of another origin are rejected.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 /** A code of {@link ERROR_CODES}. */
 export type AdminErrorCode = keyof typeof ERROR_CODES;
 
-/** Makes the error of a code; `message` replaces the one in the table. */
+/** Creates the error of a code; `message` replaces the one in the table. */
 export function adminError(
   code: AdminErrorCode,
   more: { message?: string; headers?: Record<string, string>; cause?: unknown } = {},

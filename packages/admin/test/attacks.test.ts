@@ -199,7 +199,7 @@ describe('an admin port', () => {
     expect(answer).to.match(/^HTTP\/1\.1 200 /);
   });
 
-  it('answers 500 without a word about why when something fails inside', async () => {
+  it('responds with 500 and no details to an internal failure', async () => {
     const port = await listen(
       createProxyAdmin({
         ...proxyOptions,
@@ -210,7 +210,7 @@ describe('an admin port', () => {
     );
     const answer = await port.ask('/clusters');
     await port.close();
-    expect(answer).to.include({ status: 500, text: 'The answer could not be made.\n' });
+    expect(answer).to.include({ status: 500, text: 'The response could not be created.\n' });
     expect(proxyOptions.lines.join('')).to.contain('admin request failed');
   });
 

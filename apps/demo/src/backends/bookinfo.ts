@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PRODUCTS, RATINGS, REVIEWS, detailsOf, type Product } from './bookinfo-data.ts';
 import { startService, type Service } from './http-service.ts';
 
-/** What each path of the bookinfo API gives for one book. */
+/** The response of each path of the bookinfo API for one book. */
 const BY_BOOK: Readonly<Record<string, (product: Product) => unknown>> = {
   '/api/v1/products/': (product) => product,
   '/details/': detailsOf,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startService, type Service } from './http-service.ts';
 
 /**
- * The echo service: answers every request with what arrived, as JSON
+ * The echo service: responds to every request with its content as JSON
  * `{ service, method, path, headers, rawHeaders, body }`. `?status=418` chooses the status, `?delay=250` waits so many
  * milliseconds (at most 60,000) before the answer.
  */

@@ -9,7 +9,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts a plain HTTP service; port 0 takes any free one. Rejects with the system's error when the port is taken. */
+/** Starts a plain HTTP service; port 0 is any free one. Rejects with the system's error if the port is in use. */
 export async function startService(
   name: string,
   listener: RequestListener,

@@ -12,7 +12,7 @@ export interface DemoClient {
   /** Redirect URIs that are allowed, exactly. */
   readonly redirectUris: readonly string[];
   readonly postLogoutRedirectUris: readonly string[];
-  /** Told of logouts at the provider. Default: nobody. */
+  /** Notified of logouts at the provider. Default: none. */
   readonly backchannelLogoutUri?: string;
 }
 
@@ -93,7 +93,7 @@ export function configurationOf(client: DemoClient, { token, session }: Lifetime
         `<p>${escapeHtml(out.error)}: ${escapeHtml(out.error_description ?? '')}</p>`,
       );
     },
-    // Loopback addresses are what a demo has; the provider's own dispatcher refuses them.
+    // Loopback addresses are what a demo has; the provider's own dispatcher rejects them.
     fetch: (url, options) => {
       const { dispatcher: _own, ...rest } = options as RequestInit & { dispatcher?: unknown };
       return fetch(url, rest);

@@ -14,7 +14,7 @@ export function loginPage(uid: string, failed?: 'failed'): string {
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button type="submit">Log in</button>
 </form>
-<p>This is the identity provider of the demo. It knows:</p>
+<p>This is the identity provider of the demo. Its users:</p>
 <table><tr><th>e-mail</th><th>password</th></tr>
 ${users}
 </table>`,

@@ -6,7 +6,7 @@ export interface DemoUser {
   readonly groups: readonly string[];
 }
 
-/** Everyone it knows. The passwords stand on the login page: it is a demo. */
+/** The users of the demo. The login page shows their passwords. */
 export const DEMO_USERS: readonly DemoUser[] = [
   { email: 'admin@example.com', name: 'Ada Admin', password: 'admin', groups: ['admins', 'staff'] },
   { email: 'user@example.com', name: 'Uwe User', password: 'user', groups: ['staff'] },

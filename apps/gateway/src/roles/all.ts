@@ -95,7 +95,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
 
 type ListenResults = Awaited<ReturnType<DataPlane['apply']>>;
 
-/** Has the data plane follow the control plane; gives how the listeners of the first snapshot fared. */
+/** Applies each state of the control plane to the data plane; returns the results of the listeners of the first snapshot. */
 function firstResults(
   controlPlane: ControlPlane,
   dataPlane: DataPlane,

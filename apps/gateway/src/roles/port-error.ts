@@ -14,7 +14,7 @@ export interface PortTrouble {
   readonly cause: unknown;
 }
 
-/** Returns an error that says why a port cannot be opened, and what to do. */
+/** Returns an error with the reason why a port cannot be opened, and a remedy. */
 export function portError(trouble: PortTrouble): GatewayError {
   const code = 'ERR_GATEWAY_PORT';
   return new GatewayError(describe(trouble), { code, ...ERROR_CODES[code], cause: trouble.cause });

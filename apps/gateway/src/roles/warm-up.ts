@@ -5,7 +5,7 @@ export const WARM_UP_LIMIT_MS = 5000;
 
 /** What new listeners wait for before they open. */
 export interface WarmUp {
-  /** Adds something to wait for; `ready` gives whether it is there. */
+  /** Adds a target to wait for; `ready` returns whether it is available. */
   hold(what: string, ready: Promise<boolean>): void;
   readonly isNeeded: boolean;
   /** Resolves when everything is there or has failed, at the latest after the limit; the log names what is missing. */

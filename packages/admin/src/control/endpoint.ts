@@ -8,7 +8,7 @@ export interface ControlEndpoint {
   readonly paths: readonly [string, ...string[]];
   readonly help: string;
   get(req: Request): Answer | Promise<Answer>;
-  /** Takes the parsed JSON body. */
+  /** Receives the parsed JSON body. */
   put?(body: unknown): Answer;
 }
 

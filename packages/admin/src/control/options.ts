@@ -21,7 +21,7 @@ export interface TranslationRecord {
   readonly problems: number;
 }
 
-/** What the control-plane admin shows and may change. */
+/** Options of the control-plane admin. */
 export interface ControlAdminOptions {
   /** The newest state; `undefined` before the first. */
   state(): ControlPlaneState | undefined;

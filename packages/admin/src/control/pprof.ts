@@ -12,7 +12,7 @@ const INDEX = `<ul>
 <li><a href="/debug/pprof/profile">profile</a>: where time goes, <code>?seconds=N</code>, 1 to ${MAX_SECONDS}, ${DEFAULT_SECONDS} unless given</li>
 <li><a href="/debug/pprof/heap">heap</a>: who allocates what stays, <code>?seconds=N</code> as well</li>
 </ul>
-<p>Open the files in the developer tools of a browser (Performance and Memory). A full heap snapshot is not offered: it would hold every secret.</p>`;
+<p>Open the files in the developer tools of a browser (Performance and Memory). A full heap snapshot is not offered: it would contain every secret.</p>`;
 
 /** `/debug/pprof`: which profiles there are. */
 export const pprofIndex: ControlEndpointFactory = () => ({

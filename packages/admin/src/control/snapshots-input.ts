@@ -4,10 +4,10 @@ import type { ControlEndpointFactory } from './endpoint.ts';
 import { listObjects, showObject } from './kubernetes-object.ts';
 import { snapshotAnswer } from './snapshot-answer.ts';
 
-/** `/snapshots/input`: every resource with its status; documents that are no resource are errors. */
+/** `/snapshots/input`: every resource with its status; documents that are not resources are errors. */
 export const snapshotsInput: ControlEndpointFactory = ({ state }) => ({
   paths: ['/snapshots/input'],
-  help: 'the resources read, with status',
+  help: 'all resources with their status',
   get: () =>
     snapshotAnswer(state(), (current) => ({
       data: lazily(listObjects(current), (each) => showObject(each, current.statuses.get(each.key))),

@@ -7,7 +7,7 @@ import { snapshotAnswer } from './snapshot-answer.ts';
 /** `/snapshots/xds`: what each data plane gets, by node key. */
 export const snapshotsXds: ControlEndpointFactory = ({ state }) => ({
   paths: ['/snapshots/xds'],
-  help: 'what each data plane gets',
+  help: 'the snapshot of each data plane',
   get: () => snapshotAnswer(state(), (current) => ({ data: xdsSnapshots(current) })),
 });
 

@@ -11,7 +11,7 @@ import { xds, xdsOf } from './xds.ts';
 
 /**
  * Makes the deprecated developer port (by custom 10010). The application opens it only while `Settings.spec.devMode` is
- * true. Every answer carries `deprecation: true`; the same is to be had at `/snapshots` of the control-plane port.
+ * true. Every response has `deprecation: true`; use `/snapshots` of the control-plane port.
  *
  * @example
  * const developer = createDeveloperAdmin({ state: () => controlPlane.state });

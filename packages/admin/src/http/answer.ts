@@ -11,7 +11,7 @@ const CONTENT_TYPES = {
 
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'";
 
-/** What an endpoint answers. Status 200 and text unless it says otherwise. */
+/** The response of an endpoint. Default: status 200, text. */
 export interface Answer {
   readonly status?: number;
   readonly type?: keyof typeof CONTENT_TYPES;
@@ -20,16 +20,16 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Continues writing after the body, which must be a text, and decides when the response ends. */
   readonly goOn?: (res: Response) => void;
-  /** Called when the answer was sent. */
+  /** Called after the response was sent. */
   readonly after?: () => void;
 }
 
-/** An answer in JSON on one line. */
+/** A response in JSON on one line. */
 export function compactJson(value: unknown): Answer {
   return { type: 'json', body: withNewLine(jsonChunks(value)) };
 }
 
-/** An answer in JSON, indented by one space. */
+/** A response in JSON, indented by one space. */
 export function json(value: unknown): Answer {
   return { type: 'json', body: withNewLine(jsonChunks(value, 1)) };
 }
@@ -39,7 +39,7 @@ function* withNewLine(chunks: Iterable<string>): Iterable<string> {
   yield '\n';
 }
 
-/** Sends an answer; pages run no script and load nothing. */
+/** Sends a response; pages run no script and load nothing. */
 export async function send(
   res: Response,
   { status = 200, type = 'text', body, headers, goOn, after }: Answer,

@@ -10,7 +10,7 @@ export interface MetricSelection {
 
 const EVERYTHING: MetricSelection = { stat: () => true, other: () => true };
 
-/** Metrics in Prometheus' text format: the statistics, and what else the registry holds. */
+/** Metrics in Prometheus' text format: the statistics, and other metrics of the registry. */
 export async function renderPrometheus(metrics: Metrics, selection = EVERYTHING): Promise<Answer> {
   const others = await otherMetrics(metrics, selection);
   return { type: 'prometheus', body: exposition(metrics, selection, others) };

@@ -4,7 +4,7 @@ import type { Next } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
 
 /**
- * The first handler of every admin port. Sets the headers that all answers carry, and refuses what a web page of
+ * The first handler of every admin port. Sets the headers of all responses, and rejects requests that a web page of
  * somebody else could send: a Host that is a foreign name (DNS rebinding needs a name, so addresses pass), an Origin
  * from elsewhere. Errors: `ERR_ADMIN_HOST_REFUSED`, `ERR_ADMIN_ORIGIN_REFUSED`.
  */
@@ -33,7 +33,7 @@ function isAllowed(name: string | undefined, allowed: ReadonlySet<string>): bool
   return name !== undefined && (isIP(name) !== 0 || allowed.has(name));
 }
 
-/** What browsers say of requests without an Origin, such as those for images; following a link is fine. */
+/** Returns true for requests from other sites that have no Origin, such as those for images; links are allowed. */
 function isFetchedFromElsewhere({ method, headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';

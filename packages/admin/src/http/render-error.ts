@@ -24,11 +24,11 @@ function renderError(log: Logger, write: Write): ErrorRequestHandler {
   };
 }
 
-/** Answers errors as one line of text. */
+/** Responds with errors as one line of text. */
 export const renderErrorAsText = (log: Logger): ErrorRequestHandler =>
   renderError(log, (error) => ({ type: 'text/plain; charset=utf-8', body: `${error.message}\n` }));
 
-/** Answers errors as `{code, message}`. */
+/** Responds with errors as `{code, message}`. */
 export const renderErrorAsJson = (log: Logger): ErrorRequestHandler =>
   renderError(log, (error) => ({
     type: 'application/json',

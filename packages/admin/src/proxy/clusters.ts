@@ -13,8 +13,8 @@ export const clusters: EndpointFactory = (options) => ({
   paths: ['/clusters'],
   help: 'upstreams and their endpoints',
   parameters: [
-    { name: 'filter', help: 'only names in which this RE2 expression is found' },
-    { name: 'format', help: 'how to print', values: ['text', 'json'] },
+    { name: 'filter', help: 'only names that contain a match of this RE2 expression' },
+    { name: 'format', help: 'output format', values: ['text', 'json'] },
   ],
   answer: (parameters) => {
     const matches = statFilter(parameters);

@@ -13,11 +13,11 @@ const DUMP = 'type.googleapis.com/envoy.admin.v3.';
 /** `/config_dump`: what is served, in the words of Envoy's v3 API; keys redacted. */
 export const configDump: EndpointFactory = (options) => ({
   paths: ['/config_dump'],
-  help: 'the configuration served',
+  help: 'the served configuration',
   parameters: [
     { name: 'resource', help: 'only this list, e.g. dynamic_active_clusters' },
     { name: 'mask', help: 'only these fields, separated by commas, e.g. cluster.name' },
-    { name: 'name_regex', help: 'only what has a name that this RE2 expression fits' },
+    { name: 'name_regex', help: 'only resources whose name matches this RE2 expression' },
     { name: 'include_eds', help: 'endpoints as well', flag: true },
   ],
   answer: (parameters) => {

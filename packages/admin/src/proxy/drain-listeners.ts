@@ -1,10 +1,10 @@
 import { OK, always, isOn, type EndpointFactory } from './endpoint.ts';
 
-/** `/drain_listeners`: takes no more connections. */
+/** `/drain_listeners`: accepts no more connections. */
 export const drainListeners: EndpointFactory = ({ context, drain }) =>
   drain && {
     paths: ['/drain_listeners'],
-    help: 'stops taking connections',
+    help: 'stops accepting connections',
     disruptive: true,
     parameters: [{ name: 'graceful', help: 'let open connections finish their requests', flag: true }],
     changes: always,

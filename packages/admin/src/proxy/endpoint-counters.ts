@@ -14,7 +14,7 @@ const CLUSTER_STATS: Readonly<Record<string, readonly string[]>> = {
   rq_total: ['upstream_rq_total'],
 };
 
-/** Gives the counters of one endpoint of a cluster. */
+/** Returns the counters of one endpoint of a cluster. */
 export type CounterLookup = (upstream: SnapshotUpstream, endpoint: UpstreamEndpoint) => EndpointCounters;
 
 /** Counters at this moment: an endpoint's own, else those of its cluster when it is the only endpoint, else none. */

@@ -32,7 +32,7 @@ const POLICY =
 export const graphqlApis: EndpointFactory = ({ graphql }) =>
   graphql && {
     paths: ['/graphql', '/graphql/'],
-    help: 'GraphQL APIs, each with a page to try queries on',
+    help: 'GraphQL APIs, each with a page to run queries',
     answer: () => ({
       type: 'html',
       body: page('GraphQL APIs', listOf(graphql.apis())),
@@ -68,7 +68,7 @@ function isSame(a: ResourceRef, b: ResourceRef): boolean {
 }
 
 function listOf(apis: readonly ResourceRef[]): string {
-  if (apis.length === 0) return '<p>No route answers with a GraphQLApi.</p>';
+  if (apis.length === 0) return '<p>No route serves a GraphQLApi.</p>';
   const items = apis.map(({ namespace, name }) => {
     const path = `/graphql/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
     return `<li><a href="${escapeHtml(path)}">${escapeHtml(`${namespace}/${name}`)}</a></li>`;

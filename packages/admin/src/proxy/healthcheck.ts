@@ -1,10 +1,10 @@
 import { OK, always, type EndpointFactory } from './endpoint.ts';
 
-/** `/healthcheck/fail`: `/ready` says DRAINING from now on. */
+/** `/healthcheck/fail`: `/ready` responds DRAINING from now on. */
 export const healthcheckFail: EndpointFactory = ({ setHealthy }) =>
   setHealthy && {
     paths: ['/healthcheck/fail'],
-    help: 'makes /ready answer DRAINING',
+    help: 'fails the health check: /ready responds DRAINING',
     disruptive: true,
     changes: always,
     answer: () => {
@@ -13,11 +13,11 @@ export const healthcheckFail: EndpointFactory = ({ setHealthy }) =>
     },
   };
 
-/** `/healthcheck/ok`: takes `/healthcheck/fail` back. */
+/** `/healthcheck/ok`: reverts `/healthcheck/fail`. */
 export const healthcheckOk: EndpointFactory = ({ setHealthy }) =>
   setHealthy && {
     paths: ['/healthcheck/ok'],
-    help: 'takes /healthcheck/fail back',
+    help: 'reverts /healthcheck/fail',
     changes: always,
     answer: () => {
       setHealthy(true);

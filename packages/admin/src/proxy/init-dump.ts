@@ -4,7 +4,7 @@ import type { EndpointFactory } from './endpoint.ts';
 /** `/init_dump`: what the start waits for; empty once it is over. */
 export const initDump: EndpointFactory = ({ snapshot, readiness }) => ({
   paths: ['/init_dump'],
-  help: 'what the start waits for',
+  help: 'targets that the start waits for',
   answer: () => {
     const waits = ['PRE_INITIALIZING', 'INITIALIZING'].includes(readiness());
     const targets = snapshot() ? ['listeners'] : ['snapshot'];

@@ -5,8 +5,8 @@ import type { EndpointFactory } from './endpoint.ts';
 /** `/listeners`: the addresses listened on at this moment. */
 export const listeners: EndpointFactory = (options) => ({
   paths: ['/listeners'],
-  help: 'addresses listened on',
-  parameters: [{ name: 'format', help: 'how to print', values: ['text', 'json'] }],
+  help: 'listeners and their addresses',
+  parameters: [{ name: 'format', help: 'output format', values: ['text', 'json'] }],
   answer: (parameters) => {
     const open = options.listeners();
     if (parameters.get('format') !== 'json') {

@@ -33,7 +33,7 @@ export const logging: EndpointFactory = ({ context: { log } }) => ({
   },
 });
 
-/** What is asked for, or what is wrong with it. */
+/** The requested change, or what is wrong with it. */
 function settingsOf(parameters: URLSearchParams): Setting[] | string {
   const settings: Setting[] = [];
   for (const [name, value] of parameters) {

@@ -1,7 +1,7 @@
 import type { GraphQLExplorer } from './explored-apis.ts';
 import type { Context, Endpoint as UpstreamEndpoint, Snapshot } from '@edge-gateway/core';
 
-/** What `/ready` says; only `LIVE` is 200, the others are 503. */
+/** The body of `/ready`; only `LIVE` is 200, the others are 503. */
 export type Readiness = 'LIVE' | 'PRE_INITIALIZING' | 'INITIALIZING' | 'DRAINING';
 
 /** An address the data plane listens on at this moment; `name` is that of the snapshot's listener. */
@@ -34,11 +34,11 @@ export interface ProxyAdminOptions {
   quit?(): void;
   /** Stops taking connections: `/drain_listeners`; `graceful` lets those that are open finish their requests. */
   drain?(how: { readonly graceful: boolean }): void | Promise<void>;
-  /** `false` makes `readiness()` say DRAINING, `true` takes it back: `/healthcheck/fail` and `/healthcheck/ok`. */
+  /** `false` makes `readiness()` return DRAINING, `true` reverts that: `/healthcheck/fail` and `/healthcheck/ok`. */
   setHealthy?(healthy: boolean): void;
   /** Opens log files again, after they were moved: `/reopen_logs`. */
   reopenLogs?(): void | Promise<void>;
-  /** Counters of one endpoint of a cluster. Without it `/clusters` gives counters only for clusters of one endpoint. */
+  /** Counters of one endpoint of a cluster. Without it `/clusters` has counters only for clusters of one endpoint. */
   endpointCounters?(cluster: string, endpoint: UpstreamEndpoint): EndpointCounters | undefined;
   /** The GraphQL APIs that people may try: `/graphql`. */
   readonly graphql?: GraphQLExplorer;

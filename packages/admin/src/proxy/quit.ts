@@ -1,6 +1,6 @@
 import { OK, always, type EndpointFactory } from './endpoint.ts';
 
-/** `/quitquitquit`: ends the process once the answer is sent. */
+/** `/quitquitquit`: ends the process after the response. */
 export const quitQuitQuit: EndpointFactory = ({ quit }) =>
   quit && {
     paths: ['/quitquitquit'],

@@ -4,7 +4,7 @@ import { OK, always, type EndpointFactory } from './endpoint.ts';
 export const reopenLogs: EndpointFactory = (options) =>
   options.reopenLogs && {
     paths: ['/reopen_logs'],
-    help: 'opens log files again after they were moved',
+    help: 'reopens log files after they were moved',
     changes: always,
     answer: async () => {
       await options.reopenLogs?.();

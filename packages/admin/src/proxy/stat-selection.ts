@@ -3,7 +3,7 @@ import type { MetricSelection } from '../http/exposition.ts';
 import { adminError } from '../error-codes.ts';
 import { isOn, type Parameter } from './endpoint.ts';
 
-/** Instructions; far more than a name to look for takes. */
+/** Maximum number of instructions; far more than a search for a name needs. */
 const MAX_PROGRAM_SIZE = 2000;
 
 const TYPES = {
@@ -14,11 +14,11 @@ const TYPES = {
   TextReadouts: 'text',
 } as const;
 
-/** The parameters that say which statistics are meant. */
+/** The parameters that select statistics. */
 export const SELECTION_PARAMETERS: readonly Parameter[] = [
-  { name: 'filter', help: 'only names in which this RE2 expression is found' },
-  { name: 'usedonly', help: 'only those that counted something', flag: true },
-  { name: 'type', help: 'only those of a type', values: Object.keys(TYPES) },
+  { name: 'filter', help: 'only names that contain a match of this RE2 expression' },
+  { name: 'usedonly', help: 'only statistics that were used', flag: true },
+  { name: 'type', help: 'only statistics of this type', values: Object.keys(TYPES) },
 ];
 
 /** The test of all of these parameters. Throws `ERR_ADMIN_BAD_PARAMETER`. */
@@ -35,7 +35,7 @@ export function prometheusSelection(parameters: URLSearchParams): MetricSelectio
   return { stat: statSelection(parameters), other: (metric) => !parameters.get('type') && matches(metric) };
 }
 
-/** The statistics asked for, sorted by path. Throws `ERR_ADMIN_BAD_PARAMETER`. */
+/** Returns the selected statistics, sorted by path. Throws `ERR_ADMIN_BAD_PARAMETER`. */
 export function selectStats(metrics: Metrics, parameters: URLSearchParams): Stat[] {
   const selected = statSelection(parameters);
   const stats = [...metrics.families().values()].flatMap((family) => [...family].filter(selected));

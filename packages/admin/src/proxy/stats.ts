@@ -19,8 +19,8 @@ export const stats: EndpointFactory = (options) => ({
   help: 'statistics',
   parameters: [
     ...SELECTION_PARAMETERS,
-    { name: 'format', help: 'how to print', values: FORMATS },
-    { name: 'histogram_buckets', help: 'how to print histograms as text', values: BUCKET_FORMS },
+    { name: 'format', help: 'output format', values: FORMATS },
+    { name: 'histogram_buckets', help: 'format of histograms in text', values: BUCKET_FORMS },
   ],
   answer: (parameters) => {
     const format = oneOf(FORMATS, parameters.get('format'), 'format');

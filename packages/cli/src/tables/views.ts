@@ -22,120 +22,46 @@ export interface View {
   tables(objects: readonly StatusObject[], all: readonly StatusObject[]): readonly TitledTable[];
 }
 
-const untitled = (table: TableData): TitledTable[] => [{ title: '', ...table }];
+/** Creates a view of one table without a title. */
+function view(
+  kind: Kind,
+  command: string,
+  [plural, ...aliases]: readonly [plural: string, ...aliases: string[]],
+  table: (objects: readonly StatusObject[], all: readonly StatusObject[]) => TableData,
+): View {
+  return { kind, command, aliases, plural, tables: (...given) => [{ title: '', ...table(...given) }] };
+}
 
 /** The kinds that `get` shows, in the order of its help. */
 export const VIEWS: readonly View[] = [
-  {
-    kind: 'VirtualService',
-    command: 'virtualservice',
-    aliases: ['vs', 'virtualservices'],
-    plural: 'virtual services',
-    tables: (objects, all) => untitled(virtualServiceTable(objects, all)),
-  },
-  {
-    kind: 'RouteTable',
-    command: 'routetable',
-    aliases: ['rt', 'routetables'],
-    plural: 'route tables',
-    tables: (objects) => untitled(routeTableTable(objects)),
-  },
-  {
-    kind: 'Upstream',
-    command: 'upstream',
-    aliases: ['us', 'u', 'upstreams'],
-    plural: 'upstreams',
-    tables: (objects) => untitled(upstreamTable(objects)),
-  },
-  {
-    kind: 'UpstreamGroup',
-    command: 'upstreamgroup',
-    aliases: ['ug', 'ugs', 'upstreamgroups'],
-    plural: 'upstream groups',
-    tables: (objects) => untitled(upstreamGroupTable(objects)),
-  },
-  {
-    kind: 'Proxy',
-    command: 'proxy',
-    aliases: ['p', 'proxies'],
-    plural: 'proxies',
-    tables: (objects) => untitled(proxyTable(objects)),
-  },
-  {
-    kind: 'AuthConfig',
-    command: 'authconfig',
-    aliases: ['ac', 'authconfigs'],
-    plural: 'auth configs',
-    tables: (objects) => untitled(authConfigTable(objects)),
-  },
+  view('VirtualService', 'virtualservice', ['virtual services', 'vs', 'virtualservices'], virtualServiceTable),
+  view('RouteTable', 'routetable', ['route tables', 'rt', 'routetables'], routeTableTable),
+  view('Upstream', 'upstream', ['upstreams', 'us', 'u', 'upstreams'], upstreamTable),
+  view('UpstreamGroup', 'upstreamgroup', ['upstream groups', 'ug', 'ugs', 'upstreamgroups'], upstreamGroupTable),
+  view('Proxy', 'proxy', ['proxies', 'p', 'proxies'], proxyTable),
+  view('AuthConfig', 'authconfig', ['auth configs', 'ac', 'authconfigs'], authConfigTable),
   {
     kind: 'RateLimitConfig',
     command: 'ratelimitconfig',
     aliases: ['rlc', 'ratelimitconfigs'],
     plural: 'rate limit configs',
-    tables: (objects) => rateLimitConfigTables(objects),
+    tables: rateLimitConfigTables,
   },
-  {
-    kind: 'GraphQLApi',
-    command: 'graphqlapi',
-    aliases: ['gql', 'graphqlapis'],
-    plural: 'GraphQL APIs',
-    tables: (objects) => untitled(graphqlApiTable(objects)),
-  },
-  {
-    kind: 'Gateway',
-    command: 'gateway',
-    aliases: ['gw', 'gateways'],
-    plural: 'gateways',
-    tables: (objects) => untitled(gatewayTable(objects)),
-  },
-  {
-    kind: 'MatchableHttpGateway',
-    command: 'httpgateway',
-    aliases: ['hgw', 'httpgateways'],
-    plural: 'HTTP gateways',
-    tables: (objects) => untitled(matchableGatewayTable(objects, 'HTTP Gateway')),
-  },
-  {
-    kind: 'MatchableTcpGateway',
-    command: 'tcpgateway',
-    aliases: ['tgw', 'tcpgateways'],
-    plural: 'TCP gateways',
-    tables: (objects) => untitled(matchableGatewayTable(objects, 'TCP Gateway')),
-  },
-  {
-    kind: 'VirtualHostOption',
-    command: 'virtualhostoption',
-    aliases: ['vho', 'virtualhostoptions'],
-    plural: 'virtual host options',
-    tables: (objects) => untitled(sharedOptionTable(objects, 'Virtual Host Option')),
-  },
-  {
-    kind: 'RouteOption',
-    command: 'routeoption',
-    aliases: ['rto', 'routeoptions'],
-    plural: 'route options',
-    tables: (objects) => untitled(sharedOptionTable(objects, 'Route Option')),
-  },
-  {
-    kind: 'Settings',
-    command: 'settings',
-    aliases: ['st'],
-    plural: 'settings',
-    tables: (objects) => untitled(settingsTable(objects)),
-  },
-  {
-    kind: 'Secret',
-    command: 'secret',
-    aliases: ['secrets'],
-    plural: 'secrets, without their values',
-    tables: (objects) => untitled(secretTable(objects)),
-  },
-  {
-    kind: 'ConfigMap',
-    command: 'configmap',
-    aliases: ['cm', 'configmaps'],
-    plural: 'config maps',
-    tables: (objects) => untitled(configMapTable(objects)),
-  },
+  view('GraphQLApi', 'graphqlapi', ['GraphQL APIs', 'gql', 'graphqlapis'], graphqlApiTable),
+  view('Gateway', 'gateway', ['gateways', 'gw', 'gateways'], gatewayTable),
+  view('MatchableHttpGateway', 'httpgateway', ['HTTP gateways', 'hgw', 'httpgateways'], (objects) =>
+    matchableGatewayTable(objects, 'HTTP Gateway'),
+  ),
+  view('MatchableTcpGateway', 'tcpgateway', ['TCP gateways', 'tgw', 'tcpgateways'], (objects) =>
+    matchableGatewayTable(objects, 'TCP Gateway'),
+  ),
+  view('VirtualHostOption', 'virtualhostoption', ['virtual host options', 'vho', 'virtualhostoptions'], (objects) =>
+    sharedOptionTable(objects, 'Virtual Host Option'),
+  ),
+  view('RouteOption', 'routeoption', ['route options', 'rto', 'routeoptions'], (objects) =>
+    sharedOptionTable(objects, 'Route Option'),
+  ),
+  view('Settings', 'settings', ['settings', 'st'], settingsTable),
+  view('Secret', 'secret', ['secrets, without their values', 'secrets'], secretTable),
+  view('ConfigMap', 'configmap', ['config maps', 'cm', 'configmaps'], configMapTable),
 ];

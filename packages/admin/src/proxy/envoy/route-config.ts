@@ -6,7 +6,7 @@ import { lazyList, message, typed, type Message } from './json.ts';
 import { routeMatch } from './match.ts';
 import { routeAction } from './route-action.ts';
 
-/** Namespace of the metadata that says where a route is written, and what is broken in it. */
+/** Namespace of the metadata with the origin of a route and its problems. */
 const METADATA = 'io.edge-gateway';
 
 /** `<listener>-routes`. */
