@@ -20,30 +20,30 @@ import { createResultsKey } from './cache/results-key.ts';
 import { createSharedResults, type ResultStore } from './cache/shared-results.ts';
 import { createApiCounts } from './api/statistics.ts';
 
-/** What the action needs of the gateway beside the context. */
+/** What the action needs in addition to the context. */
 export interface GraphQLActionOptions {
-  /** An upstream as the newest snapshot has it. */
+  /** Returns an upstream of the newest snapshot. */
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
-  /** Answers questions about the schema, whatever the resource says, and asks servers at `serverPath`: for explorers. */
+  /** Enables introspection regardless of the resource, and sends requests to servers at `serverPath`: for explorers. */
   readonly introspection?: boolean;
   /** Path on the server of a remote API. Default `/graphql`. */
   readonly serverPath?: (api: ResourceRef) => string | undefined;
   /**
-   * Store of results that `@cacheControl` makes public. Default: in memory, per API. They are encrypted with
+   * Store for results that `@cacheControl` makes public. Default: in memory, per API. They are encrypted with
    * `signing-key` of the Secret `gw-system.extauth-signing-key`.
    */
   readonly cache?: ResultStore;
 }
 
-/** An API in use, by how many virtual hosts. */
+/** An API in use, and the number of virtual hosts that use it. */
 interface Shared {
   readonly responder: Responder;
   users: number;
 }
 
 /**
- * The action `graphql` of routes. An API stays the same, with all it remembers, as long as its resource does, on however many
- * routes and listeners. A route whose API cannot be served answers 500.
+ * The action `graphql` of routes. An API and its caches are kept as long as its resource does not change, and are shared by all
+ * routes and listeners. A route whose API is invalid responds with 500.
  *
  * @example
  * createRouter({ actions: [graphqlAction({ findUpstream })], context });
@@ -69,7 +69,7 @@ function apiOf(ref: ResourceRef, { virtualHost }: Scope): SnapshotGraphQLApi {
   return found;
 }
 
-/** One use of a responder; the last one that is closed closes it. */
+/** Creates one use of a responder, which closes with its last use. */
 function release(
   shared: Shared,
   { guarded, forget }: { readonly guarded: boolean; readonly forget: () => void },
@@ -86,7 +86,7 @@ function release(
   return used;
 }
 
-/** Makes what answers the requests to an API. Throws `ERR_GRAPHQL_API`. */
+/** Creates the responder of an API. Throws `ERR_GRAPHQL_API` if the API is invalid. */
 export function serveApi(found: SnapshotGraphQLApi, context: Context, given: GraphQLActionOptions): Responder {
   const { findUpstream, introspection } = given;
   const { ref } = found;
@@ -138,18 +138,18 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
   return responder;
 }
 
-/** What is declared; of a server that is not described, what it told of itself. */
+/** Returns the declared spec, with the schema of the server if none is declared. */
 function specOf({ spec, serverSchema }: SnapshotGraphQLApi): SnapshotGraphQLApi['spec'] {
   if (serverSchema === undefined) return spec;
   return { ...spec, executableSchema: { ...spec.executableSchema, schemaDefinition: serverSchema } };
 }
 
-/** All that makes one API another. */
+/** Returns everything that distinguishes one API from another. */
 function scopeOf({ ref, spec, subschemas, descriptorSets, serverSchema }: SnapshotGraphQLApi): string {
   return JSON.stringify([ref, spec, subschemas, descriptorSets, serverSchema]);
 }
 
-/** The APIs that an API is joined from, at any depth. */
+/** Returns the APIs that an API is joined from, at any depth. */
 function apisBelow({ subschemas }: SnapshotGraphQLApi): Map<string, FoundApi> {
   const apis = new Map<string, FoundApi>();
   for (const one of subschemas) {
@@ -160,7 +160,7 @@ function apisBelow({ subschemas }: SnapshotGraphQLApi): Map<string, FoundApi> {
   return apis;
 }
 
-/** The same API; its schema may change, so that it must not be copied. */
+/** Returns the same API with introspection. Its schema may change, so it must not be copied. */
 function withIntrospection(api: ExecutableApi): ExecutableApi {
   return Object.create(api, { introspection: { value: true } }) as ExecutableApi;
 }

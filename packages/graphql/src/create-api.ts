@@ -19,7 +19,7 @@ export interface FoundApi {
   readonly descriptorSets?: readonly string[];
 }
 
-/** What an API is made with. */
+/** Options of the creation of an API. */
 export interface ApiParts {
   readonly ref: ResourceRef;
   readonly spec: GraphQLApiSpec;
@@ -28,17 +28,17 @@ export interface ApiParts {
   readonly limits: Limits;
   readonly counts: ApiCounts;
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
-  /** The APIs that a stitched one joins. */
+  /** Returns an API that a stitched one joins. */
   readonly findApi?: (ref: ResourceRef) => FoundApi | undefined;
   /** Path on the server of a remote executor whose upstream names none. Default: that of the request, whatever the upstream names. */
   readonly remotePath?: (facts: Facts) => string;
   readonly changes?: ChangePolicy;
 }
 
-/** APIs within APIs. */
+/** Maximum nesting of stitched APIs. */
 const MAX_DEPTH = 5;
 
-/** Makes the API that a spec declares. Throws `ERR_GRAPHQL_API` where it cannot be served. */
+/** Creates the API that a spec declares. Throws `ERR_GRAPHQL_API` if it is invalid. */
 export function createApi(parts: ApiParts, context: Context): ExecutableApi {
   try {
     return apiOf(parts, context, 0);

@@ -34,24 +34,24 @@ export interface GraphQLApiOptions {
   readonly schema?: GraphQLSchema;
   /** Makes the third argument of the resolvers of `schema`, for each operation. Default: `{ facts, signal }` of the request. */
   readonly contextValue?: ContextValue;
-  /** Hands operations to a GraphQL server instead. Without `schemaDefinition` the server is asked for its schema. */
+  /** Forwards operations to a GraphQL server instead. Without `schemaDefinition` its schema is read by introspection. */
   readonly remote?: RemoteExecutor;
   /** Path on the server of `remote`. Default `/graphql`. */
   readonly remotePath?: string;
   /**
-   * How a schema that the server of `remote` changed is taken: `rejectBreakingChanges` keeps the one before. Default: every change
-   * is taken, and logged.
+   * How schema changes of the server of `remote` are applied: `rejectBreakingChanges` keeps the previous schema. Default: every change
+   * is applied and logged.
    */
   readonly schemaChanges?: ChangePolicy;
   /** Joins other APIs instead, see `apis`. */
   readonly stitchedSchema?: GraphQLApiSpec['stitchedSchema'];
   /** `spec` of the APIs that `stitchedSchema` names, by name. */
   readonly apis?: Readonly<Record<string, GraphQLApiSpec>>;
-  /** How fields get their values, by the name in `@resolve`. The blocks are those of a GraphQLApi resource. */
+  /** Resolvers by the name in `@resolve`, as in a GraphQLApi resource. */
   readonly resolutions?: Local['resolutions'];
-  /** Base URLs of the upstreams that resolutions name. */
+  /** Base URLs of the upstreams of resolvers. */
   readonly upstreams?: UpstreamUrls;
-  /** Answers questions about the schema. Default false. */
+  /** Enables introspection. Default false. */
   readonly enableIntrospection?: boolean;
   /** Fields below this depth are null with an error; 0 is no limit. Default 0. */
   readonly maxDepth?: number;
@@ -60,16 +60,16 @@ export interface GraphQLApiOptions {
   readonly persistedQueryCacheConfig?: GraphQLApiSpec['persistedQueryCacheConfig'];
   readonly allowedQueryHashes?: GraphQLApiSpec['allowedQueryHashes'];
   /**
-   * `logSensitiveInfo` writes requests and results to the log, at level debug. Default false. `allowedOrigins` are origins whose
-   * pages may open WebSockets beside the own one; `*` is any. Default: none.
+   * `logSensitiveInfo` logs requests and results at level debug. Default false. `allowedOrigins` are origins whose
+   * pages may open WebSockets, in addition to the own origin; `*` is any. Default: none.
    */
   readonly options?: GraphQLApiSpec['options'];
   /** Replaces defaults of the limits, see `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>;
-  /** Where results are kept that `@cacheControl` lets everyone share, e.g. `redisResults(url, log)`. Default: in memory. */
+  /** Store for results that `@cacheControl` makes public, e.g. `redisResults(url, log)`. Default: in memory. */
   readonly cache?: ResultStore;
   /**
-   * At least 32 random characters, the same for all processes that share `cache`: results are sealed with it. Default: the Secret
+   * At least 32 random bytes, the same for all processes that share `cache`: results are encrypted with it. Default: the Secret
    * `gw-system.extauth-signing-key` of the context, else random, so that no other process uses the results.
    */
   readonly cacheKey?: string;
@@ -90,8 +90,8 @@ export interface GraphQLApiHandler extends Handler {
 }
 
 /**
- * Serves a GraphQL API as a middleware: it answers every request it gets, and gives `next` only errors that are none of the
- * client's. Throws `ERR_GRAPHQL_API` if the API is invalid. WebSockets require `protect`: its
+ * Creates a middleware that serves a GraphQL API. It responds to every request, and passes to `next` only errors that are not the
+ * client's fault. Throws `ERR_GRAPHQL_API` if the API is invalid. WebSockets require `protect`: its
  * `upgrade` runs the handlers in front of the API. `drain`
  * ends subscriptions so that their clients connect again, elsewhere; `close` ends its connections.
  *

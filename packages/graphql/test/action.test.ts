@@ -49,7 +49,7 @@ describe('graphqlAction', () => {
     expect(cache.kept.size).to.equal(1);
   });
 
-  it('gives no result that was kept when another API was joined', async () => {
+  it('does not return results of other joined APIs', async () => {
     const cache = store();
     const [one, other] = [await route(1, cache), await route(2, cache)];
     expect((await ask(one, '{ n }')).body).to.deep.equal({ data: { n: 1 } });
@@ -57,7 +57,7 @@ describe('graphqlAction', () => {
     expect(cache.kept.size).to.equal(2);
   });
 
-  it('nor does graphqlApi', async () => {
+  it('does not return results of other APIs joined by graphqlApi', async () => {
     const cache = store();
     for (const value of [1, 2]) {
       const apis = { part: localOf(value) };
@@ -69,7 +69,7 @@ describe('graphqlAction', () => {
     }
   });
 
-  it('answers 500 for an API that the route does not know', () => {
+  it('responds with 500 for an unknown API', () => {
     const scope = { virtualHost: { options: {}, graphqlApis: [] } } as unknown as Scope;
     const compile = () =>
       graphqlAction().compile({ type: 'graphql', api: refOf('none') } as never, createContext(), scope);

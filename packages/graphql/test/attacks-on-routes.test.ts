@@ -61,7 +61,7 @@ describe('a GraphQL attack on', () => {
   for (const [route, options] of Object.entries(ROUTES)) {
     for (const [name, document] of Object.entries(ATTACKS)) {
       if (ASKED_FOR.has(name)) continue;
-      it(`${route}, ${name}, ${SIZES.join(', ')}: refused before any request upstream`, async () => {
+      it(`${route}, ${name}, ${SIZES.join(', ')}: rejected before any request upstream`, async () => {
         const url = await start(options);
         for (const size of SIZES) expectRefused(await ask(url, document(size)));
       });
@@ -71,13 +71,13 @@ describe('a GraphQL attack on', () => {
   const LOCAL: GraphQLApiOptions = { schemaDefinition: SCHEMA, resolutions: RESOLUTIONS };
 
   for (const count of [6, 60, 1000]) {
-    it(`batches, ${count} operations where 5 are allowed: refused before any request upstream`, async () => {
+    it(`batches, ${count} operations where 5 are allowed: rejected before any request upstream`, async () => {
       const url = await start({ ...LOCAL, limits: { maxBatchSize: 5 } });
       expectRefused(await post(url, JSON.stringify(Array.from({ length: count }, () => ({ query: QUERY })))));
     });
   }
 
-  it('batches, with something that is no operation: refused as a whole', async () => {
+  it('batches, with something that is no operation: rejected as a whole', async () => {
     const url = await start({ ...LOCAL, limits: { maxBatchSize: 5 } });
     for (const other of [7, null, [], '{ node { id } }']) {
       expectRefused(await post(url, JSON.stringify([{ query: QUERY }, other])));
@@ -93,7 +93,7 @@ describe('a GraphQL attack on', () => {
   });
 
   for (const id of [hash('sha256', 'unknown', 'hex'), 'short', '', '0'.repeat(10_000), 'x\n'.repeat(32), 7, null, []]) {
-    it(`persisted queries, the unknown id ${JSON.stringify(id).slice(0, 20)}: refused, not registered`, async () => {
+    it(`persisted queries, the unknown id ${JSON.stringify(id).slice(0, 20)}: rejected, not registered`, async () => {
       const url = await start(LOCAL);
       const extensions = { persistedQuery: { version: 1, sha256Hash: id } };
       const answer = await post(url, JSON.stringify({ extensions }));
@@ -122,7 +122,7 @@ describe('a GraphQL attack on', () => {
     ['a query', JSON.stringify({ query: QUERY })],
     ['only a hash', JSON.stringify({ extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } })],
   ] as const) {
-    it(`an allow-list, by ${what} that is not on it: refused before any request upstream`, async () => {
+    it(`an allow-list, by ${what} that is not on it: rejected before any request upstream`, async () => {
       const url = await start({ ...LOCAL, allowedQueryHashes: [hash('sha256', '{ list { id } }', 'hex')] });
       const answer = await post(url, body);
       expectRefused(answer, answer.status);

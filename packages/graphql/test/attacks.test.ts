@@ -40,32 +40,32 @@ describe('a GraphQL attack', () => {
 
   for (const [name, document] of Object.entries(ATTACKS)) {
     for (const size of SIZES) {
-      it(`${name}, ${size}: refused before any request upstream`, async () => {
+      it(`${name}, ${size}: rejected before any request upstream`, async () => {
         expectRefused(await ask(front.url, document(size)));
       });
     }
   }
 
-  it('fields that repeat each other below the single limits: refused, before each is compared with each', async () => {
+  it('fields that repeat each other below the single limits: rejected, before each is compared with each', async () => {
     const fields = `${'id '.repeat(20)} next { ${'id '.repeat(19)} }`;
     expectRefused(await ask(front.url, `{ ${times(19, () => `node { ${fields} }`)} }`));
     const fragments = times(10, (i) => `fragment f${i} on Node { ${fields} }`);
     expectRefused(await ask(front.url, `{ node { ${times(10, (i) => `...f${i}`)} } } ${fragments}`));
   });
 
-  it('a document of 1 MiB and more: refused by its size', async () => {
+  it('a document of 1 MiB and more: rejected by its size', async () => {
     expectRefused(await ask(front.url, `{ node { id } } # ${'x'.repeat(1_048_576)}`), 413);
   });
 
-  it('a million tokens below the size limit: refused', async () => {
+  it('a million tokens below the size limit: rejected', async () => {
     expectRefused(await ask(front.url, '{ '.repeat(500_000)));
   });
 
-  it('variables of 10 MiB: refused', async () => {
+  it('variables of 10 MiB: rejected', async () => {
     expectRefused(await ask(front.url, '{ node { id } }', { a: 'x'.repeat(10 * 1_048_576) }), 413);
   });
 
-  it('deep variables: refused', async () => {
+  it('deep variables: rejected', async () => {
     const body = `{"query":"{ node { id } }","variables":{"a":${'['.repeat(100)}${']'.repeat(100)}}}`;
     expectRefused(await post(front.url, body));
   });
@@ -76,19 +76,19 @@ describe('a GraphQL attack', () => {
     expect(({} as { id?: string }).id).to.equal(undefined);
   });
 
-  it('a batch: refused, for batches are off', async () => {
+  it('a batch: rejected, for batches are off', async () => {
     const one = { query: '{ node { id } }' };
     expectRefused(await post(front.url, JSON.stringify(Array.from({ length: 1000 }, () => one))));
     expectRefused(await post(front.url, JSON.stringify([one])));
   });
 
-  it('introspection: refused without naming the schema', async () => {
+  it('introspection: rejected without naming the schema', async () => {
     const answer = await ask(front.url, '{ __schema { types { name } } }');
     expectRefused(answer);
     expectRefused(await ask(front.url, '{ __type(name: "Node") { name } }'));
   });
 
-  it('a misspelt field: refused without a suggestion', async () => {
+  it('a misspelt field: rejected without a suggestion', async () => {
     const answer = await ask(front.url, '{ nod { id } }');
     expectRefused(answer);
     expect(answer.body.errors[0].message).to.not.match(/did you mean/i);
@@ -134,7 +134,7 @@ describe('a GraphQL attack', () => {
     });
   }
 
-  it('a persisted query under the hash of another: refused and not kept', async () => {
+  it('a persisted query under the hash of another: rejected and not kept', async () => {
     const query = '{ node { id } }';
     const sha256Hash = hash('sha256', 'another', 'hex');
     const extensions = { persistedQuery: { version: 1, sha256Hash } };

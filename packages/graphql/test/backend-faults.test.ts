@@ -68,7 +68,7 @@ describe('a backend that answers', () => {
   });
 
   for (const name of Object.keys(FAULTS)) {
-    it(`${name}: an error of that field only, with its path, without what the backend said`, async () => {
+    it(`${name}: an error of that field only, with its path, without the message of the backend`, async () => {
       const { status, body } = await ask(
         front.url,
         'query ($kind: String!) { thing(kind: $kind) { name } good { name } }',
@@ -85,7 +85,7 @@ describe('a backend that answers', () => {
     });
   }
 
-  it('values of other types: none is turned into that of the schema, each is an error at its place', async () => {
+  it('values of other types: an error for each, without coercion', async () => {
     const { body } = await ask(front.url, '{ thing(kind: "wrong") { name size ok ratio id list colour } }');
     expect(body.data.thing).to.deep.equal({
       name: null,
@@ -115,7 +115,7 @@ describe('a backend that answers', () => {
     });
   });
 
-  it('the least and the greatest numbers are taken, and none beyond them', async () => {
+  it('minimum and maximum numbers are accepted, and none beyond them', async () => {
     const { body } = await ask(front.url, '{ thing(kind: "bounds") { size ratio } }');
     expect(body).to.deep.equal({ data: { thing: { size: -2_147_483_648, ratio: -1e308 } } });
     const beyond = await ask(front.url, '{ thing(kind: "beyond") { size ratio } }');
@@ -125,7 +125,7 @@ describe('a backend that answers', () => {
     ]);
   });
 
-  it('null where there must be a value: the nearest field that may be null is null', async () => {
+  it('null for a non-null field: the nearest nullable field is null', async () => {
     const { body } = await ask(front.url, '{ thing(kind: "nulls") { name list must { value } } }');
     expect(body.data.thing).to.deep.equal({ name: null, list: null, must: null });
     expect(body.errors).to.have.length(1);
@@ -133,7 +133,7 @@ describe('a backend that answers', () => {
     expect(body.errors[0].message).to.equal('Cannot return null for non-nullable field Inner.value.');
   });
 
-  it('nothing of what is asked: null, without an error', async () => {
+  it('none of the selected fields: null, without an error', async () => {
     const { body } = await ask(front.url, '{ thing(kind: "absent") { name list must { value } } }');
     expect(body).to.deep.equal({ data: { thing: { name: null, list: null, must: null } } });
   });

@@ -31,14 +31,14 @@ describe('variables nested too deep', () => {
     await parsing.close();
   });
 
-  it('in a query string are refused with 400', async () => {
+  it('in a query string are rejected with 400', async () => {
     const get = (depth: number) => fetch(`${front.url}/?query=${encodeURIComponent(QUERY)}&variables=${nested(depth)}`);
     expect((await get(MAX_REQUEST_DEPTH)).status).to.equal(200);
     expect((await get(MAX_REQUEST_DEPTH + 1)).status).to.equal(400);
     expect((await get(6000)).status).to.equal(400);
   });
 
-  it('in a body that a parser in front has read are refused with 400', async () => {
+  it('in a body that earlier middleware has parsed are rejected with 400', async () => {
     const send = (depth: number) =>
       fetch(parsing.url, {
         method: 'POST',

@@ -8,7 +8,7 @@ const schemaDefinition = `
   scalar JSON
   type Query { any: JSON @resolve(name: "any") few: JSON @resolve(name: "few") text: String @resolve(name: "any") good: Int @resolve(name: "good") @cacheControl(maxAge: 60) }`;
 
-describe('an answer that is nested deeper than JSON can be written', () => {
+describe('a response that is nested too deeply to be serialized', () => {
   let backend: TestServer;
   const open: TestServer[] = [];
 
@@ -34,20 +34,20 @@ describe('an answer that is nested deeper than JSON can be written', () => {
     }),
   );
 
-  it('is an error of its field, and the others are there', async () => {
+  it('is an error of its field only', async () => {
     const { body } = await ask(await start({ resolutions }), '{ any few text good }');
     expect(body.data).to.deep.equal({ any: null, few: { a: [[{ b: 1 }]] }, text: null, good: 7 });
     expect(body.errors.map(({ path }: { path: unknown }) => path)).to.deep.equal([['any'], ['text']]);
     expect(body.errors[0].message).to.equal('The value is not of type JSON.');
   });
 
-  it('is no result of a remote server', async () => {
+  it('is not a result of a remote server', async () => {
     const { body } = await ask(await start({ remote: { upstreamRef: { name: 'backend' } } }), '{ any good }');
     expect(body.data).to.equal(null);
     expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_UPSTREAM');
   });
 
-  it('an error of the gateway itself is answered after the body was read, too', async () => {
+  it('responds to internal errors after the body was read', async () => {
     let broken = false;
     const now = (): number => {
       if (broken) throw new Error('no clock');

@@ -8,7 +8,7 @@ const BOUND = 16 * 1024 * 1024;
 describe('memory', function () {
   this.timeout(900_000);
 
-  it('stays flat over many queries of as many shapes', async () => {
+  it('stays constant over many different queries', async () => {
     const answerer = mockedAnswerer();
     // Twice what the largest cache holds, so that all of them are full before it counts.
     const full = await heapAfter(answerer, { from: 0, to: 20_000, shapes: Infinity });
@@ -17,7 +17,7 @@ describe('memory', function () {
   });
 
   // `npm run bench -- graphql-memory` asks a million.
-  it('stays flat over many queries of ten thousand shapes', async () => {
+  it('stays constant over many queries of ten thousand shapes', async () => {
     const answerer = mockedAnswerer();
     const heaps: number[] = [];
     for (let step = 0; step < STEPS; step++) {

@@ -186,7 +186,7 @@ describe('operations', () => {
     expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_TIMEOUT');
   });
 
-  it('a document that is too long is refused unread, and taken where the limit is higher', async () => {
+  it('a document that is too long is rejected unread, and taken where the limit is higher', async () => {
     const long = `{ mock { a } } #${'x'.repeat(65_536)}`;
     const { status, body } = await ask(await start(), long);
     expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'ERR_GRAPHQL_LIMIT']);
@@ -474,7 +474,7 @@ describe('operations', () => {
     ['an upstream that is no URL', { upstreams: { backend: 'file:///etc/passwd' } }],
   ];
   for (const [name, options] of broken) {
-    it(`${name}: refused when the API is made`, () => {
+    it(`${name}: rejected when the API is made`, () => {
       const make = () => graphqlApi({ schemaDefinition: SCHEMA, resolutions, ...options });
       expect(make).to.throw().with.property('code', 'ERR_GRAPHQL_API');
     });

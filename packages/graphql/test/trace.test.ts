@@ -91,7 +91,7 @@ describe('spans of resolver calls', () => {
   const spans = (): Record<string, ReadableSpan> =>
     Object.fromEntries(exporter.getFinishedSpans().map((span) => [span.name, span]));
 
-  it('are named as the resolvers, and say where each request went, without its query', async () => {
+  it('are named after the resolvers, and contain the target of each request without its query', async () => {
     const { body } = await ask(front.url, '{ book(id: "1") { id author { id } } named { id } }');
     expect(body.errors).to.equal(undefined);
     const { book, author } = spans();
@@ -109,7 +109,7 @@ describe('spans of resolver calls', () => {
     expect(JSON.stringify([book!.attributes, author!.attributes])).to.not.contain('s3cret');
   });
 
-  it('continue the trace of the client, and hand it to the upstream once', async () => {
+  it('continue the trace of the client, and propagate it to the upstream once', async () => {
     await ask(front.url, '{ book(id: "1") { id author { id } } }', undefined, INCOMING);
     const { book, author } = spans();
     for (const span of [book!, author!]) {
@@ -126,7 +126,7 @@ describe('spans of resolver calls', () => {
     expect(exporter.getFinishedSpans()).to.have.length(1);
   });
 
-  it('are errors with what kind of error it was, never with what the upstream said', async () => {
+  it('record the kind of an error, but no message of the upstream', async () => {
     await ask(front.url, '{ gone { id } }');
     const { gone } = spans();
     expect(gone!.status).to.deep.equal({ code: SpanStatusCode.ERROR });
@@ -135,7 +135,7 @@ describe('spans of resolver calls', () => {
     expect(gone!.events).to.deep.equal([]);
   });
 
-  it('say of gRPC which method was called, and carry the trace as metadata', async () => {
+  it('contain the method of gRPC calls, and propagate the trace as metadata', async () => {
     const { body } = await ask(front.url, '{ user { username } }', undefined, INCOMING);
     expect(body).to.deep.equal({ data: { user: { username: 'sam' } } });
     const span = spans()['get user']!;
@@ -175,7 +175,7 @@ describe('spans of resolver calls', () => {
     expect(book!.parentSpanContext?.spanId).to.equal(around!.spanContext().spanId);
   });
 
-  it('tell other instrumentations of HTTP clients to keep quiet', async () => {
+  it('suppress other instrumentations of HTTP clients', async () => {
     const inner: string[] = [];
     const call = async (_ref: unknown, { headers }: UpstreamCall) => {
       trace.getTracer('undici').startSpan('inner').end();
@@ -201,7 +201,7 @@ describe('spans of resolver calls', () => {
     expect(inner).to.contain('traceparent');
   });
 
-  it('are made for what is handed to a server, with the kind and name of the operation', async () => {
+  it('are created for forwarded operations, with their type and name', async () => {
     const remote = await serveJson({}, (req, res) => {
       seen.push(req);
       res.setHeader('content-type', 'application/json').end('{"data":{"a":1}}');

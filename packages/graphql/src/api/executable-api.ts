@@ -3,37 +3,37 @@ import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graph
 import type { CallBudget } from '../resolvers/call-budget.ts';
 
 /**
- * One operation of a document that is valid and within the limits. The same text gives the same object for as long as
- * it is remembered, so that what is made of it (a plan, a rewritten document) can be kept in a `WeakMap` by it.
+ * One operation of a document that is valid and within the limits. The same text returns the same object while it is
+ * cached, so that plans and rewritten documents can be kept in a `WeakMap` by it.
  */
 export interface Operation {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
   /** The document as the client wrote it. */
   readonly text: string;
-  /** Name given in the request; `undefined` when the document has one operation and none was named. */
+  /** `operationName` of the request; `undefined` if it is missing. */
   readonly name: string | undefined;
 }
 
-/** One operation as it is asked for. */
+/** A request to execute one operation. */
 export interface OperationRequest {
   readonly operation: Operation;
-  /** As the client sent them: not coerced yet. */
+  /** As sent by the client, not coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly extensions: Readonly<Record<string, unknown>>;
-  /** What is known of the HTTP request: headers, canonical path, metadata, request id. */
+  /** Facts of the HTTP request: headers, canonical path, metadata, request id. */
   readonly facts: Facts;
-  /** Aborted when the client has left or the time is over. */
+  /** Aborted when the client disconnects or the operation times out. */
   readonly signal: AbortSignal;
   /** True if the request identifies its client: its result is private, unless the schema declares it public. */
   readonly personal?: boolean | undefined;
-  /** How requests to upstreams are tried again. */
+  /** Retries of requests to upstreams. */
   readonly retries?: RetryPolicy | undefined;
-  /** Bound of the requests to upstreams, where the operation is a part of another one. Default: a budget of its own. */
+  /** Budget of requests to upstreams, if the operation is part of another one. Default: its own budget. */
   readonly budget?: CallBudget | undefined;
 }
 
-/** An error as the client reads it; never with internals. */
+/** An error as sent to the client, without internals. */
 export interface ResultError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
@@ -41,32 +41,32 @@ export interface ResultError {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** The result of one operation. Without `data` the request itself was refused (GraphQL, "request error"). */
+/** The result of one operation. Without `data` the request was rejected (GraphQL, "request error"). */
 export interface ApiResult {
   readonly data?: unknown;
   readonly errors?: readonly ResultError[];
   readonly extensions?: Readonly<Record<string, unknown>>;
-  /** Value of `Cache-Control`; no header without. */
+  /** Value of `Cache-Control`. */
   readonly cacheControl?: string;
-  /** Set when the result depends on nothing of the client but document and variables, and may be kept so long. */
+  /** How long the result may be cached for all clients: it depends on document and variables only. */
   readonly sharedForSeconds?: number;
   /** True if the schema declares it public: it may be returned to identified clients, too. */
   readonly declaredPublic?: true;
 }
 
 /**
- * An API that can run operations, wherever it does: here, on a server, over several. `execute` never rejects for what a
- * backend does: that is an error in the result.
+ * An API that executes operations: locally, on a remote server, or over several APIs. `execute` never rejects for failures of a
+ * backend: those are errors in the result.
  */
 export interface ExecutableApi {
-  /** What clients see. Another object when it has changed. */
+  /** The schema for clients; another object after a change. */
   readonly schema: GraphQLSchema;
-  /** To be waited for before `schema` is read, where it is not known from the start. Rejects with a `GatewayError`. */
+  /** Resolves when `schema` is known; missing if it is known from the start. Rejects with a `GatewayError`. */
   ready?(facts: Facts): Promise<void> | undefined;
-  /** Answers questions about the schema. */
+  /** True if introspection is enabled. */
   readonly introspection: boolean;
   execute(request: OperationRequest): ApiResult | Promise<ApiResult>;
-  /** Missing where subscriptions are not offered. */
+  /** Missing if the API has no subscriptions. */
   subscribe?(request: OperationRequest): Promise<AsyncIterable<ApiResult> | ApiResult>;
   close?(): void | Promise<void>;
 }

@@ -6,13 +6,13 @@ export interface FieldFailureOptions {
   readonly type?: string;
 }
 
-/** Why a field has no value. The message is for the log; the client reads that of the code unless `shown` is set. */
+/** Why a field has no value. The message is for the log; the client receives the message of the code unless `shown` is set. */
 export class FieldFailure extends Error {
   override readonly name = 'FieldFailure';
   readonly code: GraphQLErrorCode;
-  /** What the client reads. */
+  /** Message for the client. */
   readonly shown: string | undefined;
-  /** What kind of failure it was, for traces: a status or the code of an error. */
+  /** Kind of failure for traces: a status or an error code. */
   readonly type: string | undefined;
 
   constructor(reason: string, options: FieldFailureOptions = {}) {
@@ -23,7 +23,7 @@ export class FieldFailure extends Error {
   }
 }
 
-/** A failure that the client may read as it is. */
+/** Creates a failure whose message is sent to the client. */
 export function shownFailure(message: string): FieldFailure {
   return new FieldFailure(message, { shown: message });
 }

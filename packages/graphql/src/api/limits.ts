@@ -1,24 +1,24 @@
 import { MAX_DELAY_MS } from '@edge-gateway/core';
 
-/** Bounds of what a client may ask of an API. Each is a positive integer; 0 is no limit, save where it says otherwise. */
+/** Limits of requests and connections. Each is a positive integer; 0 means no limit, unless stated otherwise. */
 export interface Limits {
-  /** Characters of a document: what reading it may cost before a token is counted. */
+  /** Characters of a document, checked before it is parsed. */
   readonly maxDocumentLength: number;
   /** Tokens of a document. */
   readonly maxTokens: number;
-  /** Depth of fields: those of the operation itself are at 1. Questions about the schema do not count. */
+  /** Depth of fields; root fields have depth 1. Introspection does not count. */
   readonly maxQueryDepth: number;
   /** Aliases in a document. */
   readonly maxAliases: number;
-  /** Fields of the operation itself, fragments opened. */
+  /** Root fields, with fragments expanded. */
   readonly maxRootFields: number;
   /** Directives in a document. */
   readonly maxDirectives: number;
-  /** Fields of an operation with all fragments opened. */
+  /** Fields of an operation, with fragments expanded. */
   readonly maxFields: number;
-  /** How often one selection may name the same field. */
+  /** Occurrences of the same field in one selection. */
   readonly maxFieldRepeats: number;
-  /** Operations in one HTTP request; 0 allows no batch at all. */
+  /** Operations in one HTTP request; 0 disables batches. */
   readonly maxBatchSize: number;
   /** Bytes of a body, or of the query string of a GET; at least 1. */
   readonly maxBodyBytes: number;
@@ -26,25 +26,25 @@ export interface Limits {
   readonly operationTimeoutMs: number;
   /** Requests to upstreams for one operation. */
   readonly maxUpstreamCalls: number;
-  /** Requests to upstreams for one operation at the same time. */
+  /** Concurrent requests to upstreams for one operation. */
   readonly maxConcurrentCalls: number;
-  /** Bytes of one answer of an upstream; at least 1. */
+  /** Bytes of one response of an upstream; at least 1. */
   readonly maxResponseBytes: number;
-  /** WebSockets and event streams at the same time. */
+  /** Concurrent WebSockets and event streams. */
   readonly maxConnections: number;
-  /** Operations of one WebSocket at the same time. */
+  /** Concurrent operations of one WebSocket. */
   readonly maxSubscriptions: number;
-  /** Subscriptions at the server behind at the same time: each has a connection of its own there. */
+  /** Concurrent subscriptions at the remote server; each has its own connection. */
   readonly maxRunningSubscriptions: number;
-  /** Milliseconds that a WebSocket may stay without `connection_init`; at least 1. */
+  /** Milliseconds a WebSocket may wait before `connection_init`; at least 1. */
   readonly connectionInitTimeoutMs: number;
-  /** Milliseconds between pings; a WebSocket that has not answered the one before is closed. */
+  /** Milliseconds between pings; a WebSocket that did not answer the previous one is closed. */
   readonly pingIntervalMs: number;
-  /** Milliseconds that a WebSocket or an event stream lives. */
+  /** Maximum duration of a WebSocket or an event stream, in milliseconds. */
   readonly maxConnectionMs: number;
 }
 
-/** What holds unless it is said otherwise. */
+/** The limits that apply by default. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxDocumentLength: 65_536,
   maxTokens: 1000,
@@ -68,7 +68,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxConnectionMs: 3_600_000,
 });
 
-/** The defaults with those replaced that are given; no time is longer than a timer takes, 24 days. */
+/** Returns the defaults with the given limits. Times are at most the maximum of a timer, 24 days. */
 export function limitsOf(given: Partial<Limits> = {}): Limits {
   const entries = Object.entries(given)
     .filter(([, value]) => value !== undefined)

@@ -18,7 +18,7 @@ export interface ResolverCounts {
   readonly failed: Counter;
 }
 
-/** Makes the counters of an API: `<prefix>.graphql.rq_total` and so on, in Prometheus `envoy_<prefix>_graphql_rq_total`. */
+/** Creates the counters of an API: `<prefix>.graphql.rq_total` and so on, in Prometheus `envoy_<prefix>_graphql_rq_total`. */
 export function createApiCounts(metrics: Metrics, prefix: string): ApiCounts {
   const counter = (name: string): Counter => metrics.counter(statName(prefix, name));
   return {

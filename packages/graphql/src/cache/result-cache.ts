@@ -1,41 +1,41 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 
-/** Characters of all results kept for one API. */
+/** Maximum number of characters of all cached results of one API. */
 export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
-/** Characters of one result that is kept. */
+/** Maximum number of characters of one cached result. */
 export const MAX_RESULT_CHARACTERS = MAX_CACHED_CHARACTERS / 16;
-/** Results kept for one API. */
+/** Maximum number of cached results of one API. */
 const MAX_RESULTS = 10_000;
 
 /** A result as it is sent. */
 export interface CachedResult {
   readonly body: string;
   readonly cacheControl: string | undefined;
-  /** How long it has been kept, in whole seconds: caches of clients keep it so much shorter. */
+  /** Age in whole seconds. */
   readonly age: number;
   /** True if it may be returned to identified clients, too. */
   readonly declaredPublic: boolean;
 }
 
-/** Results that do not depend on who asks, kept as long as they may be. */
+/** Caches results that do not depend on the client. */
 export interface ResultCache {
   get(request: OperationRequest): CachedResult | undefined | Promise<CachedResult | undefined>;
   set(request: OperationRequest, result: ApiResult, body: string): void;
 }
 
 interface Kept extends Omit<CachedResult, 'age'> {
-  /** When it was made, in milliseconds. */
+  /** Time of its creation in milliseconds. */
   readonly at: number;
   readonly until: number;
 }
 
-/** Whole seconds from one time to another, both in milliseconds. */
+/** Returns the whole seconds between two times in milliseconds. */
 export function ageOf(at: number, now: number): number {
   return Math.max(0, Math.floor((now - at) / 1000));
 }
 
-/** Makes an empty cache in memory. `now` gives milliseconds. */
+/** Creates an empty cache in memory. `now` returns milliseconds. */
 export function createResultCache(now: () => number): ResultCache {
   const results = new LRUCache<string, Kept>({
     max: MAX_RESULTS,
@@ -61,14 +61,14 @@ export function createResultCache(now: () => number): ResultCache {
   };
 }
 
-/** What a result depends on within one API. */
+/** Returns everything that a result depends on within one API. */
 export function keyOf({ operation, variables }: OperationRequest): string {
   const written = JSON.stringify(variables);
   const beyond = written.includes('null') ? numbersBeyond(variables) : '';
   return `${operation.name ?? ''}\n${written}${beyond}\n${operation.text}`;
 }
 
-/** JSON has null for numbers like `1e999`, which are read as infinite; this tells one from the other, place by place. */
+/** JSON has null for infinite numbers, e.g. from `1e999`: this distinguishes them from null, place by place. */
 function numbersBeyond(variables: OperationRequest['variables']): string {
   let places = '';
   JSON.stringify(variables, (_key, value: unknown) => {

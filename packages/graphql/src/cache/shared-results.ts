@@ -3,8 +3,8 @@ import type { Operation, OperationRequest } from '../api/executable-api.ts';
 import { ageOf, keyOf, MAX_RESULT_CHARACTERS, type CachedResult, type ResultCache } from './result-cache.ts';
 
 /**
- * Where results are kept beyond one process. What it rejects with, or gives that no API put there, counts as nothing
- * found: requests never fail because of it. Results are encrypted, and authenticated together with their key.
+ * Stores results for several processes. Rejections, and values that no API has stored, count as
+ * not found: requests never fail because of the store. Results are encrypted, and authenticated together with their key.
  */
 export interface ResultStore {
   get(key: string): Promise<string | undefined>;
@@ -13,7 +13,7 @@ export interface ResultStore {
 
 export interface SharedResultsOptions {
   readonly store: ResultStore;
-  /** What a result depends on besides the request: another definition of an API never uses the results of this one. */
+  /** What a result depends on besides the request: other definitions of an API do not share results. */
   readonly scope: string;
   /** Encryption key of 32 bytes, equal for all processes that share results. */
   readonly key: () => Uint8Array;
@@ -30,10 +30,10 @@ interface Place {
   readonly key: Uint8Array;
 }
 
-/** Makes a cache in a store. */
+/** Creates a cache in a store. */
 export function createSharedResults({ store, scope, key, rejected, now }: SharedResultsOptions): ResultCache {
   const scopeDigest = digest(scope);
-  /** Operations whose last result was for nobody else, so that the store is not asked for them. */
+  /** Operations whose last result was not shared: the store is not asked for them. */
   const unshared = { personal: new WeakSet<Operation>(), others: new WeakSet<Operation>() };
   const unsharedOf = ({ personal }: OperationRequest) => (personal === true ? unshared.personal : unshared.others);
 
@@ -85,7 +85,7 @@ function read(text: string | undefined, now: number): CachedResult | undefined {
   return { body, cacheControl, age: ageOf(at, now), declaredPublic: declaredPublic === true };
 }
 
-/** What is sealed. */
+/** The encrypted value. */
 interface Kept {
   readonly body: string;
   readonly cacheControl: string | undefined;

@@ -1,8 +1,8 @@
 import type { Skipped } from './discovered-api.ts';
 
 /**
- * Most of what one upstream may bring: beyond it making an API of it would hold up all that the process does, and so would each
- * look at it.
+ * Maximum size of the schema of one upstream: converting a larger one would block the process, at every
+ * poll.
  */
 export interface DiscoveryBounds {
   /** Operations of an OpenAPI document, methods of gRPC services. */
@@ -13,7 +13,7 @@ export interface DiscoveryBounds {
 
 export const DISCOVERY_BOUNDS: DiscoveryBounds = { operations: 5000, fields: 50_000 };
 
-/** The first of many; says so where the others are left out. */
+/** Returns the first items; reports the rest as skipped. */
 export function firstOf<T>(all: readonly T[], max: number, told: { skipped: Skipped[]; where: string }): readonly T[] {
   if (all.length <= max) return all;
   const reason = `there are ${all.length} operations; the first ${max} are offered`;
@@ -21,10 +21,10 @@ export function firstOf<T>(all: readonly T[], max: number, told: { skipped: Skip
   return all.slice(0, max);
 }
 
-/** Takes so many fields; false when there is no room for them, which is said once. */
+/** Reserves fields. Returns false if the limit is exceeded, which is reported once. */
 export type TakeFields = (amount: number, where: string) => boolean;
 
-/** Makes room for so many fields. */
+/** Creates a reservation of at most so many fields. */
 export function roomForFields(max: number, skipped: Skipped[]): TakeFields {
   let left = max;
   let isTold = false;

@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor/index.js';
 
-/** What is read of the description of a message. */
+/** The part of a message descriptor that is read. */
 interface MessageDescriptor {
   readonly name: string;
   readonly nestedType: readonly MessageDescriptor[];
@@ -12,7 +12,7 @@ interface FileDescriptorSet {
   readonly file: readonly { readonly package: string; readonly messageType: readonly MessageDescriptor[] }[];
 }
 
-/** The types and services of a serialised `FileDescriptorSet`. Throws an `Error` for bytes that are none. */
+/** Returns the types and services of a serialized `FileDescriptorSet`. Throws an `Error` for invalid bytes. */
 export function rootOfDescriptorSet(bytes: Uint8Array): protobuf.Root {
   const set = descriptor.FileDescriptorSet.decode(bytes);
   const fromDescriptor = (protobuf.Root as unknown as { fromDescriptor(set: unknown): protobuf.Root }).fromDescriptor;
@@ -24,7 +24,7 @@ export function rootOfDescriptorSet(bytes: Uint8Array): protobuf.Root {
   return root;
 }
 
-/** Descriptors have a map as a list of entries, which the library leaves as it is. */
+/** Descriptors represent a map as a list of entries, which the library does not convert. */
 function restoreMaps(place: protobuf.Namespace, messages: readonly MessageDescriptor[]): void {
   for (const { name, nestedType } of messages) {
     const type = place.get(name);

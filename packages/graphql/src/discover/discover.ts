@@ -5,15 +5,15 @@ import { discoverGrpc } from './grpc.ts';
 import { discoverServer } from './introspection.ts';
 import { discoverOpenApi } from './openapi/openapi.ts';
 
-/** What an API is made with. */
+/** Options of the creation of an API. */
 export interface DiscoverOptions extends Partial<DiscoveryBounds> {
-  /** Headers that resources make the gateway set, from `grantedHeaderNames`. Arguments must not set them. Default: none. */
+  /** Headers that resources let the gateway set, from `grantedHeaderNames`. Arguments must not set them. Default: none. */
   readonly grantedHeaders?: ReadonlySet<string>;
 }
 
 /**
- * Makes the GraphQLApi of an upstream from what it said of itself. Pure. Parts that cannot be offered are left out and
- * listed in `skipped`, as what is above the bounds. Throws `ERR_GRAPHQL_DISCOVERY` where nothing of it can be used.
+ * Creates the GraphQLApi of an upstream from its introspection, OpenAPI document or reflection. Pure. Unsupported parts are left out and
+ * listed in `skipped`, as are parts above the limits. Throws `ERR_GRAPHQL_DISCOVERY` if nothing can be used.
  *
  * @example
  * const { spec, skipped } = discover({ name: 'petstore', namespace: 'gw-system' }, { type: 'openapi', document });

@@ -1,32 +1,32 @@
 import type { ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 
-/** What an upstream said of itself. */
+/** The description that an upstream provides of itself. */
 export type Probe =
-  /** Answer to an introspection query: the value under `data`. */
+  /** Result of an introspection query: the value of `data`. */
   | { readonly type: 'graphql'; readonly introspection: unknown }
   /** A parsed OpenAPI document of version 3. */
   | { readonly type: 'openapi'; readonly document: unknown }
   /** A serialised `FileDescriptorSet`, imports included, and the full names of the services to offer. */
   | { readonly type: 'grpc'; readonly descriptorSet: Uint8Array; readonly services: readonly string[] };
 
-/** A part of what the upstream offers that has no place in the GraphQL API. */
+/** A part of the upstream that is not in the GraphQL API. */
 export interface Skipped {
   /** E.g. `GET /pets/{id}`, `#/components/schemas/Pet/properties/x-id`, `user.UserService/Watch`. */
   readonly where: string;
   readonly reason: string;
-  /** Left out only because there is too much. */
+  /** True if it is left out only because of a limit. */
   readonly isCut?: true;
   /** True for a parameter that clients must not set; the operation itself is offered. */
   readonly isWithheld?: true;
 }
 
-/** A GraphQL API made of a probe. */
+/** A GraphQL API created from a probe. */
 export interface Discovery {
   readonly spec: GraphQLApiSpec;
-  /** What was left out, in the order it was met. */
+  /** What was left out, in the order of the description. */
   readonly skipped: readonly Skipped[];
 }
 
-/** The upstream that is asked. */
+/** Name of the upstream. */
 export type UpstreamName = ResourceRef;

@@ -7,8 +7,8 @@ export const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
 type DiscoverySettings = SettingsSpec['discovery'];
 
 /**
- * Whether an upstream is asked for its functions. With `BLACKLIST` all are that do not carry the label `disabled`, with
- * `WHITELIST` only those with the label `enabled`. Settings without `discovery` mean `WHITELIST`: nobody is asked unasked.
+ * Returns true if an upstream is discovered. With `BLACKLIST` all are without the label `disabled`, with
+ * `WHITELIST` only those with the label `enabled`. Settings without `discovery` mean `WHITELIST`.
  */
 export function isEligible({ metadata, spec }: Resource<UpstreamSpec>, discovery: DiscoverySettings): boolean {
   const mode = discovery ? (discovery.fdsMode ?? 'BLACKLIST') : 'WHITELIST';

@@ -2,9 +2,9 @@ import { Client, type ChannelCredentials, type ClientDuplexStream, type ServiceE
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor/index.js';
 
-/** What reflection tells of a server. */
+/** The result of reflection. */
 export interface Reflected {
-  /** A serialised `FileDescriptorSet`, imports included and before what imports them. */
+  /** A serialized `FileDescriptorSet` with its imports, in order of dependency. */
   readonly descriptorSet: Uint8Array;
   /** Full names, without those of reflection and health. */
   readonly services: readonly string[];
@@ -12,9 +12,9 @@ export interface Reflected {
 
 export interface ReflectOptions {
   readonly credentials: ChannelCredentials;
-  /** Milliseconds for all of it. */
+  /** Timeout of all requests in milliseconds. */
   readonly timeoutMs: number;
-  /** Server name for TLS, when it is not the address. */
+  /** Server name for TLS, if it is not the address. */
   readonly serverName?: string;
 }
 
@@ -22,7 +22,7 @@ const PROTOCOLS = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'] as const;
 const OWN = /^grpc\.(reflection|health|channelz)\./;
 const MAX_FILES = 1000;
 const MAX_SERVICES = 1000;
-/** Of all files together. */
+/** Maximum size of all files together. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const UNIMPLEMENTED = 12;
 
@@ -60,12 +60,12 @@ interface Response {
   readonly failure?: { readonly errorMessage: string };
 }
 
-/** A server that tells more than is read. */
+/** The server returned more than the limits. */
 export class TooMuchReflected extends Error {}
 
 /**
- * Asks a gRPC server at `host:port` what it offers, by reflection of version `v1`, else `v1alpha`. Rejects with gRPC's
- * error when there is no such server, with an `Error` when its answers make no sense, with `TooMuchReflected` above 1,000
+ * Reads the services of a gRPC server at `host:port` by reflection of version `v1`, else `v1alpha`. Rejects with gRPC's
+ * error if there is no such server, with an `Error` for invalid responses, with `TooMuchReflected` above 1,000
  * services, 1,000 files or 10 MiB.
  */
 export async function reflect(address: string, options: ReflectOptions): Promise<Reflected> {
@@ -106,7 +106,7 @@ async function readAll(client: Client, protocol: string, deadline: number): Prom
 
 type Ask = (request: Request) => Promise<Response>;
 
-/** One question at a time: answers come in the order of the questions. */
+/** Sends one request at a time: responses come in the order of the requests. */
 function asker(stream: ClientDuplexStream<Request, Response>): Ask {
   let answered: { resolve(response: Response): void; reject(error: Error): void } | undefined;
   let over: Error | undefined;
@@ -133,7 +133,7 @@ interface FileDescriptor {
   readonly dependency: readonly string[];
 }
 
-/** The files of services, and those they import. */
+/** Returns the files of services, and their imports. */
 async function readFiles(services: readonly string[], ask: Ask): Promise<Map<string, FileDescriptor>> {
   const files = new Map<string, FileDescriptor>();
   const wanted: string[] = [];

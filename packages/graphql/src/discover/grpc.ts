@@ -8,11 +8,11 @@ import { toGraphQLName, toSnakeCase, toTypeName, uniqueNames } from './names.ts'
 import { nameOfUpstream, specOf } from './openapi/openapi.ts';
 import { createSchemaText, type FieldText } from './schema-text.ts';
 
-/** Methods whose name promises that they only read; the others are under `Mutation`. */
+/** Matches names of methods that only read; others become mutations. */
 const READS = /^(get|list|find|search|read|fetch|query|lookup|look|count|describe|check|watch|show|batchget|resolve)/i;
 
 /**
- * Makes an API with a field per method of the services: named as the method, with one argument named as the message it
+ * Creates an API with a field per method of the services: named as the method, with one argument named as the message it
  * takes (`GetUser(user_search: …)`). Streaming methods are skipped.
  */
 export function discoverGrpc(
@@ -45,7 +45,7 @@ export function discoverGrpc(
     const upstreamRef = { name: upstream.name, namespace: upstream.namespace };
     resolutions[resolve] = { grpcResolver: { upstreamRef, requestTransform } };
   }
-  if (Object.keys(resolutions).length === 0) throw new Error('the service has no method that GraphQL can offer');
+  if (Object.keys(resolutions).length === 0) throw new Error('the service has no supported method');
   if (fields.Query.length === 0) Object.assign(resolutions, nameOfUpstream(upstream, fields.Query));
   text.type('type', 'Query', fields.Query);
   if (fields.Mutation.length > 0) text.type('type', 'Mutation', fields.Mutation);
@@ -67,13 +67,13 @@ function methodsOf(root: protobuf.Root, services: readonly string[], skipped: Sk
   return services.flatMap((service) => {
     const found = root.lookup(service, [protobuf.Service]);
     if (!(found instanceof protobuf.Service)) {
-      skipped.push({ where: service, reason: 'the descriptors do not have it' });
+      skipped.push({ where: service, reason: 'the descriptors do not contain it' });
       return [];
     }
     return found.methodsArray.flatMap((method): ServiceMethod[] => {
       const where = `${service}/${method.name}`;
       if (method.requestStream || method.responseStream) {
-        skipped.push({ where, reason: 'it streams' });
+        skipped.push({ where, reason: 'streaming is not supported' });
         return [];
       }
       try {

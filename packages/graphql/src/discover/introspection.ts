@@ -1,7 +1,7 @@
 import { assertValidSchema, buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql';
 import type { Discovery, UpstreamName } from './discovered-api.ts';
 
-/** Makes an API that hands queries to the GraphQL server. Throws where the answer is no introspection result. */
+/** Creates an API that forwards queries to the GraphQL server. Throws if the result of the introspection is invalid. */
 export function discoverServer(upstream: UpstreamName, introspection: unknown): Discovery {
   return {
     spec: {
@@ -19,10 +19,10 @@ export function discoverServer(upstream: UpstreamName, introspection: unknown): 
   };
 }
 
-/** The schema in the `data` of an introspection query, as text. Throws a `TypeError` or `GraphQLError` for anything else. */
+/** Returns the schema in the `data` of an introspection query, as text. Throws a `TypeError` or `GraphQLError` for anything else. */
 export function schemaOfIntrospection(introspection: unknown): string {
   const { __schema: schema } = (introspection ?? {}) as { __schema?: unknown };
-  if (typeof schema !== 'object' || schema === null) throw new TypeError('the answer has no __schema');
+  if (typeof schema !== 'object' || schema === null) throw new TypeError('the response has no __schema');
   const built = buildClientSchema(introspection as IntrospectionQuery);
   assertValidSchema(built);
   return printSchema(built);

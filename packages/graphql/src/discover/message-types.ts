@@ -6,7 +6,7 @@ import type { FieldText, SchemaText } from './schema-text.ts';
 
 const RESERVED = ['String', 'Int', 'Float', 'Boolean', 'ID', 'JSON', 'Query', 'Mutation', 'Subscription'];
 
-/** Integers of 64 bits are text in JSON of protocol buffers, and so they are here. */
+/** ProtoJSON represents 64-bit integers as strings. */
 const SCALARS: Readonly<Record<string, string>> = {
   double: 'Float',
   float: 'Float',
@@ -28,7 +28,7 @@ const SCALARS: Readonly<Record<string, string>> = {
 /** Messages whose JSON is not an object of their fields. */
 const WELL_KNOWN = /^\.google\.protobuf\.(Any|Struct|Value|ListValue|Timestamp|Duration|FieldMask|\w+Value|Empty)$/;
 
-/** Makes GraphQL types of messages, each message once a side. */
+/** Creates GraphQL types of messages, each message once per side. */
 export interface MessageTypes {
   typeOf(message: protobuf.Type, side: 'output' | 'input'): string;
   readonly usesJson: boolean;
@@ -39,7 +39,7 @@ export interface MessageTypesOptions {
   readonly takeFields: TakeFields;
 }
 
-/** Makes types into the text. Fields are named as in the JSON of protocol buffers: `full_name` is `fullName`. */
+/** Creates a converter that adds types to the schema. Fields are named as in ProtoJSON: `full_name` is `fullName`. */
 export function createMessageTypes(text: SchemaText, { skipped, takeFields }: MessageTypesOptions): MessageTypes {
   const names = { output: new Map<protobuf.Type, string>(), input: new Map<protobuf.Type, string>() };
   const enums = new Map<protobuf.Enum, string>();
@@ -101,7 +101,7 @@ export function createMessageTypes(text: SchemaText, { skipped, takeFields }: Me
   };
 }
 
-/** The name of a field in JSON. */
+/** Returns the name of a field in JSON. */
 function jsonName(field: protobuf.Field): string {
   const written = field.options?.['json_name'] as string | undefined;
   return written ?? field.name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,11 +1,11 @@
 const VALID = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
-/** True for a name that GraphQL takes and does not keep for itself. */
+/** Returns true for a valid GraphQL name that is not reserved. */
 export function isGraphQLName(name: string): boolean {
   return VALID.test(name) && !name.startsWith('__');
 }
 
-/** Makes a GraphQL name of any text: `get-pet.by/id` becomes `getPetById`; empty when nothing of it can be kept. */
+/** Converts any text to a GraphQL name: `get-pet.by/id` becomes `getPetById`; empty if no character is valid. */
 export function toGraphQLName(text: string): string {
   if (isGraphQLName(text)) return text;
   const words = text.split(/[^_0-9A-Za-z]+/).filter((word) => word !== '');
@@ -15,7 +15,7 @@ export function toGraphQLName(text: string): string {
   return /^[0-9]/.test(trimmed) ? `_${trimmed}` : trimmed;
 }
 
-/** Makes a type name: as {@link toGraphQLName}, starting with a capital letter. */
+/** Converts any text to a type name: as {@link toGraphQLName}, with a capital first letter. */
 export function toTypeName(text: string): string {
   const name = toGraphQLName(text);
   return name.charAt(0).toUpperCase() + name.slice(1);
@@ -29,10 +29,10 @@ export function toSnakeCase(name: string): string {
     .toLowerCase();
 }
 
-/** Gives each name once: the second `pet` becomes `pet2`. */
+/** Creates a function that makes names unique: the second `pet` becomes `pet2`. */
 export function uniqueNames(reserved: Iterable<string> = []): (name: string) => string {
   const taken = new Set(reserved);
-  /** Numbers that are taken already, so that many of one name are not counted again and again. */
+  /** Last number of each name, so that many equal names do not cost quadratic time. */
   const counts = new Map<string, number>();
   return (name) => {
     let unique = name;

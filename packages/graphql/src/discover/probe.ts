@@ -14,24 +14,24 @@ import type { Probe } from './discovered-api.ts';
 import { reflect, TooMuchReflected } from './grpc-reflection.ts';
 import { findDocument, type TellPath } from './openapi/find-document.ts';
 
-/** How upstreams are asked. */
+/** Options of a probe. */
 export interface ProbeContext {
   readonly callUpstream: CallUpstream;
   /** Endpoints and TLS of an upstream, for gRPC reflection. */
   readonly findUpstream: (ref: ResourceRef) => SnapshotUpstream | undefined;
   readonly secrets: Secrets;
-  /** What was offered at a path and cannot be used. */
+  /** Receives documents at a path that cannot be used. */
   readonly tell: TellPath;
 }
 
 const TIMEOUT_MS = 5000;
-/** How calls reject when an answer has more bytes than may be read. */
+/** Status of calls whose response is too large. */
 const TOO_LARGE = 'ERR_ROUTING_UPSTREAM_TOO_LARGE';
 const OF_SCHEMAS = `(a schema has at most ${MAX_SCHEMA_BYTES} bytes)`;
 
 /**
- * Asks an upstream what it is: a GraphQL server, a service with an OpenAPI document, a gRPC service with reflection; in this order, or
- * only as what it was found before. `undefined` when it is none of them. Never rejects.
+ * Determines the type of an upstream: a GraphQL server, a service with an OpenAPI document, a gRPC service with reflection; in this order, or
+ * only its previous type. `undefined` if it is none of them. Never rejects.
  */
 export async function probeUpstream(
   { metadata, spec }: Resource<UpstreamSpec>,
@@ -64,7 +64,7 @@ export async function probeUpstream(
   return undefined;
 }
 
-/** Asks one endpoint after the other, with the TLS of the upstream. */
+/** Tries one endpoint after the other, with the TLS of the upstream. */
 async function askReflection(
   ref: ResourceRef,
   { findUpstream, secrets, tell }: ProbeContext,

@@ -24,54 +24,54 @@ import { probeUpstream } from './probe.ts';
 
 export interface DiscoveryOptions {
   readonly callUpstream: CallUpstream;
-  /** An upstream as the newest snapshot has it. */
+  /** Returns an upstream of the newest snapshot. */
   readonly findUpstream: (ref: ResourceRef) => SnapshotUpstream | undefined;
   readonly secrets: Secrets;
-  /** What the generated resources are put into. */
+  /** Source that receives the generated resources. */
   readonly source: MemorySource;
-  /** Takes in how the schema of an upstream has changed, e.g. `learn` of a control plane. */
+  /** Receives changes of the schema of an upstream, e.g. `learn` of a control plane. */
   readonly learn: (key: ResourceKey, learned: Learned | undefined) => void;
   readonly log: Logger;
-  /** Milliseconds between looks at an upstream. Default 15,000. */
+  /** Polling interval of an upstream in milliseconds. Default 15,000. */
   readonly intervalMs?: number;
 }
 
-/** A loop that makes GraphQLApis of upstreams. */
+/** A loop that creates GraphQLApis of upstreams. */
 export interface RunningDiscovery {
-  /** Takes the newest resources; upstreams that are new or have changed are asked at once. */
+  /** Sets the newest resources. New and changed upstreams are probed at once. */
   update(resources: ReadonlyMap<ResourceKey, Resource>): void;
-  /** Asks every upstream now; resolves when that is done. */
+  /** Probes every upstream now. Resolves when that is done. */
   look(): Promise<void>;
   close(): void;
 }
 
 export const DEFAULT_INTERVAL_MS = 15_000;
-/** Upstreams that said nothing are asked again in every fourth round only. */
+/** Upstreams without a description are probed only in every fourth round. */
 const QUIET_ROUNDS = 4;
-/** Upstreams that are asked at the same time. */
+/** Number of concurrent probes. */
 const AT_ONCE = 8;
 
 interface Found {
-  /** What it was made of, as a hash. */
+  /** Hash of its source. */
   readonly digest: string;
   /** Headers that arguments must not set. */
   readonly rules: string;
   readonly type: Probe['type'];
   readonly text: string;
   readonly schema: string;
-  /** A newer schema is not taken. */
+  /** True if a newer schema was rejected. */
   readonly refused: boolean;
 }
 
 /**
- * Makes the loop that asks upstreams what they are (Settings `discovery`, label `discovery.vendor.io/function_discovery`) and puts
- * a GraphQLApi of the upstream's name into the source. A GraphQLApi of this name that somebody wrote stays.
+ * Creates the loop that probes upstreams (Settings `discovery`, label `discovery.vendor.io/function_discovery`) and adds
+ * a GraphQLApi of the upstream's name to the source. It does not replace a configured GraphQLApi of this name.
  */
 export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   const { source, log } = options;
   const found = new Map<string, Found>();
   const quiet = new Map<string, number>();
-  /** What was said of documents that cannot be used; once is enough. */
+  /** Reported problems of documents, each of which is logged once. */
   const told = new LRUCache<string, true>({ max: 1000 });
   let upstreams = new Map<string, Resource<UpstreamSpec>>();
   let settings: SettingsSpec = {};
@@ -120,7 +120,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const rules = rulesOf(granted);
     const digest = digestOf(probe, rules);
     const known = found.get(unit);
-    // Making it again would give the same; one that was refused may be taken when the Settings have changed.
+    // The same source gives the same API; a rejected one may be accepted after a change of the Settings.
     if (known?.digest === digest && !known.refused) return;
     const discovery = discover({ name: metadata.name, namespace: metadata.namespace }, probe, {
       grantedHeaders: granted,
@@ -133,7 +133,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const judgement = await judge(before?.rules === rules ? before.schema : undefined, schema, settings);
     const { refused } = judgement;
     if (refused && before?.refused) return;
-    // Servers may tell the same schema in another order.
+    // Servers may return the same schema in another order.
     if (probe.type === 'graphql' && before && !before.refused && judgement.changes.length === 0) {
       found.set(unit, { ...before, digest, rules });
       return;
@@ -198,7 +198,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   };
 }
 
-/** The upstreams that are asked, by the unit of what is made of them. */
+/** Returns the upstreams to probe, by the unit of their API. */
 function eligibleOf(
   resources: ReadonlyMap<ResourceKey, Resource>,
   settings: SettingsSpec,

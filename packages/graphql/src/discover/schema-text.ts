@@ -8,7 +8,7 @@ export interface FieldText {
   readonly resolve?: string;
 }
 
-/** Schema definition language, written piece by piece. */
+/** A builder of schema definition language. */
 export interface SchemaText {
   type(keyword: 'type' | 'input', name: string, fields: readonly FieldText[], description?: string): void;
   enumeration(name: string, values: readonly string[]): void;
@@ -17,7 +17,7 @@ export interface SchemaText {
   toString(): string;
 }
 
-/** Makes an empty schema text. Definitions stay in the order they are added. */
+/** Creates an empty schema text. Definitions stay in the order in which they are added. */
 export function createSchemaText(): SchemaText {
   const blocks: string[] = [];
   return {
@@ -37,7 +37,7 @@ function fieldText({ name, type, args = [], description, resolve }: FieldText): 
   return `${described(description, '  ')}  ${name}${listed && `(${listed})`}: ${type}${directive}\n`;
 }
 
-/** A description of one line: everything else that people write in documents stays where it is. */
+/** Returns a description of one line. */
 function described(description: string | undefined, indent: string): string {
   const line = description
     ?.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')

@@ -2,7 +2,7 @@ import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, t
 import type { Limits } from '../api/limits.ts';
 import { overlapsTooOften } from './overlaps.ts';
 
-/** Most that is counted, so that fragments that double each other stay numbers. */
+/** Upper bound of all counts, so that nested fragments do not overflow. */
 const MANY = 1e9;
 
 interface Size {
@@ -11,7 +11,7 @@ interface Size {
   readonly roots: number;
 }
 
-/** What of a document counts as it is written, whatever its fragments do. */
+/** Counts of a document as written, without expanding fragments. */
 class Written {
   aliases = 0;
   directives = 0;
@@ -19,8 +19,8 @@ class Written {
 }
 
 /**
- * Says what of a document goes beyond the limits, or `undefined`. Each fragment is looked at once, so that the work is that of
- * reading the text however often they use each other; circles end where they close.
+ * Returns which limit a document exceeds, or `undefined`. Each fragment is visited once, so that the cost is linear in the
+ * document; cycles end where they close.
  */
 export function sizeProblem(document: DocumentNode, limits: Limits): string | undefined {
   const written = new Written();

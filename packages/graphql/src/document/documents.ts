@@ -16,24 +16,24 @@ import type { Limits } from '../api/limits.ts';
 import { refusal, type Refusal } from '../api/refusal.ts';
 import { sizeProblem } from './check-size.ts';
 
-/** Documents remembered for one API, and characters of all their texts together. */
+/** Maximum number of cached documents of one API, and of characters of all of them. */
 export const MAX_DOCUMENTS = 1000;
 export const MAX_DOCUMENT_CHARACTERS = 4 * 1024 * 1024;
-/** Problems told of one document. */
+/** Maximum number of errors reported for one document. */
 const MAX_ERRORS = 5;
 
-/** What a request may find wrong with its document, for the statistics. */
+/** Kind of problem of a document, for the statistics. */
 export type DocumentProblem = 'parse' | 'invalid';
 
 export interface RefusedDocument extends Refusal {
   readonly problem: DocumentProblem;
 }
 
-/** Reads documents, each text once for as long as it is remembered. */
+/** Parses and validates documents, each text once while it is cached. */
 export interface Documents {
-  /** The operation to run; refused where the text is not GraphQL, too large, does not fit, or it cannot be told. */
+  /** Returns the operation to execute, or a refusal if the document is invalid or too large, or the operation is ambiguous. */
   operation(text: string, name: string | undefined): Operation | Refusal | RefusedDocument;
-  /** Texts remembered now. */
+  /** Number of cached documents. */
   readonly size: number;
 }
 
@@ -42,12 +42,12 @@ interface Read {
   readonly operations: Map<string | undefined, Operation | Refusal>;
 }
 
-/** Remembers documents that were read for a schema. */
+/** Creates a cache of documents for an API. */
 export function createDocuments(api: { schema: GraphQLSchema; introspection: boolean }, limits: Limits): Documents {
   const known = new LRUCache<string, Read | RefusedDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_DOCUMENT_CHARACTERS,
-    // One client's large document does not push out everybody's small ones.
+    // The large document of one client must not evict the small ones of others.
     maxEntrySize: MAX_DOCUMENT_CHARACTERS / 64,
     sizeCalculation: (_read, text) => text.length + 1,
   });
@@ -101,7 +101,7 @@ function parsed(text: string, { maxTokens, maxDocumentLength }: Limits): Documen
   }
 }
 
-/** An error about the document, as the client reads it. */
+/** Returns an error of a document as sent to clients. */
 export function documentError({ message, locations }: GraphQLError): ResultError {
   return { message, ...(locations && { locations }), extensions: { code: 'ERR_GRAPHQL_DOCUMENT' } };
 }
@@ -113,6 +113,7 @@ function operationOf(document: DocumentNode, text: string, name: string | undefi
   const fitting = name === undefined ? operations : operations.filter((one) => one.name?.value === name);
   const [definition, another] = fitting;
   if (!definition) return refusal('ERR_GRAPHQL_OPERATION', 'The document has no such operation.');
-  if (another) return refusal('ERR_GRAPHQL_OPERATION', 'operationName has to say which operation is meant.');
+  if (another)
+    return refusal('ERR_GRAPHQL_OPERATION', 'operationName is required if the document has several operations.');
   return { document, definition, text, name };
 }

@@ -1,15 +1,15 @@
 import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 
-/** Pairs of fields under one name that a document may have. */
+/** Maximum number of pairs of fields with the same name. */
 export const MAX_OVERLAPS = 2000;
-/** Levels looked at: only circles of fragments go deeper. */
+/** Maximum depth: only cycles of fragments go deeper. */
 const MAX_LEVELS = 100;
-/** Fields looked at. More than these have overlaps enough. */
+/** Maximum number of fields visited. More than these overlap too often in any case. */
 const MAX_VISITS = 20_000;
 
 /**
- * True when fields of the same name meet in the same place too often. Validation compares each of them with each other, which
- * is the one part of it whose time grows with the square of a document.
+ * Returns true if fields of the same name overlap in the same place too often. Validation compares each of them with each other, which
+ * is the only part of it whose cost is quadratic in the document.
  */
 export function overlapsTooOften(document: DocumentNode): boolean {
   const fragments = new Map<string, FragmentDefinitionNode>();

@@ -3,31 +3,31 @@ import { LRUCache } from 'lru-cache';
 import type { GraphQLRequest } from '../http/graphql-request.ts';
 import { refusal, type Refusal } from '../api/refusal.ts';
 
-/** Queries kept by their hash unless told otherwise, and characters of all of them together. */
+/** Default maximum number of persisted queries, and of characters of all of them. */
 export const DEFAULT_PERSISTED_QUERIES = 1000;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** The text a request means. */
+/** The query of a request. */
 export interface QueryText {
   readonly text: string;
-  /** Keeps the text by the hash the client gave; to be called once the query is known to be good. */
+  /** Stores the query by the hash of the client. Call it after the query was validated. */
   readonly keep: () => void;
 }
 
-/** Finds the text of a request: what it brings, or what a hash stands for. */
+/** Returns the query of a request: its own, or the persisted one. */
 export type FindQuery = (request: GraphQLRequest) => QueryText | Refusal;
 
 export interface PersistedOptions {
-  /** Most queries kept. Default 1000; 0 keeps none. */
+  /** Maximum number of persisted queries. Default 1000; 0 disables them. */
   readonly cacheSize?: number;
-  /** SHA-256 of the only queries that run, in hex. Empty: all. */
+  /** SHA-256 of the allowed queries, in hex. Empty: all. */
   readonly allowedHashes?: readonly string[];
 }
 
 const NOTHING = (): void => {};
 
-/** Persisted queries by the protocol of `extensions.persistedQuery`, version 1, and the list of allowed ones. */
+/** Implements the protocol of `extensions.persistedQuery`, version 1, and the list of allowed queries. */
 export function createPersisted({ cacheSize, allowedHashes = [] }: PersistedOptions): FindQuery {
   const max = cacheSize ?? DEFAULT_PERSISTED_QUERIES;
   const texts =
@@ -52,7 +52,7 @@ export function createPersisted({ cacheSize, allowedHashes = [] }: PersistedOpti
   };
 }
 
-/** The message and the code are those that clients of the protocol look for. */
+/** Clients of the protocol expect this message and this code. */
 function notFound(): Refusal {
   const { code, errors } = refusal('ERR_GRAPHQL_PERSISTED_QUERY_NOT_FOUND');
   return { code, errors: errors.map((error) => ({ ...error, extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } })) };

@@ -44,7 +44,7 @@ export interface ExplainedApi {
   readonly root: FieldSource;
 }
 
-/** APIs within APIs. */
+/** Maximum nesting of stitched APIs. */
 const MAX_DEPTH = 5;
 const NONE: readonly UpstreamRequest[] = [];
 const UNKNOWN: FieldSource = () => ({ requests: NONE, value: UNKNOWN });

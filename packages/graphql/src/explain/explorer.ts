@@ -1,17 +1,17 @@
 import { clusterName, type Context, type Handler, type ResourceRef, type SnapshotGraphQLApi } from '@edge-gateway/core';
 import { serveApi, type GraphQLActionOptions } from '../action.ts';
 
-/** Runs requests of people who look at an API, on a port that clients do not reach. */
+/** Executes requests of API explorers, on a port that clients cannot reach. */
 export interface Explorer {
   apis(): readonly ResourceRef[];
   /** `undefined` for an API that is not served. */
   serve(api: ResourceRef): Handler | undefined;
-  /** Lets go of all that was made ready. */
+  /** Closes all prepared APIs. */
   close(): Promise<void>;
 }
 
 /**
- * Makes the APIs of a snapshot ready to be looked at: with answers about their schema, whatever they say to clients. `served` gives
+ * Prepares the APIs of a snapshot for explorers: with introspection, regardless of their configuration. `served` returns
  * those of the newest snapshot.
  */
 export function createExplorer(
@@ -33,7 +33,7 @@ export function createExplorer(
     };
   }
 
-  /** Lets go of what was made of APIs that changed or went. */
+  /** Closes APIs that were changed or removed. */
   async function release(apis: ReadonlyMap<string, SnapshotGraphQLApi>): Promise<void> {
     const gone = [...ready].filter(([name, { api }]) => apis.get(name) !== api);
     for (const [name] of gone) ready.delete(name);
@@ -56,7 +56,7 @@ export function createExplorer(
   };
 }
 
-/** An API made ready. */
+/** A prepared API. */
 interface Ready {
   readonly api: SnapshotGraphQLApi;
   readonly handler: Handler;

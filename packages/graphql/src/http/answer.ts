@@ -12,21 +12,21 @@ import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
 import { createResultCache, type CachedResult, type ResultCache } from '../cache/result-cache.ts';
 import type { ApiCounts } from '../api/statistics.ts';
 
-/** What an API is served with. */
+/** Options of an answerer. */
 export interface AnswerOptions {
   readonly api: ExecutableApi;
   readonly limits: Limits;
   readonly persisted: PersistedOptions;
   readonly counts: ApiCounts;
   readonly log: Logger;
-  /** Writes requests and results to the log, at level debug. */
+  /** Logs requests and results at level debug. */
   readonly logSensitiveInfo: boolean;
   readonly now: () => number;
   /** Default: in memory. */
   readonly cache?: ResultCache | undefined;
 }
 
-/** One request, and how its answer is wanted. */
+/** One request, and the wanted form of its response. */
 export interface Asked {
   readonly request: GraphQLRequest;
   readonly wanted: Wanted;
@@ -35,37 +35,37 @@ export interface Asked {
   readonly signal: AbortSignal;
   /** True if the request identifies its client. */
   readonly personal?: boolean | undefined;
-  /** How requests to upstreams are tried again. */
+  /** Retries of requests to upstreams. */
   readonly retries?: RetryPolicy | undefined;
 }
 
-/** One answer, as it is sent. */
+/** One response as it is sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
   readonly headers: readonly string[];
 }
 
-/** Results as they come. */
+/** A stream of results. */
 export interface Results extends AsyncIterable<ApiResult> {
-  /** True for those of a subscription, which may have no end. */
+  /** True for results of a subscription, which may be endless. */
   readonly lasting: boolean;
 }
 
-/** Answers single requests. */
+/** Executes the requests of one API. */
 export interface Answerer {
   answer(asked: Asked): Promise<Answer>;
   /** The validated operation of a request. */
   operation(asked: Asked): Promise<Operation | Refusal>;
-  /** Answers what is no request of an operation. */
+  /** Returns the response for a rejected request. */
   refuse(refused: Refusal, wanted: Wanted): Answer;
-  /** Results as they come: of a subscription many, of another operation one. */
+  /** Returns the results of an operation as a stream: many of a subscription, one of others. */
   subscribe(asked: Asked): Promise<Results | Refusal>;
 }
 
 const NO_HEADERS: readonly string[] = [];
 
-/** Makes what answers the requests of one API: persisted queries, documents, limits, the operation, its result. */
+/** Creates the answerer of one API: persisted queries, documents, limits, execution, cached results. */
 export function createAnswerer(options: AnswerOptions): Answerer {
   const { api, limits, counts, log } = options;
   const documents = createDocuments(api, limits);
@@ -93,7 +93,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     query.keep();
     const kind = operation.definition.operation;
     if (method !== 'POST' && kind === 'mutation') {
-      return refusal('ERR_GRAPHQL_METHOD', 'A mutation cannot be sent by GET.', { allow: 'POST' });
+      return refusal('ERR_GRAPHQL_METHOD', 'A mutation must not be sent by GET.', { allow: 'POST' });
     }
     return operation;
   }
@@ -162,7 +162,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
 }
 
 const NO_SUBSCRIPTIONS = 'This API has no subscriptions.';
-const STREAMS_ONLY = 'Subscriptions come over WebSocket, or as events with accept: text/event-stream.';
+const STREAMS_ONLY = 'Subscriptions require a WebSocket, or accept: text/event-stream.';
 
 function once(result: ApiResult | Promise<ApiResult>): Results {
   return {
@@ -177,13 +177,13 @@ function cacheHeaders(value: string | undefined): readonly string[] {
   return value === undefined ? NO_HEADERS : ['cache-control', value];
 }
 
-/** `Age` says how much of the time is over that `Cache-Control` gives: no cache of a client keeps a result longer than declared. */
+/** Adds `Age`, so that no cache of a client keeps a result longer than declared. */
 function keptHeaders({ cacheControl, age }: CachedResult): readonly string[] {
   const headers = cacheHeaders(cacheControl);
   return age > 0 ? [...headers, 'age', String(age)] : headers;
 }
 
-/** A result without data, which an API gives where the request itself cannot be run. */
+/** Returns a result without data, i.e. of a request that cannot be executed, as a refusal. */
 function asRefusal({ errors = [] }: ApiResult): Refusal {
   const code = errors[0]?.extensions?.['code'];
   const known = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);

@@ -6,12 +6,12 @@ import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 export const RESPONSE_TYPES = ['application/graphql-response+json', 'application/json'] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
-/** How a client wants its result. */
+/** The wanted form of a result. */
 export interface Wanted {
   readonly type: ResponseType;
   /**
-   * The client asked for `application/json` by name. Then a request that reached the schema answers 200 whatever is wrong
-   * with it, as clients of that type expect (GraphQL over HTTP, section 6.4.1).
+   * True if the client accepts `application/json` by name. Then a request that reached the schema gets 200 even if it is invalid,
+   * as clients of that type expect (GraphQL over HTTP, section 6.4.1).
    */
   readonly lenient: boolean;
 }
@@ -52,19 +52,19 @@ function isUtf8(parameters: readonly string[]): boolean {
   return charset === undefined || /^"?utf-?8"?$/.test(charset);
 }
 
-/** Codes of requests that were understood as HTTP and JSON, so that lenient clients get their answer with 200. */
+/** Codes of requests that are valid HTTP and JSON, so that lenient clients get 200. */
 const UNDERSTOOD: ReadonlySet<GraphQLErrorCode> = new Set([
   'ERR_GRAPHQL_DOCUMENT',
   'ERR_GRAPHQL_VARIABLES',
   'ERR_GRAPHQL_PERSISTED_QUERY_NOT_FOUND',
 ]);
 
-/** The HTTP status of a refusal for this client. */
+/** Returns the HTTP status of a refusal for this client. */
 export function statusOf({ code }: Refusal, { lenient }: Wanted): number {
   return lenient && UNDERSTOOD.has(code) ? 200 : ERROR_CODES[code].status;
 }
 
-/** True for the content types of a GraphQL request. What a form can send without asking (CSRF) is not among them. */
+/** Returns true for the content types of a GraphQL request. Forms cannot send them without a preflight (CSRF). */
 export function isRequestType(header: string | undefined): boolean {
   if (header === 'application/json') return true;
   const [type = '', ...parameters] = (header ?? '')

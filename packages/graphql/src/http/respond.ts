@@ -21,18 +21,18 @@ import { sendEvents, startEvents, wantsEvents } from '../subscriptions/send-even
 import { createSlots, type Slots } from '../subscriptions/slots.ts';
 import { createSocketServer } from '../subscriptions/socket-server.ts';
 
-/** How a client that wants neither media type is told so. */
+/** Form of the error for a client that accepts neither media type. */
 const FALLBACK: Wanted = { type: 'application/json', lenient: false };
 
-/** What the requests of one API are answered with. */
+/** Options of a responder. */
 export interface ResponderParts {
   readonly answerer: Answerer;
   readonly limits: Limits;
-  /** Origins whose pages may open WebSockets, beside the own one; `*` is any. Default: none. */
+  /** Origins whose pages may open WebSockets, in addition to the own one; `*` is any. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
-/** Makes what ends the requests of one API: HTTP in, HTTP out. */
+/** Creates the responder of one API. */
 export function createResponder({ answerer, limits, allowedOrigins = [] }: ResponderParts): Responder {
   const slots = createSlots(limits.maxConnections);
   const drain = createDrain();
@@ -43,13 +43,13 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
     const timer = setTimeout(() => over.abort(), limits.operationTimeoutMs);
     res.once('close', () => {
       clearTimeout(timer);
-      // Aborting costs more than the rest of this, and after the answer there is nothing to abort.
+      // Aborting is expensive, and after the response there is nothing to abort.
       if (!res.writableFinished) over.abort();
     });
     const means = { answerer, limits, slots, drain, signal: over.signal, unlimited: () => clearTimeout(timer) };
     respond(exchange, means).catch((error: unknown) => {
       if (res.headersSent) res.destroy();
-      // A request that was read to its end is destroyed, too; only one that was not has lost its client.
+      // A request that was read to its end is destroyed, too; otherwise it means that the client disconnected.
       else if (!res.destroyed && (req.complete || !req.destroyed)) next(error);
     });
   };
@@ -65,7 +65,7 @@ interface Means {
   readonly slots: Slots;
   readonly drain: Drain;
   readonly signal: AbortSignal;
-  /** Lifts the time limit of single answers. */
+  /** Removes the time limit of single responses. */
   unlimited(): void;
 }
 
@@ -105,7 +105,7 @@ async function announce(exchange: ActionExchange, answerer: Answerer, asked: Ask
   return undefined;
 }
 
-/** Sends results as they come. */
+/** Sends results as a stream. */
 async function stream(exchange: ActionExchange, means: Means, asked: Asked): Promise<Refusal | undefined> {
   const { answerer, limits, slots, drain } = means;
   if (!slots.acquire()) return refusal('ERR_GRAPHQL_CONNECTIONS');
@@ -124,7 +124,7 @@ function isBatch(posted: Posted): posted is readonly GraphQLRequest[] {
   return Array.isArray(posted);
 }
 
-/** Reads what is asked for, from the query or the body. */
+/** Reads the request from the query or the body. */
 async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Promise<Posted | Refusal> {
   if (req.method === 'GET' || req.method === 'HEAD') {
     if (facts.path.length > limits.maxBodyBytes) return refusal('ERR_GRAPHQL_BODY_TOO_LARGE');
@@ -133,14 +133,14 @@ async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Pro
   if (req.method !== 'POST') return refusal('ERR_GRAPHQL_METHOD', '', { allow: 'GET, HEAD, POST' });
   if (!isRequestType(req.headers['content-type'])) return refusal('ERR_GRAPHQL_CONTENT_TYPE');
   if ((req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    return refusal('ERR_GRAPHQL_CONTENT_TYPE', 'A body is sent without content-encoding.');
+    return refusal('ERR_GRAPHQL_CONTENT_TYPE', 'The body must not have a content-encoding.');
   }
   if (req.readableDidRead || req.readableEnded) return parsedBefore(req, limits);
   const text = await readText(req, limits.maxBodyBytes);
   return typeof text === 'string' ? postedText(text, limits.maxBatchSize) : text;
 }
 
-/** A body that a parser in front has read. */
+/** Reads a body that earlier middleware has parsed. */
 function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): Posted | Refusal {
   const { body } = req as { readonly body?: unknown };
   if (body === undefined) {

@@ -2,8 +2,8 @@ import type { ApiResult } from '../api/executable-api.ts';
 import { cacheControl } from '../local/cache-policy.ts';
 
 /**
- * How long a result may be kept that is made of others: the shortest time and the narrowest scope of all. Not at all where one of
- * them says nothing, or has errors.
+ * Returns how long a joined result may be cached: the shortest time and the narrowest scope of all parts. Not at all if a part
+ * has no `Cache-Control`, or errors.
  */
 export function joinedCaching(
   parts: readonly ApiResult[],

@@ -1,23 +1,23 @@
 import { isObjectType, Kind, parse, type GraphQLField } from 'graphql';
 import type { DeclaredSubschema } from './subschema.ts';
 
-/** How one subschema gives a type when its key is known. */
+/** How one subschema completes a type by its key. */
 export interface Join {
   /** Index of the subschema. */
   readonly subschema: number;
   /** Names of the key fields. */
   readonly keys: readonly string[];
   readonly field: GraphQLField<unknown, unknown>;
-  /** True when the subschema has this field of the type. */
+  /** Returns true if the subschema has this field of the type. */
   gives(field: string): boolean;
-  /** The arguments of the root field for these key values. */
+  /** Returns the arguments of the root field for these key values. */
   args(keys: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
-/** By type name, those that can complete it, in the order of the subschemas. */
+/** Joins by type name, in the order of the subschemas. */
 export type Joins = ReadonlyMap<string, readonly Join[]>;
 
-/** Reads every `typeMerge`. Throws an `Error` that names what does not fit. */
+/** Compiles every `typeMerge`. Throws an `Error` that names an invalid one. */
 export function compileJoins(subschemas: readonly DeclaredSubschema[]): Joins {
   const joins = new Map<string, Join[]>();
   for (const [index, { name, api, typeMerge }] of subschemas.entries()) {
@@ -59,10 +59,11 @@ interface TypeField {
 
 function keysOf(selectionSet: string, place: string): string[] {
   const [definition] = parse(selectionSet, { noLocation: true }).definitions;
-  if (definition?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`${place}: selectionSet is like { id }`);
+  if (definition?.kind !== Kind.OPERATION_DEFINITION)
+    throw new Error(`${place}: selectionSet must be a selection such as { id }`);
   return definition.selectionSet.selections.map((selection) => {
     if (selection.kind === Kind.FIELD && !selection.alias && !selection.selectionSet) return selection.name.value;
-    throw new Error(`${place}: selectionSet has plain fields only`);
+    throw new Error(`${place}: selectionSet must contain plain fields only`);
   });
 }
 
@@ -78,7 +79,7 @@ function settersOf(
     if (!field.args.some((arg) => arg.name === name))
       throw new Error(`${place}: ${field.name} has no argument '${name}'`);
   }
-  if (setters.length === 0) throw new Error(`${place}: args has to say which argument takes the key`);
+  if (setters.length === 0) throw new Error(`${place}: args must map an argument to a key field`);
   return setters;
 }
 
@@ -92,7 +93,7 @@ function fill(setters: readonly Setter[], values: Readonly<Record<string, unknow
   return args;
 }
 
-/** The keys of a type that one subschema has to give so that another can complete it, directly or over a third. */
+/** Returns the keys that one subschema must provide so that another can complete a type, directly or over a third. */
 export function keysNeeded(
   type: string,
   join: Join,

@@ -15,7 +15,7 @@ const ROOTS = { query: 'Query', mutation: 'Mutation' } as const;
 
 /**
  * Joins schemas: types of the same name have the fields, values or members of all of them; of a field that several have, the
- * definition of the first holds. Subscriptions are those that an API can answer. Throws an `Error` for types of the same name and different kinds.
+ * first definition is used. Subscriptions are those that an API supports. Throws an `Error` for types of the same name and different kinds.
  */
 export function mergeSchemas(subschemas: readonly DeclaredSubschema[]): GraphQLSchema {
   const types = new Map<string, TypeDefinitionNode>();
@@ -34,7 +34,7 @@ export function mergeSchemas(subschemas: readonly DeclaredSubschema[]): GraphQLS
 function definitionsOf({ schema, subscribe }: DeclaredSubschema['api']): TypeDefinitionNode[] {
   for (const [operation, expected] of Object.entries(ROOTS)) {
     const root = operation === 'query' ? schema.getQueryType() : schema.getMutationType();
-    if (root && root.name !== expected) throw new Error(`the root type ${root.name} has to be called ${expected}`);
+    if (root && root.name !== expected) throw new Error(`the root type ${root.name} must be named ${expected}`);
   }
   const root = schema.getSubscriptionType()?.name;
   const hidden = subscribe && root === 'Subscription' ? undefined : root;
@@ -47,7 +47,8 @@ function isType(definition: DefinitionNode): definition is TypeDefinitionNode {
 }
 
 function mergeTypes(before: TypeDefinitionNode, after: TypeDefinitionNode, owner: string): TypeDefinitionNode {
-  if (before.kind !== after.kind) throw new Error(`${owner}: ${after.name.value} is of another kind in another API`);
+  if (before.kind !== after.kind)
+    throw new Error(`${owner}: ${after.name.value} has different kinds in different APIs`);
   const merged: Record<string, unknown> = { ...before };
   for (const part of ['fields', 'values', 'interfaces', 'types'] as const) {
     const [first, second] = [listAt(before, part), listAt(after, part)];

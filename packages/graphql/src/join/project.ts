@@ -18,17 +18,17 @@ import { hasField } from './subschema.ts';
 
 export interface Projection {
   readonly merged: GraphQLSchema;
-  /** The schema that the selection is made for. */
+  /** The schema of the API that the selection is for. */
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode | undefined>>;
   readonly joins: Joins;
-  /** Of the names under which key fields are asked for. */
+  /** Prefix of the aliases of key fields. */
   readonly keyPrefix: string;
 }
 
 /**
- * The part of a selection that one schema can answer, with the keys that are needed for the rest. Fragments are opened, and each
- * object is asked for its `__typename`.
+ * Returns the part of a selection that one schema has, with the keys that are needed for the rest. Fragments are expanded, and each
+ * object gets its `__typename`.
  */
 export function project(set: SelectionSetNode, type: GraphQLCompositeType, projection: Projection): SelectionSetNode {
   const keys = new Map<string, Set<string>>();
@@ -43,7 +43,7 @@ export function project(set: SelectionSetNode, type: GraphQLCompositeType, proje
 
 interface Work {
   readonly projection: Projection;
-  /** Keys to ask for, by type. */
+  /** Key fields to select, by type. */
   readonly keys: Map<string, Set<string>>;
 }
 
@@ -74,7 +74,7 @@ function projectFragment(node: InlineFragmentNode, type: GraphQLCompositeType, w
   const { projection } = work;
   const name = node.typeCondition?.name.value ?? type.name;
   const condition = projection.merged.getType(name) as GraphQLCompositeType;
-  // What is inside of an object is about this object alone, whatever type is named: else fragments in fragments multiply.
+  // Inside an object type, type conditions can only match this type: expanding them would multiply nested fragments.
   if (isObjectType(type)) return isOf(type, condition, projection) ? [inObject(type, node, work)] : [];
   if (projection.schema.getType(name))
     return [{ ...node, selectionSet: project(node.selectionSet, condition, projection) }];
@@ -96,7 +96,7 @@ function inObject(type: GraphQLObjectType, node: InlineFragmentNode, { projectio
   return { ...on(type.name, selections), directives: node.directives };
 }
 
-/** Names of the object types behind a type that the schema has. */
+/** Returns the names of the possible object types that the schema has. */
 function objectsOf(type: GraphQLCompositeType, { merged, schema }: Projection): string[] {
   const objects = isAbstractType(type) ? merged.getPossibleTypes(type) : [type];
   return objects.map(({ name }) => name).filter((name) => isObjectType(schema.getType(name)));

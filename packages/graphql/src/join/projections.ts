@@ -18,7 +18,7 @@ export interface ProjectionParts {
   readonly joins: Joins;
 }
 
-/** Gives the projections of an operation, kept for as long as the operation is. */
+/** Returns the projections of an operation, which are kept as long as the operation. */
 export function createProjections(parts: ProjectionParts): (operation: Operation) => Projections {
   const kept = new WeakMap<Operation, Projections>();
   return (operation) => {
@@ -30,23 +30,23 @@ export function createProjections(parts: ProjectionParts): (operation: Operation
   };
 }
 
-/** A field of the client, and what one API is asked for it. */
+/** A field of the client, and the field that one API is asked for. */
 interface Projected {
   readonly nodes: readonly FieldNode[];
   readonly node: FieldNode;
 }
 
-/** A field as the client wrote it, and as it is asked for. */
+/** A field of the client, and the same with its alias for an API. */
 interface Named {
   readonly written: FieldNode;
   readonly asked: FieldNode;
 }
 
-/** What the fields of one operation ask each API for. */
+/** The fields that each API is asked for, for one operation. */
 export class Projections {
-  /** Whether they are the same for every request: without directives the same fields are selected every time. */
+  /** True if they are the same for every request: without directives the same fields are selected every time. */
   readonly lasting: boolean;
-  /** Of the names under which key fields are asked for: the client cannot have written one. */
+  /** Prefix of the aliases of key fields, which the client's document does not contain. */
   readonly keyPrefix: string;
   readonly #parts: ProjectionParts;
   readonly #keys = new Map<string, FieldNode>();
@@ -61,7 +61,7 @@ export class Projections {
     this.keyPrefix = unusedPrefix(text);
   }
 
-  /** A key field under a name of its own; for the same field always the same object. */
+  /** Returns a key field with its own alias; always the same object for the same field. */
   key(field: string): FieldNode {
     const known = this.#keys.get(field);
     if (known) return known;
@@ -71,7 +71,7 @@ export class Projections {
     return node;
   }
 
-  /** A field with what of the selection under it one API can answer; for the same field always the same object. */
+  /** Returns a field with the part of its selection that one API has; always the same object for the same field. */
   of(info: GraphQLResolveInfo, owner: number): FieldNode {
     const { fieldNodes } = info;
     const [first] = fieldNodes as readonly [FieldNode];
@@ -88,8 +88,8 @@ export class Projections {
   }
 
   /**
-   * The same, under a name that no other field of the API has in this operation: fields of the same object that the client
-   * selects in several places are asked for together.
+   * Returns the same with an alias that is unique for the API in this operation: fields of the same object that the client
+   * selects in several places are requested together.
    */
   named(info: GraphQLResolveInfo, owner: number): FieldNode {
     const written = this.of(info, owner);
@@ -122,7 +122,7 @@ export class Projections {
   }
 }
 
-/** The name of a field in the result. */
+/** Returns the name of a field in the result. */
 export function keyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
 }

@@ -4,11 +4,11 @@ import type { Executed } from '../execute/engine.ts';
 
 type Path = readonly (string | number)[];
 
-/** An error that another API gave, as its client may read it. */
+/** An error of a joined API, as its clients may see it. */
 export class SubschemaError extends Error {
   override readonly name = 'SubschemaError';
   readonly extensions: Readonly<Record<string, unknown>>;
-  /** Where it happened, seen from the place whose value it took. */
+  /** Path of the error, relative to the value that it replaces. */
   readonly below: Path;
 
   constructor({ message, extensions = {} }: ResultError, below: Path = []) {
@@ -17,7 +17,7 @@ export class SubschemaError extends Error {
     this.below = below;
   }
 
-  /** The same error as it is seen one step further in: what happened beside that step happened nowhere below it. */
+  /** Returns the same error relative to one step further in; an error of another branch has no path below it. */
   at(step: string | number): SubschemaError {
     const [first, ...below] = this.below;
     return new SubschemaError(this, first === step ? below : []);
@@ -25,8 +25,8 @@ export class SubschemaError extends Error {
 }
 
 /**
- * The data with each error in the place whose value it took; without data, an error for each of the root fields. `onElsewhere` is
- * told errors that took no value.
+ * Returns the data with each error in place of the value that it made null; without data, an error for each root field. `onElsewhere`
+ * receives errors that made no value null.
  */
 export function withErrors(
   { data, errors = [] }: ApiResult,
@@ -43,7 +43,7 @@ export function withErrors(
   return (field) => (data as Readonly<Record<string, unknown>>)[field];
 }
 
-/** False where the error has no place, or something is there. */
+/** Puts an error in its place. Returns false if it has none, or if there is a value. */
 function place(data: Record<string, unknown>, error: ResultError): boolean {
   const path = error.path ?? [];
   let at: Record<string | number, unknown> = data;
@@ -61,7 +61,7 @@ function place(data: Record<string, unknown>, error: ResultError): boolean {
   return false;
 }
 
-/** How clients read an error that another API gave; `undefined` for other errors. */
+/** Returns an error of a joined API as sent to clients; `undefined` for other errors. */
 export function subschemaErrorOf(
   error: unknown,
   { path = [], locations }: Pick<ResultError, 'path' | 'locations'>,
@@ -72,7 +72,7 @@ export function subschemaErrorOf(
   return { message, ...(locations && { locations }), path: [...path, ...known(below, keyPrefix)], extensions };
 }
 
-/** The result of a joined operation; `elsewhere` are errors without a place in it. */
+/** Returns the result of a joined operation; `elsewhere` are errors without a place in it. */
 export function resultOf({ data, errors = [] }: Executed, elsewhere: readonly ResultError[]): ApiResult {
   const all = [...errors, ...elsewhere.map(withoutPlace)];
   return { ...(data !== undefined && { data }), ...(all.length > 0 && { errors: all }) };
@@ -82,7 +82,7 @@ function withoutPlace({ message, extensions }: ResultError): ResultError {
   return { message, ...(extensions && { extensions }) };
 }
 
-/** A path as far as the client can follow it: key fields under names of our own are not of its document. */
+/** Returns the part of a path that exists in the client's document: aliases of key fields do not. */
 function known(path: Path, keyPrefix: string): Path {
   const own = path.findIndex((step) => typeof step === 'string' && step.startsWith(keyPrefix));
   return own < 0 ? path : path.slice(0, own);

@@ -15,14 +15,14 @@ import { resultOf, subschemaErrorOf, SubschemaError } from './result.ts';
 import { hasField, rootOwner, type Subschema } from './subschema.ts';
 import { subscribeAt } from './subscribe.ts';
 
-/** Arguments or selections of a field without any. */
+/** Arguments or selections of a field without them. */
 const NONE: readonly never[] = [];
-/** Errors without a place that are told of one operation. */
+/** Maximum number of errors without a place in one result. */
 const MAX_ELSEWHERE = 20;
 
 /**
- * Joins APIs into one. Root fields of all of them are offered; an object that one API gives is completed by others with
- * `typeMerge`, many objects in one request; `limits` bound the requests to upstreams of all of them together. A subscription goes to one API. Throws an `Error` that says what does not fit.
+ * Joins APIs into one, with the root fields of all of them. An object of one API is completed by others with
+ * `typeMerge`, many objects in one request. `limits` apply to the requests of all of them together. A subscription goes to one API. Throws an `Error` if the APIs do not match.
  */
 export function createStitchedApi(subschemas: readonly Subschema[], limits: Limits): ExecutableApi {
   if (subschemas.length === 0) throw new Error('stitchedSchema has no subschemas');
@@ -72,14 +72,14 @@ function partsOf(subschemas: readonly Subschema[]): Parts {
   };
 }
 
-/** A field of an object of some API, or of the operation itself. */
+/** Resolves a root field, or a field of an object of any API. */
 const joinedField = standardResolver((source, _args, stitching, info) => {
   return (stitching as Stitching).resolve(source as object, info);
 });
 
 interface Parts {
   readonly subschemas: readonly Subschema[];
-  /** Those that the merged one was made of. */
+  /** The schemas that were merged. */
   readonly schemas: readonly GraphQLSchema[];
   readonly schema: GraphQLSchema;
   readonly joins: Joins;
@@ -92,12 +92,12 @@ interface Parts {
 class Stitching {
   readonly #parts: Parts;
   readonly #request: OperationRequest;
-  /** Which subschema gave an object. */
+  /** Index of the subschema that an object came from. */
   readonly #origins = new WeakMap<object, number>();
   readonly #batches = new Map<string, Batch>();
-  /** Those of the subschemas. */
+  /** Results of the subschemas. */
   readonly results: ApiResult[] = [];
-  /** Errors of the subschemas that took no value. */
+  /** Errors of the subschemas that made no value null. */
   readonly elsewhere: ResultError[] = [];
   readonly #projections: Projections;
 
@@ -139,7 +139,7 @@ class Stitching {
     return this.#from(owner, await this.#batch(owner, operation).ask({ field, args: { nodes }, selections }));
   }
 
-  /** A field that the API of the object does not have: asked of one that can complete the object by its key. */
+  /** Resolves a field that the API of the object does not have, by an API that completes the object by its key. */
   async #join(source: object, info: GraphQLResolveInfo): Promise<unknown> {
     const type = info.parentType.name;
     const join = joinFor(this.#parts.joins, { type, field: info.fieldName });
@@ -149,7 +149,7 @@ class Stitching {
     return completed && this.#from(join.subschema, own(completed, keyOf(node)));
   }
 
-  /** The object as another API has it; null when its key is not known or the API has no such object. */
+  /** Returns the object of another API; null if its key is unknown or the API has no such object. */
   async #complete(source: object, join: Join, part: JoinedPart): Promise<object | null> {
     const keys: Record<string, unknown> = {};
     for (const key of join.keys) {
@@ -170,7 +170,7 @@ class Stitching {
     return typeof value === 'object' ? value : null;
   }
 
-  /** A key field of an object: it came with the object, or a third API knows it. */
+  /** Returns a key field of an object, which came with the object or from a third API. */
   async #key(
     source: object,
     key: string,
@@ -205,7 +205,7 @@ class Stitching {
     return made;
   }
 
-  /** Remembers where objects come from. */
+  /** Records the origin of objects. */
   #from(subschema: number, value: unknown): unknown {
     if (Array.isArray(value)) for (const item of value) this.#from(subschema, item);
     else if (typeof value === 'object' && value !== null && !(value instanceof Error))
@@ -217,11 +217,11 @@ class Stitching {
 interface JoinedPart {
   readonly type: string;
   readonly selections: readonly FieldNode[];
-  /** Of the object in the client's document. */
+  /** Place of the object in the client's document. */
   readonly place: string;
 }
 
-/** Where in a document an object stands: the fields that lead to it, with the types that have them. */
+/** Returns the place of an object in a document: the fields that lead to it, with their types. */
 function placeOf({ path }: GraphQLResolveInfo): string {
   let place = '';
   for (let at = path.prev; at; at = at.prev) if (typeof at.key === 'string') place += `${at.typename}.${at.key} `;

@@ -6,7 +6,7 @@ export type TypeMerges = NonNullable<
   NonNullable<NonNullable<GraphQLApiSpec['stitchedSchema']>['subschemas']>[number]['typeMerge']
 >;
 
-/** What is declared of an API that is joined with others. */
+/** The declaration of an API that is joined with others. */
 export interface DeclaredSubschema {
   /** For messages, e.g. `gw-system.users`. */
   readonly name: string;

@@ -3,10 +3,9 @@ import type { ApiResult, Operation, OperationRequest } from '../api/executable-a
 import { refusal } from '../api/refusal.ts';
 import type { Subschema } from './subschema.ts';
 
-const ONE_API =
-  'All fields of a subscription have to be of one API that offers it: results of subscriptions are not joined.';
+const ONE_API = 'All fields of a subscription must belong to one API: results of subscriptions are not joined.';
 
-/** Hands a subscription on to the first API that offers it with all that is selected; where there is none it is refused. */
+/** Forwards a subscription to the first API that has all of its fields. Returns an error if there is none. */
 export async function subscribeAt(
   subschemas: readonly Subschema[],
   request: OperationRequest,
@@ -19,7 +18,7 @@ export async function subscribeAt(
   return { errors: refusal('ERR_GRAPHQL_OPERATION', ONE_API).errors };
 }
 
-/** The operation without others beside it, which may not fit the one API. */
+/** Returns the operation without the others of its document, which may be invalid for this API. */
 function alone({ document, definition }: Operation): Operation {
   const separated = separateOperations(document)[definition.name?.value ?? '']!;
   const found = separated.definitions.find(

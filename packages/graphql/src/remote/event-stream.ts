@@ -5,20 +5,20 @@ import { createEventReader, type StreamEvent } from '../subscriptions/event-read
 import { readRemoteAnswer, readResult } from './remote-answer.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 
-/** Head of an answer whose body comes piece by piece. */
+/** Head of a streamed response. */
 export type StreamHead = Omit<UpstreamAnswer, 'body'>;
 
 export interface EventStream {
   readonly upstream: string;
-  /** Makes the request; what it gives to `onData` is the body. */
+  /** Sends the request; `onData` receives the body. */
   open(stream: Stream, onData: (chunk: Buffer, head: StreamHead) => void, signal: AbortSignal): Promise<UpstreamAnswer>;
 }
 
-/** Statuses by which servers say that they do not answer subscriptions over HTTP, or not as events. */
+/** Statuses of servers that do not support subscriptions over HTTP, or not as events. */
 const ELSEWHERE = new Set([400, 404, 405, 406, 415, 426, 501]);
 
 /**
- * Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode). A server that answers with one result gives that
+ * Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode). A single result of the server is
  * one.
  */
 export function subscribeByEvents({ upstream, open }: EventStream): SubscribeAt {
@@ -33,7 +33,7 @@ export function subscribeByEvents({ upstream, open }: EventStream): SubscribeAt 
     const { status } = answer;
     if (status > 299 && !ELSEWHERE.has(status)) return stream.push(readRemoteAnswer(upstream, whole), 0);
     const result = resultIn(upstream, whole);
-    if (result?.data === undefined) throw new NotTaken(`${upstream} answered with status ${status}, no events`, result);
+    if (result?.data === undefined) throw new NotTaken(`${upstream} returned status ${status}, no events`, result);
     stream.push(result, whole.body.length);
   };
 }
@@ -50,7 +50,7 @@ function isEvents({ status, headers }: StreamHead): boolean {
   return status === 200 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Takes a body in, as events or whole. */
+/** Reads a body as events or as one result. */
 function createReading(stream: Stream) {
   const ended = new AbortController();
   const read = createEventReader(stream.maxBytes);

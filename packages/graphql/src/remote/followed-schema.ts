@@ -4,15 +4,15 @@ import { schemaOfIntrospection } from '../discover/introspection.ts';
 import { graphqlError } from '../api/refusal.ts';
 import { compareSchemas, type ChangeRule, type SchemaChange } from './schema-changes.ts';
 
-/** How a changed schema is taken (Settings `graphqlOptions.schemaChangeValidationOptions`). */
+/** How schema changes are applied (Settings `graphqlOptions.schemaChangeValidationOptions`). */
 export interface ChangePolicy {
-  /** Keeps the schema before a breaking change. Default false. */
+  /** Keeps the previous schema at a breaking change. Default false. */
   readonly rejectBreakingChanges?: boolean;
   readonly processingRules?: readonly ChangeRule[];
 }
 
 export interface FollowOptions {
-  /** Asks the server: the `data` of an introspection query. */
+  /** Returns the `data` of an introspection query to the server. */
   readonly ask: (facts: Facts) => Promise<unknown>;
   readonly now: () => number;
   readonly log: Logger;
@@ -21,18 +21,18 @@ export interface FollowOptions {
   readonly changes?: ChangePolicy;
 }
 
-/** The schema of a server, asked for at the first request and again when it is old. */
+/** The schema of a server, read at the first request and again when it is stale. */
 export interface FollowedSchema {
   /** `undefined` until `ready` resolved once. */
   readonly schema: GraphQLSchema | undefined;
   /**
-   * Resolves when there is a schema; an old one is renewed beside the request. Rejects with `ERR_GRAPHQL_UPSTREAM` when there is
-   * none, and again without asking for a second after that.
+   * Resolves when there is a schema; a stale one is refreshed in the background. Rejects with `ERR_GRAPHQL_UPSTREAM` if there is
+   * none, and again without a request during the next second.
    */
   ready(facts: Facts): Promise<void> | undefined;
 }
 
-/** Age from which a schema is asked for again, in milliseconds. */
+/** Age from which a schema is stale, in milliseconds. */
 export const SCHEMA_AGE_MS = 60_000;
 const COOL_DOWN_MS = 1000;
 
@@ -52,7 +52,7 @@ export function followSchema(options: FollowOptions): FollowedSchema {
     } catch (error) {
       failed = true;
       const reason = error instanceof Error ? error.message : String(error);
-      options.log.warn({ api: options.name, reason }, 'the schema of the server cannot be read');
+      options.log.warn({ api: options.name, reason }, 'invalid schema of remote server');
     } finally {
       asking = undefined;
     }
@@ -73,7 +73,7 @@ export function followSchema(options: FollowOptions): FollowedSchema {
   };
 }
 
-/** The schema that holds from now on: the same object when nothing has changed. */
+/** Returns the schema to use: the same object if nothing changed. */
 async function take(before: GraphQLSchema, after: GraphQLSchema, options: FollowOptions): Promise<GraphQLSchema> {
   const { rejectBreakingChanges = false, processingRules = [] } = options.changes ?? {};
   const changes = await compareSchemas(before, after, processingRules);
@@ -81,13 +81,12 @@ async function take(before: GraphQLSchema, after: GraphQLSchema, options: Follow
   const breaking = changes.filter(({ level }) => level === 'breaking');
   const refused = breaking.length > 0 && rejectBreakingChanges;
   const told = { api: options.name, changes: tell(changes) };
-  if (breaking.length === 0) options.log.info(told, 'the schema of the server has changed');
-  else
-    options.log.warn(told, refused ? 'a breaking change of the schema is refused' : 'a breaking change of the schema');
+  if (breaking.length === 0) options.log.info(told, 'schema of remote server changed');
+  else options.log.warn(told, refused ? 'breaking schema change rejected' : 'breaking schema change');
   return refused ? before : after;
 }
 
-/** Changes as lines, at most 20 of them. */
+/** Returns changes as lines, at most 20. */
 export function tell(changes: readonly SchemaChange[]): string[] {
   const lines = changes.slice(0, 20).map(({ level, message }) => `${level}: ${message}`);
   return changes.length > 20 ? [...lines, `and ${changes.length - 20} more`] : lines;

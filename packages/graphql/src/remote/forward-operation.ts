@@ -6,7 +6,7 @@ import { callKind, traced, traceOf, type TracedCall } from '../trace/span.ts';
 import { readRemoteAnswer } from './remote-answer.ts';
 import { bodyOf, type RemoteHead } from './remote-request.ts';
 
-/** Hands operations to a server. Rejects where there is no result. */
+/** Forwards operations to a server. Rejects if there is no result. */
 export type ForwardOperation = (request: OperationRequest, head: RemoteHead) => Promise<ApiResult>;
 
 export interface ForwardOptions {
@@ -17,7 +17,7 @@ export interface ForwardOptions {
   readonly spanName: string | undefined;
 }
 
-/** Makes what hands operations to a server: each in a span, queries again where the route retries. */
+/** Creates the forwarder of operations to a server: each in a span, with the retries of the route for queries. */
 export function createForward(options: ForwardOptions): ForwardOperation {
   const { upstream, callUpstream, findUpstream, limits, spanName } = options;
   const kind = callKind(spanName || upstream.name);

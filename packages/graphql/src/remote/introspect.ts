@@ -4,7 +4,7 @@ import { readRemoteAnswer } from './remote-answer.ts';
 
 const QUERY = getIntrospectionQuery({ descriptions: true });
 
-/** Most bytes of an introspection result. */
+/** Maximum size of an introspection result in bytes. */
 export const MAX_SCHEMA_BYTES = 10 * 1024 * 1024;
 
 export interface IntrospectOptions {
@@ -15,7 +15,7 @@ export interface IntrospectOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The `data` of an introspection query. Rejects with an `Error` when the server does not answer with data. */
+/** Returns the `data` of an introspection query. Rejects with an `Error` if the server returns none. */
 export async function introspect(
   callUpstream: CallUpstream,
   upstream: ResourceRef,

@@ -4,25 +4,25 @@ import type { GraphQLSchema } from 'graphql';
 import type { ChangePolicy } from './followed-schema.ts';
 import { compareSchemas, type SchemaChange } from './schema-changes.ts';
 
-/** How changes are told that a schema has made. */
+/** The assessment of a changed schema. */
 export interface Judgement {
-  /** The schema before is kept. */
+  /** True if the previous schema is kept. */
   readonly refused: boolean;
   /** Breaking ones first. */
   readonly changes: readonly SchemaChange[];
 }
 
-/** Where the definition of an API is. */
+/** Field of the definition of an API. */
 export const SCHEMA_PATH = ['spec', 'executableSchema', 'schemaDefinition'] as const;
-/** Changes of one schema that a status or the log lists. */
+/** Maximum number of changes in a status or a log line. */
 const MOST_TOLD = 20;
 
-/** What the Settings say of changed schemas. */
+/** Returns the Settings for schema changes. */
 export function changePolicyOf({ graphqlOptions }: SettingsSpec): ChangePolicy {
   return graphqlOptions?.schemaChangeValidationOptions ?? {};
 }
 
-/** Compares two schemas, and says whether the second may take the place of the first. */
+/** Compares two schemas, and decides whether the second may replace the first. */
 export async function judgeSchemas(
   before: GraphQLSchema,
   after: GraphQLSchema,
@@ -33,8 +33,8 @@ export async function judgeSchemas(
 }
 
 /**
- * What a status says of changes, a line for each that clients may notice. Breaking ones are errors where the schema is refused
- * for them, else warnings, as dangerous ones always are. `head` is the line before them.
+ * Returns the problems and notes of a status, a line for each change that clients may notice. Breaking ones are errors if the schema is rejected
+ * for them, otherwise warnings, as are dangerous ones. `head` is the line before them.
  */
 export function tellChanges({ refused, changes }: Judgement, head: string): LearnedProblem[] {
   const noticed = changes.filter(({ level }) => level !== 'safe');

@@ -4,14 +4,14 @@ import { FieldFailure } from '../api/field-failure.ts';
 import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
 
 /**
- * Reads the answer of a GraphQL server. A result with `data` or `errors` is one whatever its status. Throws a `FieldFailure` for
+ * Reads the response of a GraphQL server. A result with `data` or `errors` is accepted with any status. Throws a `FieldFailure` for
  * everything else: no JSON, other types, redirects.
  */
 export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAnswer): ApiResult {
   const parsed = parse(body);
   if (isResult(parsed)) return resultOf(parsed);
-  if (status < 200 || status > 299) throw new FieldFailure(`${upstream} answered with status ${status}`);
-  throw new FieldFailure(`${upstream} answered with something that is no GraphQL result`);
+  if (status < 200 || status > 299) throw new FieldFailure(`${upstream} returned status ${status}`);
+  throw new FieldFailure(`${upstream} returned a response that is not a GraphQL result`);
 }
 
 function parse(body: Buffer): unknown {
@@ -23,10 +23,10 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** One result of a stream. Throws a `FieldFailure` for what is none. */
+/** Reads one result of a stream. Throws a `FieldFailure` if it is invalid. */
 export function readResult(value: unknown): ApiResult {
   if (isResult(value)) return resultOf(value);
-  throw new FieldFailure('an event is no GraphQL result');
+  throw new FieldFailure('an event is not a GraphQL result');
 }
 
 function isResult(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -37,7 +37,7 @@ function isResult(value: unknown): value is Readonly<Record<string, unknown>> {
   return isRecord(data) || (hasErrors && (data === null || data === undefined));
 }
 
-/** A result as the server wrote it, without what is not of a result. */
+/** Returns a result without unknown keys. */
 export function resultOf({ data, errors, extensions }: Readonly<Record<string, unknown>>): ApiResult {
   return {
     ...(data !== undefined && { data }),

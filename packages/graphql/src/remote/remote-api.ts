@@ -24,20 +24,20 @@ export interface RemoteContext {
   /** Namespace of references without one. */
   readonly namespace: string;
   readonly callUpstream: CallUpstream;
-  /** An upstream as it is now. */
+  /** Returns the current version of an upstream. */
   readonly findUpstream?: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
   readonly limits: Limits;
   readonly log: Logger;
   readonly now: () => number;
-  /** Path on the server for a request. Default: that of the request, without its query. */
+  /** Returns the path on the server for a request. Default: that of the request, without its query. */
   readonly pathOf?: (facts: Facts) => string;
   readonly changes?: ChangePolicy;
 }
 
 /**
- * An API that hands operations to a GraphQL server as they are. What clients may ask was checked against `schema` before; where
- * that is left out, the server is asked for it. Questions about the schema are answered from it, and variables have to fit it, so
- * that what it leaves out stays hidden. The server gets of the client's headers only what `headers` names, and the request id. Throws an `Error` that says what cannot be served.
+ * Creates an API that forwards operations to a GraphQL server unchanged. They are validated against `schema` before; if it
+ * is missing, the schema of the server is used. Introspection is answered from it, and variables must match it, so
+ * that what it leaves out stays hidden. The server receives only the client's headers in `headers`, and the request id. Throws an `Error` if the executor is invalid.
  */
 export function createRemoteApi(
   schema: GraphQLSchema | undefined,
@@ -113,7 +113,7 @@ function subscribeAt(
     shown,
     failed: (error, { facts }) => {
       const reason = reasonOf(error);
-      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'a subscription broke');
+      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'subscription failed');
       return { errors: failed('ERR_GRAPHQL_UPSTREAM', facts).errors ?? [] };
     },
   });
@@ -126,10 +126,10 @@ function misfit(schema: GraphQLSchema, request: OperationRequest): ApiResult | u
   return variables && !('coerced' in variables) ? variables : undefined;
 }
 
-/** Facts of a request that no client makes. */
+/** Facts of an internal request. */
 export const NOBODY = { header: () => undefined, metadata: new Map() } as unknown as Facts;
 
-/** Stands for a schema that is not known yet: `ready` rejects before it is used. */
+/** Placeholder for a schema that is not known yet: `ready` rejects before it is used. */
 const UNKNOWN = buildSchema('type Query { unknown: Boolean }');
 
 const HEADERS = [
@@ -139,13 +139,13 @@ const HEADERS = [
   'application/graphql-response+json, application/json;q=0.9',
 ];
 
-/** The upstream of a remote executor. Throws an `Error` when none is named. */
+/** Returns the upstream of a remote executor. Throws an `Error` if it names none. */
 export function upstreamOf({ upstreamRef }: RemoteExecutor, namespace: string): ResourceRef {
   if (!upstreamRef?.name) throw new Error('executor.remote needs upstreamRef');
   return { name: upstreamRef.name, namespace: upstreamRef.namespace || namespace };
 }
 
-/** The path of a request without its query. */
+/** Returns the path of a request without its query. */
 export function pathnameOf({ path }: Facts): string {
   const cut = path.indexOf('?');
   return cut < 0 ? path : path.slice(0, cut);
@@ -160,7 +160,7 @@ function failed(code: GraphQLErrorCode, { requestId }: Facts, shown?: string): A
   return { data: null, errors: [{ message: shown ?? ERROR_CODES[code].message, extensions }] };
 }
 
-/** What the log says of a failure; never bodies. */
+/** Returns the reason of a failure for the log, without bodies. */
 export function reasonOf(error: unknown): string {
   if (error instanceof FieldFailure) return error.message;
   const { message, cause } = error as { message?: string; cause?: { message?: string } };

@@ -3,7 +3,7 @@ import type { OperationRequest } from '../api/executable-api.ts';
 import { isConstant, parseTemplate, type Template } from '../template/expression.ts';
 import { escapeComponent, parseHeader, renderHeader, renderText } from '../template/render.ts';
 
-/** What is added to each request to the server. */
+/** Headers and query parameters of requests to the server. */
 export interface RemoteParts {
   readonly headers?: Readonly<Record<string, string>>;
   readonly queryParams?: Readonly<Record<string, string>>;
@@ -16,12 +16,12 @@ export interface RemoteHead {
   readonly headers: readonly string[];
 }
 
-/** What the text of a template may have and a path may not; values are escaped by then. */
+/** Characters of a template that a path must not have; values are already escaped. */
 const NOT_IN_PATH = /[^\x21-\x7e]|#/gu;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Reads the templates of `headers` and `queryParams`: text, `{$headers.…}` and `{$metadata.…}`. Headers without a value are left
+ * Compiles the templates of `headers` and `queryParams`: text, `{$headers.…}` and `{$metadata.…}`. Headers without a value are left
  * out. Throws an `Error` that says what is wrong.
  */
 export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Facts) => RemoteHead {
@@ -49,7 +49,7 @@ export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Fac
   };
 }
 
-/** The body is JSON, and the request is framed when it is sent. */
+/** Headers that are set by the body and by the framing of the request. */
 function isReserved(name: string): boolean {
   return FRAMING_HEADERS.has(name) || name === 'content-type' || name === 'expect';
 }
@@ -58,17 +58,17 @@ function clientTemplate(text: string): Template {
   const template = parseTemplate(text);
   for (const part of template) {
     if (typeof part === 'string' || part.root === 'headers' || part.root === 'metadata') continue;
-    throw new Error(`{$${part.text}}: only $headers and $metadata are known here`);
+    throw new Error(`{$${part.text}}: only $headers and $metadata are allowed`);
   }
   return template;
 }
 
-/** The request as JSON. */
+/** Returns the request as JSON. */
 export function bodyOf(request: OperationRequest): string {
   return JSON.stringify(payloadOf(request));
 }
 
-/** The request as the server gets it: the text of the client, the operation by its name. */
+/** Returns the request for the server: the client's document, and the name of the operation. */
 export function payloadOf({ operation, variables, extensions }: OperationRequest) {
   const { persistedQuery: _, ...rest } = extensions;
   return {

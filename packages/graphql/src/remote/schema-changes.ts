@@ -22,13 +22,13 @@ export type ChangeRule = keyof typeof CHANGE_RULES;
 const LEVELS = { BREAKING: 'breaking', DANGEROUS: 'dangerous', NON_BREAKING: 'safe' } as const;
 const ORDER = ['breaking', 'dangerous', 'safe'];
 
-/** The differences between two schemas, breaking ones first. */
+/** Returns the differences between two schemas, breaking ones first. */
 export async function compareSchemas(
   before: GraphQLSchema,
   after: GraphQLSchema,
   rules: readonly ChangeRule[] = [],
 ): Promise<SchemaChange[]> {
-  // In the order of the list above: what is turned into breaking must not depend on how the Settings are sorted.
+  // In the order of the list above, so that the result does not depend on the order in the Settings.
   const chosen = Object.entries(CHANGE_RULES).flatMap(([name, rule]) =>
     rules.includes(name as ChangeRule) ? [rule] : [],
   );

@@ -18,30 +18,30 @@ import { createWatchedServer, serverOf, type WatchedApi, type WatchedServer } fr
 
 export interface SchemaWatchOptions {
   readonly callUpstream: CallUpstream;
-  /** Takes in what was found out, e.g. `learn` of a control plane; `undefined` when an API is gone. */
+  /** Receives what was observed, e.g. `learn` of a control plane; `undefined` if an API is removed. */
   readonly learn: (key: ResourceKey, learned: Learned | undefined) => void;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Milliseconds between looks at a server. Default 15,000. */
+  /** Polling interval of a server in milliseconds. Default 15,000. */
   readonly intervalMs?: number;
 }
 
-/** A loop that compares the schemas of GraphQL servers with those of the APIs before them. */
+/** A loop that compares the schemas of GraphQL servers with those of their APIs. */
 export interface SchemaWatch {
-  /** Takes the newest resources; servers of APIs that are new or have changed are asked at once. */
+  /** Sets the newest resources. Servers of new and changed APIs are polled at once. */
   update(state: Pick<ControlPlaneState, 'resources' | 'snapshots'>): void;
-  /** Asks every server now; resolves when that is done. */
+  /** Polls every server now. Resolves when that is done. */
   look(): Promise<void>;
   close(): void;
 }
 
 const DEFAULT_INTERVAL_MS = 15_000;
-/** Log lines for one change of a schema. */
+/** Maximum number of log lines for one schema change. */
 const MOST_LINES = 100;
 
 /**
- * Makes the loop that asks the servers of remote GraphQLApis for their schema, tells how it differs from the declared one, or from
- * the one before where none is declared, and hands on the schema of those. Generated APIs are left to discovery.
+ * Creates the loop that reads the schemas of the servers of remote GraphQLApis, reports differences from the declared schema, or from
+ * the previous one if none is declared, and provides the schema of those. Generated APIs belong to discovery.
  *
  * @example
  * const watch = createSchemaWatch({ callUpstream, learn: controlPlane.learn, log, metrics });
@@ -101,7 +101,7 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
   };
 }
 
-/** The remote APIs that somebody wrote and whose upstream is there. */
+/** Returns the configured remote APIs whose upstream exists. */
 function watchedApis({ resources, snapshots }: Parameters<SchemaWatch['update']>[0]): Map<ResourceKey, WatchedApi> {
   const settings = resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec;
   const policy = changePolicyOf((settings ?? {}) as SettingsSpec);
@@ -134,7 +134,7 @@ function report(
   const shown = { api: `${namespace}.${name}`, upstream: upstream.name };
   for (const { level, path, message } of changes.slice(0, MOST_LINES)) {
     const line = { ...shown, level, path, change: message };
-    if (level === 'safe') log.info(line, 'the schema of a server has changed');
-    else log.warn(line, 'the schema of a server has changed');
+    if (level === 'safe') log.info(line, 'schema of remote server changed');
+    else log.warn(line, 'schema of remote server changed');
   }
 }

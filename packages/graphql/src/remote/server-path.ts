@@ -1,12 +1,12 @@
 import { clusterName, type ControlPlaneState, type Route } from '@edge-gateway/core';
 import type { UpstreamSpec } from '@edge-gateway/core/schema';
 
-/** Path at which GraphQL servers are asked that say nothing else. */
+/** Default path of GraphQL servers. */
 export const SERVER_PATH = '/graphql';
 
 /**
- * Where servers are asked for their schema, by the cluster name of their API: at the path that requests to it are sent to, as the
- * first route says that leads to it.
+ * Returns the paths for introspection, by the cluster name of the API: the path of requests to the API according to the
+ * first route to it.
  */
 export function routedPaths({ snapshots }: Pick<ControlPlaneState, 'snapshots'>): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
@@ -30,12 +30,12 @@ function sentPath({ matchers, options }: Route): string | undefined {
   return path && path !== '/' && path.startsWith('/') ? path : undefined;
 }
 
-/** The path that an upstream names itself (`serviceSpec.graphql.endpoint.url`). */
+/** Returns the path that an upstream declares (`serviceSpec.graphql.endpoint.url`). */
 export function namedPath(spec: UpstreamSpec | undefined): string | undefined {
   return pathOf(spec?.static?.serviceSpec?.graphql?.endpoint?.url);
 }
 
-/** Path and query of a URL, which may lack its host. */
+/** Returns path and query of a URL, which may lack its host. */
 export function pathOf(url: string | undefined): string | undefined {
   const parsed = url ? URL.parse(url, 'http://upstream') : null;
   return parsed ? parsed.pathname + parsed.search : undefined;

@@ -8,7 +8,7 @@ import { keepAlive } from '../subscriptions/keep-alive.ts';
 import { readResult, resultOf } from './remote-answer.ts';
 import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
 
-/** How to reach a server, and what to ask. */
+/** How to reach a server, and the operation. */
 export interface SocketTarget {
   readonly path: string;
   /** Flat. */
@@ -24,12 +24,12 @@ export interface SocketStream {
   readonly pingIntervalMs: number;
 }
 
-/** How long a server may take to answer that the connection ends, in milliseconds; the types do not know of it. */
+/** How long a server may take to acknowledge the closing of the connection, in milliseconds; missing in the types. */
 const CLOSING = { closeTimeout: 500 };
 
 /**
  * Subscribes over WebSocket by `graphql-transport-ws`, each subscription over a connection of its own. `connection_init` carries
- * nothing: what the server may know of the client is in the headers of the upgrade.
+ * no payload: the headers of the upgrade contain what the server may know of the client.
  */
 export function subscribeBySocket(parts: SocketStream): SubscribeAt {
   return async (stream) => {
@@ -109,7 +109,7 @@ function converse(stream: Stream, conversation: Conversation): Promise<void> {
       end(resolve);
     };
     stream.signal.addEventListener('abort', leave, { once: true });
-    // The library waits for another connection where a server ends one as if all were well.
+    // The library reconnects after a normal closure by the server.
     webSocket.once('close', (code) => setImmediate(end, () => reject(failureOf({ code }, state))));
   });
 }
@@ -123,7 +123,7 @@ function implementationOf(webSocket: WebSocket): unknown {
   return Object.assign(make, { CONNECTING, OPEN, CLOSING, CLOSED });
 }
 
-/** What went wrong, without what the server says of it. */
+/** Returns the reason of a failure without the server's message. */
 function failureOf(error: unknown, { opened, late }: { readonly opened: boolean; readonly late: boolean }): Error {
   if (error instanceof FieldFailure) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };

@@ -1,23 +1,23 @@
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 
-/** One subscription at a server, however it is reached. */
+/** One subscription at a server, over any transport. */
 export interface Stream {
   readonly request: OperationRequest;
-  /** Aborted when nobody takes results any more. */
+  /** Aborted when the consumer has left. */
   readonly signal: AbortSignal;
-  /** Bytes of one result. */
+  /** Maximum size of one result in bytes. */
   readonly maxBytes: number;
-  /** The server has taken the subscription in this way. */
+  /** Called when the server accepts the subscription over this transport. */
   accepted(): void;
   push(result: ApiResult, bytes: number): void;
 }
 
-/** A way to subscribe. Resolves when there is no more to come; rejects with {@link NotTaken} where the server does not know it. */
+/** Subscribes over one transport. Resolves at the end of the stream. Rejects with {@link NotTaken} if the server does not support the transport. */
 export type SubscribeAt = (stream: Stream) => Promise<void>;
 
-/** A server does not take subscriptions in the way they were asked for. */
+/** The server does not support subscriptions over this transport. */
 export class NotTaken extends Error {
-  /** What it answered, where that was a result. */
+  /** Its response, if that was a result. */
   readonly result: ApiResult | undefined;
 
   constructor(reason: string, result?: ApiResult) {

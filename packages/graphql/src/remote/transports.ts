@@ -15,7 +15,7 @@ export interface TransportsParts {
 
 const HEADERS = ['content-type', 'application/json', 'accept', 'text/event-stream, application/json;q=0.9'];
 
-/** The transports to subscribe at an upstream, through its connections, load balancing and TLS. */
+/** Returns the transports to an upstream, through its connections, load balancing and TLS. */
 export function transportsOf({ callUpstream, upstream, limits, targetOf }: TransportsParts): Transports {
   const { connect } = callUpstream;
   const events = subscribeByEvents({

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 10_000;
 const CHANGED = 'the schema of the server has changed';
 const DIFFERS = 'the schema of the server is not the declared one';
 
-/** A remote API as it is written, and how its server is asked. */
+/** A remote API, and how to reach its server. */
 export interface WatchedApi {
   readonly resource: Resource<GraphQLApiSpec>;
   readonly server: Resource<UpstreamSpec>;
@@ -24,10 +24,10 @@ export interface WatchedApi {
   readonly policy: ChangePolicy;
 }
 
-/** What one look at a server gave. */
+/** The result of one poll of a server. */
 export interface Look {
   readonly learned: Learned;
-  /** What differs from the look before. */
+  /** Changes since the previous poll. */
   readonly changes: readonly SchemaChange[];
 }
 
@@ -38,14 +38,14 @@ interface Seen {
 
 /** The server of one API. */
 export interface WatchedServer {
-  /** Asks the server. Never rejects: what cannot be read is a note. */
+  /** Polls the server. Never rejects: a failure is a note. */
   look(api: WatchedApi): Promise<Look>;
 }
 
-/** Makes what remembers how the schema of a server was. */
+/** Creates the watch of the schema of one server. */
 export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
   let seen: Seen | undefined;
-  /** The schema in use of an API that declares none, and what was told of its last change. */
+  /** The schema in use of an API that declares none, and the report of its last change. */
   let taken: { readonly schema: Seen; readonly learned: Learned } | undefined;
   let known: Learned = { problems: [], notes: [] };
 
@@ -56,7 +56,7 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
     const judgement = before
       ? await judgeSchemas(before.schema.schema, next.schema, policy)
       : { refused: false, changes: [] };
-    // Servers may tell the same schema in another order.
+    // Servers may return the same schema in another order.
     if (isTaken && judgement.changes.length === 0) return known;
     const schema = judgement.refused ? before!.schema : next;
     const learned = { problems: tellChanges(judgement, CHANGED), notes: [], serverSchema: schema.text };
@@ -95,7 +95,7 @@ async function ask(callUpstream: CallUpstream, { resource, upstream, path }: Wat
   return { text, schema: buildSchema(text) };
 }
 
-/** The upstream of an API, where it is a remote one that can be asked. */
+/** Returns the upstream of a remote API; `undefined` for other APIs. */
 export function serverOf({ spec, metadata }: Resource<GraphQLApiSpec>): ResourceRef | undefined {
   const remote = spec.executableSchema?.executor?.remote;
   return remote?.upstreamRef?.name ? upstreamOf(remote, metadata.namespace) : undefined;

@@ -1,13 +1,13 @@
 import { FieldFailure } from '../api/field-failure.ts';
 import type { Limits } from '../api/limits.ts';
 
-/** Bounds the requests to upstreams of one operation of a client, however many APIs have a part in it. */
+/** Limits the requests to upstreams of one operation of a client, over all APIs that take part. */
 export interface CallBudget {
-  /** Makes a request. Waits while too many are under way; rejects when there were too many in all, or the operation is over. */
+  /** Makes a request. Waits while too many are in progress. Rejects if there were too many in total, or the operation has ended. */
   run<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-/** Makes the budget of one operation. */
+/** Creates the budget of one operation. */
 export function createCallBudget(limits: Limits): CallBudget {
   return new OperationBudget(limits);
 }
@@ -51,7 +51,7 @@ class OperationBudget implements CallBudget {
 /** Never throws. */
 function begin<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
-    if (signal.aborted) throw new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' });
+    if (signal.aborted) throw new FieldFailure('the operation has ended', { code: 'ERR_GRAPHQL_TIMEOUT' });
     return make();
   } catch (error) {
     return Promise.reject(error as Error);

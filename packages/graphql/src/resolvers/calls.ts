@@ -4,21 +4,21 @@ import type { CallBudget } from './call-budget.ts';
 
 /** The requests to upstreams of one operation. */
 export interface Calls {
-  /** Makes a request. Waits while too many are under way; rejects when there were too many in all. */
+  /** Makes a request. Waits while too many are in progress. Rejects if there were too many in total. */
   make<T>(make: () => Promise<T>): Promise<T>;
   /**
-   * The same, or gives the result of the same request made before: equal ones of one operation are made once. `where` is what
+   * Makes a request, or returns the result of an equal one: equal requests of one operation are made once. `where` is what
    * many of them have in common, `what` the rest.
    */
   once<T>(where: string, what: string, make: () => Promise<T>): Promise<T>;
-  /** Forgets the results, so that what follows a change is asked for anew. */
+  /** Forgets the results, so that requests after a change are made again. */
   forget(): void;
-  /** State of a resolver for this operation, made at its first use. */
+  /** Returns the state of a resolver for this operation, created at its first use. */
   state<T>(owner: object, create: () => T): T;
   readonly signal: AbortSignal;
 }
 
-/** Makes the calls of one operation, within a budget. */
+/** Creates the calls of one operation, within a budget. */
 export function createCalls(budget: CallBudget, signal: AbortSignal): Calls {
   return new OperationCalls(budget, signal);
 }
@@ -59,20 +59,20 @@ class OperationCalls implements Calls {
   }
 }
 
-/** Reads the answer of an upstream. Throws a `FieldFailure` for everything but 2xx with JSON, or with nothing. */
+/** Reads the response of an upstream. Throws a `FieldFailure` unless it is 2xx with JSON or without a body. */
 export function jsonOf({ status, body }: UpstreamAnswer, { name }: ResourceRef): unknown {
   if (status < 200 || status > 299) {
-    throw new FieldFailure(`${name} answered with status ${status}`, { type: String(status) });
+    throw new FieldFailure(`${name} returned status ${status}`, { type: String(status) });
   }
   if (body.length === 0) return null;
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    throw new FieldFailure(`${name} answered with something that is not JSON`);
+    throw new FieldFailure(`${name} returned a response that is not JSON`);
   }
 }
 
-/** Why an upstream gave no answer. */
+/** Returns why an upstream gave no response. */
 export function callFailure(error: unknown, { name }: ResourceRef, signal: AbortSignal): FieldFailure {
   const code = signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_RESOLVER';
   const type = error instanceof GatewayError ? error.code : code;

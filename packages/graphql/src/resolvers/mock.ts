@@ -3,7 +3,7 @@ import type { Resolution } from '@edge-gateway/core/schema';
 import { FieldFailure, shownFailure } from '../api/field-failure.ts';
 import type { Resolve } from './resolver.ts';
 
-/** Answers without asking anybody: at once, after a while, or with an error. */
+/** Compiles a resolver that makes no request: it returns a value, at once or after a delay, or an error. */
 export function compileMock(mock: NonNullable<Resolution['mockResolver']>): Resolve {
   const { syncResponse, asyncResponse, errorResponse } = mock;
   if (errorResponse !== undefined) {
@@ -20,7 +20,7 @@ function later(value: unknown, delayMs: number, signal: AbortSignal): Promise<un
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       clearTimeout(timer);
-      reject(new FieldFailure('the operation was over', { code: 'ERR_GRAPHQL_TIMEOUT' }));
+      reject(new FieldFailure('the operation has ended', { code: 'ERR_GRAPHQL_TIMEOUT' }));
     };
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', abort);

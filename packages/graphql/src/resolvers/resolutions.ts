@@ -14,7 +14,7 @@ export interface Resolvers extends ReadonlyMap<string, Resolver> {
   close(): void;
 }
 
-/** Compiles resolutions. Throws an `Error` that names the one that cannot be used. */
+/** Compiles resolutions. Throws an `Error` that names an invalid one. */
 export function compileResolutions(
   resolutions: Readonly<Record<string, Resolution>>,
   registry: Registry,

@@ -15,37 +15,37 @@ export interface ResolverContext {
   readonly findUpstream: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
   readonly secrets: Secrets;
   readonly limits: Limits;
-  /** Descriptor sets from elsewhere, as base64. */
+  /** Descriptor sets from ConfigMaps and files, as base64. */
   readonly descriptorSets: readonly string[];
   /** Counters of the resolver of this name. */
   countsOf(name: string): ResolverCounts;
 }
 
-/** One operation whose fields resolvers give. */
+/** One operation that resolvers take part in. */
 export interface ResolverRun {
   readonly facts: Facts;
   readonly operation: `${OperationTypeNode}`;
-  /** How requests to upstreams are tried again. */
+  /** Retries of requests to upstreams. */
   readonly retries?: RetryPolicy | undefined;
   readonly calls: Calls;
-  /** What its calls are part of, in traces; `undefined` where nobody traces. */
+  /** Parent of its calls in traces; `undefined` without tracing. */
   readonly trace: Context | undefined;
 }
 
-/** Gives the value of a field. */
+/** Returns the value of a field. */
 export type Resolve = (parent: unknown, args: Readonly<Record<string, unknown>>, run: ResolverRun) => unknown;
 
 /** A compiled resolution. */
 export interface Resolver {
   readonly resolve: Resolve;
-  /** Results differ by client: no other client may get them from a cache. */
+  /** True if results depend on the client: they must not be cached for others. */
   readonly usesClient: boolean;
 }
 
-/** What the expressions of a field read. */
+/** Returns the values that expressions of a field read. */
 export function rootsOf(parent: unknown, args: unknown, { facts }: ResolverRun): Roots {
   return { parent, args, client: facts };
 }
 
-/** Longest time of a request when neither resolver nor upstream says one, in milliseconds. */
+/** Default timeout of a request, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 1000;

@@ -13,10 +13,10 @@ import { graphqlError } from '../api/refusal.ts';
 /** Base URLs of upstreams, by `name` or `namespace/name`, e.g. `{ books: 'http://127.0.0.1:9080' }`. */
 export type UpstreamUrls = Readonly<Record<string, string>>;
 
-/** Requests to upstreams by their URLs, over connections of its own. */
+/** Sends requests to upstreams by their URLs, over its own connections. */
 export interface UrlCaller {
   readonly call: CallUpstream;
-  /** An upstream by its URL, for what makes connections of its own. */
+  /** Returns an upstream by its URL, for callers with their own connections. */
   find(ref: ResourceRef): SnapshotUpstream | undefined;
   close(): Promise<void>;
 }
@@ -30,16 +30,16 @@ interface Base {
 /** For connections that are not shared: HTTP/1.1 only, connected within 10 s. */
 const connector = buildConnector({ allowH2: false, timeout: 10_000 });
 
-/** What undici says when a time limit is over. */
+/** Codes of undici for timeouts. */
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Makes a caller. Throws `ERR_GRAPHQL_API` for what is no URL. Redirects are not followed. */
+/** Creates a caller. Throws `ERR_GRAPHQL_API` for invalid URLs. Does not follow redirects. */
 export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
   const bases = new Map(Object.entries(urls).map(([name, url]) => [name, baseOf(name, url)] as const));
   const agent = new Agent();
   const baseFor = (ref: ResourceRef): Base => {
     const base = bases.get(`${ref.namespace}/${ref.name}`) ?? bases.get(ref.name);
-    if (!base) throw failure(503, `no URL is given for upstream ${ref.name}`);
+    if (!base) throw failure(503, `no URL configured for upstream ${ref.name}`);
     return base;
   };
   const upstreams = new Map(Array.from(bases, ([name, { origin }]) => [name, upstreamAt(name, origin)] as const));
@@ -60,7 +60,7 @@ export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
         headers: [...headers],
         body: body === undefined ? null : typeof body === 'string' ? body : Buffer.from(body),
         signal: over.signal,
-        // `timeoutMs` holds for all of it; a stream may be silent for as long.
+        // `timeoutMs` limits the whole request; a stream may be silent for as long.
         headersTimeout: 0,
         bodyTimeout: 0,
       });
@@ -108,8 +108,8 @@ async function whole(
       continue;
     }
     size += chunk.length;
-    // Leaving the loop destroys the body, and with it the connection.
-    if (size > max) throw failure(502, `the answer has more than ${max} bytes`);
+    // Leaving the loop destroys the body and its connection.
+    if (size > max) throw failure(502, `the response is larger than ${max} bytes`);
     chunks.push(chunk);
   }
   return { ...head, body: Buffer.concat(chunks) };
@@ -118,7 +118,7 @@ async function whole(
 function explained(error: unknown, aborted: boolean): GatewayError {
   if (error instanceof GatewayError) return error;
   const { code = '', message } = error as Error & { readonly code?: string };
-  if (aborted || TIMEOUTS.has(code)) return failure(504, 'the answer took too long', error);
+  if (aborted || TIMEOUTS.has(code)) return failure(504, 'the response timed out', error);
   return failure(code.startsWith('HPE_') ? 502 : 503, code || message, error);
 }
 
@@ -129,7 +129,7 @@ function failure(status: number, reason: string, cause?: unknown): GatewayError 
 function baseOf(name: string, text: string): Base {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw graphqlError('ERR_GRAPHQL_API', `upstreams.${name} has to be an http:// or https:// URL.`);
+    throw graphqlError('ERR_GRAPHQL_API', `upstreams.${name} must be an http:// or https:// URL.`);
   }
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
@@ -142,6 +142,6 @@ function upstreamAt(name: string, origin: string): SnapshotUpstream {
   return { name, ref: { name, namespace: 'default' }, spec: {}, endpoints: [endpoint], tls };
 }
 
-/** A caller that refuses: no upstream is known. */
+/** A caller without upstreams: rejects every call. */
 export const noUpstreams: CallUpstream = (ref: ResourceRef) =>
   Promise.reject(failure(503, `upstream ${ref.name} cannot be reached from here`));

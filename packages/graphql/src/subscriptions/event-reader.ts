@@ -1,13 +1,13 @@
 /** One event of a `text/event-stream`. */
 export interface StreamEvent {
-  /** `message` where the stream names none. */
+  /** `message` if the stream names none. */
   readonly event: string;
   readonly data: string;
 }
 
 const BLOCK_END = /\r\n\r\n|\n\n|\r\r/;
 
-/** Takes a stream piece by piece and gives the events that are whole. Throws an `Error` for one longer than `maxCharacters`. */
+/** Creates a reader that returns the complete events of each chunk. Throws an `Error` for an event longer than `maxCharacters`. */
 export function createEventReader(maxCharacters: number): (chunk: Uint8Array) => StreamEvent[] {
   const decoder = new TextDecoder();
   let pieces: string[] = [];
@@ -16,7 +16,7 @@ export function createEventReader(maxCharacters: number): (chunk: Uint8Array) =>
   return (chunk) => {
     const text = decoder.decode(chunk, { stream: true });
     pieces.push(text);
-    // Only what is new is searched, or a long event would be as often as it has pieces.
+    // Only the new text is searched: otherwise the cost of a long event is quadratic.
     const blocks = BLOCK_END.test(tail + text) ? pieces.join('').split(BLOCK_END) : undefined;
     if (blocks) pieces = [blocks.pop()!];
     size = blocks ? pieces[0]!.length : size + text.length;
@@ -26,7 +26,7 @@ export function createEventReader(maxCharacters: number): (chunk: Uint8Array) =>
   };
 }
 
-/** A block of lines; `undefined` for comments only. */
+/** Returns the event of a block of lines; `undefined` if it has only comments. */
 function eventOf(block: string): StreamEvent | undefined {
   let event = 'message';
   let data: string | undefined;

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 
-/** Ends a connection whose other side has not answered one ping when the next is due. 0 asks for nothing. */
+/** Terminates a connection whose peer has not answered a ping when the next one is due. 0 sends no pings. */
 export function keepAlive(webSocket: WebSocket, intervalMs: number): void {
   if (intervalMs === 0) return;
   let heard = true;

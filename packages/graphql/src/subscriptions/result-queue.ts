@@ -1,26 +1,26 @@
 import type { ApiResult } from '../api/executable-api.ts';
 
-/** Results that come from one side and are taken by the other. */
+/** A queue of results between a producer and a consumer. */
 export interface ResultQueue {
   readonly results: AsyncIterableIterator<ApiResult>;
-  /** `bytes` is what the result took on the wire. */
+  /** `bytes` is the size of the result on the wire. */
   push(result: ApiResult, bytes: number): void;
   end(): void;
 }
 
 export interface ResultQueueOptions {
-  /** Called once, when the taker has left or is too slow. */
+  /** Called once, when the consumer leaves or is too slow. */
   readonly stop: () => void;
-  /** Bytes that may wait, beside one result. */
+  /** Bytes that may be queued, in addition to one result. */
   readonly maxBytes: number;
-  /** What a taker that is too slow gets in place of what waits; the end comes behind it. */
+  /** Last result for a consumer that is too slow, in place of the queued ones. */
   readonly tooSlow: ApiResult;
 }
 
-/** Results that may wait. */
+/** Maximum number of queued results. */
 const MAX_WAITING = 1000;
 
-/** Makes a queue with a bound: a taker that is slower than the results loses its subscription. */
+/** Creates a bounded queue: a consumer that is too slow loses its subscription. */
 export function createResultQueue({ stop, maxBytes, tooSlow }: ResultQueueOptions): ResultQueue {
   const waiting: { readonly result: ApiResult; readonly bytes: number }[] = [];
   let size = 0;

@@ -7,25 +7,25 @@ import { refusal } from '../api/refusal.ts';
 import type { Drain } from './drain.ts';
 import { timerOf } from './timer.ts';
 
-/** True when a client asks for results as they come. */
+/** Returns true if the client accepts an event stream. */
 export function wantsEvents(accept: string | undefined): boolean {
   return accept !== undefined && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(accept);
 }
 
-/** Silence after which a comment is sent, so that nobody between takes the connection for dead. */
+/** Idle time after which a comment is sent, so that no proxy closes the connection. */
 const KEEP_ALIVE_MS = 15_000;
-/** How long a client may take no bytes, in milliseconds. */
+/** How long a client may read nothing, in milliseconds. */
 const STUCK_MS = 60_000;
 
-/** When a stream ends that has no end of its own. */
+/** When an endless stream ends. */
 export interface EventEnds {
   readonly maxMs: number;
   readonly drain: Drain;
 }
 
 /**
- * Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client leaves or
- * takes nothing, with an error after `maxMs`, and at the drain without `complete`: then clients ask again, elsewhere.
+ * Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client disconnects or
+ * stops reading, with an error after `maxMs`, and without `complete` when draining: then clients connect again.
  */
 export async function sendEvents(
   exchange: ActionExchange,
@@ -54,7 +54,7 @@ export async function sendEvents(
     for (let next = await iterator.next(); !next.done && !res.destroyed; next = await iterator.next()) {
       if (!res.write(eventOf(next.value))) await drained(res);
     }
-    if (isOld) res.write(eventOf(refusal('ERR_GRAPHQL_TIMEOUT', 'The subscription lasted longer than allowed.')));
+    if (isOld) res.write(eventOf(refusal('ERR_GRAPHQL_TIMEOUT', 'The subscription exceeded its maximum duration.')));
     if (!res.destroyed) res.end(isLeft ? undefined : 'event: complete\ndata:\n\n');
   } finally {
     clearInterval(timer);

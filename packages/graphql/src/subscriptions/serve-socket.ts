@@ -18,22 +18,22 @@ export interface SocketParts {
   readonly drain: Drain;
 }
 
-/** Has the library take the results of every operation as a stream; it reads no more of a document than its kind. */
+/** Makes the library treat the result of every operation as a stream: it reads only the operation type of a document. */
 const ANY = parse('subscription { any }');
 
-/** Speaks `graphql-transport-ws` with one client, until it leaves or has been there as long as it may. */
+/** Serves `graphql-transport-ws` to one client, until it disconnects or the maximum duration is reached. */
 export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: SocketParts): void {
   const { answerer, limits, drain } = parts;
   const running = new Set<AbortController>();
   const lasting = new Set<AbortController>();
   let departing = false;
-  /** What has an end of its own comes to it first: a mutation that is cut off would be sent again. */
+  /** Queries and mutations finish first: a client would send an interrupted mutation again. */
   const leave = (): void => {
     if (departing && running.size === lasting.size) webSocket.close(1001, 'Going away');
   };
   const server = makeServer({
     connectionInitWaitTimeout: limits.connectionInitTimeoutMs,
-    // What runs is decided here alone: the library only speaks the protocol.
+    // Operations are executed here: the library only implements the protocol.
     async onSubscribe(_context, _id, payload) {
       const refused = [new GraphQLError('Too many operations.', { extensions: { code: 'ERR_GRAPHQL_LIMIT' } })];
       if (limits.maxSubscriptions > 0 && running.size >= limits.maxSubscriptions) return refused;
@@ -43,7 +43,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
         over.abort();
         running.delete(over);
         lasting.delete(over);
-        // Behind the message that says so to the client.
+        // After the message that tells the client.
         if (departing) setImmediate(leave);
       };
       const results = await answerer.subscribe(askedBy(payload, req, over.signal));
@@ -85,7 +85,7 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
 
 interface SpeakOptions {
   readonly limits: Limits;
-  /** True when messages of the client are not heard any more. */
+  /** True if messages of the client are ignored. */
   isDeaf(): boolean;
 }
 
@@ -114,13 +114,13 @@ function speak(webSocket: WebSocket, server: Server<unknown>, { limits, isDeaf }
   });
 }
 
-/** Waits until the text has left. A client for which too much waits already is cut off. */
+/** Waits until the text is sent. A client with too much unsent data is disconnected. */
 function send(webSocket: WebSocket, data: string, maxWaiting: number): Promise<void> {
   if (webSocket.bufferedAmount > maxWaiting) webSocket.terminate();
   return new Promise((resolve, reject) => webSocket.send(data, (error) => (error ? reject(error) : resolve())));
 }
 
-/** Errors that are all there is of a result. */
+/** A result that has only errors. */
 class RequestErrors extends Error {
   readonly errors: readonly ResultError[];
 
@@ -131,8 +131,8 @@ class RequestErrors extends Error {
 }
 
 /**
- * The same results, with an exception for one without data, which the library sends as the message `error`. `end` is called when
- * there is no more to come, or nobody takes it.
+ * Returns the same results, but throws for one without data, which the library sends as the message `error`. `end` is called when
+ * the stream ends or is abandoned.
  */
 function untilError(results: AsyncIterable<ApiResult>, end: () => void): AsyncIterableIterator<ApiResult> {
   const iterator = results[Symbol.asyncIterator]();
@@ -157,7 +157,7 @@ function untilError(results: AsyncIterable<ApiResult>, end: () => void): AsyncIt
   return taken;
 }
 
-/** The errors here are told already, which the library does not expect. */
+/** The errors were sent already, which the library does not expect. */
 function payloadOf({ data, errors = [], extensions }: ApiResult): ApiResult {
   return { data, ...(errors.length > 0 && { errors }), ...(extensions && { extensions }) };
 }

@@ -10,9 +10,9 @@ import { isForeign } from './origin.ts';
 import type { Slots } from './slots.ts';
 import { serveSocket } from './serve-socket.ts';
 
-/** Takes over the upgrades of one API. */
+/** Handles the upgrades of one API. */
 export interface SocketServer {
-  /** Gives the status where it refuses. */
+  /** Returns the status of a rejected upgrade. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined;
   close(): void;
 }
@@ -20,16 +20,16 @@ export interface SocketServer {
 export interface SocketServerOptions {
   readonly answerer: Answerer;
   readonly limits: Limits;
-  /** Origins whose pages may open WebSockets, beside the own one. */
+  /** Origins whose pages may open WebSockets, in addition to the own one. */
   readonly allowedOrigins: readonly string[];
   readonly slots: Slots;
   readonly drain: Drain;
 }
 
-/** How long a client may take to answer that the connection ends, in milliseconds. */
+/** How long a client may take to acknowledge the closing of the connection, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** Serves operations over WebSocket by the protocol `graphql-transport-ws`; what is not allowed to is refused before the upgrade. */
+/** Creates the server of `graphql-transport-ws`. Rejects what is not allowed before the upgrade. */
 export function createSocketServer(given: SocketServerOptions): SocketServer {
   const { answerer, limits, allowedOrigins, slots, drain } = given;
   const options = {

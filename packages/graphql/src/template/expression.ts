@@ -1,24 +1,24 @@
 import type { Facts } from '@edge-gateway/core';
 
-/** What expressions read. */
+/** The values that expressions read. */
 export interface Roots {
   readonly args?: unknown;
   readonly parent?: unknown;
   /** Keys of a batch. */
   readonly batch?: { readonly keys: readonly unknown[] };
-  /** Response, in setters. */
+  /** The response, in setters. */
   readonly body?: unknown;
   /** The request of the client. */
   readonly client?: Pick<Facts, 'header' | 'metadata'>;
 }
 
-/** A step into a value: a key, an index, every element, or one half of every pair of an object. */
+/** A step into a value: a key, an index, every element, or the keys or values of an object. */
 type Step =
   | { readonly type: 'key'; readonly key: string }
   | { readonly type: 'index'; readonly index: number }
   | { readonly type: 'each' };
 
-/** One `{$…}`, read. */
+/** One parsed `{$…}`. */
 export interface Expression {
   readonly root: RootName;
   /** As written, for messages. */
@@ -29,16 +29,16 @@ export interface Expression {
 export const ROOT_NAMES = ['args', 'parent', 'headers', 'metadata', 'body', 'batch'] as const;
 export type RootName = (typeof ROOT_NAMES)[number];
 
-/** Text with expressions: parts that stand for themselves, and expressions between them. */
+/** A parsed template: literal parts and expressions. */
 export type Template = readonly (string | Expression)[];
 
-/** Longest template, in characters. */
+/** Maximum length of a template in characters. */
 const MAX_TEMPLATE = 10_000;
 const EXPRESSION = /\{\$([^{}]*)\}/g;
 
-/** Reads a template. Throws an `Error` that says what is wrong with which expression. */
+/** Parses a template. Throws an `Error` that names an invalid expression. */
 export function parseTemplate(text: string): Template {
-  if (text.length > MAX_TEMPLATE) throw new Error(`a template has at most ${MAX_TEMPLATE} characters`);
+  if (text.length > MAX_TEMPLATE) throw new Error(`a template must have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Expression)[] = [];
   let end = 0;
   for (const match of text.matchAll(EXPRESSION)) {
@@ -52,12 +52,12 @@ export function parseTemplate(text: string): Template {
   return parts;
 }
 
-/** True when what a template gives differs by client: it reads headers or metadata. */
+/** Returns true if the result depends on the client, i.e. on headers or metadata. */
 export function readsClient(template: Template): boolean {
   return template.some((part) => typeof part !== 'string' && (part.root === 'headers' || part.root === 'metadata'));
 }
 
-/** True when the template has no expression. */
+/** Returns true if the template has no expression. */
 export function isConstant(template: Template): boolean {
   return template.every((part) => typeof part === 'string');
 }
@@ -66,7 +66,7 @@ function parseExpression(text: string): Expression {
   const cut = text.search(/[.[]/);
   const root = (cut < 0 ? text : text.slice(0, cut)) as RootName;
   const rest = cut < 0 ? '' : text.slice(cut);
-  if (!ROOT_NAMES.includes(root)) throw new Error(`{$${text}}: expressions begin with ${ROOT_NAMES.join(', ')}`);
+  if (!ROOT_NAMES.includes(root)) throw new Error(`{$${text}}: expressions must begin with ${ROOT_NAMES.join(', ')}`);
   if (root === 'headers') return headerExpression(text, rest);
   if (root === 'metadata') return metadataExpression(text, rest);
   const steps = parsePath(rest, `{$${text}}`);
@@ -88,7 +88,7 @@ function metadataExpression(text: string, rest: string): Expression {
   return { root: 'metadata', text, evaluate: (roots) => roots.client?.metadata.get(namespace)?.[key] };
 }
 
-/** A path such as `details.items[0].name`, read. Throws an `Error` that names it. */
+/** Parses a path such as `details.items[0].name`. Throws an `Error` that names it. */
 export function parseResultPath(text: string): (value: unknown) => unknown {
   const steps = parsePath(text.startsWith('[') || text === '' ? text : `.${text}`, `'${text}'`);
   return (value) => follow(value, steps);
@@ -123,7 +123,7 @@ function follow(value: unknown, steps: readonly Step[], from = 0): unknown {
   return at;
 }
 
-/** The elements of a list; of an object, its pairs of key and value. */
+/** Returns the elements of a list, or the entries of an object. */
 function elementsOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value;
   return typeof value === 'object' && value !== null ? Object.entries(value) : undefined;

@@ -2,7 +2,7 @@ import { parseTemplate, type Expression, type Roots, type Template } from './exp
 import { FieldFailure } from '../api/field-failure.ts';
 
 /**
- * A template as a JSON value: that of its expression where it is nothing else, with its type; else text. `undefined` becomes
+ * Renders a template as a JSON value: a single expression keeps its type, everything else is text. `undefined` becomes
  * null.
  */
 export function renderValue(template: Template, roots: Roots): unknown {
@@ -11,7 +11,7 @@ export function renderValue(template: Template, roots: Roots): unknown {
   return renderText(template, roots, (text) => text);
 }
 
-/** A template as text, each value of an expression passed through `escape`. */
+/** Renders a template as text. Values of expressions are passed through `escape`. */
 export function renderText(
   template: Template,
   roots: Roots,
@@ -24,26 +24,26 @@ export function renderText(
   return text;
 }
 
-/** Of a batch each key is escaped, and the commas between them are not. */
+/** Escapes each key of a batch, but not the commas between them. */
 function escaped(part: Expression, roots: Roots, escape: (text: string, expression: Expression) => string): string {
   const value = part.evaluate(roots);
   if (part.root !== 'batch' || !Array.isArray(value)) return escape(textOf(value), part);
   return value.map((one) => escape(textOf(one), part)).join(',');
 }
 
-/** A value within text: nothing where there is none, JSON for objects and lists. */
+/** Renders a value within text: nothing for null, JSON for objects and lists. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
 }
 
-/** A value as one part of a path or query: nothing in it separates anything. */
+/** Escapes a value as one component of a path or query. */
 export function escapeComponent(text: string, { text: expression }: Pick<Expression, 'text'>): string {
   try {
     return encodeURIComponent(text).replaceAll(/[!'()*]/g, percent);
   } catch {
-    throw new FieldFailure(`{$${expression}} is no Unicode text`);
+    throw new FieldFailure(`{$${expression}} is not valid Unicode`);
   }
 }
 
@@ -51,14 +51,14 @@ function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** A path, with a query or without. Throws a `FieldFailure` where a value would leave its segment out or step out of it. */
+/** Renders a path, optionally with a query. Throws a `FieldFailure` if a value would remove its segment or leave it. */
 export function renderPath(template: Template, roots: Roots): string {
   return plainPath(template, roots) ?? checkedPath(template, roots);
 }
 
 const PLAIN = /^[\w-]+$/;
 
-/** The path where its values are of letters, digits, `_` and `-` alone and nothing in it is like a dot, as nearly always. */
+/** Returns the path if its values have only letters, digits, `_` and `-` and it contains no dot segment: the common case. */
 function plainPath(template: Template, roots: Roots): string | undefined {
   let path = '';
   for (const part of template) {
@@ -88,7 +88,7 @@ function checkedPath(template: Template, roots: Roots): string {
   return path;
 }
 
-/** How many segments the text of the template itself has; values bring no slash. */
+/** Returns the number of segments of the template; values cannot contain a slash. */
 function segmentsOf(template: Template): number {
   let count = 1;
   for (const part of template) {
@@ -100,7 +100,7 @@ function segmentsOf(template: Template): number {
   return count;
 }
 
-/** True when a value of the path, not of its query, is empty: the path would be that of something else. */
+/** Returns true if a value of the path, not of its query, is empty: the request would go to another resource. */
 function leavesOut(template: Template, roots: Roots): boolean {
   for (const part of template) {
     if (typeof part === 'string') {
@@ -110,7 +110,7 @@ function leavesOut(template: Template, roots: Roots): boolean {
   return false;
 }
 
-/** A header value. Throws a `FieldFailure` where a value holds what no header line may. */
+/** Renders a header value. Throws a `FieldFailure` if it contains characters that headers must not have. */
 export function renderHeader(template: Template, roots: Roots): string {
   return renderText(template, roots, (text, { text: expression }) => {
     if (!isHeaderText(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
@@ -119,8 +119,8 @@ export function renderHeader(template: Template, roots: Roots): string {
 }
 
 /**
- * Reads the template of a header value; white space around it, as of a block of YAML, is no part of it. Throws an `Error` for
- * text that no header line may hold.
+ * Parses the template of a header value without surrounding white space, e.g. of a YAML block. Throws an `Error` for
+ * characters that headers must not have.
  */
 export function parseHeader(text: string, parse: (text: string) => Template = parseTemplate): Template {
   const template = parse(text.trim());

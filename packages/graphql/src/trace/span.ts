@@ -15,7 +15,7 @@ import {
 } from '@opentelemetry/api';
 import { FieldFailure } from '../api/field-failure.ts';
 
-/** What the spans of one kind of call share. */
+/** What spans of one kind of call have in common. */
 export interface CallKind {
   readonly name: string;
   readonly options: SpanOptions;
@@ -25,23 +25,23 @@ export interface CallKind {
 export interface TracedCall {
   /** For attributes. */
   readonly span: Span;
-  /** Headers that carry the trace to the upstream, each a pair; none where no propagator is registered. */
+  /** Headers that carry the trace to the upstream, as pairs; none if no propagator is registered. */
   readonly carried: readonly (readonly [string, string])[];
 }
 
 const NAME = '@edge-gateway/graphql';
 const tracer = trace.getTracer(NAME);
-/** The key by which instrumentations of HTTP clients are told to keep quiet: our span is that of the client. */
+/** Context key that suppresses instrumentations of HTTP clients: our span is that of the client. */
 const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** Makes the kind of a call to an upstream. */
+/** Creates the kind of a call to an upstream. */
 export function callKind(name: string, attributes: Attributes = {}): CallKind {
   return { name, options: { kind: SpanKind.CLIENT, attributes } };
 }
 
 /**
- * What the calls of a request are part of: the active span, else the trace that the client's headers continue. `undefined`
- * where nobody traces, so that its calls cost nothing more.
+ * Returns the parent of the calls of a request: the active span, or the trace in the client's headers. `undefined`
+ * without tracing, so that calls have no overhead.
  */
 export function traceOf(facts: Facts): Context | undefined {
   const active = context.active();
@@ -49,7 +49,7 @@ export function traceOf(facts: Facts): Context | undefined {
   return trace.getSpanContext(within) || isRecorded() ? within : undefined;
 }
 
-/** Whether an SDK was registered, by this copy of the API or by another. */
+/** Returns true if an SDK is registered, with this copy of the API or another. */
 function isRecorded(): boolean {
   const provider = trace.getTracerProvider();
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined;
@@ -63,7 +63,7 @@ const SETTER = {
   set: (carried: [string, string][], name: string, value: string) => void carried.push([name.toLowerCase(), value]),
 };
 
-/** Makes a call in a span. Where nobody traces, it is made without one. */
+/** Runs a call in a span, or without one if there is no tracing. */
 export function traced<T>(
   { name, options }: CallKind,
   parent: Context | undefined,
@@ -89,7 +89,7 @@ async function inSpan<T>(span: Span, parent: Context, make: (call: TracedCall) =
   }
 }
 
-/** Never the words of a failure: they may be those of an upstream. */
+/** Records no message of a failure: it may come from an upstream. */
 function typeOf(error: unknown): string {
   if (error instanceof FieldFailure) return error.type ?? error.code;
   const { code } = error as { readonly code?: unknown };

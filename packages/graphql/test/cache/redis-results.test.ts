@@ -65,7 +65,7 @@ describe('results kept in Redis', () => {
     return store;
   }
 
-  it('one gateway answers with what another has kept, for as long as it may', async () => {
+  it('shares cached results between gateways until they expire', async () => {
     const [one, other] = [await start(), await start()];
     await ask(one, BOOK);
     await until(async () => (await keys()).length === 1);
@@ -77,7 +77,7 @@ describe('results kept in Redis', () => {
     expect(Number(left)).to.be.within(1, 60_000);
   });
 
-  it('keeps nothing private, and nothing that has failed', async () => {
+  it('does not cache private results or failures', async () => {
     const url = await start();
     await ask(url, '{ mine { name } }');
     await ask(url, '{ broken { name } }');
@@ -86,7 +86,7 @@ describe('results kept in Redis', () => {
     expect(await keys()).to.deep.equal([]);
   });
 
-  it('another definition of the API has its own results', async () => {
+  it('separates results of different definitions of an API', async () => {
     const [one, other] = [await start(), await start({ schemaDefinition: `${SCHEMA}type More { a: Int }` })];
     await ask(one, BOOK);
     await until(async () => (await keys()).length === 1);
@@ -94,7 +94,7 @@ describe('results kept in Redis', () => {
     expect(backend.asked).to.have.length(2);
   });
 
-  it('what somebody else has written there is no result', async () => {
+  it('ignores foreign values', async () => {
     const url = await start();
     await ask(url, BOOK);
     await until(async () => (await keys()).length === 1);
@@ -106,7 +106,7 @@ describe('results kept in Redis', () => {
     expect(rejected()).to.equal(4);
   });
 
-  it('a result that was moved to another place is not given, and counted', async () => {
+  it('rejects and counts a result that was moved to another key', async () => {
     const url = await start();
     await ask(url, BOOK);
     await until(async () => (await keys()).length === 1);
@@ -120,7 +120,7 @@ describe('results kept in Redis', () => {
     expect(rejected()).to.equal(1);
   });
 
-  it('a result that was kept beyond its time is not given, and counted', async () => {
+  it('rejects and counts an expired result', async () => {
     let now = 1_000_000;
     const kept = new Map<string, string>();
     const cache: ResultStore = {
@@ -146,7 +146,7 @@ describe('results kept in Redis', () => {
     expect(rejected()).to.equal(1);
   });
 
-  it('nothing of a request or a result can be read in Redis', async () => {
+  it('stores neither requests nor results in plain text', async () => {
     const url = await start();
     await ask(url, BOOK);
     await until(async () => (await keys()).length === 1);
@@ -155,7 +155,7 @@ describe('results kept in Redis', () => {
     expect(key + text).to.not.match(/book|name|One|max-age/);
   });
 
-  it('another key has its own results', async () => {
+  it('separates results of different keys', async () => {
     const [one, other] = [await start(), await start({ cacheKey: 'another key with thirty-two characters' })];
     await ask(one, BOOK);
     await until(async () => (await keys()).length === 1);
@@ -164,7 +164,7 @@ describe('results kept in Redis', () => {
     expect(rejected()).to.equal(0);
   });
 
-  it('without a key results are for one process', async () => {
+  it('does not share results between processes without a key', async () => {
     const [one, other] = [await start({ cacheKey: undefined }), await start({ cacheKey: undefined })];
     await ask(one, BOOK);
     await until(async () => (await keys()).length === 1);
@@ -180,7 +180,7 @@ describe('results kept in Redis', () => {
       .with.property('code', 'ERR_GRAPHQL_API');
   });
 
-  it('answers without Redis while it hangs or is away, and uses it again when it is back', async () => {
+  it('responds while Redis hangs or is down, and uses it again after it recovers', async () => {
     const url = await start();
     redis.freeze();
     expect((await ask(url, BOOK)).body).to.deep.equal({ data: { book: { name: 'One' } } });
@@ -194,7 +194,7 @@ describe('results kept in Redis', () => {
     });
   });
 
-  it('refuses an address that is none of Redis', () => {
+  it('rejects a URL that is not of Redis', () => {
     const log = createLoggers({ level: 'fatal' }).get('graphql');
     for (const url of ['http://127.0.0.1', '127.0.0.1:6379', ''])
       expect(() => redisResults(url, log)).to.throw(TypeError);

@@ -43,7 +43,7 @@ describe('the OpenAPI document of a server', () => {
     });
   }
 
-  it('is asked for only where the upstream says that it is', async () => {
+  it('is requested only at the URL that the upstream declares', async () => {
     const { document, asked } = await find(
       { '/docs/api.yaml?v=1': YAML },
       'https://elsewhere.example/docs/api.yaml?v=1',
@@ -52,7 +52,7 @@ describe('the OpenAPI document of a server', () => {
     expect(asked).to.deep.equal(['GET /docs/api.yaml?v=1']);
   });
 
-  it('is looked for further where a path cannot be used, which is named', async () => {
+  it('is searched at the next path after an invalid document, which is reported', async () => {
     const { document, told } = await find({
       '/openapi.yaml': 'openapi: 3.0.0\npaths:\n  a: [1\n',
       '/openapi.yml': (_req, res) => void res.destroy(),
@@ -77,7 +77,7 @@ describe('the OpenAPI document of a server', () => {
     });
   }
 
-  it('does not grow without end by its aliases', async () => {
+  it('is rejected if its aliases expand too far', async () => {
     const bomb = ['openapi: 3.0.0', 'a: &a [1,1,1,1,1,1,1,1,1,1]'];
     for (let i = 1; i < 9; i++) {
       const name = String.fromCharCode(96 + i);
@@ -88,7 +88,7 @@ describe('the OpenAPI document of a server', () => {
     expect(told.join()).to.include('aliases');
   });
 
-  it('is given up at a server that fails twice', async () => {
+  it('is not searched after two failures', async () => {
     const { document, told, asked } = await find({ '*': (_req, res) => void res.destroy() });
     expect(document).to.equal(undefined);
     expect(told).to.have.length(2);

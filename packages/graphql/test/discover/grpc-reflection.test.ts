@@ -95,7 +95,7 @@ describe('reflection of a gRPC server', function () {
     expect(file.map(({ name }: File) => name)).to.deep.equal(['c.proto', 'b.proto', 'a.proto']);
   });
 
-  it('ends at a server that has an import missing', async () => {
+  it('rejects a missing import', async () => {
     const address = await reflecting(['a.A'], () => ({ name: 'a.proto', dependency: ['gone.proto'] }));
     expect(await failureOf(address)).to.have.property('message', 'the import gone.proto is missing');
   });
@@ -110,7 +110,7 @@ describe('reflection of a gRPC server', function () {
     ],
   };
   for (const [what, [services, fileOf, reason]] of Object.entries(tooMuch)) {
-    it(`ends at a server with too many ${what}`, async () => {
+    it(`rejects a server with too many ${what}`, async () => {
       const failed = await failureOf(await reflecting(services, fileOf));
       expect(failed).to.be.instanceOf(TooMuchReflected);
       expect(failed!.message).to.include(reason);

@@ -7,7 +7,7 @@ import { reflect } from '../../src/discover/grpc-reflection.ts';
 const upstream = { name: 'users', namespace: 'gw-system' };
 
 describe('discovery of a gRPC service', () => {
-  it('makes a field of each method it learns by reflection', async () => {
+  it('creates a field for each method of the reflection', async () => {
     const service = await startUsersGrpc();
     try {
       const reflected = await reflect(`127.0.0.1:${service.port}`, {
@@ -43,14 +43,14 @@ describe('discovery of a gRPC service', () => {
     }
   });
 
-  it('refuses bytes that are no descriptors', () => {
+  it('rejects invalid descriptors', () => {
     const probe = { type: 'grpc', descriptorSet: Buffer.from('not a descriptor'), services: ['a.B'] } as const;
     expect(() => discover(upstream, probe))
       .to.throw()
       .with.property('code', 'ERR_GRAPHQL_DISCOVERY');
   });
 
-  it('gives up on a server that is not there', async () => {
+  it('rejects if there is no server', async () => {
     const service = await startUsersGrpc();
     await service.close();
     const options = { credentials: credentials.createInsecure(), timeoutMs: 2000 };

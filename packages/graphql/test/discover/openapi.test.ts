@@ -58,7 +58,7 @@ describe('discovery of an OpenAPI document', () => {
     expect(spec.executableSchema!.executor!.local!.enableIntrospection).to.equal(true);
   });
 
-  it('puts parameters and bodies where the operation has them', () => {
+  it('sends parameters and bodies as the operation declares them', () => {
     const { spec } = discovered({
       '/a/{id}': {
         parameters: [{ in: 'path', name: 'id', required: true, schema: { type: 'string' } }],
@@ -173,14 +173,14 @@ describe('discovery of an OpenAPI document', () => {
       { where: '/circle', reason: '#/paths/~1circle refers to itself' },
       { where: '/elsewhere', reason: 'other.yaml is in another document' },
       { where: '/null', reason: '#/paths/~1null is not an object' },
-      { where: 'GET /xml', reason: 'its answer is not JSON' },
+      { where: 'GET /xml', reason: 'its response is not JSON' },
       { where: 'POST /form', reason: 'its body is not JSON' },
       { where: 'GET /lost/{id}', reason: "the path parameter 'id' is not declared" },
       { where: 'GET /nowhere', reason: '#/components/parameters/none does not exist' },
     ]);
   });
 
-  it('keeps types that refer to themselves, and gives names once', () => {
+  it('supports recursive types, and makes names unique', () => {
     const { spec } = discovered(
       {
         '/tree': {
@@ -208,7 +208,7 @@ describe('discovery of an OpenAPI document', () => {
     expect(schema.getType('Evil')).to.equal(undefined);
   });
 
-  it('skips an operation whose request no resolver can make, and takes no headers that frame a message', () => {
+  it('skips operations that no resolver supports, and framing headers', () => {
     const parameters = ['Expect', 'Trailer', 'Keep-Alive', 'X-Kept'].map((name) => ({ in: 'header', name }));
     const { spec, skipped } = discovered({
       '/{$headers.authorization': { get: { operationId: 'open', responses: {} } },
@@ -220,14 +220,14 @@ describe('discovery of an OpenAPI document', () => {
     expect(schemaDefinition).to.not.match(/open|long/);
     expect(skipped.filter(({ isWithheld }) => !isWithheld).map(({ reason }) => reason)).to.deep.equal([
       "'/{$headers.authorization': an expression does not end",
-      'a template has at most 10000 characters',
+      'a template must have at most 10000 characters',
     ]);
     const made = { ref: upstream, spec, limits: DEFAULT_LIMITS, counts: createApiCounts(context.metrics, 'x') };
     expect(createApi(made, context).schema.getQueryType()!.getFields()).to.have.all.keys('kept');
     expect(Object.keys(executor!.local!.resolutions!)).to.deep.equal(['Query|kept']);
   });
 
-  it('gives five thousand operations of one name each its own, as fast as they had one', async () => {
+  it('makes five thousand equal names unique in linear time', async () => {
     const last = (nameOf: (i: number) => string, expected: string): Promise<number> => {
       const paths = Array.from({ length: 5000 }, (_, i) => [
         `/p${i}`,
@@ -242,7 +242,7 @@ describe('discovery of an OpenAPI document', () => {
     expect(await last(() => 'same', 'same5000')).to.be.below(own * 3);
   });
 
-  it('offers the first of more operations than an API may have, and says so with their number', () => {
+  it('limits the number of operations, and reports it', () => {
     const paths = Object.fromEntries(
       Array.from({ length: 7 }, (_, i) => [`/p${i}`, { get: { operationId: `op${i}`, responses: {} } }]),
     );
@@ -258,7 +258,7 @@ describe('discovery of an OpenAPI document', () => {
     ]);
   });
 
-  it('has JSON for types, values and arguments above the number of fields, and says so once', () => {
+  it('uses JSON for types above the limit of fields, and reports it once', () => {
     const properties = (names: string) => Object.fromEntries(Array.from(names, (name) => [name, { type: 'string' }]));
     const answer = (schema: object) => ({ 200: { content: { 'application/json': { schema } } } });
     const parameters = Array.from('abcd', (name) => ({ in: 'query', name, schema: { type: 'string' } }));
@@ -282,7 +282,7 @@ describe('discovery of an OpenAPI document', () => {
     expect(skipped.map(({ where }) => where)).to.include('GET /d');
   });
 
-  it('reads properties called __proto__ and constructor as what they are', () => {
+  it('reads properties named __proto__ and constructor', () => {
     const document = JSON.parse(
       '{"openapi":"3.1.0","paths":{"/a":{"get":{"operationId":"a","responses":{"200":{"content":{"application/json":{"schema":{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}}}}}}}}}',
     );
@@ -300,7 +300,7 @@ describe('discovery of an OpenAPI document', () => {
       paths: { '/a': { get: { parameters: [{ $ref: '#/paths/~1a/get/parameters/0' }] } } },
     },
   })) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       expect(() => discover(upstream, { type: 'openapi', document }))
         .to.throw()
         .with.property('code', 'ERR_GRAPHQL_DISCOVERY');
@@ -309,7 +309,7 @@ describe('discovery of an OpenAPI document', () => {
 });
 
 describe('discovery of a GraphQL server', () => {
-  it('refuses an answer that is no introspection', () => {
+  it('rejects a response that is not an introspection result', () => {
     for (const introspection of [undefined, null, {}, { __schema: 1 }, { __schema: { types: [] } }]) {
       expect(() => discover(upstream, { type: 'graphql', introspection }))
         .to.throw()

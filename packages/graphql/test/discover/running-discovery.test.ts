@@ -97,7 +97,7 @@ describe('the discovery loop', () => {
     return listening(server);
   }
 
-  it('says in the status, by number, when an upstream has more operations than are offered', async () => {
+  it('reports the number of skipped operations in the status', async () => {
     const { get } = OPENAPI.paths['/a'];
     const paths = Object.fromEntries(
       Array.from({ length: 5001 }, (_, i) => [`/p${i}`, { get: { ...get, operationId: `op${i}` } }]),
@@ -107,7 +107,7 @@ describe('the discovery loop', () => {
     expect(JSON.stringify(status('many'))).to.include('there are 5001 operations; the first 5000 are offered');
   }).timeout(60_000);
 
-  it('makes an API of a GraphQL server, an OpenAPI document and a gRPC service', async () => {
+  it('creates APIs of a GraphQL server, an OpenAPI document and a gRPC service', async () => {
     const [todos, users] = [await startTodos(), await startUsersGrpc()];
     open.push(todos, users);
     const { names, spec, status } = await start({
@@ -167,7 +167,7 @@ describe('the discovery loop', () => {
     expect(running.status('a')!.reason).to.include("GET /a: header parameter 'X-Tenant': only the gateway may set");
   });
 
-  it('takes an API away with its upstream, and when it is switched off', async () => {
+  it('removes an API with its upstream, and when discovery is disabled', async () => {
     const port = await openApiServer();
     const running = await start({ a: port, b: port });
     running.written.delete('a');
@@ -176,7 +176,7 @@ describe('the discovery loop', () => {
     expect(running.names()).to.deep.equal([]);
   });
 
-  it('leaves an API of this name that somebody wrote', async () => {
+  it('does not replace a configured API of the same name', async () => {
     const running = await start({ a: await openApiServer() });
     running.written.set('own', {
       apiVersion: 'graphql.gw.vendor.io/v1beta1',

@@ -23,7 +23,7 @@ describe('the size of a document', () => {
     });
   }
 
-  it('counts all fields below questions about the schema', () => {
+  it('counts all fields of introspection', () => {
     expect(problem(`{ __schema { ${DEEP} } }`, { maxFields: 4 })).to.equal('The document has more than 4 fields.');
     expect(problem(`{ __schema { ${DEEP} } }`, { maxFields: 5 })).to.equal(undefined);
   });

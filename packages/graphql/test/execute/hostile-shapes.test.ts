@@ -17,7 +17,7 @@ function rest(path: string) {
   };
 }
 
-describe('shapes that cost more than they look', () => {
+describe('documents that are more expensive than they look', () => {
   const rejected: unknown[] = [];
   const note = (error: unknown): void => void rejected.push(error);
   let over = 0;

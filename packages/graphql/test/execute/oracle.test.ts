@@ -101,7 +101,7 @@ describe('the executor', () => {
   const { schema } = readSchema(SCHEMA);
   const rootValue = { a: DATA['a'], all: DATA['all'], nodes: DATA['all'], strict: DATA['bs'] };
 
-  it('gives what the reference implementation gives, for 400 generated documents', async () => {
+  it('returns the same as the reference implementation, for 400 generated documents', async () => {
     let run = 0;
     for (let seed = 1; run < 400; seed++) {
       const random = numbers(seed * 7919);

@@ -32,7 +32,7 @@ function planned(text: string) {
 }
 
 describe('the plan of an operation', () => {
-  it('has of an interface the types of the objects that came, each planned once', () => {
+  it('plans each object type of an interface once, when its first object arrives', () => {
     const { places, field } = planned('{ nodes { id nodes { id nodes { id } } } }');
     expect(places).to.deep.equal(['Query.nodes']);
     const { children } = field('nodes');
@@ -47,14 +47,14 @@ describe('the plan of an operation', () => {
     expect(places.splice(1)).to.deep.equal(['T7.id', 'T7.nodes']);
   });
 
-  it('has all types where they are asked for, and none below leaves', () => {
+  it('returns all possible types, and none for leaves', () => {
     const { field } = planned('{ any { ... on Node { id } } nodes { id } }');
     const all = field('any').children.all();
     expect(all).to.have.length(KINDS.length);
     expect(all[0]![0]!.children.all()).to.deep.equal([]);
   });
 
-  it('keeps of the variables those that decide about fields, which hold for what is planned later', () => {
+  it('keeps the variables of conditions for fields that are planned later', () => {
     const operation = operationOf(
       'query ($a: Boolean!, $b: Boolean!, $id: ID) { nodes { id @include(if: $a) nodes @skip(if: $b) { id } } }',
     );
@@ -73,7 +73,7 @@ describe('the plan of an operation', () => {
     expect(plan(true, true)).to.equal(plans[0]);
   });
 
-  it('refuses a condition that is null in place of its default', () => {
+  it('rejects a condition that is null', () => {
     const planOf = createPlans(CONTEXT);
     const operation = operationOf('query ($a: Boolean = true) { nodes { id @skip(if: $a) } }');
     const plan = (given: object) =>

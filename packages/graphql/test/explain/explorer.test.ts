@@ -20,7 +20,7 @@ describe('createExplorer', () => {
   });
   afterEach(() => explorer.close());
 
-  it('answers for an API that is served, also about its schema, and for no other', async () => {
+  it('serves APIs of the snapshot only, with introspection', async () => {
     expect(explorer.apis()).to.deep.equal([REF]);
     expect(explorer.serve({ ...REF, name: 'other' })).to.equal(undefined);
     const server = await serveHandler(explorer.serve(REF)!);
@@ -29,7 +29,7 @@ describe('createExplorer', () => {
     expect(body).to.deep.equal({ data: { a: 1, __schema: { queryType: { name: 'Query' } } } });
   });
 
-  it('makes an API ready once, and again when it changed', async () => {
+  it('prepares an API once, and again after a change', async () => {
     const first = explorer.serve(REF);
     expect(explorer.serve(REF)).to.equal(first);
     served = [api('b')];

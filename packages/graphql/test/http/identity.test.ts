@@ -27,7 +27,7 @@ describe('identified requests', () => {
   const request = (headers: Record<string, string> = {}, socket: object = {}): IncomingMessage =>
     ({ headers, socket, url: '/', method: 'POST' }) as unknown as IncomingMessage;
 
-  it('is said by credentials, a certificate, verified claims, and headers that a policy has set', () => {
+  it('are recognized by credentials, a certificate, verified claims, and headers that a policy has set', () => {
     const said = (req: IncomingMessage): boolean => carriesIdentity(req, factsOf(req));
     expect(said(request({ 'x-page': '1' }))).to.equal(false);
     expect(said(request({ authorization: 'Basic YTpi' }))).to.equal(true);

@@ -122,7 +122,7 @@ describe('GraphQL over HTTP, by method and media type', () => {
     expect(response.headers.get('allow')).to.equal('GET, HEAD, POST');
   });
 
-  it('each answer varies by Accept, beside what was set before', async () => {
+  it('adds Accept to Vary of each response', async () => {
     const { headers } = await ask(`${front.url}/local`, '{ a }');
     expect(headers.get('vary')).to.equal('origin, Accept');
     for (const [path, accept] of [

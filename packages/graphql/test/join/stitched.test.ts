@@ -159,7 +159,7 @@ describe('a stitched API', () => {
     expect(body).to.deep.equal({ data: { rename: { name: 'new', seller: { fullName: 'Samwise Gamgee' } } } });
   });
 
-  it('refuses what no API has', async () => {
+  it('rejects what no API has', async () => {
     const { status } = await ask(front.url, '{ GetProduct(id: 1) { nothing } }');
     expect(status).to.equal(400);
   });
@@ -212,7 +212,7 @@ describe('a stitched API', () => {
     'no arguments': [{ name: 'users', typeMerge: { User: { ...USER_MERGE.User, args: {} } } }],
   };
   for (const [name, subschemas] of Object.entries(wrong)) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       expect(() => graphqlApi({ stitchedSchema: { subschemas }, apis: APIS }))
         .to.throw()
         .with.property('code', 'ERR_GRAPHQL_API');

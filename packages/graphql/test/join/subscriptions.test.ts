@@ -73,13 +73,12 @@ describe('subscriptions of a stitched API', () => {
     expect(bodies[0].query).to.include('subscription mine').and.to.not.include('query other');
   });
 
-  it('are refused where another API would have to complete the result', async () => {
+  it('are rejected where another API would have to complete the result', async () => {
     const { results, complete } = await events(front.url, 'subscription { orderAdded { id buyer { id name } } }');
     expect(results).to.have.length(1);
     expect(results[0]).to.not.have.property('data');
     expect(results[0].errors[0]).to.deep.equal({
-      message:
-        'All fields of a subscription have to be of one API that offers it: results of subscriptions are not joined.',
+      message: 'All fields of a subscription must belong to one API: results of subscriptions are not joined.',
       extensions: { code: 'ERR_GRAPHQL_OPERATION' },
     });
     expect(complete).to.equal(true);

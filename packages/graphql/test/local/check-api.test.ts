@@ -70,7 +70,7 @@ describe('graphqlApiCheck', () => {
     ['is nested too deep', `type Query { a: ${'['.repeat(100_000)}`, ''],
   ];
   for (const [what, definition, reason] of bad) {
-    it(`refuses a definition that ${what}, and says where`, async () => {
+    it(`rejects a definition that ${what}, and says where`, async () => {
       const { controlPlane } = await start(definition);
       const status = statusOf(controlPlane.state, 'GraphQLApi/default/books');
       expect(status).to.include({ state: 'Rejected' });
@@ -84,10 +84,10 @@ describe('graphqlApiCheck', () => {
   const rest = (request: object, more: object = {}) => ({ restResolver: { upstreamRef, request, ...more } });
   const path = (text: string) => rest({ headers: { ':path': text } });
   const templates: [what: string, resolution: object, reason: string][] = [
-    ['an unknown root', path('/{$arg.x}'), '{$arg.x}: expressions begin with args'],
+    ['an unknown root', path('/{$arg.x}'), '{$arg.x}: expressions must begin with args'],
     ['no key', path('/{$args.}'), "{$args.}: '.' is no path"],
     ['no end', path('/{$args.x'), 'an expression does not end'],
-    ['$body outside of setters', path('/{$body.x}'), '$body is only for setters'],
+    ['$body outside of setters', path('/{$body.x}'), '$body is allowed in setters only'],
     ['an unknown root in the query', rest({ queryParams: { a: '{$parents.x}' } }), '{$parents.x}'],
     ['an unknown root in the body', rest({ body: { a: ['{$parents.x}'] } }), '{$parents.x}'],
     ['an unknown root in a setter', rest({}, { response: { setters: { a: '{$bodi.x}' } } }), '{$bodi.x}'],
@@ -106,7 +106,7 @@ describe('graphqlApiCheck', () => {
     ],
   ];
   for (const [what, resolution, reason] of templates) {
-    it(`refuses a template with ${what}, at its resolution`, async () => {
+    it(`rejects a template with ${what}, at its resolution`, async () => {
       const resource = api(GOOD);
       Object.assign(resource.spec.executableSchema.executor.local.resolutions, { book: resolution });
       const controlPlane = createControlPlane({ source: memorySource({ api: resource }), checks: [graphqlApiCheck] });
@@ -118,7 +118,7 @@ describe('graphqlApiCheck', () => {
     });
   }
 
-  it('refuses a template of a remote executor', async () => {
+  it('rejects a template of a remote executor', async () => {
     const remote = { upstreamRef, headers: { 'x-a': '{$args.x}' } };
     const spec = { executableSchema: { executor: { remote } } };
     const controlPlane = createControlPlane({

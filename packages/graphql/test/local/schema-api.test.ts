@@ -316,7 +316,7 @@ describe('an API over a schema with resolvers', () => {
     while (!ended.includes('never')) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  describe('is refused with', () => {
+  describe('is rejected with', () => {
     class Foreign {
       get [Symbol.toStringTag](): string {
         return 'GraphQLSchema';

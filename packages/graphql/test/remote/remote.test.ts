@@ -38,7 +38,7 @@ describe('a remote API', () => {
     return { server, front: await front(server.url, { schemaDefinition: SCHEMA, ...options }) };
   }
 
-  it('hands queries and mutations on, with variables and operation name', async () => {
+  it('forwards queries and mutations, with variables and operation name', async () => {
     const { url } = await front(`http://127.0.0.1:${todos.port}`);
     const { body } = await ask(url, 'query ($id: ID!) { todo(id: $id) { id text done } }', { id: 'b' });
     expect(body).to.deep.equal({ data: { todo: { id: 'b', text: 'Test it', done: false } } });
@@ -46,7 +46,7 @@ describe('a remote API', () => {
     expect(changed.body).to.deep.equal({ data: { updateTodo: { done: true } } });
   });
 
-  it('refuses an invalid query itself', async () => {
+  it('rejects an invalid query without a request to the server', async () => {
     const { server, front } = await broken((_req, res) => res.end('{"data":{}}'));
     const { status, body } = await ask(front.url, '{ nothing }');
     expect(status).to.equal(400);
@@ -54,7 +54,7 @@ describe('a remote API', () => {
     expect(server.asked).to.deep.equal([]);
   });
 
-  it('asks the server for its schema once', async () => {
+  it('reads the schema of the server once', async () => {
     const { url } = await front(`http://127.0.0.1:${todos.port}`);
     const answers = await Promise.all([ask(url, '{ todoList { id } }'), ask(url, '{ nothing }')]);
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 400]);
@@ -87,15 +87,15 @@ describe('a remote API', () => {
       schema = buildSchema(sdl('[Int]').replace('n:', 'm:'));
       now += SCHEMA_AGE_MS + 1;
       await ask(url, '{ n }');
-      while (!warnings.some((message) => message.startsWith('a breaking change'))) await wait(10);
+      while (!warnings.some((message) => message.startsWith('breaking schema change'))) await wait(10);
       return (await ask(url, '{ n }')).status;
     }
 
-    it('takes the new schema', async () => {
+    it('applies the new schema', async () => {
       expect(await changed()).to.equal(400);
     });
 
-    it('keeps the one before a breaking change where that is asked for', async () => {
+    it('keeps the previous schema if breaking changes are rejected', async () => {
       expect(await changed({ rejectBreakingChanges: true })).to.equal(200);
     });
   });
@@ -110,7 +110,7 @@ describe('a remote API', () => {
     expect(failed).to.deep.equal([]);
   });
 
-  it('sends only the headers that are named, and the query parameters, escaped', async () => {
+  it('sends only the configured headers and query parameters, escaped', async () => {
     let seen: { url?: string; headers: NodeJS.Dict<string | string[]> } | undefined;
     const { front } = await broken(
       (req, res) => {
@@ -137,7 +137,7 @@ describe('a remote API', () => {
     expect(seen!.headers).to.not.have.any.keys('x-none', 'authorization', 'cookie');
   });
 
-  it('keeps the hash of a query to itself, and hands other extensions on', async () => {
+  it('forwards extensions except persistedQuery', async () => {
     const bodies: any[] = [];
     const { front } = await broken(async (req, res) => {
       bodies.push(await json(req));
@@ -150,7 +150,7 @@ describe('a remote API', () => {
     expect(bodies).to.deep.equal([{ query }, { query, extensions: { client: 'web' } }]);
   });
 
-  it('asks a server that failed for its schema again after a second', async () => {
+  it('reads the schema again a second after a failure', async () => {
     let now = 1_000_000;
     let isUp = false;
     const schema = { data: introspectionFromSchema(buildSchema(SCHEMA)) };
@@ -198,7 +198,7 @@ describe('a remote API', () => {
     expect(entities.body).to.deep.equal({ data: { _entities: [{ __typename: 'User', id: '1' }] } });
   });
 
-  const MASKED = 'The GraphQL server behind gave no result.';
+  const MASKED = 'The GraphQL server returned no result.';
   const BROKEN: Record<string, Parameters<typeof serve>[0]> = {
     'text that is no JSON': (_req, res) => res.end('<html>internal.host</html>'),
     'an empty body': (_req, res) => res.end(),
@@ -217,7 +217,7 @@ describe('a remote API', () => {
     nothing: (req) => req.socket.destroy(),
   };
   for (const [name, answer] of Object.entries(BROKEN)) {
-    it(`answers with an error when the server gives ${name}`, async () => {
+    it(`responds with an error if the server returns ${name}`, async () => {
       const { front } = await broken(answer);
       const { status, body } = await ask(front.url, '{ secret }');
       expect(status).to.equal(200);
@@ -228,13 +228,13 @@ describe('a remote API', () => {
     });
   }
 
-  it('gives up on a slow server when the time is over', async () => {
+  it('responds with an error if the server is too slow', async () => {
     const { front } = await broken(() => {}, { limits: { operationTimeoutMs: 50 } });
     const { body } = await ask(front.url, '{ secret }');
     expect(body.errors[0].extensions.code).to.be.oneOf(['ERR_GRAPHQL_TIMEOUT', 'ERR_GRAPHQL_UPSTREAM']);
   });
 
-  it('answers 502 as long as the schema is not known', async () => {
+  it('responds with 502 while the schema is unknown', async () => {
     const server = await serve((_req, res) => res.writeHead(500).end());
     open.push(server);
     const { url } = await front(server.url);
@@ -245,7 +245,7 @@ describe('a remote API', () => {
     expect(server.asked).to.have.lengthOf(1);
   });
 
-  it('keeps errors of the server with their path and code', async () => {
+  it('returns errors of the server with their path and code', async () => {
     const { front } = await broken((_req, res) =>
       res
         .writeHead(200)
@@ -271,7 +271,7 @@ describe('a remote API', () => {
     { upstreamRef: { name: 'a' }, queryParams: { a: '{$body}' } },
   ];
   for (const remote of wrong) {
-    it(`refuses ${JSON.stringify(remote)}`, () => {
+    it(`rejects ${JSON.stringify(remote)}`, () => {
       expect(() => graphqlApi({ remote }))
         .to.throw()
         .with.property('code', 'ERR_GRAPHQL_API');

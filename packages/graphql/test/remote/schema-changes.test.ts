@@ -12,13 +12,13 @@ async function levels(after: string, ...rules: ChangeRule[]): Promise<string[]> 
 }
 
 describe('changes of a schema', () => {
-  it('are sorted by what they break', async () => {
+  it('are classified', async () => {
     const after = '"new" type Query { b: String @deprecated } enum E { A B } type Unused { x: Int }';
     expect(await levels(after)).to.deep.equal(['breaking Query.a', 'dangerous E.B', 'safe Query']);
     expect(await levels(BEFORE)).to.deep.equal([]);
   });
 
-  it('are judged by the rules of the Settings', async () => {
+  it('are classified by the rules of the Settings', async () => {
     const wider = BEFORE.replace('{ A }', '{ A B }');
     expect(await levels(wider, 'RULE_DANGEROUS_TO_BREAKING')).to.deep.equal(['breaking E.B']);
     const gone = BEFORE.replace('b: String @deprecated', '');
@@ -58,17 +58,17 @@ describe('the schema of a server', () => {
     };
   }
 
-  it('is renewed when it is old', async () => {
+  it('is refreshed when it is stale', async () => {
     const { refresh, asked } = following({});
     expect(await refresh()).to.equal('String');
     expect(asked()).to.equal(2);
   });
 
-  it('stays as it was when breaking changes are refused', async () => {
+  it('is kept if breaking changes are rejected', async () => {
     expect(await following({ rejectBreakingChanges: true }).refresh()).to.equal('Int');
   });
 
-  it('is asked for once by requests at the same time', async () => {
+  it('is read once for concurrent requests', async () => {
     const { followed, asked } = following({});
     const facts = {} as Facts;
     await Promise.all([followed.ready(facts), followed.ready(facts), followed.ready(facts)]);

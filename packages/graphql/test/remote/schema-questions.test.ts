@@ -62,7 +62,7 @@ describe('questions about the schema of a remote API', () => {
     });
   }
 
-  it('are answered from the declared schema, and the server is not asked', async () => {
+  it('are answered from the declared schema, without a request to the server', async () => {
     const { ask, queries } = await start(true);
     const { body } = await ask(getIntrospectionQuery());
     const types = body.data.__schema.types as { name: string; fields?: { name: string }[]; inputFields?: object[] }[];
@@ -101,7 +101,7 @@ describe('questions about the schema of a remote API', () => {
     expect(queries[0]!.query).to.not.match(/__schema \{|__type\(|\$type|fragment T /);
   });
 
-  it('give null for a hidden type, and know their own __typename', async () => {
+  it('return null for a hidden type, and resolve __typename', async () => {
     const { ask, queries } = await start(true);
     const { body } = await ask(
       '{ __typename hidden: __type(name: "Secret") { name } shown: __type(name: "Book") { name } }',
@@ -110,7 +110,7 @@ describe('questions about the schema of a remote API', () => {
     expect(queries).to.deep.equal([]);
   });
 
-  it('leave the result of the server null where it has none', async () => {
+  it('keep the result of the server null if it has none', async () => {
     const { ask } = await start(true, { schemaDefinition: 'type Query { book: String lost: String! }' });
     const { body } = await ask('{ lost __schema { queryType { name } } }');
     expect(body.data ?? null).to.equal(null);
@@ -132,7 +132,7 @@ describe('questions about the schema of a remote API', () => {
     [true, 200],
     [false, 400],
   ] as const) {
-    it(`of a joined API are answered only where all joined APIs say so, ${enabled}`, async () => {
+    it(`of a joined API are answered only if all joined APIs enable introspection, ${enabled}`, async () => {
       const spec = (enableIntrospection: boolean) => ({
         executableSchema: {
           schemaDefinition: DECLARED,

@@ -68,7 +68,7 @@ describe('the schema of a server behind a written API', () => {
     };
   }
 
-  it('is asked for at the path that requests are sent to', async () => {
+  it('is read at the path of requests', async () => {
     const { server, source, watch } = await start(BOOKS);
     expect(new Set(server.asked)).to.deep.equal(new Set(['POST /graphql']));
     source.set('route', route('/v2/query'));
@@ -76,7 +76,7 @@ describe('the schema of a server behind a written API', () => {
     expect(server.asked).to.include('POST /v2/query');
   });
 
-  it('leaves an API that declares the same, or less, accepted', async () => {
+  it('accepts an API that declares the same or less', async () => {
     const { status } = await start('type Query { book(id: ID!): Book } type Book { title: String }');
     expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw' });
   });
@@ -94,7 +94,7 @@ describe('the schema of a server behind a written API', () => {
     expect(status().state).to.equal('Accepted');
   });
 
-  it('is refused with rejectBreakingChanges, and the status says so', async () => {
+  it('is rejected with rejectBreakingChanges, and the status says so', async () => {
     const { status, answers } = await start(BOOKS, { rejectBreakingChanges: true });
     await answers(CHANGED);
     expect(status().state).to.equal('Rejected');
@@ -143,7 +143,7 @@ describe('the schema of a server behind a written API', () => {
     expect(served()).to.equal(before);
   });
 
-  it('stays the one before where none is declared and breaking changes are refused', async () => {
+  it('stays the one before where none is declared and breaking changes are rejected', async () => {
     const { status, served, answers } = await start(undefined, { rejectBreakingChanges: true });
     await answers(CHANGED);
     expect(served().serverSchema).to.include('pages: Int');
@@ -182,7 +182,7 @@ describe('the schema of a server behind a written API', () => {
   it('has each change in the log and in the statistics', async () => {
     const { lines, metrics, answers } = await start(BOOKS);
     await answers(CHANGED);
-    const changes = lines.filter((line) => line.includes('the schema of a server has changed'));
+    const changes = lines.filter((line) => line.includes('schema of remote server changed'));
     expect(changes).to.have.length(3);
     expect(changes.join()).to.include("Field 'pages' was removed").and.include('default.books');
     const counted = (level: string) =>

@@ -40,7 +40,7 @@ describe('what clients see of the errors of a server', () => {
     ['Value "A" does not exist in "E" enum. Did you mean the enum value "B"?', 'Value "A" does not exist in "E" enum.'],
     ['No such city. Did you mean Paris?', 'No such city. Did you mean Paris?'],
   ]) {
-    it(`has no suggestion of a hidden name: ${message}`, () => {
+    it(`contains no suggestion of a hidden name: ${message}`, () => {
       const { errors } = createResultFilter({})({ errors: [{ message: message! }] });
       expect(errors).to.deep.equal([{ message: shown }]);
     });

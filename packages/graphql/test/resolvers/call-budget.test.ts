@@ -5,7 +5,7 @@ import { createCallBudget } from '../../src/resolvers/call-budget.ts';
 const { signal } = new AbortController();
 
 describe('the budget of calls', () => {
-  it('makes so many at a time, in order, whether they succeed, reject or throw', async () => {
+  it('limits concurrency, in order, also after failures', async () => {
     const budget = createCallBudget({ ...DEFAULT_LIMITS, maxConcurrentCalls: 2 });
     const begun: number[] = [];
     let underWay = 0;
@@ -30,7 +30,7 @@ describe('the budget of calls', () => {
     );
   });
 
-  it('refuses those that wait when the operation is over, however many', async () => {
+  it('rejects waiting calls when the operation ends', async () => {
     const budget = createCallBudget({ ...DEFAULT_LIMITS, maxConcurrentCalls: 1, maxUpstreamCalls: 0 });
     const over = new AbortController();
     const first = budget.run(() => new Promise<void>((resolve) => setImmediate(resolve)), over.signal);
@@ -41,7 +41,7 @@ describe('the budget of calls', () => {
     expect([...codes]).to.deep.equal(['ERR_GRAPHQL_TIMEOUT']);
   });
 
-  it('refuses what is above the number of calls of an operation', async () => {
+  it('rejects calls above the maximum of an operation', async () => {
     const budget = createCallBudget({ ...DEFAULT_LIMITS, maxUpstreamCalls: 1 });
     expect(await budget.run(async () => 'a', signal)).to.equal('a');
     const refused = await budget.run(async () => 'b', signal).catch((error: unknown) => error);

@@ -181,14 +181,14 @@ describe('WebSocket clients', () => {
     );
   }
 
-  it('of another protocol, or none, are refused with 400 before the upgrade', async () => {
+  it('of another protocol, or none, are rejected with 400 before the upgrade', async () => {
     const { url } = await front();
     for (const protocol of ['graphql-ws', 'mqtt', '']) {
       expect(await refusal(url, { protocol }), protocol).to.equal('Unexpected server response: 400');
     }
   });
 
-  it('of pages of other origins are refused with 403, unless the origin is allowed', async () => {
+  it('of pages of other origins are rejected with 403, unless the origin is allowed', async () => {
     const { url } = await front({}, ['https://app.example.com']);
     const from = (origin: string) => refusal(url, { headers: { origin, cookie: 'session=1' } });
     const forbidden = 'Unexpected server response: 403';
@@ -201,7 +201,7 @@ describe('WebSocket clients', () => {
     expect(await refusal((await front({}, ['*'])).url, { headers: { origin: 'null' } })).to.equal('accepted');
   });
 
-  it('beyond the limit of connections are refused with 503, until one has left; event streams count', async () => {
+  it('beyond the limit of connections are rejected with 503, until one has left; event streams count', async () => {
     const { url } = await front({ maxConnections: 2 });
     const first = await rawClient(url);
     const over = new AbortController();
@@ -261,7 +261,7 @@ describe('WebSocket clients', () => {
     client.send({ type: 'subscribe', id: 'a', payload: TICKS });
     const { results, complete } = await events(url, TICKS.query);
     expect(results[0]).to.deep.equal({ data: { ticks: 1 } });
-    expect(results.at(-1).errors[0]).to.deep.include({ message: 'The subscription lasted longer than allowed.' });
+    expect(results.at(-1).errors[0]).to.deep.include({ message: 'The subscription exceeded its maximum duration.' });
     expect(complete).to.equal(true);
     expect(await client.closed).to.equal(1001);
   });

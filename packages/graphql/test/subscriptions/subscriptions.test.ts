@@ -68,7 +68,7 @@ describe('subscriptions of a remote API', () => {
     );
   });
 
-  it('are refused where they do not fit the schema', async () => {
+  it('are rejected where they do not fit the schema', async () => {
     const response = await fetch(front.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -134,7 +134,7 @@ describe('subscriptions of a remote API', () => {
     const text = await response.text();
     expect(text)
       .to.include('{"data":{"n":1}}')
-      .and.to.include('gave no result')
+      .and.to.include('returned no result')
       .and.to.match(/event: complete\ndata:\n\n$/);
     await own.close();
     await server.close();
@@ -175,7 +175,7 @@ describe('an event reader', () => {
     expect(cost).to.be.below(5000);
   });
 
-  it('refuses an event without end', () => {
+  it('rejects an event without end', () => {
     const read = createEventReader(100);
     expect(() => read(Buffer.from(`data: ${'x'.repeat(200)}`))).to.throw('more than 100 characters');
   });

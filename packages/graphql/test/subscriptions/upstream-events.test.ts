@@ -104,7 +104,7 @@ describe('subscriptions at a server that sends events', () => {
       });
       expect(results).to.have.length(2);
       expect(results[0]).to.deep.equal(FIRST);
-      expect(results[1].errors[0].message).to.equal('The GraphQL server behind gave no result.');
+      expect(results[1].errors[0].message).to.equal('The GraphQL server returned no result.');
       expect(JSON.stringify(results)).to.not.include('secret');
     });
   }

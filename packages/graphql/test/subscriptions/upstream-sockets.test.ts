@@ -98,7 +98,7 @@ describe('subscriptions at a server that only has WebSocket', () => {
     await until(() => upstream.sockets.clients.size === 0, 'no connection');
   });
 
-  it('that the server refuses are a message `error`, or one event', async () => {
+  it('that the server rejects are a message `error`, or one event', async () => {
     const told = [{ message: 'not for you', extensions: { code: 'NOT_YOU' } }];
     const client = await readyClient(front.url);
     client.send({ type: 'subscribe', id: 'a', payload: { query: 'subscription { forbidden }' } });
@@ -140,7 +140,7 @@ function connectTo({ server }: TestServer): Socket {
   return connect((server.address() as AddressInfo).port, '127.0.0.1');
 }
 
-describe('a server that refuses or breaks a WebSocket', () => {
+describe('a server that rejects or breaks a WebSocket', () => {
   let servers: TestServer[] = [];
   let fronts: Front[] = [];
   afterEach(async () => {
@@ -175,7 +175,7 @@ describe('a server that refuses or breaks a WebSocket', () => {
     return results;
   }
 
-  const FAILED = { message: 'The GraphQL server behind gave no result.', code: 'ERR_GRAPHQL_UPSTREAM' };
+  const FAILED = { message: 'The GraphQL server returned no result.', code: 'ERR_GRAPHQL_UPSTREAM' };
   function expectFailure(results: any[]): void {
     const { message, extensions } = results.at(-1).errors[0];
     expect({ message, code: extensions.code }).to.deep.equal(FAILED);

@@ -62,7 +62,7 @@ describe('templates', () => {
     '{$args',
     '{$metadata.a}',
   ]) {
-    it(`${wrong} is refused when it is read`, () => {
+    it(`${wrong} is rejected when it is read`, () => {
       expect(() => parseTemplate(wrong)).to.throw();
     });
   }
@@ -90,7 +90,7 @@ describe('templates', () => {
   }
 
   for (const v of ['.', '..', '', null, undefined, '\ud800']) {
-    it(`a path segment ${JSON.stringify(v)} is refused, for the path would be another`, () => {
+    it(`a path segment ${JSON.stringify(v)} is rejected, for the path would be another`, () => {
       expect(() => path('/a/{$args.v}', { args: { v } })).to.throw();
       expect(() => path('/a/{$args.v}/b', { args: { v } })).to.throw();
     });
@@ -101,7 +101,7 @@ describe('templates', () => {
   });
 
   for (const v of ['a\r\nx: y', 'a\nb', 'a\0', '\u007f', '€']) {
-    it(`a header value ${JSON.stringify(v)} is refused`, () => {
+    it(`a header value ${JSON.stringify(v)} is rejected`, () => {
       expect(() => header('Bearer {$args.v}', { args: { v } })).to.throw();
     });
   }

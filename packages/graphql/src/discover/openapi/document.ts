@@ -1,7 +1,7 @@
 /** Any object of a document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A value and where it stands, e.g. `#/components/schemas/Pet`. */
+/** A value and its pointer, e.g. `#/components/schemas/Pet`. */
 export interface Placed {
   readonly value: Json;
   readonly pointer: string;
@@ -10,17 +10,17 @@ export interface Placed {
 /** An OpenAPI document with its local references. */
 export interface Document {
   readonly root: Json;
-  /** Follows `$ref`s, up to 32 of them. Throws an `Error` for those that lead nowhere, out of the document or in a circle. */
+  /** Follows `$ref`s, up to 32 of them. Throws an `Error` for missing, external and circular references. */
   follow(value: unknown, pointer: string): Placed;
 }
 
 const MAX_STEPS = 32;
 
-/** Takes a parsed document. Throws an `Error` for what is not OpenAPI 3. */
+/** Wraps a parsed document. Throws an `Error` unless it is OpenAPI 3. */
 export function openDocument(document: unknown): Document {
   if (!isObject(document)) throw new Error('the document is not an object');
   const version = document['openapi'];
-  if (typeof document['swagger'] === 'string') throw new Error('Swagger 2 is not read, only OpenAPI 3');
+  if (typeof document['swagger'] === 'string') throw new Error('Swagger 2 is not supported, only OpenAPI 3');
   if (typeof version !== 'string' || !/^3(\.|$)/.test(version)) throw new Error('the document is not OpenAPI 3');
   return {
     root: document,
@@ -62,7 +62,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The elements that are objects, of a list; of anything else none. */
+/** Returns the objects of a list; none for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -3,7 +3,7 @@ import type { ServiceSpec } from '@edge-gateway/core/schema';
 import { MAX_SCHEMA_BYTES } from '../../remote/introspect.ts';
 import { pathOf } from '../../remote/server-path.ts';
 
-/** Where servers keep their OpenAPI documents, in JSON or YAML. */
+/** Usual paths of OpenAPI documents, in JSON or YAML. */
 export const OPENAPI_PATHS: readonly string[] = [
   '/openapi.json',
   '/openapi.yaml',
@@ -20,17 +20,17 @@ export const OPENAPI_PATHS: readonly string[] = [
   '/v2/swagger',
 ];
 const TIMEOUT_MS = 5000;
-/** Requests that fail before a server is left alone. */
+/** Number of failed requests after which the search ends. */
 const MOST_FAILURES = 2;
-/** What a document has on a line of its own; so pages of HTML are not taken for YAML. */
+/** Matches a line of an OpenAPI document, so that HTML pages are not parsed as YAML. */
 const OPENAPI_KEY = /^["']?openapi["']?\s*:/m;
 
-/** Says why the document at a path cannot be used. */
+/** Receives why the document at a path cannot be used. */
 export type TellPath = (path: string, reason: string) => void;
 
 /**
- * Asks an upstream for its OpenAPI document, at the usual paths or where `serviceSpec.rest.swaggerInfo.url` says. What cannot be
- * used is told and skipped; a server that fails twice is asked no further. `undefined` when there is none.
+ * Requests the OpenAPI document of an upstream, at the usual paths or at `serviceSpec.rest.swaggerInfo.url`. Invalid documents
+ * are reported and skipped; the search ends after two failures. `undefined` if there is none.
  */
 export async function findDocument(
   upstream: { readonly ref: ResourceRef; readonly serviceSpec: ServiceSpec | undefined },
@@ -62,7 +62,7 @@ async function textAt(ref: ResourceRef, path: string, callUpstream: CallUpstream
   return status === 200 ? body.toString('utf8') : '';
 }
 
-/** An OpenAPI document of version 3; `undefined` for any other text. Throws a `SyntaxError` for one that cannot be read. */
+/** Parses an OpenAPI document of version 3; `undefined` for any other text. Throws a `SyntaxError` for an invalid one. */
 function readDocument(text: string, path: string): object | undefined {
   const value = fromJson(text) ?? (OPENAPI_KEY.test(text) ? fromYaml(text, path) : undefined);
   const { openapi } = (value ?? {}) as { readonly openapi?: unknown };

@@ -15,8 +15,8 @@ interface OpenApiOptions extends DiscoveryBounds {
 }
 
 /**
- * Makes an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`.
- * An operation that GraphQL cannot offer is skipped. Throws when the document is not OpenAPI 3, or nothing of it is left.
+ * Creates an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`.
+ * Unsupported operations are skipped. Throws if the document is not OpenAPI 3, or no operation is left.
  */
 export function discoverOpenApi(upstream: UpstreamName, source: unknown, options: OpenApiOptions): Discovery {
   const document = openDocument(source);
@@ -46,7 +46,7 @@ export function discoverOpenApi(upstream: UpstreamName, source: unknown, options
       skipped.push({ where: `${operation.method.toUpperCase()} ${operation.path}`, reason: (error as Error).message });
     }
   }
-  if (Object.keys(resolutions).length === 0) throw new Error('the document has no operation that GraphQL can offer');
+  if (Object.keys(resolutions).length === 0) throw new Error('the document has no supported operation');
   if (fields.Query.length === 0) Object.assign(resolutions, nameOfUpstream(upstream, fields.Query));
   text.type('type', 'Query', fields.Query);
   if (fields.Mutation.length > 0) text.type('type', 'Mutation', fields.Mutation);
@@ -54,13 +54,13 @@ export function discoverOpenApi(upstream: UpstreamName, source: unknown, options
   return { spec: specOf(String(text), resolutions), skipped };
 }
 
-/** An API that runs here. Throws where the text is no valid schema. */
+/** Returns a local API. Throws if the text is not a valid schema. */
 export function specOf(schemaDefinition: string, resolutions: Readonly<Record<string, Resolution>>): Discovery['spec'] {
   buildSchema(`directive @resolve(name: String) on FIELD_DEFINITION\n${schemaDefinition}`);
   return { executableSchema: { schemaDefinition, executor: { local: { enableIntrospection: true, resolutions } } } };
 }
 
-/** GraphQL has no schema without a query: where everything changes something, the upstream tells its name. */
+/** GraphQL requires a query: if all operations are mutations, one returns the name of the upstream. */
 export function nameOfUpstream(upstream: UpstreamName, query: FieldText[]): Record<string, Resolution> {
   query.push({ name: 'upstreamName', type: 'String', resolve: 'Query|upstreamName' });
   return { 'Query|upstreamName': { mockResolver: { syncResponse: upstream.name } } };
@@ -85,7 +85,7 @@ function operationsOf(document: Document, skipped: Skipped[]): Operation[] {
   });
 }
 
-/** The path of the first server, its variables at their defaults. */
+/** Returns the path of the first server, with the defaults of its variables. */
 function basePathOf(root: Json): string {
   const [server] = listOf(root['servers']);
   if (!isObject(server)) return '';

@@ -18,7 +18,7 @@ export interface Operation {
   readonly shared: readonly unknown[];
 }
 
-/** A field and what is behind it. */
+/** A field and its resolver. */
 export interface OperationField {
   readonly root: 'Query' | 'Mutation';
   readonly field: FieldText;
@@ -29,13 +29,13 @@ export interface OperationContext {
   readonly document: Document;
   readonly types: Types;
   readonly upstream: UpstreamName;
-  /** Path of the server that all paths are under, without a slash at its end. */
+  /** Base path of the server, without a trailing slash. */
   readonly basePath: string;
-  /** Gives a field name once per root type. */
+  /** Makes a field name unique per root type. */
   readonly unique: Readonly<Record<'Query' | 'Mutation', (name: string) => string>>;
   readonly takeFields: TakeFields;
   readonly skipped: Skipped[];
-  /** Headers that resources make the gateway set. */
+  /** Headers that resources let the gateway set. */
   readonly grantedHeaders: ReadonlySet<string>;
 }
 
@@ -50,18 +50,18 @@ interface Parameter {
   readonly argument: string;
 }
 
-/** Makes the field of an operation. Throws an `Error` that says why an operation cannot be offered. */
+/** Creates the field of an operation. Throws an `Error` that says why an operation is unsupported. */
 export function toField(operation: Operation, context: OperationContext): OperationField {
   const { method, path } = operation;
   const root = method === 'get' ? 'Query' : 'Mutation';
   const name = toGraphQLName(textOf(operation.placed.value['operationId']) ?? `${method} ${path}`);
-  if (name === '') throw new Error('the operation has no name that GraphQL takes');
+  if (name === '') throw new Error('the operation has no valid GraphQL name');
   const args: Argument[] = [];
   const parameters = parametersOf(operation, { context, args, owner: name });
   const body = bodyOf(operation, { context, args, owner: name });
   const type = responseType(operation, context, name);
   const request = requestOf(operation, parameters, { basePath: context.basePath, body });
-  // One that resolvers refuse would cost the whole API.
+  // An invalid request would make the whole API invalid.
   compileRestTemplate({ request });
   const unique = context.unique[root](name);
   const upstreamRef = { name: context.upstream.name, namespace: context.upstream.namespace };
@@ -108,7 +108,7 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
     args.push({ name: argument, type: required ? `${type}!` : type });
     found.set(`${place} ${name}`, { in: place!, name, argument });
   }
-  if (!context.takeFields(args.length, operation.placed.pointer)) throw new Error('there is no room for its arguments');
+  if (!context.takeFields(args.length, operation.placed.pointer)) throw new Error('it has too many arguments');
   return [...found.values()];
 }
 
@@ -125,7 +125,7 @@ function withheld(place: string, name: string, { grantedHeaders }: OperationCont
   return 'only the gateway may set this header';
 }
 
-/** Adds the argument `input` for a JSON body. Throws when the operation needs a body that is not JSON. */
+/** Adds the argument `input` for a JSON body. Throws if the operation requires a body that is not JSON. */
 function bodyOf(operation: Operation, { context, args, owner }: Taking): string | undefined {
   const written = operation.placed.value['requestBody'];
   if (written === undefined || operation.method === 'get') return undefined;
@@ -142,7 +142,7 @@ function bodyOf(operation: Operation, { context, args, owner }: Taking): string 
   return `{$args.${name}}`;
 }
 
-/** The schema of the JSON in a body; `undefined` when there is none. */
+/** Returns the schema of a JSON body; `undefined` if there is none. */
 function jsonContent(document: Document, value: Json, pointer: string): Placed | undefined {
   const content = isObject(value['content']) ? value['content'] : {};
   const types = Object.keys(content);
@@ -154,7 +154,7 @@ function jsonContent(document: Document, value: Json, pointer: string): Placed |
   return { value: isObject(schema) ? schema : {}, pointer: `${media.pointer}/schema` };
 }
 
-/** The type of the first answer that says success; `JSON` where nothing is said of it. */
+/** Returns the type of the first successful response; `JSON` if it has no schema. */
 function responseType({ placed }: Operation, { document, types }: OperationContext, owner: string): string {
   const responses = isObject(placed.value['responses']) ? placed.value['responses'] : {};
   const codes = Object.keys(responses);
@@ -164,11 +164,11 @@ function responseType({ placed }: Operation, { document, types }: OperationConte
   const response = document.follow(responses[code], `${placed.pointer}/responses/${code}`);
   const schema = jsonContent(document, response.value, response.pointer);
   const described = isObject(response.value['content']) && Object.keys(response.value['content']).length > 0;
-  if (!schema && described) throw new Error('its answer is not JSON');
+  if (!schema && described) throw new Error('its response is not JSON');
   return types.typeOf(schema ?? any, `${toTypeName(owner)}Result`, 'output');
 }
 
-/** What is sent upstream, with templates on the arguments. */
+/** Returns the request to the upstream, with templates for the arguments. */
 function requestOf(
   { method, path }: Operation,
   parameters: readonly Parameter[],

@@ -1,6 +1,6 @@
 import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
 
-/** What a JSON schema says a value is, as far as GraphQL can say it too. */
+/** The shape of a value of a JSON schema, as far as GraphQL can express it. */
 export type Shape =
   | { readonly kind: 'scalar'; readonly scalar: 'String' | 'Int' | 'Float' | 'Boolean' | 'JSON' }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
@@ -18,7 +18,7 @@ export interface Property {
 const JSON_SHAPE: Shape = { kind: 'scalar', scalar: 'JSON' };
 const MAX_PARTS = 64;
 
-/** Gives the shape of a schema that is no reference any more. `allOf` is merged into one object. */
+/** Returns the shape of a schema without references. `allOf` is merged into one object. */
 export function shapeOf(document: Document, { value, pointer }: Placed): Shape {
   const types = typesOf(value);
   if (types.length > 1) return JSON_SHAPE;
@@ -43,7 +43,7 @@ function typesOf({ type }: Json): string[] {
   return written.filter((each): each is string => typeof each === 'string' && each !== 'null');
 }
 
-/** A choice of which one member is left without `null` is that member. */
+/** A union with one member besides `null` is that member. */
 function choiceOf(document: Document, choices: readonly unknown[], pointer: string): Shape {
   const members = choices
     .map((choice, index) => ({ value: isObject(choice) ? choice : {}, pointer: `${pointer}/oneOf/${index}` }))

@@ -7,15 +7,15 @@ import { textOf } from './document.ts';
 import { shapeOf, type Property } from './shape.ts';
 
 const SCALARS = ['String', 'Int', 'Float', 'Boolean', 'ID', 'JSON', 'Query', 'Mutation', 'Subscription'];
-/** Schemas nested in each other without a name of their own. */
+/** Maximum nesting of unnamed schemas. */
 const MAX_DEPTH = 400;
 
 /** Which side of an operation a type is for. */
 export type Side = 'output' | 'input';
 
-/** Makes GraphQL types of JSON schemas, each schema once a side. */
+/** Creates GraphQL types of JSON schemas, each schema once per side. */
 export interface Types {
-  /** The type of a schema as text, without `!`. `hint` names the type when the schema has no name of its own. */
+  /** Returns the type of a schema as text, without `!`. `hint` names the type of an unnamed schema. */
   typeOf(schema: Placed, hint: string, side: Side): string;
   readonly usesJson: boolean;
 }
@@ -30,7 +30,7 @@ export interface TypesOptions {
   readonly takeFields: TakeFields;
 }
 
-/** Makes types into the text; what cannot be said in GraphQL is reported, and is `JSON` or left out. */
+/** Creates a converter that adds types to the schema; what GraphQL cannot express is reported, and is `JSON` or left out. */
 export function createTypes(document: Document, text: SchemaText, { skipped, takeFields }: TypesOptions): Types {
   const names = { output: new Map<string, string>(), input: new Map<string, string>() };
   const unique = uniqueNames(SCALARS);
@@ -92,12 +92,12 @@ export function createTypes(document: Document, text: SchemaText, { skipped, tak
     const hint = `${owner.replace(/Input\d*$/, '')}${toTypeName(name)}`;
     const type = attempt(schema, () => make(schema, hint, making));
     const description = textOf(schema.value['description']);
-    // Servers leave out what they call required: only what clients send is held to it.
+    // Servers omit required properties in responses: only input is checked.
     if (making.side === 'input') return { name, type: required && mayBeRequired(type) ? `${type}!` : type };
     return { name, type, ...(description && { description }) };
   }
 
-  /** A property that cannot be told is any JSON; the type around it stays. */
+  /** An unsupported property is any JSON; its type is kept. */
   function attempt(schema: Placed, work: () => string): string {
     try {
       return work();
@@ -107,7 +107,7 @@ export function createTypes(document: Document, text: SchemaText, { skipped, tak
     }
   }
 
-  /** Servers do not say which member they mean, so that a choice can only be any JSON. */
+  /** Responses do not name the member of a union, so a union is any JSON. */
   function choice(placed: Placed, members: readonly Placed[], making: Making): string {
     const [first, ...others] = members.map((member) => document.follow(member.value, member.pointer).pointer);
     if (others.every((other) => other === first)) return make(members[0]!, ownName(placed.pointer), making);
@@ -122,12 +122,12 @@ export function createTypes(document: Document, text: SchemaText, { skipped, tak
   };
 }
 
-/** Input objects that need each other could never be written: only scalars and lists are required. */
+/** Input objects that require each other could never be written: only scalars and lists are required. */
 function mayBeRequired(type: string): boolean {
   return type.startsWith('[') || SCALARS.includes(type);
 }
 
-/** The last part of a pointer into the components; empty for schemas without a name. */
+/** Returns the last part of a pointer into the components; empty for unnamed schemas. */
 function ownName(pointer: string): string {
   const match = /^#\/components\/(?:schemas|responses|requestBodies|parameters)\/([^/]+)$/.exec(pointer);
   return match ? match[1]!.replaceAll('~1', '/').replaceAll('~0', '~') : '';

@@ -10,18 +10,18 @@ import { FieldFailure } from '../../api/field-failure.ts';
 import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
 import { callUnary, type GrpcCall } from './unary.ts';
 
-/** An endpoint, and how it is connected to. */
+/** An endpoint, and how to connect to it. */
 export interface GrpcTarget {
   /** `host:port`. */
   readonly address: string;
   readonly credentials: ChannelCredentials;
-  /** Name for TLS, when it is not the address. */
+  /** Name for TLS, if it is not the address. */
   readonly serverName: string | undefined;
 }
 
-/** Connections to the endpoints of one upstream, taken in turn by their weights. */
+/** Connections to the endpoints of one upstream, by weighted round robin. */
 export interface GrpcChannel {
-  /** Rejects with a `GrpcFailure`, or with an `Error` where the upstream cannot be used. */
+  /** Rejects with a `GrpcFailure`, or with an `Error` if the upstream is invalid. */
   call(call: GrpcCall): Promise<Uint8Array>;
   next(): GrpcTarget;
   close(): void;
@@ -29,19 +29,19 @@ export interface GrpcChannel {
 
 export interface GrpcChannelOptions {
   readonly secrets: Secrets;
-  /** Longest message. */
+  /** Maximum size of a message. */
   readonly maxBytes: number;
 }
 
 /** How often certificates are read again, in milliseconds. */
 const REREAD_MS = 1000;
-/** A server that is back is noticed within this, in milliseconds. */
+/** Maximum delay before a server that recovered is noticed, in milliseconds. */
 const MAX_RECONNECT_MS = 1000;
 const FIRST_RECONNECT_MS = 100;
-/** Longest time for connecting, TLS included, in milliseconds. */
+/** Default timeout for connecting, including TLS, in milliseconds. */
 const DEFAULT_CONNECT_MS = 5000;
 
-/** What is made of one upstream as it is declared. */
+/** State of one version of an upstream. */
 interface Prepared {
   readonly upstream: SnapshotUpstream;
   readonly security: GrpcSecurity;
@@ -50,7 +50,7 @@ interface Prepared {
   readonly readAt: number;
 }
 
-/** Makes a channel that follows an upstream, and its certificates, as they change. */
+/** Creates a channel that follows changes of an upstream and its certificates. */
 export function createGrpcChannel(
   find: () => SnapshotUpstream | undefined,
   { secrets, maxBytes }: GrpcChannelOptions,
@@ -58,7 +58,7 @@ export function createGrpcChannel(
   let prepared: Prepared | undefined;
   const clients = new Map<string, Client>();
 
-  /** Calls under way end as they would; connections close after them. */
+  /** Calls in progress finish before their connections close. */
   function close(): void {
     for (const client of clients.values()) client.close();
     clients.clear();

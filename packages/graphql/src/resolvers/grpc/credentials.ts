@@ -8,12 +8,12 @@ import {
 } from '@edge-gateway/core';
 import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
 
-/** How gRPC connections to an upstream are made safe. */
+/** Security of gRPC connections to an upstream. */
 export interface GrpcSecurity {
   readonly credentials: ChannelCredentials;
-  /** Name to ask for and to find in the certificate, when it is not the address. */
+  /** Name for SNI and certificate verification, if it is not the address. */
   serverName(endpoint: Endpoint): string | undefined;
-  /** What it was made of. */
+  /** The material that it was made from. */
   readonly material: TlsMaterial | undefined;
 }
 
@@ -24,8 +24,8 @@ const PLAIN: GrpcSecurity = {
 };
 
 /**
- * Makes the security of an upstream, or gives `known` where its certificates are still the same. Throws an `Error` where
- * something that its TLS names is missing or cannot be used: nothing is ever sent unverified.
+ * Creates the security of an upstream, or returns `known` if its certificates did not change. Throws an `Error` if
+ * anything that its TLS refers to is missing or invalid: nothing is sent unverified.
  */
 export function grpcSecurity(
   upstream: SnapshotUpstream,

@@ -33,7 +33,7 @@ export function readDescriptorSet(bytes: Uint8Array): Types {
   }
 }
 
-/** The types of a unary method. Throws an `Error` when there is none. */
+/** Returns the types of a unary method. Throws an `Error` if there is none. */
 export function methodTypes(registries: readonly Types[], service: string, method: string): MethodTypes {
   for (const types of registries) {
     const own = types.getService(service)?.methods.find(({ name }) => name === method);

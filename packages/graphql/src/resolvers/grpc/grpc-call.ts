@@ -19,7 +19,7 @@ export type GrpcResolver = NonNullable<Resolution['grpcResolver']>;
 /** What a gRPC resolver takes from its API. */
 export interface GrpcParts {
   readonly context: ResolverContext;
-  /** Descriptors that were given; without them the server is asked by reflection, at the first use. */
+  /** Configured descriptors; without them reflection is used at the first call. */
   readonly descriptors: readonly Registry[] | undefined;
   /** Connections to an upstream; all resolvers of an API share them. */
   channelTo(upstream: ResourceRef): GrpcChannel;
@@ -33,11 +33,11 @@ export interface GrpcRequest {
 
 /** Calls one method of one service. */
 export interface GrpcCaller {
-  /** Makes a call, once for equal ones of a query. */
+  /** Makes a call. Equal calls of a query are made once. */
   ask(request: GrpcRequest, run: ResolverRun): Promise<unknown>;
 }
 
-/** Makes what calls the service of a resolver. Throws an `Error` that says what is wrong. */
+/** Creates the caller of a resolver. Throws an `Error` that says what is wrong. */
 export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcParts): GrpcCaller {
   const { context, descriptors, channelTo } = parts;
   const { serviceName = '', methodName = '' } = grpc.requestTransform ?? {};
@@ -99,7 +99,7 @@ interface MethodPlace {
   readonly channel: GrpcChannel;
 }
 
-/** Gives the types of a method. Reflection is asked once; where it fails, again at the next use. */
+/** Returns the types of a method. Reflection is used once, and again after a failure. */
 function typesFinder(
   { serviceName, methodName, channel }: MethodPlace,
   descriptors: GrpcParts['descriptors'],

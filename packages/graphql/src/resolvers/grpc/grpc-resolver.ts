@@ -4,7 +4,7 @@ import { createGrpcCaller, type GrpcParts, type GrpcResolver } from './grpc-call
 import { rootsOf, type Resolver } from '../resolver.ts';
 import { compileJson } from '../rest/rest-request.ts';
 
-/** Names that gRPC itself uses are not for resolvers. */
+/** Excludes names that are reserved for gRPC. */
 const METADATA_NAME = /^(?!grpc-)[0-9a-z_.-]+(?<!-bin)$/;
 
 /** Compiles a resolver that calls a gRPC service. Throws an `Error` that says what is wrong. */
@@ -23,7 +23,7 @@ export function compileGrpc(grpc: GrpcResolver, name: string, parts: GrpcParts):
   };
 }
 
-/** Reads the templates of metadata. Throws an `Error` that says what is wrong. */
+/** Parses the templates of metadata. Throws an `Error` that says what is wrong. */
 export function compileMetadata(written: Readonly<Record<string, string>>): (readonly [string, Template])[] {
   return Object.entries(written).map(([key, text]) => {
     if (!METADATA_NAME.test(key.toLowerCase())) throw new Error(`'${key}' cannot be a metadata key here`);

@@ -13,7 +13,7 @@ import { hasCustomJsonRepresentation } from '@bufbuild/protobuf/wkt';
 import { isRecord } from '../../api/json.ts';
 import { lenient } from './message-registry.ts';
 
-/** Nested messages of one message, at most so deep. */
+/** Maximum nesting of messages. */
 const MAX_DEPTH = 64;
 
 /**
@@ -84,13 +84,13 @@ function withNames(type: DescMessage, json: unknown): unknown {
   return made;
 }
 
-/** How the values of a field are changed. */
+/** Changes of the values of a field. */
 interface Changes {
   message(type: DescMessage, part: unknown): unknown;
   scalar(type: ScalarType | undefined, part: unknown): unknown;
 }
 
-/** Changes the value of a field, whether it is one, a list or a map of them. */
+/** Changes the values of a field: a single one, a list or a map. */
 function convert(field: DescField, value: unknown, { message, scalar }: Changes): unknown {
   const { message: inner } = field;
   if (value === null && !inner) return value;

@@ -3,7 +3,7 @@ import type { RetryPolicy } from '@edge-gateway/core';
 import { status } from '@grpc/grpc-js';
 import { GrpcFailure, type GrpcCall } from './unary.ts';
 
-/** gRPC statuses by the names that `retryOn` has for them. */
+/** gRPC statuses by their names in `retryOn`. */
 const NAMED: Readonly<Record<string, number>> = {
   cancelled: status.CANCELLED,
   'deadline-exceeded': status.DEADLINE_EXCEEDED,
@@ -11,17 +11,17 @@ const NAMED: Readonly<Record<string, number>> = {
   'resource-exhausted': status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,
 };
-/** Conditions under which any failure of a connection is tried again. */
+/** Conditions that include every connection failure. */
 const BROKEN = ['5xx', 'gateway-error', 'reset'];
 
-/** How a call is tried again. */
+/** Retries of a call. */
 export interface GrpcRetry {
   readonly policy: RetryPolicy | undefined;
-  /** It changes nothing. Otherwise it is made again only where the server cannot have got it. */
+  /** True if the call changes nothing. Otherwise it is retried only if the server cannot have received it. */
   readonly repeatable: boolean;
 }
 
-/** Makes a call again as the policy says, all within its time. */
+/** Makes a call with the retries of the policy, within its timeout. */
 export async function retryingGrpc(
   call: GrpcCall,
   { policy, repeatable }: GrpcRetry,

@@ -14,7 +14,7 @@ export interface GrpcCall {
 /** A call that did not end with status OK. */
 export class GrpcFailure extends FieldFailure {
   readonly status: number;
-  /** No connection could be made: the server cannot have got the call. */
+  /** True if there was no connection: the server cannot have received the call. */
   readonly unsent: boolean;
 
   constructor(
@@ -31,7 +31,7 @@ export class GrpcFailure extends FieldFailure {
   }
 }
 
-/** Makes a call. It fails when no connection is there after `connectMs`, or no answer when its time is over. */
+/** Makes a call. Rejects if there is no connection after `connectMs`, or no response within its timeout. */
 export function callUnary(client: Client, call: GrpcCall, connectMs: number): Promise<Uint8Array> {
   const { path, message, metadata, timeoutMs, signal } = call;
   const sent = new Metadata();

@@ -10,17 +10,17 @@ import { compileRestTemplate } from './rest-request.ts';
 
 type RestResolver = NonNullable<Resolution['restResolver']>;
 
-/** Keys of one request unless told otherwise. */
+/** Default maximum number of keys of one request. */
 export const DEFAULT_MAX_KEYS = 100;
 
-/** Fields that wait to be asked for together. */
+/** Fields of the next request. */
 interface Waiting {
   readonly keys: Map<string, { readonly key: unknown; readonly answer: PromiseWithResolvers<unknown> }>;
 }
 
 /**
- * Compiles a resolver whose service answers for many keys at once: the fields of a list that come up together are asked for in
- * one request. Equal keys count once. Throws an `Error` that says what is wrong.
+ * Compiles a resolver whose service accepts many keys at once: the fields of a list are requested together in
+ * one request, equal keys once. Throws an `Error` that says what is wrong.
  */
 export function compileBatched(rest: RestResolver, name: string, context: ResolverContext): Resolver {
   const { key: written = '', keyField, maxKeys = DEFAULT_MAX_KEYS } = rest.batch!;
@@ -60,7 +60,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
       if (!waiting || waiting.keys.size >= maxKeys) {
         waiting = place.current = { keys: new Map() };
         const own = waiting;
-        // All fields of a list come up before this.
+        // All fields of a list are resolved before this runs.
         setImmediate(() => {
           if (place.current === own) place.current = undefined;
           void askAll(own, run);
@@ -73,7 +73,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
   };
 }
 
-/** Finds the part of an answer for a key. */
+/** Returns a function that finds the value of a key in a response. */
 function byKey(body: unknown, keyField: string | undefined): (key: string) => unknown {
   if (keyField === undefined) {
     if (!isRecord(body)) throw notByKey();
@@ -88,5 +88,5 @@ function byKey(body: unknown, keyField: string | undefined): (key: string) => un
 }
 
 function notByKey(): FieldFailure {
-  return new FieldFailure('the answer to a batch has no parts by key');
+  return new FieldFailure('the response to a batch has no values by key');
 }

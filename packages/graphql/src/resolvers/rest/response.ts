@@ -4,15 +4,15 @@ import { renderValue } from '../../template/render.ts';
 
 type Response = NonNullable<Resolution['restResolver']>['response'];
 
-/** Makes the value of a field from an answer. */
+/** Reads the value of a field from a response. */
 export interface ReadResponse {
   (body: unknown, roots: Roots): unknown;
-  /** Some value comes from the client's headers or metadata. */
+  /** True if a value depends on the client's headers or metadata. */
   readonly usesClient: boolean;
 }
 
 /**
- * Reads `resultRoot` and `setters`. Setters see the part that `resultRoot` leads to as `$body`; where that is a list, each of its
+ * Compiles `resultRoot` and `setters`. In setters `$body` is the value at `resultRoot`; if that is a list, each of its
  * elements. Throws an `Error` that says what is wrong.
  */
 export function compileResponse(response: Response): ReadResponse {

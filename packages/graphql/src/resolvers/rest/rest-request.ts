@@ -20,7 +20,7 @@ import {
 
 type RestResolver = NonNullable<Resolution['restResolver']>;
 
-/** A request as templates make it for one field. */
+/** A rendered request for one field. */
 export interface RestRequest {
   readonly method: string;
   readonly path: string;
@@ -29,23 +29,23 @@ export interface RestRequest {
   readonly body: string | undefined;
 }
 
-/** Renders the request of a resolver. Throws a `FieldFailure` where a value does not go where it should. */
+/** Renders the request of a resolver. Throws a `FieldFailure` if a value is not allowed in its place. */
 export interface RestTemplate {
   readonly method: string;
   render(roots: Roots): RestRequest;
-  /** Some value comes from the client's headers or metadata. */
+  /** True if a value depends on the client's headers or metadata. */
   readonly usesClient: boolean;
 }
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Reads the templates of a request. Throws an `Error` that says what is wrong. */
+/** Compiles the templates of a request. Throws an `Error` that says what is wrong. */
 export function compileRestTemplate({ request }: RestResolver): RestTemplate {
   const templates = new Templates();
   const byName = headersByName(request);
   const method = methodOf(byName.get(':method'), request?.body !== undefined);
   const path = templates.read(byName.get(':path') ?? '/');
-  if (typeof path[0] !== 'string' || !path[0].startsWith('/')) throw new Error(":path has to begin with '/'");
+  if (typeof path[0] !== 'string' || !path[0].startsWith('/')) throw new Error(":path must begin with '/'");
   const headers = headersOf(byName, templates);
   const query = Object.entries(request?.queryParams ?? {}).map(
     ([name, value]) => [encodeURIComponent(name), literalsEscaped(templates.read(value))] as const,
@@ -75,7 +75,7 @@ function renderHeaders(headers: readonly (readonly [string, Template])[], roots:
   });
 }
 
-/** The expression of a template that is nothing else. */
+/** Returns the expression of a template that consists of it alone. */
 function onlyExpression(template: Template): Expression | undefined {
   const [first] = template;
   return template.length === 1 && typeof first === 'object' ? first : undefined;
@@ -92,7 +92,7 @@ class Templates {
     const template = parseTemplate(text);
     for (const part of template) {
       if (typeof part === 'string') continue;
-      if (part.root === 'body') throw new Error(`{$${part.text}}: $body is only for setters`);
+      if (part.root === 'body') throw new Error(`{$${part.text}}: $body is allowed in setters only`);
     }
     if (readsClient(template)) this.usesClient = true;
     return template;
@@ -134,7 +134,7 @@ function headersOf(written: ReadonlyMap<string, string>, templates: Templates): 
   return headers;
 }
 
-/** What the resource itself writes in a parameter is no syntax either. */
+/** Escapes the literal parts of a parameter, too. */
 function literalsEscaped(template: Template): Template {
   return template.map((part) => (typeof part === 'string' ? encodeURIComponent(part) : part));
 }
@@ -147,7 +147,7 @@ function withQuery(path: string, query: readonly (readonly [string, Template])[]
   return whole;
 }
 
-/** The values of one parameter, escaped: none where its only expression has none, one for each element of a list. */
+/** Returns the escaped values of one parameter: none if its only expression is null, one for each element of a list. */
 function valuesOf(template: Template, roots: Roots): readonly string[] {
   const only = onlyExpression(template);
   const value = only && only.root !== 'batch' ? only.evaluate(roots) : '';
@@ -156,7 +156,7 @@ function valuesOf(template: Template, roots: Roots): readonly string[] {
   return value.filter((each) => !isNothing(each)).map((each) => escapeComponent(textOf(each), only!));
 }
 
-/** A body is JSON; every text in it may be a template. */
+/** Compiles a JSON body; every string in it may be a template. */
 function compileBody(written: unknown, templates: Templates): (roots: Roots) => unknown {
   if (typeof written === 'string') {
     const template = templates.read(written);
@@ -171,7 +171,7 @@ function compileBody(written: unknown, templates: Templates): (roots: Roots) => 
   return (roots) => Object.fromEntries(entries.map(([key, value]) => [key, value(roots)]));
 }
 
-/** The same compilation for any JSON with templates, e.g. a gRPC message. */
+/** Compiles any JSON with templates, e.g. a gRPC message. */
 export function compileJson(written: unknown): { render(roots: Roots): unknown; readonly usesClient: boolean } {
   const templates = new Templates();
   const render = compileBody(written, templates);

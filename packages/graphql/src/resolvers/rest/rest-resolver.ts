@@ -9,14 +9,14 @@ import { compileRestTemplate, type RestRequest } from './rest-request.ts';
 
 type RestResolver = NonNullable<Resolution['restResolver']>;
 
-/** How requests of one resolver reach their upstream. */
+/** Sends the requests of one resolver. */
 export interface RestCaller {
   readonly upstream: ResourceRef;
-  /** Makes a request, once for equal ones. */
+  /** Makes a request. Equal requests are made once. */
   ask(request: RestRequest, run: ResolverRun): Promise<unknown>;
 }
 
-/** Compiles a resolver that asks a REST service. Throws an `Error` that says what is wrong. */
+/** Compiles a resolver that calls a REST service. Throws an `Error` that says what is wrong. */
 export function compileRest(rest: RestResolver, name: string, context: ResolverContext): Resolver {
   const template = compileRestTemplate(rest);
   const caller = createRestCaller(rest, name, context);
@@ -31,7 +31,7 @@ export function compileRest(rest: RestResolver, name: string, context: ResolverC
   };
 }
 
-/** Makes what asks the upstream of a resolver. */
+/** Creates the caller of a resolver. */
 export function createRestCaller(rest: RestResolver, name: string, context: ResolverContext): RestCaller {
   const upstream = upstreamOf(rest.upstreamRef, context);
   const counts = context.countsOf(name);
@@ -57,7 +57,7 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
     return { ...call, ...(body !== undefined && { body }), ...(retry && { retry }) };
   }
 
-  /** One promise beside that of the call: there are many calls. */
+  /** Adds only one promise to that of the call, because there are many calls. */
   function make(request: RestRequest, run: ResolverRun, trace: TracedCall | undefined): Promise<unknown> {
     let sent = request;
     if (trace) {
@@ -95,12 +95,12 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   };
 }
 
-/** Of a mutation only what changes nothing is asked once, or again. */
+/** In a mutation only safe requests are deduplicated and retried. */
 function isRepeatable(method: string, { operation }: ResolverRun): boolean {
   return method === 'GET' || method === 'HEAD' || operation === 'query';
 }
 
-/** Gives all of a request of one template but path and body, as text; for headers that stay the same it is made once. */
+/** Returns method and headers of a request as text; for the same headers it is built once. */
 function createHeads(where: string): (request: RestRequest) => string {
   let known: RestRequest['headers'] | undefined;
   let head = '';
@@ -112,16 +112,16 @@ function createHeads(where: string): (request: RestRequest) => string {
   };
 }
 
-/** The upstream a resolver names. Throws when it names none. */
+/** Returns the upstream of a resolver. Throws an `Error` if it names none. */
 export function upstreamOf(
   written: RestResolver['upstreamRef'],
   { namespace }: Pick<ResolverContext, 'namespace'>,
 ): ResourceRef {
-  if (!written?.name) throw new Error('upstreamRef names no upstream');
+  if (!written?.name) throw new Error('upstreamRef must name an upstream');
   return { name: written.name, namespace: written.namespace || namespace };
 }
 
-/** The time limit: the resolver's own, else the connect timeout of its upstream, else 1 s. */
+/** Returns the timeout: the resolver's own, else the connect timeout of its upstream, else 1 s. */
 export function timeoutFinder(
   written: string | undefined,
   upstream: ResourceRef,

@@ -65,7 +65,7 @@ describe('a file with descriptors', () => {
     });
   }
 
-  it('costs the API that names one outside, with the reason', () => {
+  it('is an error of the API if it is outside, with the reason', () => {
     const resolutions = {
       user: {
         grpcResolver: {

@@ -66,7 +66,7 @@ describe('a gRPC server', () => {
 
   for (const [name, code] of Object.entries(status)) {
     if (typeof code !== 'number' || code === status.OK) continue;
-    it(`that answers ${name}: an error of that field only, without what the server said`, async () => {
+    it(`that responds with ${name}: an error of that field only, without the message of the server`, async () => {
       const server = await started((_call, callback) => callback({ code, details: 'secret at /srv/app.go:1' }));
       await isMasked(await apiFor(usersUpstream([server.port])));
     });
@@ -127,14 +127,14 @@ describe('a gRPC server', () => {
     });
   }
 
-  it('that speaks no HTTP/2: an error of the field', async () => {
+  it('that does not support HTTP/2: an error of the field', async () => {
     const other = createTcpServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const port = await listening(other);
     open.push(() => other.close());
     await isMasked(await apiFor(usersUpstream([port])));
   });
 
-  it('that sends more than 10 MiB: an error of the field; a little less is taken', async () => {
+  it('that sends more than 10 MiB: an error of the field; a little less is accepted', async () => {
     let size = 10 * 1024 * 1024;
     const server = await started((_call, callback) => callback(null, { username: 'x'.repeat(size) }));
     const api = await apiFor(usersUpstream([server.port]));
@@ -144,7 +144,7 @@ describe('a gRPC server', () => {
     expect(body.data.user.username).to.have.length(size);
   });
 
-  it('that is gone: an error of the field; soon after it is back, it is called again', async () => {
+  it('that is down: an error of the field; it is called again soon after it recovers', async () => {
     const answer: handleUnaryCall<Named, Named> = (call, callback) => callback(null, call.request);
     const first = await started(answer);
     const api = await apiFor(usersUpstream([first.port]));
@@ -163,7 +163,7 @@ describe('a gRPC server', () => {
     expect(data).to.deep.equal(GOOD);
   });
 
-  it('is one of several: each gets its share by weight', async () => {
+  it('is one of several: calls are balanced by weight', async () => {
     const answer: handleUnaryCall<Named, Named> = (call, callback) => callback(null, call.request);
     const servers = [await started(answer), await started(answer)];
     const endpoints = servers.map(({ port }, i) => ({ address: '127.0.0.1', port, weight: i === 0 ? 3 : 1 }));
@@ -172,7 +172,7 @@ describe('a gRPC server', () => {
     expect(servers.map(({ asked }) => asked.length)).to.deep.equal([6, 2]);
   });
 
-  it('is replaced by another: calls under way get their answers, later ones go to the new one', async () => {
+  it('is replaced by another: calls in progress finish, later ones go to the new one', async () => {
     const waiting: (() => void)[] = [];
     const old = await started((call, callback) => void waiting.push(() => callback(null, call.request)));
     const fresh = await started((_call, callback) => callback(null, { username: 'fresh' }));
@@ -187,7 +187,7 @@ describe('a gRPC server', () => {
     expect(old.asked).to.have.length(1);
   });
 
-  it('is no server at all: an upstream without endpoints is an error of the field', async () => {
+  it('is missing: an upstream without endpoints is an error of the field', async () => {
     await isMasked(await apiFor(usersUpstream([])));
   });
 });

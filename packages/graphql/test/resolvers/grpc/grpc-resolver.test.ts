@@ -49,7 +49,7 @@ describe('a gRPC resolver', () => {
     });
   });
 
-  it('gives an error of the field, without the words of the service, where there is no such user', async () => {
+  it('returns an error of the field without the message of the service', async () => {
     const { status, body } = await ask(front.url, '{ user(name: "sauron") { username } }');
     expect(status).to.equal(200);
     expect(body.data).to.deep.equal({ user: null });
@@ -58,7 +58,7 @@ describe('a gRPC resolver', () => {
     expect(body.errors[0].extensions.requestId).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('gives an error of the field where the service has no such method', async () => {
+  it('returns an error of the field for an unknown method', async () => {
     const { body } = await ask(front.url, '{ broken { username } }');
     expect(body.data).to.deep.equal({ broken: null });
     expect(body.errors).to.have.length(1);

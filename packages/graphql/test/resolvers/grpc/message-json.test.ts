@@ -129,12 +129,12 @@ describe('messages of protocol buffers as JSON', () => {
     { packed: { '@type': 'type.googleapis.com/google.protobuf.Value', value: { a: [1] } } },
   ];
   for (const json of same) {
-    it(`${JSON.stringify(json)} is sent and read as it is`, () => {
+    it(`${JSON.stringify(json)} round-trips`, () => {
       expect(sent(json)).to.deep.equal(json);
     });
   }
 
-  it('takes numbers as text, another time zone, and the fields of a point in time', () => {
+  it('accepts numbers as text, other time zones, and timestamps by their fields', () => {
     expect(sent({ small: '-5', ratio: '1e3', natural: '7' })).to.deep.equal({ small: -5, ratio: 1000, natural: 7 });
     expect(sent({ at: '2024-01-01T00:00:00.5+02:00' })).to.deep.equal({ at: '2023-12-31T22:00:00.500Z' });
     expect(sent({ at: { seconds: 5 } })).to.deep.equal({ at: '1970-01-01T00:00:05Z' });
@@ -151,7 +151,7 @@ describe('messages of protocol buffers as JSON', () => {
     expect(read.packed).to.have.property('@type', url);
   });
 
-  it('names nested fields both ways, and leaves out what is no field', () => {
+  it('names nested fields both ways, and ignores unknown keys', () => {
     const back = sent({ inner_most: { innerMost: { name: 'deep' } }, unknown: { a: 1 } }) as any;
     expect(back.inner_most.inner_most.name).to.equal('deep');
     expect(back.inner_most).to.have.property('innerMost');
@@ -163,7 +163,7 @@ describe('messages of protocol buffers as JSON', () => {
     expect(back).to.deep.equal({ part: { first_name: 'x', firstName: 'x' } });
   });
 
-  it('takes numbers and booleans for text, and well-known messages by their fields', () => {
+  it('converts numbers and booleans to text, and accepts well-known messages by their fields', () => {
     expect(sent({ name: 7 })).to.deep.equal({ name: '7' });
     expect(sent({ name: true, labels: { a: 1 } })).to.deep.equal({ name: 'true', labels: { a: '1' } });
     expect(sent({ took: { seconds: '-1', nanos: -5e8 } })).to.deep.equal({ took: '-1.500s' });
@@ -173,13 +173,13 @@ describe('messages of protocol buffers as JSON', () => {
     });
   });
 
-  it('rejects a message that is nested too deep', () => {
+  it('rejects a message that is nested too deeply', () => {
     let json: object = { name: 'x' };
     for (let i = 0; i < 100; i++) json = { innerMost: json };
     expect(() => encodeJson(type, json, types)).to.throw('nested too deep');
   });
 
-  it('has null for a message that is not there', () => {
+  it('returns null for a missing message', () => {
     const back = decodeJson(type, new Uint8Array(), types) as Record<string, unknown>;
     expect([back['at'], back['text'], back['object'], back['any']]).to.deep.equal([null, null, null, null]);
   });
@@ -219,7 +219,7 @@ describe('messages of protocol buffers as JSON', () => {
     { packed: { name: 'x' } },
   ];
   for (const json of refused) {
-    it(`${JSON.stringify(json)} does not fit, and is not sent as something else`, () => {
+    it(`${JSON.stringify(json)} is rejected`, () => {
       expect(() => encodeJson(type, json, types)).to.throw(Error);
     });
   }

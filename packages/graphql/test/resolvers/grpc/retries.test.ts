@@ -57,7 +57,7 @@ describe('the retries of a route, for gRPC resolvers', () => {
     ['5xx', status.UNAVAILABLE],
   ];
   for (const [retryOn, code] of named) {
-    it(`call again on ${retryOn} a server that answers ${status[code]}`, async () => {
+    it(`retry on ${retryOn} after status ${status[code]}`, async () => {
       const server = await failing(code, 2);
       const api = await apiAt([server.port], { retryOn, numRetries: 2 });
       expect((await ask(api.url, QUERY)).body).to.deep.equal({ data: { user: { username: 'sam' } } });
@@ -65,14 +65,14 @@ describe('the retries of a route, for gRPC resolvers', () => {
     });
   }
 
-  it('end with their number', async () => {
+  it('stop at the maximum number', async () => {
     const server = await failing(status.UNAVAILABLE, 9);
     const api = await apiAt([server.port], { retryOn: 'unavailable', numRetries: 3 });
     expect((await ask(api.url, QUERY)).body.data).to.deep.equal({ user: null });
     expect(server.asked).to.have.length(4);
   });
 
-  it('leave other statuses alone, and mutations that the server has got', async () => {
+  it('do not apply to other statuses, and to mutations that the server may have received', async () => {
     const server = await failing(status.UNAVAILABLE, 9);
     const other = await apiAt([server.port], { retryOn: 'cancelled,connect-failure', numRetries: 3 });
     expect((await ask(other.url, QUERY)).body.data).to.deep.equal({ user: null });
@@ -82,7 +82,7 @@ describe('the retries of a route, for gRPC resolvers', () => {
     expect(server.asked).to.have.length(2);
   });
 
-  it('go to the next endpoint where one takes no connections, for mutations as well', async () => {
+  it('use the next endpoint if one accepts no connections, also for mutations', async () => {
     const server = await failing(status.OK, 0);
     const gone = await failing(status.OK, 0);
     gone.close();

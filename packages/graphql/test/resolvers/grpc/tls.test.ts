@@ -119,7 +119,7 @@ describe('a gRPC upstream with TLS', () => {
     ],
   };
   for (const [name, [given, reason, credentials]] of Object.entries(refused)) {
-    it(`is an error of the field with ${name}, and says why in the log`, async () => {
+    it(`is an error of the field with ${name}, and logs the reason`, async () => {
       const api = await apiAt(await serverWith(credentials ?? tlsServer()), given);
       const { status, body } = await ask(api.url, `{ good { username } ${QUERY.slice(1)}`);
       expect(status).to.equal(200);
@@ -130,7 +130,7 @@ describe('a gRPC upstream with TLS', () => {
     });
   }
 
-  it('gets our certificate where it asks for one', async () => {
+  it('receives our certificate if it requests one', async () => {
     const api = await apiAt(await serverWith(tlsServer(server, ca)), {
       secret: { 'ca.crt': ca, 'tls.crt': client.cert, 'tls.key': client.key },
       sni: SNI,
@@ -138,7 +138,7 @@ describe('a gRPC upstream with TLS', () => {
     expect((await ask(api.url, QUERY)).body).to.deep.equal(GOOD);
   });
 
-  it('tells its messages by reflection, over the same TLS', async () => {
+  it('supports reflection over the same TLS', async () => {
     const users = await startUsersGrpc({ credentials: tlsServer() });
     open.push(users.close);
     const trusted = await apiAt(users.port, { secret: { 'ca.crt': ca }, sni: SNI, reflection: true });
@@ -148,7 +148,7 @@ describe('a gRPC upstream with TLS', () => {
     expect(reasons.join()).to.match(/unable to verify|self.signed/i);
   });
 
-  it('is called with changed certificates soon after they change, and not at all when they are gone', async () => {
+  it('is called with changed certificates soon after the change, and not without them', async () => {
     const port = await serverWith(tlsServer(server, ca));
     const secrets = secretsOf({ tls: { 'ca.crt': ca } });
     const spec = { sslConfig: { secretRef: { name: 'tls' }, sni: SNI } };

@@ -57,7 +57,7 @@ describe('a resolver with a batch form', () => {
     backend.asked.length = 0;
   });
 
-  it('asks once for a hundred fields of a list', async () => {
+  it('sends one request for a hundred fields of a list', async () => {
     const { body } = await ask(front.url, '{ products { id price } }');
     expect(body.data.products).to.have.length(100);
     expect(body.data.products[0]).to.deep.equal({ id: 'p 0&', price: 4 });
@@ -65,7 +65,7 @@ describe('a resolver with a batch form', () => {
     expect(backend.asked).to.have.length(2);
   });
 
-  it('asks again where there are more keys than one request may have; what has no part is null', async () => {
+  it('sends several requests above the maximum number of keys; a missing value is null', async () => {
     const { body } = await ask(front.url, '{ products { id stock { count } } }');
     const keys = backend.asked
       .slice(1)

@@ -23,14 +23,14 @@ describe('a request to a REST service', () => {
     expect(render({ tag: '' }).headers).to.include('x-tag');
   });
 
-  it('has header values without the white space around them, as a block of YAML ends with it', () => {
+  it('trims header values, e.g. of YAML blocks', () => {
     const headers = { 'x-a': 'one\n', 'x-b': ' {$args.b}\n' };
     const made = compileRestTemplate({ request: { headers } }).render({ args: { b: 'two' } });
     expect(made.headers).to.deep.equal(['accept', 'application/json', 'x-a', 'one', 'x-b', 'two']);
     expect(() => compileRestTemplate({ request: { headers: { 'x-a': 'a\nb' } } })).to.throw('cannot be sent');
   });
 
-  it('repeats a parameter for each element of a list, none of which can add another', () => {
+  it('repeats a parameter for each element of a list, without parameter injection', () => {
     const status = ['available', 'a&admin=1#', null, 7];
     expect(render({ status }).path).to.equal(
       '/pets?kind=all&status=available&status=a%26admin%3D1%23&status=7&text=is%20&for=',

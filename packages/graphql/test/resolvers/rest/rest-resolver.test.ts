@@ -29,7 +29,7 @@ describe('equal requests of one operation', () => {
     expect(backend.asked).to.have.length(1);
   });
 
-  it('are not those that differ in a header only', async () => {
+  it('are not deduplicated if a header differs', async () => {
     const { body } = await ask(front.url, '{ a: tenant(name: "x") b: tenant(name: "y") }');
     expect(body).to.deep.equal({ data: { a: 'x', b: 'y' } });
     expect(backend.asked).to.have.length(2);
