@@ -1,16 +1,11 @@
-import { KeyObject, sign as signRaw } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { JWK } from 'jose';
 import type { JwtProvider } from '@edge-gateway/core/schema';
+import { CLAIMS, signAs } from '../../../core/test/security/jwt/attack-contract.ts';
 import { jwt } from '../../src/index.ts';
-import { createIssuer, ISSUER, seconds, serve, testContext, type Answer, type Issuer } from '../issuer.ts';
-
-export const b64 = (value: unknown): string =>
-  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
-export const CLAIMS = { iss: ISSUER, sub: 'me', exp: seconds(600) };
-export const keyOf = (issuer: Issuer): KeyObject => KeyObject.from(issuer.privateKey as never);
+import { createIssuer, ISSUER, serve, testContext, type Answer, type Issuer } from '../issuer.ts';
 
 /** A provider with these keys. */
 export const providerWith = (...keys: JWK[]): JwtProvider => ({
@@ -60,10 +55,7 @@ export async function createArena(): Promise<Arena> {
       const error = await new Promise((resolve) => handler(req, new ServerResponse(req), resolve));
       return (error as Error | undefined)?.message;
     },
-    signed(header, claims = CLAIMS, key = rsa) {
-      const input = `${b64(header)}.${b64(claims)}`;
-      return `${input}.${signRaw('sha256', Buffer.from(input), keyOf(key)).toString('base64url')}`;
-    },
+    signed: (header, claims = CLAIMS, key = rsa) => signAs(key, header, claims),
     close: server.close,
   };
 }

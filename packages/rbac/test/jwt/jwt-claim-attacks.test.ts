@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { exportJWK, SignJWT, type JWK } from 'jose';
 import { jwt } from '../../src/index.ts';
-import { CLAIMS, createArena, providerWith, type Arena } from './arena.ts';
+import { CLAIMS } from '../../../core/test/security/jwt/attack-contract.ts';
+import { createArena, providerWith, type Arena } from './arena.ts';
 import { createIssuer, ISSUER, seconds, serve, testContext, type Issuer } from '../issuer.ts';
 
 /** The catalogue of attacks by what tokens say, by several of them, and by keys. */
