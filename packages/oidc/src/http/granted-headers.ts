@@ -1,4 +1,4 @@
-import { headerNames } from './claims.ts';
+import { headerNames } from './forged-headers.ts';
 import type { LoginBlock } from '../login/settings.ts';
 
 /** Returns the names of the headers that a login sets. */

@@ -1,5 +1,6 @@
 import type { AuthAllowed, AuthDecision, AuthMethod, AuthRequest, HeaderChange } from '@edge-gateway/core';
-import { claimChanges, metadataFrom, removeForged } from '../http/claims.ts';
+import { claimHeaders, claimMetadata } from '@edge-gateway/core/jwt';
+import { removeForged } from '../http/forged-headers.ts';
 import { codeOf } from '../failure.ts';
 import { loginHeaders } from '../http/granted-headers.ts';
 import { begin } from './begin.ts';
@@ -83,7 +84,7 @@ function createGrant(login: Login): Grant {
 
   return async (request, session, cookies) => {
     const { id: claims, access } = await knownClaims(login, session);
-    const metadata = metadataFrom(claims, block.dynamicMetadataFromClaims);
+    const metadata = claims && claimMetadata(claims, block.dynamicMetadataFromClaims ?? {});
     const bearer = useBearerSchemaForAuthorization ? `Bearer ${session.accessToken}` : session.accessToken;
     return {
       allowed: true,
@@ -91,15 +92,15 @@ function createGrant(login: Login): Grant {
         ...(own.size > 0 ? removeForged(request, own) : []),
         ...tokenChange(idTokenHeader, session.idToken),
         ...tokenChange(accessTokenHeader, session.accessToken && bearer),
-        ...claimChanges(claims, idRules),
-        ...claimChanges(access, accessRules),
+        ...claimHeaders(claims ?? {}, idRules),
+        ...claimHeaders(access ?? {}, accessRules),
       ],
       responseChanges: cookies.map((value) => ({ op: 'append', name: 'set-cookie', value })),
       userId: claims?.sub,
       ...(claims && { claims }),
       ...(block.logoutPath && { logoutPath: block.logoutPath }),
       ...(session.idToken !== undefined && { state: { jwt: session.idToken } }),
-      ...(metadata && { metadata }),
+      ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
     };
   };
 }
