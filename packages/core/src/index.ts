@@ -146,7 +146,7 @@ export { freezeDeep } from './translate/snapshot/freeze.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
 export { translate } from './translate/translate.ts';
-export type { DefaultGateways, Translate, TranslateOptions, Translation } from './translate/translation.ts';
+export type { DefaultGateways, TranslateInput, Translation } from './translate/translation.ts';
 export type {
   CallRetry,
   CallUpstream,

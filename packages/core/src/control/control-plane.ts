@@ -79,8 +79,6 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
-const NOTHING: Translation = Object.freeze({ proxies: [], snapshots: new Map(), statuses: new Map() });
-
 /**
  * Creates a control plane: source → store → translate → publish. It publishes nothing before `start`. A failed
  * change is logged and leaves the previous state in place.
@@ -137,16 +135,17 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     const began = performance.now();
     try {
       const changed = settle();
-      if (store.state.revision === state?.revision) return;
+      const { revision, stored } = store.state;
+      if (revision === state?.revision) return;
       resources = resourcesAfter(resources, changed, store.state);
-      const translated = report.translated(() => translate(store.state, { defaultGateways }, translation));
+      const translated = report.translated(() => translate({ stored, defaultGateways }, translation?.memo));
       translation = translated.result;
       state = toState(store, resources, { translation, translationMs: translated.milliseconds });
       report.changed(state, performance.now() - began);
     } catch (error) {
       report.failed(error);
       if (state) return;
-      state = toState(store, resources, { translation: NOTHING, translationMs: 0 });
+      state = toState(store, resources, { translation: undefined, translationMs: 0 });
     }
     for (const listener of listeners) publish(listener, state);
   }
@@ -212,12 +211,12 @@ export async function loadSource(
 function toState(
   store: Store,
   resources: ReadonlyMap<ResourceKey, Resource>,
-  { translation, translationMs }: { readonly translation: Translation; readonly translationMs: number },
+  { translation, translationMs }: { readonly translation: Translation | undefined; readonly translationMs: number },
 ): ControlPlaneState {
   const { revision, stored } = store.state;
-  const { proxies, snapshots, statuses } = translation;
-  const issues = issuesOf(store, translation);
-  const unserved = unservedListeners(translation);
+  const { proxies = [], snapshots = new Map(), statuses = new Map(), problems = [], memo } = translation ?? {};
+  const issues = issuesOf(store, problems);
+  const unserved: ControlPlaneState['unservedListeners'] = memo ? unservedListeners(memo) : new Map();
   const served = { translationMs, proxies, snapshots, unservedListeners: unserved, secrets: secretsOf(stored) };
   return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
 }

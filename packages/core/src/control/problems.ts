@@ -2,19 +2,17 @@ import { compareOrigins } from './claim.ts';
 import { formatIssue, type FieldPath, type Problem } from '../resource/problem.ts';
 import { DEFAULT_NAMESPACE, identityOfKey, keyOf, type Origin, type ResourceKey } from '../resource/resource.ts';
 import type { Store } from './store.ts';
-import { translationProblems } from '../translate/memory.ts';
 import type { LocatedProblem } from '../translate/status/report.ts';
 import { SETTINGS_NAME } from '../translate/settings.ts';
-import type { Translation } from '../translate/translation.ts';
 
 /** Returns every problem of the documents and of their translation once, sorted by position. */
-export function issuesOf(store: Store, translation: Translation): readonly Problem[] {
+export function issuesOf(store: Store, translated: readonly LocatedProblem[]): readonly Problem[] {
   const { stored, unfiled } = store.state;
   const found = new Map<string, Problem>();
   const add = (issue: Problem): void => void found.set(formatIssue(issue), issue);
   unfiled.forEach(add);
   for (const { issues } of stored.values()) issues.forEach(add);
-  for (const located of translationProblems(translation)) add(toProblem(located, store));
+  for (const located of translated) add(toProblem(located, store));
   return [...found]
     .sort(([a, one], [b, other]) => compareOrigins(one.origin, other.origin) || (a < b ? -1 : 1))
     .map(([, issue]) => issue);

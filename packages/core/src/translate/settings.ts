@@ -1,8 +1,7 @@
 import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
-import type { StoreState } from '../control/store.ts';
-import { find } from './world.ts';
+import { find, type Resources } from './world.ts';
 
 /** Name of the effective Settings; they are in the default namespace. */
 export const SETTINGS_NAME = 'default';
@@ -42,22 +41,15 @@ export interface InvalidRoutes {
   readonly body: string;
 }
 
-const cache = new WeakMap<SettingsSpec, TranslationSettings>();
 const DEFAULTS = settingsOf({});
 /** The intent of rejected Settings is unknown. */
 const CLOSED = settingsOf({ rbac: { requireRbac: true } });
 
-/** Returns the settings in use; the same object while the resource is the same. */
-export function readSettings(stored: StoreState['stored']): TranslationSettings {
+/** Returns the settings in use, the same object as long as the resource is the same. */
+export function readSettings({ stored, derived }: Resources): TranslationSettings {
   const found = find<SettingsSpec>(stored, 'Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
   if (found.state === 'missing') return DEFAULTS;
-  if (found.state === 'refused') return CLOSED;
-  const { spec } = found.resource;
-  const known = cache.get(spec);
-  if (known) return known;
-  const settings = settingsOf(spec);
-  cache.set(spec, settings);
-  return settings;
+  return found.state === 'refused' ? CLOSED : derived.of(settingsOf, found.resource.spec);
 }
 
 function settingsOf({ discoveryNamespace, gateway = {}, gw = {}, extauth, rbac }: SettingsSpec): TranslationSettings {

@@ -1,6 +1,8 @@
 import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
 import type { Snapshot } from '../contract/snapshot.ts';
 import type { StoreState } from '../control/store.ts';
+import type { Memo } from './memo.ts';
+import type { LocatedProblem } from './status/report.ts';
 
 /** The default gateways, used if there is no Gateway resource (reference: routing 5.1). */
 export interface DefaultGateways {
@@ -14,20 +16,20 @@ export interface DefaultGateways {
   readonly proxyName?: string;
 }
 
-export interface TranslateOptions {
+/** The input of a translation. */
+export interface TranslateInput {
+  readonly stored: StoreState['stored'];
   readonly defaultGateways?: DefaultGateways;
 }
 
-/** The result of a translation: proxies, their snapshots, and the status of every resource. */
+/** The result of a translation. */
 export interface Translation {
   readonly proxies: readonly Resource[];
   /** By proxy name. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** Every problem once, at the resource where it can be fixed. */
+  readonly problems: readonly LocatedProblem[];
+  /** For the next translation. */
+  readonly memo: Memo;
 }
-
-/**
- * Pure: the same state, options and previous translation have the same result, in any order of the resources.
- * `previous` contains the last good version of rejected parts, and lets unchanged parts be reused.
- */
-export type Translate = (state: StoreState, options: TranslateOptions, previous?: Translation) => Translation;

@@ -2,15 +2,21 @@ import { formatPath, type Problem } from '../resource/problem.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
 import type { StoredResource, StoreState } from '../control/store.ts';
+import type { Derived } from './derived.ts';
 import { dotted } from './names.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/auth-configs.ts';
 import { missingFault, type Fault } from './reference/missing.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { UpstreamTable } from './reference/upstreams.ts';
 
-/** The input of one translation. */
-export interface World {
+/** The resources, and what was derived from them. */
+export interface Resources {
   readonly stored: StoreState['stored'];
+  readonly derived: Derived;
+}
+
+/** The input of one translation. */
+export interface World extends Resources {
   readonly settings: TranslationSettings;
   readonly upstreams: UpstreamTable;
   readonly authConfigs: AuthConfigTable;
@@ -70,7 +76,7 @@ export class Reader {
   /** Returns the fault of a reference to a missing resource. */
   missing(text: string, kind: Kind, ref: ResourceRef): Fault {
     this.touched.names.add(kind);
-    return missingFault(text, kind, ref, this.world.stored);
+    return missingFault(text, kind, ref, this.world);
   }
 
   tables(): readonly StoredResource[] {

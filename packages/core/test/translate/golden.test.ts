@@ -34,7 +34,7 @@ function run({ steps }: Case, order: (documents: readonly string[]) => readonly 
   const store = createStore();
   let translation: Translation | undefined;
   for (const documents of steps) {
-    translation = translate(load(order(documents), store), {}, translation);
+    translation = translate(load(order(documents), store), translation?.memo);
   }
   return translation!;
 }

@@ -84,8 +84,8 @@ function three(): Stock {
 describe('incremental translation', () => {
   it('returns the same snapshot and statuses if nothing changed, also in another order', () => {
     const stock = three();
-    const first = translate(stock.state(), {});
-    const second = translate(stock.state(7), {}, first);
+    const first = translate(stock.state());
+    const second = translate(stock.state(7), first.memo);
     expect(second.snapshots.get('gateway-proxy')).to.equal(first.snapshots.get('gateway-proxy'));
     expect(second.proxies).to.equal(first.proxies);
     for (const [key, status] of first.statuses) expect(second.statuses.get(key)).to.equal(status);
@@ -93,12 +93,12 @@ describe('incremental translation', () => {
 
   it('rebuilds only the changed virtual host and route', () => {
     const stock = three();
-    const first = translate(stock.state(), {});
+    const first = translate(stock.state());
     const changed = service('two', 'echo', '/new');
     const spec = structuredClone(changed.resource!.spec) as { virtualHost: { routes: { matchers: unknown }[] } };
     spec.virtualHost.routes[0]!.matchers = [{ prefix: '/x' }];
     stock.put(stored({ kind: 'VirtualService', name: 'two' }, spec));
-    const second = translate(stock.state(), {}, first);
+    const second = translate(stock.state(), first.memo);
     const [before, after] = [hostsOf(first), hostsOf(second)];
     expect(byName(after, 'one')).to.equal(byName(before, 'one'));
     expect(byName(after, 'two')).not.to.equal(byName(before, 'two'));
@@ -111,20 +111,20 @@ describe('incremental translation', () => {
 
   it('keeps the virtual hosts if only an upstream changes', () => {
     const stock = three();
-    const first = translate(stock.state(), {});
+    const first = translate(stock.state());
     stock.put(upstream('echo', 9001));
-    const second = translate(stock.state(), {}, first);
+    const second = translate(stock.state(), first.memo);
     expect(hostsOf(second)[0]).to.equal(hostsOf(first)[0]);
     expect(second.snapshots.get('gateway-proxy')!.upstreams[0]!.endpoints[0]!.port).to.equal(9001);
   });
 
   it('returns the same version for the same content', () => {
     const stock = three();
-    const first = translate(stock.state(), {});
+    const first = translate(stock.state());
     stock.put(service('two', 'echo', '/other'));
-    const second = translate(stock.state(), {}, first);
+    const second = translate(stock.state(), first.memo);
     stock.put(service('two', 'echo'));
-    const third = translate(stock.state(), {}, second);
+    const third = translate(stock.state(), second.memo);
     expect(third.snapshots.get('gateway-proxy')!.version).to.equal(first.snapshots.get('gateway-proxy')!.version);
   });
 
@@ -132,7 +132,7 @@ describe('incremental translation', () => {
     const stock = three();
     const state = stock.state();
     const text = JSON.stringify([...state.stored]);
-    const { snapshots, statuses, proxies } = translate(freeze(state), {});
+    const { snapshots, statuses, proxies } = translate(freeze(state));
     expect(JSON.stringify([...state.stored])).to.equal(text);
     const open: unknown[] = [];
     const visit = (value: unknown) => {
@@ -290,11 +290,11 @@ describe('a sequence of changes', () => {
       for (let step = 0; step < 60; step++) {
         edit(stock, random);
         const state = stock.state(step);
-        translation = translate(state, {}, translation);
-        whole = translate(renewed(stock.state()), {}, whole);
+        translation = translate(state, translation?.memo);
+        whole = translate(renewed(stock.state()), whole?.memo);
         expect(plain(translation)).to.deep.equal(plain(whole), `step ${step}`);
         // Parts with problems keep what they served before, which a translation from scratch cannot know.
-        const scratch = translate(stock.state(), {});
+        const scratch = translate(stock.state());
         if (hasProblems(scratch)) continue;
         compared++;
         expect(plain(translation)).to.deep.equal(plain(scratch), `step ${step}`);

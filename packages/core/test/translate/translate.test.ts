@@ -10,7 +10,7 @@ const golden = (name: string) =>
   splitDocuments(readFileSync(join(import.meta.dirname, `../golden/${name}.in.yaml`), 'utf8'));
 
 const listenersOf = (documents: readonly string[], options = {}) =>
-  translate(load(documents), options).snapshots.get('gateway-proxy')!.listeners;
+  translate({ ...load(documents), ...options }).snapshots.get('gateway-proxy')!.listeners;
 
 const both = golden('virtual-service-same-domain-by-tls');
 
@@ -31,20 +31,20 @@ describe('translate', () => {
   });
 
   it('uses the given proxy name for the default gateways', () => {
-    const { snapshots, proxies } = translate(load(both), { defaultGateways: { proxyName: 'edge' } });
+    const { snapshots, proxies } = translate({ ...load(both), defaultGateways: { proxyName: 'edge' } });
     expect([...snapshots.keys()]).to.deep.equal(['edge']);
     expect(proxies.map(({ metadata }) => metadata.name)).to.deep.equal(['edge']);
   });
 
   it('returns a snapshot without listeners, and no proxy, if there is nothing to serve', () => {
-    const { snapshots, proxies } = translate(createStore().state, {});
+    const { snapshots, proxies } = translate(createStore().state);
     expect(snapshots.get('gateway-proxy')).to.deep.include({ proxy: 'gateway-proxy', listeners: [], upstreams: [] });
     expect(proxies).to.deep.equal([]);
   });
 
   it('puts no secret value into its output', () => {
     const state = load([...both, ...golden('virtual-service-header-secret')]);
-    const { snapshots, proxies, statuses } = translate(state, {});
+    const { snapshots, proxies, statuses } = translate(state);
     const text = JSON.stringify([[...snapshots.values()], proxies, [...statuses]]);
     for (const { resource } of state.stored.values()) {
       if (resource?.kind !== 'Secret') continue;
@@ -61,7 +61,7 @@ describe('translate', () => {
   });
 
   it('writes the proxy in the shape of its kind', () => {
-    const [proxy] = translate(load(golden('virtual-service-missing-upstream-share')), {}).proxies;
+    const [proxy] = translate(load(golden('virtual-service-missing-upstream-share'))).proxies;
     const sources = (resourceKind: string, name: string) => ({
       sources: [{ resourceKind, resourceRef: { name, namespace: 'gw-system' } }],
     });
@@ -115,8 +115,8 @@ describe('translate', () => {
 
   it('keeps positions of resources out of the snapshot: moved lines change nothing', () => {
     const store = createStore();
-    const first = translate(load(both, store), {});
-    const moved = translate(load(['# a comment\n\n', ...both], store), {}, first);
+    const first = translate(load(both, store));
+    const moved = translate(load(['# a comment\n\n', ...both], store), first.memo);
     expect(moved.snapshots.get('gateway-proxy')).to.equal(first.snapshots.get('gateway-proxy'));
   });
 });

@@ -29,7 +29,7 @@ export function gatewayWarnings({ spec, ref, stored }: UsedGateway, world: World
     const text = `the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`;
     const entry = world.upstreams.get(keyOf('Upstream', upstream));
     if (entry?.fault) warnings.push(entry.fault);
-    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, world.stored));
+    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, world));
   }
   return warnings;
 }

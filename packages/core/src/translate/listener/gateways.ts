@@ -3,6 +3,7 @@ import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { listenerName } from '../names.ts';
 import type { TranslationSettings } from '../settings.ts';
+import type { World } from '../world.ts';
 import type { DefaultGateways } from '../translation.ts';
 
 /** Default address of a gateway. */
@@ -24,12 +25,14 @@ export interface UsedGateway {
 /** Returns the gateways in use, sorted; the two default ones if there are no resources. */
 export function usedGateways(
   stored: readonly StoredResource[],
-  settings: TranslationSettings,
+  { settings, derived }: Pick<World, 'settings' | 'derived'>,
   defaults: DefaultGateways = {},
 ): readonly UsedGateway[] {
   const read = stored.filter((one) => isRead(one, settings));
   if (read.length === 0) return defaultGateways(defaults, settings.writeNamespace);
-  return read.flatMap((one) => (one.resource ? [gatewayOf(one.resource as Resource<GatewaySpec>, one)] : []));
+  return read.flatMap((one) =>
+    one.resource ? [derived.of(gatewayOf, one.resource as Resource<GatewaySpec>, one)] : [],
+  );
 }
 
 /** Returns false for a Gateway outside the namespace from which Gateways are read. */
@@ -37,15 +40,9 @@ export function isRead({ key }: StoredResource, settings: TranslationSettings): 
   return settings.readGatewaysFromAllNamespaces || identityOfKey(key).namespace === settings.writeNamespace;
 }
 
-const read = new WeakMap<Resource, UsedGateway>();
-
 function gatewayOf(resource: Resource<GatewaySpec>, stored: StoredResource): UsedGateway {
-  const known = read.get(resource);
-  if (known?.stored === stored) return known;
   const { name, namespace } = resource.metadata;
-  const gateway = used({ name, namespace }, resource.spec, stored);
-  read.set(resource, gateway);
-  return gateway;
+  return used({ name, namespace }, resource.spec, stored);
 }
 
 function used(ref: ResourceRef, spec: GatewaySpec, stored?: StoredResource): UsedGateway {

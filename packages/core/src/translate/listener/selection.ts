@@ -58,7 +58,7 @@ function referenced(
     const ref = { name, namespace: own || namespace };
     const stored = world.stored.get(keyOf('VirtualService', ref));
     if (!stored) {
-      const fault = missingFault(`virtual service ${dotted(ref)} not found`, 'VirtualService', ref, world.stored);
+      const fault = missingFault(`virtual service ${dotted(ref)} not found`, 'VirtualService', ref, world);
       report.error(fault.reason, at, fault);
     } else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is rejected: ${causeOf(stored)}`, at);
     else chosen.add(stored);

@@ -1,8 +1,7 @@
 import { identityOfKey, keyOf } from '../../resource/resource.ts';
 import type { StoredResource } from '../../control/store.ts';
 import type { ListenerBuild } from './listeners.ts';
-import { recall } from '../memory.ts';
-import type { Translation } from '../translation.ts';
+import type { Memo } from '../memo.ts';
 import { causeOf } from '../world.ts';
 
 /** A required listener, and why it is not served. */
@@ -16,11 +15,10 @@ export interface UnservedListener {
  * Returns the required listeners that are in no snapshot, by proxy: none of the resources that they should serve
  * is valid. Excludes gateways without virtual services and of unsupported types.
  */
-export function unservedListeners(translation: Translation): ReadonlyMap<string, readonly UnservedListener[]> {
-  const memory = recall(translation);
+export function unservedListeners(memo: Memo): ReadonlyMap<string, readonly UnservedListener[]> {
   const byProxy = new Map<string, readonly UnservedListener[]>();
-  const rejected = memory?.lists.get('VirtualService')?.filter(({ resource }) => !resource) ?? [];
-  for (const build of memory?.listeners.values() ?? []) {
+  const rejected = memo.lists.get('VirtualService')?.filter(({ resource }) => !resource) ?? [];
+  for (const build of memo.listeners.values()) {
     if (build.listener || !build.gateway.spec.httpGateway) continue;
     const wanted = rejected.filter((stored) => mayBelong(stored, build));
     if (build.builds.length === 0 && wanted.length === 0 && !build.frozen) continue;

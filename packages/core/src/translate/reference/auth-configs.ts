@@ -1,18 +1,20 @@
+import type { Changes } from '../changes.ts';
+import type { Memo } from '../memo.ts';
 import { mixesOperators } from '../../syntax/boolean-expression.ts';
 import type { FieldPath } from '../../resource/problem.ts';
 import { identityOfKey, type Resource, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { AuthConfigSpec, AuthStep } from '../../schema/kind/auth-config.ts';
 import type { ApiKeyAuth } from '../../schema/auth/auth-methods.ts';
 import type { SnapshotAuthConfig } from '../../contract/snapshot.ts';
-import type { StoredResource, StoreState } from '../../control/store.ts';
+import type { StoredResource } from '../../control/store.ts';
 import { hasLabels } from '../../syntax/label-expression.ts';
 import { authSecretProblem, isApiKey, SECRET_FIELDS } from './auth-secrets.ts';
-import { contentOf } from '../snapshot/content.ts';
+import { contentOf, contentText } from '../snapshot/content.ts';
 import { eachRef, fillRefs } from './fill-refs.ts';
 import { faultOf, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';
 import { Report, type Problems } from '../status/report.ts';
-import { causeOf } from '../world.ts';
+import { causeOf, type Resources, type World } from '../world.ts';
 
 /** The translation of one AuthConfig. */
 export interface AuthConfigEntry {
@@ -29,26 +31,41 @@ export interface AuthConfigEntry {
 export type AuthConfigTable = ReadonlyMap<ResourceKey, AuthConfigEntry>;
 
 /** The input of auth configs. */
-export interface AuthConfigSources {
-  readonly stored: StoreState['stored'];
+export interface AuthConfigSources extends Resources {
   /** All secrets, sorted by key. */
   readonly secrets: readonly StoredResource[];
 }
 
+/** Returns the entries of all AuthConfigs, those of `memo` if nothing changed. */
+export function authConfigTable(
+  world: Pick<World, 'stored' | 'derived' | 'list'>,
+  memo: Memo | undefined,
+  changes: Changes | undefined,
+): AuthConfigTable {
+  if (memo && changes && !changes.kinds.has('AuthConfig') && !changes.kinds.has('Secret')) return memo.authConfigs;
+  const sources = { ...world, secrets: world.list('Secret') };
+  return new Map(
+    world.list('AuthConfig').map((one) => [one.key, authConfigEntry(one, sources, memo?.authConfigs.get(one.key))]),
+  );
+}
+
 /** Returns the entry of `before` if nothing changed. */
-export function authConfigEntry(
+function authConfigEntry(
   stored: StoredResource,
   sources: AuthConfigSources,
   before: AuthConfigEntry | undefined,
 ): AuthConfigEntry {
   const entry = entryOf(stored, sources);
-  if (!before || before.stored !== stored) return { ...entry, config: sameConfig(entry.config, before?.config) };
-  const same = contentOf(Object.freeze({ ...entry, stored: 0 })) === contentOf(Object.freeze({ ...before, stored: 0 }));
-  return same ? before : { ...entry, config: sameConfig(entry.config, before.config) };
+  if (!before || before.stored !== stored)
+    return { ...entry, config: sameConfig(entry.config, before?.config, sources) };
+  const same = contentText({ ...entry, stored: 0 }) === contentText({ ...before, stored: 0 });
+  return same ? before : { ...entry, config: sameConfig(entry.config, before.config, sources) };
 }
 
-function sameConfig(now: SnapshotAuthConfig | undefined, before: SnapshotAuthConfig | undefined) {
-  return now && before && contentOf(now) === contentOf(before) ? before : now;
+type Config = SnapshotAuthConfig | undefined;
+
+function sameConfig(now: Config, before: Config, { derived }: Resources): Config {
+  return now && before && contentOf(now, derived) === contentOf(before, derived) ? before : now;
 }
 
 function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfigEntry {
@@ -87,7 +104,7 @@ function resolve(
     }
     const places = placesOf(written, metadata.namespace);
     eachRef(step, SECRET_FIELDS, ({ name: secret = '', namespace = '' }, field) => {
-      const fault = authSecretProblem(sources.stored, { name: secret, namespace }, field);
+      const fault = authSecretProblem(sources, { name: secret, namespace }, field);
       const place = places.get(`${field} ${namespace}/${secret}`) ?? [];
       if (fault) report.error(`${name}: ${fault.reason}`, ['spec', 'configs', i, ...place], fault);
     });

@@ -1,12 +1,11 @@
 import type { Resource, ResourceRef } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
-import type { StoreState } from '../../control/store.ts';
 import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../../validate/auth/secret-entries.ts';
 import type { RefFields } from './fill-refs.ts';
 import { faultOf, missingFault, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
-import { find } from '../world.ts';
+import { find, type Resources } from '../world.ts';
 
 const API_KEY_TYPE = 'extauth.vendor.io/apikey';
 /** The required secret type of each field. */
@@ -25,13 +24,13 @@ export const SECRET_FIELDS: RefFields = {
 };
 
 /** Returns the fault of a secret that an AuthConfig refers to in `field`, without its content. */
-export function authSecretProblem(stored: StoreState['stored'], ref: ResourceRef, field: string): Fault | undefined {
-  const found = find<SecretSpec>(stored, 'Secret', ref);
+export function authSecretProblem(resources: Resources, ref: ResourceRef, field: string): Fault | undefined {
+  const found = find<SecretSpec>(resources.stored, 'Secret', ref);
   if (field === 'secretRef') {
-    const secret = readTlsSecret(ref, stored);
+    const secret = readTlsSecret(ref, resources);
     return isFault(secret) ? secret : undefined;
   }
-  if (found.state === 'missing') return missingFault(`secret ${dotted(ref)} not found`, 'Secret', ref, stored);
+  if (found.state === 'missing') return missingFault(`secret ${dotted(ref)} not found`, 'Secret', ref, resources);
   const name = `secret ${dotted(ref)}`;
   if (found.state === 'refused') return faultOf(`${name} is rejected: ${found.cause}`);
   const problem = contentProblem(name, found.resource.spec, field);

@@ -3,6 +3,7 @@ import type { Ref } from '../../schema/field.ts';
 import type { GraphQLApiSpec } from '../../schema/kind/graphql-api.ts';
 import type { Route, SnapshotGraphQLApi } from '../../contract/snapshot.ts';
 import { contentOf } from '../snapshot/content.ts';
+import type { Derived } from '../derived.ts';
 import { faultOf, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';
 import type { Reader } from '../world.ts';
@@ -68,13 +69,14 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
   }
   const sets = descriptorSets(resource, reading, [...above, name]);
   if (!sets) return undefined;
-  return sameApi({
+  const api: SnapshotGraphQLApi = {
     ref,
     spec: resource.spec,
     subschemas,
     ...(sets.length > 0 && { descriptorSets: sets }),
     ...serverSchemaOf(resource, reader),
-  });
+  };
+  return sameApi(api, reader.world.derived);
 }
 
 /** Returns the schema from the server of a remote API that declares none. */
@@ -83,19 +85,21 @@ function serverSchemaOf({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Re
   return told === undefined || spec.executableSchema?.schemaDefinition ? {} : { serverSchema: told };
 }
 
-const known = new WeakMap<GraphQLApiSpec, SnapshotGraphQLApi>();
-
 /** Returns the previous object if nothing differs, so that virtual hosts can be compared by identity. */
-function sameApi(made: SnapshotGraphQLApi): SnapshotGraphQLApi {
-  const before = known.get(made.spec);
+function sameApi(made: SnapshotGraphQLApi, derived: Derived): SnapshotGraphQLApi {
+  const last = derived.of(noApi, made.spec);
   const api = Object.freeze({
     ...made,
     ref: Object.freeze({ ...made.ref }),
     subschemas: Object.freeze(made.subschemas),
   });
-  if (before && contentOf(before) === contentOf(api)) return before;
-  known.set(made.spec, api);
-  return api;
+  if (!last.api || contentOf(last.api, derived) !== contentOf(api, derived)) last.api = api;
+  return last.api;
+}
+
+/** The last API that was made of a spec. */
+function noApi(_spec: GraphQLApiSpec): { api?: SnapshotGraphQLApi } {
+  return {};
 }
 
 /** An API without its upstream stays in use; the fields that need it return errors. */

@@ -1,3 +1,4 @@
+import type { Resources } from '../world.ts';
 import { identityOfKey, keyOf, type Kind, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { StoreState } from '../../control/store.ts';
 import { nearest } from '../../syntax/did-you-mean.ts';
@@ -11,11 +12,9 @@ export interface Fault extends ProblemClass {
 
 type Stored = StoreState['stored'];
 
-const hints = new WeakMap<Stored, Map<ResourceKey, string>>();
-
 /** Returns the fault of a reference to a missing resource: `text`, and a suggested name. */
-export function missingFault(text: string, kind: Kind, ref: ResourceRef, stored: Stored): Fault {
-  const reason = text + hintFor(stored, kind, ref);
+export function missingFault(text: string, kind: Kind, ref: ResourceRef, resources: Resources): Fault {
+  const reason = text + hintFor(resources, kind, ref);
   return { reason, code: 'MISSING_REFERENCE', cause: `${keyOf(kind, ref)} not found` };
 }
 
@@ -24,13 +23,17 @@ export function faultOf(reason: string): Fault {
   return { reason, cause: reason };
 }
 
-function hintFor(stored: Stored, kind: Kind, ref: ResourceRef): string {
-  const known = hints.get(stored) ?? new Map<ResourceKey, string>();
-  hints.set(stored, known);
+function hintFor({ stored, derived }: Resources, kind: Kind, ref: ResourceRef): string {
+  const known = derived.of(noHints, stored);
   const key = keyOf(kind, ref);
   const hint = known.get(key) ?? makeHint(stored, kind, ref);
   known.set(key, hint);
   return hint;
+}
+
+/** The hints that were made for a state. */
+function noHints(_stored: Stored): Map<ResourceKey, string> {
+  return new Map();
 }
 
 /** Returns the same name in another namespace, or else the nearest name in the same namespace. */

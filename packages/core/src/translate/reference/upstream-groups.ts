@@ -18,7 +18,7 @@ export function groupProblems({ resource }: StoredResource, world: World): reado
     const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
     const entry = world.upstreams.get(keyOf('Upstream', ref));
     const text = `*v1.Upstream { ${dotted(ref)} } not found`;
-    const fault = entry ? entry.fault : missingFault(text, 'Upstream', ref, world.stored);
+    const fault = entry ? entry.fault : missingFault(text, 'Upstream', ref, world);
     if (!entry) report.error(fault!.reason, at, fault);
     else if (fault) report.warn(fault.reason, at, fault);
   }

@@ -1,15 +1,19 @@
+import type { Changes } from '../changes.ts';
+import type { Memo } from '../memo.ts';
+import { sameList } from '../tls/listener-tls.ts';
+import type { Derived } from '../derived.ts';
 import type { FieldPath } from '../../resource/problem.ts';
 import { identityOfKey, clusterName, type Resource, type ResourceKey } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
-import type { StoredResource, StoreState } from '../../control/store.ts';
+import type { StoredResource } from '../../control/store.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { faultOf, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';
 import { Report, type Problems } from '../status/report.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { KEEPS_SSL_CONFIG, verifiesAlike } from '../tls/tls-source.ts';
-import { causeOf } from '../world.ts';
+import { causeOf, type Resources, type World } from '../world.ts';
 
 /** The translation of one upstream. */
 export interface UpstreamEntry {
@@ -29,32 +33,47 @@ type SslConfig = NonNullable<UpstreamSpec['sslConfig']>;
 
 export type UpstreamTable = ReadonlyMap<ResourceKey, UpstreamEntry>;
 
-/** By spec, which stays the same object if only its position in a file changes. */
-const parts = new WeakMap<UpstreamSpec, SnapshotUpstream>();
+/** Returns the entries of all upstreams, those of `memo` if nothing changed. */
+export function upstreamTable(
+  world: Pick<World, 'stored' | 'derived' | 'list'>,
+  memo: Memo | undefined,
+  changes: Changes | undefined,
+): UpstreamTable {
+  if (memo && changes && !changes.kinds.has('Upstream') && !changes.kinds.has('Secret')) return memo.upstreams;
+  return new Map(
+    world.list('Upstream').map((one) => [one.key, upstreamEntry(one, world, memo?.upstreams.get(one.key))]),
+  );
+}
+
+/** Returns the upstreams that can be served, sorted by name. */
+export function servedUpstreams(table: UpstreamTable, memo: Memo | undefined): readonly SnapshotUpstream[] {
+  if (memo?.upstreams === table) return memo.served;
+  const served = [...table.values()].flatMap(({ upstream }) => upstream ?? []);
+  return sameList(
+    served.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    memo?.served,
+  );
+}
 
 /** Returns the entry of `before` if nothing changed. */
-export function upstreamEntry(
-  stored: StoredResource,
-  all: StoreState['stored'],
-  before: UpstreamEntry | undefined,
-): UpstreamEntry {
+function upstreamEntry(stored: StoredResource, all: Resources, before: UpstreamEntry | undefined): UpstreamEntry {
   const usesSecret = !!(stored.resource as Resource<UpstreamSpec> | undefined)?.spec.sslConfig?.secretRef;
   if (before && before.stored === stored && !usesSecret) return before;
   const entry = entryOf(stored, all, before?.goodSsl);
-  return before && isSame(entry, before) ? before : entry;
+  return before && isSame(entry, before, all.derived) ? before : entry;
 }
 
-function isSame(now: UpstreamEntry, before: UpstreamEntry): boolean {
+function isSame(now: UpstreamEntry, before: UpstreamEntry, derived: Derived): boolean {
   return (
     before.stored === now.stored &&
     before.upstream === now.upstream &&
     before.fault?.reason === now.fault?.reason &&
     before.warning === now.warning &&
-    contentOf(before.problems) === contentOf(now.problems)
+    contentOf(before.problems, derived) === contentOf(now.problems, derived)
   );
 }
 
-function entryOf(stored: StoredResource, all: StoreState['stored'], goodSsl: SslConfig | undefined): UpstreamEntry {
+function entryOf(stored: StoredResource, all: Resources, goodSsl: SslConfig | undefined): UpstreamEntry {
   const resource = stored.resource as Resource<UpstreamSpec> | undefined;
   const report = new Report();
   const name = `*v1.Upstream { ${dotted(refOf(stored))} }`;
@@ -64,7 +83,7 @@ function entryOf(stored: StoredResource, all: StoreState['stored'], goodSsl: Ssl
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
     report.warn(problem.reason + KEEPS_SSL_CONFIG, TLS_SECRET, problem);
-    const upstream = upstreamOf(withSsl(resource, goodSsl));
+    const upstream = upstreamOf(withSsl(resource, goodSsl, all), all);
     return { stored, upstream, problems: report.problems(), warning, goodSsl };
   }
   if (problem) {
@@ -73,27 +92,25 @@ function entryOf(stored: StoredResource, all: StoreState['stored'], goodSsl: Ssl
     const fault = faultOf(`${name} cannot be served: ${problem.reason}`);
     return { stored, problems: report.problems(), fault, ...(goodSsl && { goodSsl }) };
   }
-  const upstream = upstreamOf(resource);
+  const upstream = upstreamOf(resource, all);
   const { sslConfig } = upstream.spec;
   const good = sslConfig?.secretRef && { goodSsl: sslConfig };
   return { stored, upstream, problems: report.problems(), warning, ...good };
 }
 
-function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: StoreState['stored']): boolean {
+function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: Resources): boolean {
   const { sslConfig = {} } = resource.spec;
-  return verifiesAlike(sslConfig, goodSsl) && !tlsProblem(withSsl(resource, goodSsl), all);
+  return verifiesAlike(sslConfig, goodSsl) && !tlsProblem(withSsl(resource, goodSsl, all), all);
 }
 
 const TLS_SECRET: FieldPath = ['spec', 'sslConfig', 'secretRef'];
 
-/** The `sslConfig` used instead of the written one, by spec. */
-const replaced = new WeakMap<UpstreamSpec, { readonly sslConfig: SslConfig; readonly spec: UpstreamSpec }>();
+function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig, all: Resources): Resource<UpstreamSpec> {
+  return { ...resource, spec: all.derived.of(specWithSsl, resource.spec, sslConfig) };
+}
 
-function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig): Resource<UpstreamSpec> {
-  const known = replaced.get(resource.spec);
-  const spec = known?.sslConfig === sslConfig ? known.spec : Object.freeze({ ...resource.spec, sslConfig });
-  replaced.set(resource.spec, { sslConfig, spec });
-  return { ...resource, spec };
+function specWithSsl(spec: UpstreamSpec, sslConfig: SslConfig): UpstreamSpec {
+  return Object.freeze({ ...spec, sslConfig });
 }
 
 function refOf({ key }: StoredResource) {
@@ -101,7 +118,7 @@ function refOf({ key }: StoredResource) {
   return { namespace, name };
 }
 
-function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: StoreState['stored']): Fault | undefined {
+function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: Resources): Fault | undefined {
   const written = spec.sslConfig?.secretRef;
   if (!written) return undefined;
   const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
@@ -113,20 +130,20 @@ function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: StoreState[
     : undefined;
 }
 
-function upstreamOf(resource: Resource<UpstreamSpec>): SnapshotUpstream {
-  const { spec, metadata } = resource;
-  const ref = Object.freeze({ name: metadata.name, namespace: metadata.namespace });
-  const known = parts.get(spec);
-  if (known?.name === clusterName(ref)) return known;
-  const upstream = Object.freeze({
+/** The spec stays the same object where only the place in a file changes. */
+function upstreamOf({ spec, metadata }: Resource<UpstreamSpec>, { derived }: Resources): SnapshotUpstream {
+  return derived.of(snapshotUpstream, spec, metadata.name, metadata.namespace);
+}
+
+function snapshotUpstream(spec: UpstreamSpec, name: string, namespace: string): SnapshotUpstream {
+  const ref = Object.freeze({ name, namespace });
+  return Object.freeze({
     name: clusterName(ref),
     ref,
-    spec: withNamespace(spec, ref.namespace),
+    spec: withNamespace(spec, namespace),
     endpoints: Object.freeze(endpointsOf(spec)),
     tls: usesTls(spec),
   });
-  parts.set(spec, upstream);
-  return upstream;
 }
 
 /** Adds the default namespace to the secret reference, because the data plane does not know the resource. */

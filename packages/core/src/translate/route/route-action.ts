@@ -174,14 +174,19 @@ function forward(written: readonly WeightedDestination[], context: DestinationCo
     if (fault) faults.push({ ...fault, key: keys[i]!, at: place });
     else if (warning) warnings.push({ message: warning, at: place });
   }
-  const destinations = written.map((one, i) => shareOf(one, upstreams[i]!, namespace));
+  const destinations = written.map((one, i) => shareOf(one, upstreams[i]!, context));
   const action = Object.freeze({ type: 'forward' as const, destinations: Object.freeze(destinations) });
   const refs = Object.freeze(group ? [group, ...keys] : keys);
   return { intended: { action, refs, upstreams: Object.freeze(upstreams) }, faults, warnings };
 }
 
-function shareOf({ weight = 0, options }: WeightedDestination, ref: ResourceRef, namespace: string): Destination {
-  const own = options ? withNamespaces(options, namespace) : NO_OPTIONS;
+function shareOf(
+  { weight = 0, options }: WeightedDestination,
+  ref: ResourceRef,
+  context: DestinationContext,
+): Destination {
+  const { namespace, reader } = context;
+  const own = options ? withNamespaces(options, namespace, reader.world.derived) : NO_OPTIONS;
   return Object.freeze({ upstream: clusterName(ref), weight, options: own });
 }
 

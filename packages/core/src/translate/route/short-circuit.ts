@@ -1,7 +1,7 @@
 import { compileRegex } from '../../syntax/regex.ts';
 import type { Matcher } from '../../schema/route/matcher.ts';
 import type { Route } from '../../contract/snapshot.ts';
-import { contentOf } from '../snapshot/content.ts';
+import { contentText } from '../snapshot/content.ts';
 import { routeMessage } from '../status/messages.ts';
 import { pathText } from './route-order.ts';
 
@@ -47,7 +47,8 @@ function fitsRegex(pattern: string, path: string): boolean {
 }
 
 function hasAllConditions(earlier: Matcher, later: Matcher): boolean {
-  const has = (all: readonly object[] = [], wanted: object) => all.some((one) => contentOf(one) === contentOf(wanted));
+  const has = (all: readonly object[] = [], wanted: object) =>
+    all.some((one) => contentText(one) === contentText(wanted));
   if (earlier.headers?.some((header) => !has(later.headers, header))) return false;
   if (earlier.queryParameters?.some((parameter) => !has(later.queryParameters, parameter))) return false;
   if (!earlier.methods?.length) return true;

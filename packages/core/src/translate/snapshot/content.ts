@@ -1,24 +1,18 @@
 import { hash } from 'node:crypto';
+import type { Derived } from '../derived.ts';
 
-const texts = new WeakMap<object, string>();
-const digests = new WeakMap<object, string>();
-
-/** Returns JSON with sorted keys: equal texts, equal content. Cached per object, so only for frozen objects. */
-export function contentOf(value: object): string {
-  const known = texts.get(value);
-  if (known !== undefined) return known;
-  const text = contentText(value);
-  texts.set(value, text);
-  return text;
+/** Returns JSON with sorted keys, which is equal for equal content. Kept per object, so only for frozen ones. */
+export function contentOf(value: object, derived: Derived): string {
+  return derived.of(contentText, value);
 }
 
-/** Returns a short digest of the content, cached per object. */
-export function digestOf(value: object): string {
-  const known = digests.get(value);
-  if (known !== undefined) return known;
-  const digest = digestText(contentText(value));
-  digests.set(value, digest);
-  return digest;
+/** Returns a short digest of the content of a frozen object. */
+export function digestOf(value: object, derived: Derived): string {
+  return derived.of(contentDigest, value);
+}
+
+function contentDigest(value: object): string {
+  return digestText(contentText(value));
 }
 
 /** Returns a digest of 20 characters. */
@@ -26,7 +20,7 @@ export function digestText(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 20);
 }
 
-/** The same for any value, not cached. */
+/** Returns the content of any value. */
 export function contentText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(contentText).join(',')}]`;

@@ -1,4 +1,8 @@
+import type { Memo } from '../memo.ts';
+import { sameList } from '../tls/listener-tls.ts';
+import type { World } from '../world.ts';
 import type { Origin, Resource } from '../../resource/resource.ts';
+import type { Derived } from '../derived.ts';
 import { freezeDeep } from './freeze.ts';
 import type { Listener, Route, RouteAction, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
 
@@ -7,20 +11,34 @@ const LABELS = Object.freeze({ created_by: 'gw-gateway' });
 /** Cluster of routes with a broken reference in a Proxy. */
 const FALLBACK_CLUSTER = 'fallback_cluster_for_invalid_routes';
 
+/** Returns the Proxy resources of the snapshots that have listeners, those of `memo` where nothing changed. */
+export function proxiesOf(
+  snapshots: ReadonlyMap<string, Snapshot>,
+  { settings, derived }: Pick<World, 'settings' | 'derived'>,
+  memo: Memo | undefined,
+): readonly Resource[] {
+  const namespace = settings.writeNamespace;
+  const proxies = [...snapshots.values()].flatMap((snapshot) => {
+    if (snapshot.listeners.length === 0) return [];
+    const isKnown = memo?.snapshots.get(snapshot.proxy)?.listeners === snapshot.listeners;
+    const old = isKnown && memo.proxies.find(({ metadata }) => metadata.name === snapshot.proxy);
+    return old && old.metadata.namespace === namespace ? old : proxyResource(snapshot, namespace, derived);
+  });
+  return sameList(proxies, memo?.proxies);
+}
+
 /** Returns the Proxy resource of a snapshot: the same listeners in the shape of the resource. */
-export function proxyResource(snapshot: Snapshot, namespace: string): Resource {
+function proxyResource(snapshot: Snapshot, namespace: string, derived: Derived): Resource {
   return freezeDeep({
     apiVersion: 'gw.vendor.io/v1',
     kind: 'Proxy',
     metadata: { name: snapshot.proxy, namespace, labels: LABELS },
-    spec: { listeners: snapshot.listeners.map(listenerSpec) },
+    spec: { listeners: snapshot.listeners.map((listener) => listenerSpec(listener, derived)) },
     origin: ORIGIN,
   } satisfies Resource);
 }
 
-const hosts = new WeakMap<VirtualHost, object>();
-
-function listenerSpec(listener: Listener): object {
+function listenerSpec(listener: Listener, derived: Derived): object {
   const { name, bindAddress, bindPort, options, routeOptions, httpOptions, sslConfigurations, virtualHosts } = listener;
   return {
     name,
@@ -30,24 +48,24 @@ function listenerSpec(listener: Listener): object {
     routeOptions,
     sslConfigurations: sslConfigurations.map(({ sslConfig, sniDomains }) => ({ ...sslConfig, sniDomains })),
     metadataStatic: sources('Gateway', listener.gateway),
-    httpListener: { virtualHosts: virtualHosts.map(virtualHostSpec), options: httpOptions, statPrefix: 'http' },
+    httpListener: {
+      virtualHosts: virtualHosts.map((host) => derived.of(virtualHostSpec, host)),
+      options: httpOptions,
+      statPrefix: 'http',
+    },
   };
 }
 
 function virtualHostSpec(host: VirtualHost): object {
-  const known = hosts.get(host);
-  if (known) return known;
   const { name, domains, options } = host;
   const routes = host.routes.map(routeSpec);
-  const spec = freezeDeep({
+  return freezeDeep({
     name,
     domains,
     routes,
     options,
     metadataStatic: sources('VirtualService', host.virtualService),
   });
-  hosts.set(host, spec);
-  return spec;
 }
 
 function routeSpec({ name, matchers, options, action, source }: Route): object {

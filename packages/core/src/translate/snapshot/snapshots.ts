@@ -1,4 +1,7 @@
+import { byProxy } from '../listener/build-listeners.ts';
+import type { UsedGateway } from '../listener/gateways.ts';
 import type { Listener, Snapshot, SnapshotSettings, SnapshotUpstream } from '../../contract/snapshot.ts';
+import type { Derived } from '../derived.ts';
 import { digestOf, digestText } from './content.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { sameList } from '../tls/listener-tls.ts';
@@ -7,21 +10,45 @@ import { sameList } from '../tls/listener-tls.ts';
 export interface SharedParts {
   readonly served: readonly SnapshotUpstream[];
   readonly settings: SnapshotSettings;
+  readonly derived: Derived;
+}
+
+/** Returns the snapshot of each proxy, those of `before` where nothing changed. */
+export function snapshotsOf(
+  gateways: readonly UsedGateway[],
+  listeners: ReadonlyMap<string, ListenerBuild>,
+  parts: SharedParts,
+  before: ReadonlyMap<string, Snapshot> | undefined,
+): ReadonlyMap<string, Snapshot> {
+  const builds = [...listeners.values()];
+  return new Map(
+    Array.from(byProxy(gateways).keys(), (proxy) => {
+      const own = builds.filter((build) => build.proxy === proxy);
+      return [proxy, snapshotOf(proxy, own, parts, before?.get(proxy))] as const;
+    }),
+  );
 }
 
 /** Returns the snapshot of one proxy; the previous one if it has the same parts. */
-export function snapshotOf(
+function snapshotOf(
   proxy: string,
   builds: readonly ListenerBuild[],
-  { served: upstreams, settings: written }: SharedParts,
+  { served: upstreams, settings: written, derived }: SharedParts,
   before: Snapshot | undefined,
 ): Snapshot {
   const listeners = sameList(listenersOf(builds), before?.listeners);
-  const settings = before && digestOf(written) === digestOf(before.settings) ? before.settings : written;
+  const settings =
+    before && digestOf(written, derived) === digestOf(before.settings, derived) ? before.settings : written;
   const isSame = before?.listeners === listeners && before.upstreams === upstreams && before.settings === settings;
   if (isSame) return before;
   const version = digestText(
-    [proxy, ...listeners.map(listenerDigest), '', ...upstreams.map(digestOf), digestOf(settings)].join(' '),
+    [
+      proxy,
+      ...listeners.map((listener) => derived.of(listenerDigest, listener, derived)),
+      '',
+      ...upstreams.map((upstream) => digestOf(upstream, derived)),
+      digestOf(settings, derived),
+    ].join(' '),
   );
   return Object.freeze({ proxy, version, listeners, upstreams, settings });
 }
@@ -37,13 +64,6 @@ function listenersOf(builds: readonly ListenerBuild[]): readonly Listener[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const digests = new WeakMap<Listener, string>();
-
-function listenerDigest(listener: Listener): string {
-  const known = digests.get(listener);
-  if (known !== undefined) return known;
-  const { virtualHosts, ...head } = listener;
-  const digest = digestText([digestOf(head), ...virtualHosts.map(digestOf)].join(' '));
-  digests.set(listener, digest);
-  return digest;
+function listenerDigest({ virtualHosts, ...head }: Listener, derived: Derived): string {
+  return digestText([digestOf(head, derived), ...virtualHosts.map((host) => digestOf(host, derived))].join(' '));
 }

@@ -1,7 +1,7 @@
 import { keyOf, type ResourceKey } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
-import type { Memory } from '../memory.ts';
+import type { Memo } from '../memo.ts';
 import { tlsProblems } from '../tls/tls-problems.ts';
 import type { World } from '../world.ts';
 
@@ -9,17 +9,17 @@ import type { World } from '../world.ts';
 export function dirtyKeys(
   world: World,
   listeners: ReadonlyMap<string, ListenerBuild>,
-  memory: Memory,
+  memo: Memo,
   changes: Changes,
 ): ReadonlySet<ResourceKey> {
   const dirty = new Set(changes.keys);
-  for (const [name, build] of listeners) compare(build, memory.listeners.get(name), dirty);
-  for (const [name, build] of memory.listeners) if (!listeners.has(name)) compare(build, undefined, dirty);
-  if (world.upstreams !== memory.upstreams) {
-    for (const [key, entry] of world.upstreams) if (memory.upstreams.get(key) !== entry) dirty.add(key);
+  for (const [name, build] of listeners) compare(build, memo.listeners.get(name), dirty);
+  for (const [name, build] of memo.listeners) if (!listeners.has(name)) compare(build, undefined, dirty);
+  if (world.upstreams !== memo.upstreams) {
+    for (const [key, entry] of world.upstreams) if (memo.upstreams.get(key) !== entry) dirty.add(key);
   }
-  if (world.authConfigs !== memory.authConfigs) {
-    for (const [key, entry] of world.authConfigs) if (memory.authConfigs.get(key) !== entry) dirty.add(key);
+  if (world.authConfigs !== memo.authConfigs) {
+    for (const [key, entry] of world.authConfigs) if (memo.authConfigs.get(key) !== entry) dirty.add(key);
   }
   for (const { key } of world.list('UpstreamGroup')) dirty.add(key);
   return dirty;

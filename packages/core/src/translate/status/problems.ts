@@ -1,3 +1,4 @@
+import type { Derived } from '../derived.ts';
 import { keyOf, type ResourceKey } from '../../resource/resource.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
@@ -38,26 +39,24 @@ export function collectProblems(
 }
 
 /** Returns all problems of a proxy: of its listeners and of the virtual services on them. */
-export function proxyProblems(proxy: string, listeners: Iterable<ListenerBuild>): readonly Problems[] {
+export function proxyProblems(
+  proxy: string,
+  listeners: Iterable<ListenerBuild>,
+  derived: Derived,
+): readonly Problems[] {
   const all: Problems[] = [];
   for (const listener of listeners) {
     if (listener.proxy !== proxy) continue;
     if (listener.problems !== NO_PROBLEMS) all.push(listener.problems);
     for (const [i, problems] of listener.services.entries()) {
-      if (problems !== NO_PROBLEMS) all.push(named(problems, listener.builds[i]!.virtualHost.name));
+      if (problems !== NO_PROBLEMS) all.push(derived.of(named, problems, listener.builds[i]!.virtualHost.name));
     }
   }
   return all;
 }
 
-const prefixed = new WeakMap<Problems, { readonly name: string; readonly problems: Problems }>();
-
 function named(problems: Problems, name: string): Problems {
-  const known = prefixed.get(problems);
-  if (known?.name === name) return known.problems;
   const report = new Report();
   report.repeat(problems, `${name}: `);
-  const made = report.problems();
-  prefixed.set(problems, { name, problems: made });
-  return made;
+  return report.problems();
 }

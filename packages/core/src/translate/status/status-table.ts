@@ -7,10 +7,11 @@ import {
 } from '../../resource/resource.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { kindOf, type Changes } from '../changes.ts';
+import type { Derived } from '../derived.ts';
 import { dirtyKeys } from './dirty.ts';
 import { isRead } from '../listener/gateways.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
-import type { Memory } from '../memory.ts';
+import type { Memo } from '../memo.ts';
 import { subresourceKey } from '../names.ts';
 import { collectProblems, proxyProblems } from './problems.ts';
 import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
@@ -36,11 +37,13 @@ export interface StatusTable {
 
 type Subresource = readonly [string, StatusReport];
 
-export function statusTable(sources: StatusSources, memory: Memory | undefined): StatusTable {
+export function statusTable(sources: StatusSources, memo: Memo | undefined): StatusTable {
   const { world, listeners, proxies, changes } = sources;
-  const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, listeners, memory)));
-  const reports = new Map(proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries)]));
-  const known = memory && changes && sameWorld(world, reports, memory) ? memory : undefined;
+  const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, sources, memo)));
+  const reports = new Map(
+    proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries, world.derived)]),
+  );
+  const known = memo && changes && sameWorld(world, reports, memo) ? memo : undefined;
   const dirty = known && dirtyKeys(world, listeners, known, changes!);
   const found = collectProblems(listeners.values(), dirty);
   const entries = new Map<ResourceKey, StatusEntry>(known?.statuses.entries ?? proxyEntries);
@@ -62,7 +65,7 @@ export function statusTable(sources: StatusSources, memory: Memory | undefined):
       notes: own?.notes ?? NONE,
       subresources,
     };
-    const entry = statusEntry(key, input, memory?.statuses.entries.get(key));
+    const entry = statusEntry(key, input, memo?.statuses.entries.get(key));
     entries.set(key, entry);
     statuses.set(key, entry.status);
   }
@@ -70,36 +73,36 @@ export function statusTable(sources: StatusSources, memory: Memory | undefined):
 }
 
 /** False if the status of any resource may differ: other settings, or another status of a proxy. */
-function sameWorld(world: World, reports: ReadonlyMap<string, Subresource>, memory: Memory): boolean {
+function sameWorld(world: World, reports: ReadonlyMap<string, Subresource>, memo: Memo): boolean {
   return (
-    memory.settings === world.settings &&
-    memory.statuses.reports.size === reports.size &&
-    [...reports].every(([name, report]) => memory.statuses.reports.get(name) === report)
+    memo.settings === world.settings &&
+    memo.statuses.reports.size === reports.size &&
+    [...reports].every(([name, report]) => memo.statuses.reports.get(name) === report)
   );
 }
 
 const NONE: readonly never[] = [];
-const pairs = new WeakMap<StatusReport, Subresource>();
 
 /** The status of a resource for one of its proxies; one object per report. */
 export function subresource(
   metadata: Resource['metadata'],
   entries: ReadonlyMap<ResourceKey, StatusEntry>,
+  derived: Derived,
 ): Subresource {
   const [report] = Object.values(entries.get(keyOf('Proxy', metadata))!.status.statuses);
   const key = subresourceKey(metadata.name, metadata.namespace);
-  const known = pairs.get(report!);
-  if (known?.[0] === key) return known;
-  const made = Object.freeze([key, report!] as const);
-  pairs.set(report!, made);
-  return made;
+  return derived.of(keyed, report!, key);
 }
 
-function proxyEntry({ metadata }: Resource, listeners: StatusSources['listeners'], memory: Memory | undefined) {
+function keyed(report: StatusReport, key: string): Subresource {
+  return Object.freeze([key, report] as const);
+}
+
+function proxyEntry({ metadata }: Resource, { listeners, world }: StatusSources, memo: Memo | undefined) {
   const key = keyOf('Proxy', metadata);
-  const problems = proxyProblems(metadata.name, listeners.values());
+  const problems = proxyProblems(metadata.name, listeners.values(), world.derived);
   const input = { stored: undefined, problems, notes: NONE, subresources: NONE };
-  return [key, statusEntry(key, input, memory?.statuses.entries.get(key))] as const;
+  return [key, statusEntry(key, input, memo?.statuses.entries.get(key))] as const;
 }
 
 /** Problems of resources outside listeners: upstreams and groups have their own, some kinds are not read. */

@@ -1,3 +1,4 @@
+import type { Derived } from '../derived.ts';
 import type { FieldPath } from '../../resource/problem.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import type { TlsConfiguration } from '../../contract/snapshot.ts';
@@ -61,14 +62,19 @@ interface Candidate {
  */
 export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): ListenerTls {
   const { world, before } = context;
-  if (before && !context.secretsChanged && before.settings === world.settings && sameClaims(claims, before.claims)) {
+  if (
+    before &&
+    !context.secretsChanged &&
+    before.settings === world.settings &&
+    sameClaims(claims, before.claims, world.derived)
+  ) {
     return before;
   }
   const report = new Report();
   const blamed = new Map<string, Blame>();
-  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig), one]));
+  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig, world.derived), one]));
   const used = withLastGood(claims, { before, served, findings: { world, report, blamed } });
-  const candidates = merge(used, world.settings.oneWayTls);
+  const candidates = merge(used, world);
   const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, { world, report, blamed })));
   const contested = overlapping(candidates, report, blamed);
   const configurations: TlsConfiguration[] = [];
@@ -101,8 +107,9 @@ interface LastGoodClaims {
 function withLastGood(claims: readonly TlsClaim[], { before, served, findings }: LastGoodClaims): readonly TlsClaim[] {
   const { world } = findings;
   const configOf = ({ sslConfig, namespace }: TlsClaim) =>
-    effectiveConfig(sslConfig, namespace, world.settings.oneWayTls);
-  const problemOf = (config: SslConfig) => (served.has(contentOf(config)) ? undefined : sourceProblem(config, world));
+    world.derived.of(effectiveConfig, sslConfig, namespace, world.settings.oneWayTls);
+  const problemOf = (config: SslConfig) =>
+    served.has(contentOf(config, world.derived)) ? undefined : sourceProblem(config, world);
   return claims.map((claim) => {
     const good = before?.good.get(claim.host);
     const problem = good && problemOf(configOf(claim));
@@ -153,13 +160,13 @@ function blame(
   }
 }
 
-function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[]): boolean {
+function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[], derived: Derived): boolean {
   return (
     now.length === before.length &&
     now.every(({ host, sslConfig }, i) => {
       const old = before[i]!;
       if (host !== old.host) return false;
-      return sslConfig === old.sslConfig || contentOf(sslConfig) === contentOf(old.sslConfig);
+      return sslConfig === old.sslConfig || contentOf(sslConfig, derived) === contentOf(old.sslConfig, derived);
     })
   );
 }
@@ -181,12 +188,12 @@ function configurationOf(
 }
 
 /** Returns one candidate per configuration, ignoring server names. */
-function merge(claims: readonly TlsClaim[], oneWayTls: boolean | undefined): readonly Candidate[] {
+function merge(claims: readonly TlsClaim[], world: World): readonly Candidate[] {
   const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; hosts: string[] }>();
   for (const { host, namespace, sslConfig } of claims) {
     const { sniDomains = [] } = sslConfig;
-    const config = effectiveConfig(sslConfig, namespace, oneWayTls);
-    const key = contentOf(config);
+    const config = world.derived.of(effectiveConfig, sslConfig, namespace, world.settings.oneWayTls);
+    const key = contentOf(config, world.derived);
     const known = merged.get(key) ?? { sslConfig: config, names: new Set(), any: false, hosts: [] };
     for (const name of sniDomains) known.names.add(name.toLowerCase());
     known.any ||= sniDomains.length === 0;
@@ -199,29 +206,17 @@ function merge(claims: readonly TlsClaim[], oneWayTls: boolean | undefined): rea
   }).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-interface Effective {
-  readonly oneWayTls: boolean | undefined;
-  readonly sslConfig: SslConfig;
-}
-
-/** By written configuration; its namespace never changes, because it belongs to one resource. */
-const effective = new WeakMap<SslConfig, Effective>();
-
 /** Returns the configuration without server names, with the namespace of its secret and the defaults of Settings. */
 function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boolean | undefined): SslConfig {
-  const known = effective.get(written);
-  if (known && known.oneWayTls === oneWayTls) return known.sslConfig;
   const { sniDomains: _, ...config } = written;
   const { secretRef } = config;
-  const sslConfig = Object.freeze({
+  return Object.freeze({
     ...config,
     ...(secretRef && {
       secretRef: Object.freeze({ name: secretRef.name ?? '', namespace: secretRef.namespace || namespace }),
     }),
     ...(config.oneWayTls === undefined && oneWayTls !== undefined && { oneWayTls }),
   });
-  effective.set(written, { oneWayTls, sslConfig });
-  return sslConfig;
 }
 
 /** Returns the candidates that claim the same server name, or every name, as another one. */

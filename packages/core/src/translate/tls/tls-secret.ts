@@ -1,10 +1,9 @@
 import type { ResourceRef } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
 import { tlsTextProblem } from '../../security/tls-material.ts';
-import type { StoreState } from '../../control/store.ts';
 import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
-import { find } from '../world.ts';
+import { find, type Resources } from '../world.ts';
 
 const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' };
 const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);
@@ -16,18 +15,14 @@ export interface TlsSecret {
   readonly problem?: string;
 }
 
-const checked = new WeakMap<SecretSpec, TlsSecret>();
-
 /** Reads and checks a TLS secret: types, PEM, and that the key belongs to the certificate. */
-export function readTlsSecret(ref: ResourceRef, stored: StoreState['stored']): TlsSecret | Fault {
-  const found = find<SecretSpec>(stored, 'Secret', ref);
+export function readTlsSecret(ref: ResourceRef, resources: Resources): TlsSecret | Fault {
+  const found = find<SecretSpec>(resources.stored, 'Secret', ref);
   if (found.state === 'missing') {
-    return missingFault(`SSL secret not found: no secret ${dotted(ref)}`, 'Secret', ref, stored);
+    return missingFault(`SSL secret not found: no secret ${dotted(ref)}`, 'Secret', ref, resources);
   }
   if (found.state === 'refused') return faultOf(`SSL secret ${dotted(ref)} is rejected: ${found.cause}`);
-  const { spec } = found.resource;
-  const secret = checked.get(spec) ?? check(spec);
-  checked.set(spec, secret);
+  const secret = resources.derived.of(check, found.resource.spec);
   return secret.problem ? faultOf(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
 }
 

@@ -62,7 +62,7 @@ type SecretRef = NonNullable<SslConfig['secretRef']>;
 
 function secretProblem(config: SslConfig, written: SecretRef, world: World): SourceProblem | undefined {
   const ref = { name: written.name ?? '', namespace: written.namespace ?? '' };
-  const secret = readTlsSecret(ref, world.stored);
+  const secret = readTlsSecret(ref, world);
   if (isFault(secret)) {
     return { ...secret, mild: secret.code === 'MISSING_REFERENCE' && world.settings.warnMissingTlsSecret };
   }

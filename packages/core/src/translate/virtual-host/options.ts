@@ -92,7 +92,10 @@ function withReferences<O extends RouteOptions | VirtualHostOptions>(
   kind: SharedKind,
   context: OptionContext,
 ): O {
-  const own = fillOptions(source.options && withNamespaces(source.options, context.namespace), undefined);
+  const own = fillOptions(
+    source.options && withNamespaces(source.options, context.namespace, context.reader.world.derived),
+    undefined,
+  );
   const shared = sharedOptions(source.optionsConfigRefs?.delegateOptions ?? [], kind, context);
   return shared.reduce<O>((merged, { options }) => fillOptions(merged, options as O | undefined), own);
 }
@@ -145,5 +148,5 @@ function referenced(
   }
   if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);
   const { options } = found.resource.spec;
-  return options && withNamespaces(options, ref.namespace);
+  return options && withNamespaces(options, ref.namespace, reader.world.derived);
 }

@@ -78,7 +78,7 @@ export function buildVirtualService(
   return Object.freeze({
     stored,
     resource,
-    virtualHost: keepSame(virtualHost, before?.virtualHost),
+    virtualHost: keepSame(virtualHost, before?.virtualHost, world.derived),
     problems: holder.report.problems(),
     tables,
     touched: expansion.reader.touched,
@@ -157,18 +157,12 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
     matchers: Object.freeze(matchers.map((matcher) => Object.freeze(matcher))),
     action,
     options,
-    source: sourceOf(holder),
+    source: reader.world.derived.of(sourceOf, holder.ref, holder.kind),
   });
 }
 
-const sources = new WeakMap<ResourceRef, Route['source']>();
-
-function sourceOf({ kind, ref }: Holder): Route['source'] {
-  const known = sources.get(ref);
-  if (known) return known;
-  const source = Object.freeze({ kind, name: ref.name, namespace: ref.namespace });
-  sources.set(ref, source);
-  return source;
+function sourceOf({ name, namespace }: ResourceRef, kind: Holder['kind']): Route['source'] {
+  return Object.freeze({ kind, name, namespace });
 }
 
 const HOST_REWRITES = ['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'] as const;

@@ -19,7 +19,7 @@ spec: { routes: [${routes.join()}] }
 const answer = '{ directResponseAction: { status: 200 } }';
 
 function run(...documents: string[]) {
-  const { snapshots, statuses } = translate(load(documents), {});
+  const { snapshots, statuses } = translate(load(documents));
   const [host] = snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts;
   const { state, reason } = statuses.get('VirtualService/gw-system/a')!.statuses['gw-system']!;
   return { routes: host?.routes.length, state, reason };

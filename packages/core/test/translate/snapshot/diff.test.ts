@@ -24,7 +24,7 @@ spec:
 `;
 
 function snapshot(...documents: string[]): Snapshot {
-  return translate(load(splitDocuments(documents.join('---\n'))), {}).snapshots.get('gateway-proxy')!;
+  return translate(load(splitDocuments(documents.join('---\n')))).snapshots.get('gateway-proxy')!;
 }
 
 const short = (parts: ReturnType<typeof diffSnapshots>['routes']) =>

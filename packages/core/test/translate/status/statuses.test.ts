@@ -60,11 +60,11 @@ data: {}
       expect(state).to.equal('Accepted');
       return found.join();
     };
-    const missing = translate(load([service], store), {});
+    const missing = translate(load([service], store));
     expect(messages(missing)).to.contain('SSL secret not found: no secret gw-system.cert');
-    const wrong = translate(load([service, secret('kubernetes.io/tls')], store), {}, missing);
+    const wrong = translate(load([service, secret('kubernetes.io/tls')], store), missing.memo);
     expect(messages(wrong)).to.contain('no certificate information found').and.not.contain('not found: no secret');
-    const plain = translate(load([service.replace(/  sslConfig.*\n/, '')], store), {}, wrong);
+    const plain = translate(load([service.replace(/  sslConfig.*\n/, '')], store), wrong.memo);
     expect(messages(plain)).to.equal('');
   });
 });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Route, RouteAction } from '../../../src/contract/snapshot.ts';
 import { createStore } from '../../../src/control/store.ts';
-import { translationProblems } from '../../../src/translate/memory.ts';
 import { translate } from '../../../src/translate/translate.ts';
 import type { Translation } from '../../../src/translate/translation.ts';
 import { load, splitDocuments } from '../load.ts';
@@ -47,7 +46,7 @@ spec:
 function after(...steps: (readonly string[])[]): Translation {
   const store = createStore();
   let translation: Translation | undefined;
-  for (const documents of steps) translation = translate(load(documents, store), {}, translation);
+  for (const documents of steps) translation = translate(load(documents, store), translation?.memo);
   return translation!;
 }
 
@@ -224,10 +223,10 @@ spec: { bindPort: ${label === 'a' ? 8080 : 8081}, httpGateway: { virtualServiceS
 
   it('has no last good destination after a restart', () => {
     const store = createStore();
-    const first = translate(load([...both, service(route(single('v2')))], store), {});
+    const first = translate(load([...both, service(route(single('v2')))], store));
     const broken = load([...both, service(route(single('v22')))], store);
-    expect(served(translate(broken, {}, first))).to.deep.equal(['v2']);
-    expect(served(translate(broken, {}))).to.deep.equal(['404']);
+    expect(served(translate(broken, first.memo))).to.deep.equal(['v2']);
+    expect(served(translate(broken))).to.deep.equal(['404']);
   });
 });
 
@@ -415,7 +414,7 @@ describe('a certificate that a change makes unavailable', () => {
     expect(proxyStatus(result).reason).to.contain(
       'no secret gw-system.certt (did you mean cert?); the last good sslConfig stays in use',
     );
-    const [problem] = translationProblems(result);
+    const [problem] = result.problems;
     expect(problem!.key).to.equal('VirtualService/gw-system/shop');
     expect(problem!.problem.path).to.deep.equal(['spec', 'sslConfig', 'secretRef']);
   });
@@ -504,7 +503,7 @@ describe('a route table that a change misspells', () => {
     expect(reason(result))
       .to.contain('route table gw-system.taem not found (did you mean team?)')
       .and.contain('the last good route table gw-system.team stays in use');
-    expect(translationProblems(result).map(({ problem }) => problem.code)).to.deep.equal(['MISSING_REFERENCE']);
+    expect(result.problems.map(({ problem }) => problem.code)).to.deep.equal(['MISSING_REFERENCE']);
   });
 
   it('follows its changes, and is replaced when the reference is valid again', () => {

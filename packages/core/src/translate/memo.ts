@@ -1,5 +1,6 @@
-import { keyOf, type Kind, type ResourceKey } from '../resource/resource.ts';
-import type { SnapshotUpstream } from '../contract/snapshot.ts';
+import type { Derived } from './derived.ts';
+import { keyOf, type Kind, type Resource, type ResourceKey } from '../resource/resource.ts';
+import type { Snapshot, SnapshotUpstream } from '../contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../control/store.ts';
 import type { AuthConfigTable } from './reference/auth-configs.ts';
 import type { ListenerBuild } from './listener/listeners.ts';
@@ -7,11 +8,11 @@ import type { LocatedProblem, FoundProblem } from './status/report.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { StatusTable } from './status/status-table.ts';
 import { tlsProblems } from './tls/tls-problems.ts';
-import type { Translation } from './translation.ts';
 import type { UpstreamTable } from './reference/upstreams.ts';
 
 /** The memo of a translation, so that the next one rebuilds only what changed. It never changes a result. */
-export interface Memory {
+export interface Memo {
+  readonly derived: Derived;
   readonly stored: StoreState['stored'];
   readonly settings: TranslationSettings;
   readonly lists: ReadonlyMap<Kind, readonly StoredResource[]>;
@@ -20,36 +21,25 @@ export interface Memory {
   readonly served: readonly SnapshotUpstream[];
   /** By proxy and gateway. */
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
+  readonly snapshots: ReadonlyMap<string, Snapshot>;
+  readonly proxies: readonly Resource[];
   readonly statuses: StatusTable;
 }
 
-const memories = new WeakMap<Translation, Memory>();
-
-export function remember(translation: Translation, memory: Memory): Translation {
-  memories.set(translation, memory);
-  return translation;
-}
-
 /** Returns every problem of the translation once, at the resource where it can be fixed. */
-export function translationProblems(translation: Translation): readonly LocatedProblem[] {
-  const memory = recall(translation);
-  if (!memory) return [];
+export function problemsOf({ stored, statuses, listeners }: Omit<Memo, 'proxies'>): readonly LocatedProblem[] {
   const found = new Map<string, LocatedProblem>();
   const add = (key: ResourceKey, problem: FoundProblem): void => {
     if (problem.repeated) return;
     found.set(`${key} ${problem.severity} ${problem.message} ${JSON.stringify(problem.path)}`, { key, problem });
   };
-  for (const [key, { problems }] of memory.statuses.entries) {
-    if (key.startsWith('Proxy/') && !memory.stored.has(key)) continue;
+  for (const [key, { problems }] of statuses.entries) {
+    if (key.startsWith('Proxy/') && !stored.has(key)) continue;
     for (const problem of problems.flat()) add(key, problem);
   }
-  for (const { gateway, problems, tls } of memory.listeners.values()) {
+  for (const { gateway, problems, tls } of listeners.values()) {
     if (!gateway.stored) for (const problem of problems) add(keyOf('Gateway', gateway.ref), problem);
     if (tls) for (const { key, problem } of tlsProblems(tls)) add(key, problem);
   }
   return [...found.values()];
-}
-
-export function recall(translation: Translation | undefined): Memory | undefined {
-  return translation && memories.get(translation);
 }

@@ -1,0 +1,54 @@
+import { keyOf } from '../../resource/resource.ts';
+import type { Changes } from '../changes.ts';
+import type { Memo } from '../memo.ts';
+import { outdatedBy } from '../outdated.ts';
+import type { World } from '../world.ts';
+import { contestedPorts, type UsedGateway } from './gateways.ts';
+import { buildListener, type ListenerBuild, type ListenerContext } from './listeners.ts';
+
+interface ListenersInput {
+  readonly world: World;
+  readonly memo: Memo | undefined;
+  readonly changes: Changes | undefined;
+}
+
+/** Translates every gateway for each of its proxies. The result is keyed by proxy and gateway. */
+export function buildListeners(
+  gateways: readonly UsedGateway[],
+  { world, memo, changes }: ListenersInput,
+): ReadonlyMap<string, ListenerBuild> {
+  const outdated = outdatedBy(world, memo, changes);
+  const secretsChanged = changes?.kinds.has('Secret') ?? true;
+  const lastGoodOf = lastGoodIn(memo);
+  const listeners = new Map<string, ListenerBuild>();
+  for (const [proxy, members] of byProxy(gateways)) {
+    const contested = contestedPorts(members);
+    const served = memo?.snapshots.get(proxy)?.listeners;
+    for (const gateway of members) {
+      const { name, namespace } = gateway.ref;
+      const key = `${proxy} ${keyOf('Gateway', gateway.ref)}`;
+      const previous = served?.find((one) => one.gateway.name === name && one.gateway.namespace === namespace);
+      const before = memo?.listeners.get(key);
+      const shared = { world, proxy, outdated, secretsChanged, lastGoodOf };
+      listeners.set(key, buildListener(gateway, { ...shared, contested: contested.get(gateway), previous, before }));
+    }
+  }
+  return listeners;
+}
+
+/** Returns gateways by their proxies, sorted by name. */
+export function byProxy(gateways: readonly UsedGateway[]): ReadonlyMap<string, readonly UsedGateway[]> {
+  const names = [...new Set(gateways.flatMap(({ proxies }) => proxies))].sort();
+  return new Map(names.map((name) => [name, gateways.filter(({ proxies }) => proxies.includes(name))]));
+}
+
+/** Returns the last good parts of a virtual service on any previous listener. */
+function lastGoodIn(memo: Memo | undefined): ListenerContext['lastGoodOf'] {
+  return (key) => {
+    for (const { builds } of memo?.listeners.values() ?? []) {
+      const build = builds.find(({ stored }) => stored.key === key);
+      if (build) return build.lastGood;
+    }
+    return undefined;
+  };
+}

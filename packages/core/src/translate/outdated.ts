@@ -1,0 +1,41 @@
+import type { ResourceKey } from '../resource/resource.ts';
+import type { AuthConfigEntry, AuthConfigTable } from './reference/auth-configs.ts';
+import { isAffected, type Changes } from './changes.ts';
+import type { Memo } from './memo.ts';
+import type { UpstreamTable } from './reference/upstreams.ts';
+import type { World } from './world.ts';
+
+/** Kinds whose changes are compared in more detail than by resource. */
+const COMPARED_KINDS = ['AuthConfig/', 'Upstream/', 'VirtualService/'];
+
+/** Returns which previous builds cannot be reused. */
+export function outdatedBy(world: World, memo: Memo | undefined, changes: Changes | undefined) {
+  const keys = new Set<ResourceKey>();
+  const all = !memo || !changes || memo.settings !== world.settings;
+  for (const key of changes?.keys ?? []) if (!COMPARED_KINDS.some((kind) => key.startsWith(kind))) keys.add(key);
+  for (const key of changedUpstreams(world.upstreams, memo?.upstreams)) keys.add(key);
+  for (const key of changedAuthConfigs(world.authConfigs, memo?.authConfigs)) keys.add(key);
+  return ({ touched }: { touched: Parameters<typeof isAffected>[0] }) => all || isAffected(touched, keys, changes);
+}
+
+/** Returns the upstreams whose references must be checked again: added, removed, or with another fault or warning. */
+function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined): ResourceKey[] {
+  if (!before || before === now) return [];
+  const changed: ResourceKey[] = [];
+  for (const [key, entry] of now) {
+    const old = before.get(key);
+    if (old !== entry && (!old || old.fault?.reason !== entry.fault?.reason || old.warning !== entry.warning))
+      changed.push(key);
+  }
+  for (const key of before.keys()) if (!now.has(key)) changed.push(key);
+  return changed;
+}
+
+/** Returns the AuthConfigs whose virtual hosts must be rebuilt. */
+function changedAuthConfigs(now: AuthConfigTable, before: AuthConfigTable | undefined): ResourceKey[] {
+  if (!before || before === now) return [];
+  const isSame = (a: AuthConfigEntry, b: AuthConfigEntry | undefined) =>
+    a.config === b?.config && a.fault?.reason === b?.fault?.reason && a.warning === b?.warning;
+  const changed = [...now].flatMap(([key, entry]) => (isSame(entry, before.get(key)) ? [] : [key]));
+  return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
+}
