@@ -54,7 +54,7 @@ describe('extractors', () => {
     ['a replacement without a replacing mode', { regex: 'a', replacementText: 'b' }, /replacing mode/],
     ['a single replacement without text', { regex: 'a', mode: 'SINGLE_REPLACE' }, /needs a replacementText/],
     ['a replacement of all without text', { regex: 'a', mode: 'REPLACE_ALL' }, /needs a replacementText/],
-    ['a group in the replacement of all', replace('b', { regex: '(a)', subgroup: 1 }), /has to be 0/],
+    ['a group in the replacement of all', replace('b', { regex: '(a)', subgroup: 1 }), /must be 0/],
     ['a back reference, which is not linear', { regex: '(a)\\1' }, /RE2/],
     ['a look-ahead, which is not linear', { regex: '(?=a)a' }, /RE2/],
     ['a header name that is none', { regex: 'a', header: 'a b' }, /not a header name/],

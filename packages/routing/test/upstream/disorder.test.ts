@@ -25,7 +25,7 @@ function createRandom(seed: number): Random {
 const reset = (socket: Socket): unknown => ('encrypted' in socket ? socket.destroy() : socket.resetAndDestroy());
 
 /** What an upstream does with a request: each answer says whose it is, so that one that goes astray is seen. */
-const BEHAVIOURS: readonly ((socket: Socket, id: string) => void)[] = [
+const BEHAVIOURS: readonly ((socket: Socket, id: string, isHead: boolean) => void)[] = [
   (socket, id) => socket.write(`HTTP/1.1 200 OK\r\nx-id: ${id}\r\ncontent-length: ${id.length}\r\n\r\n${id}`),
   (socket, id) => socket.write(`HTTP/1.1 200 OK\r\nx-id: ${id}\r\ncontent-length: ${id.length}\r\n\r\n${id}`),
   (socket, id) => {
@@ -35,10 +35,11 @@ const BEHAVIOURS: readonly ((socket: Socket, id: string) => void)[] = [
     setTimeout(() => socket.write('0\r\n\r\n'), 2);
   },
   (socket, id) => socket.end(`HTTP/1.0 200 OK\r\nx-id: ${id}\r\n\r\n${id}`),
-  (socket, id) => {
+  (socket, id, isHead) => {
     const body = id.padEnd(300_000, 'x');
     socket.write(`HTTP/1.1 200 OK\r\nx-id: ${id}\r\ncontent-length: ${body.length}\r\n\r\n`);
-    setTimeout(() => socket.write(body), 1);
+    // After HEAD a late body would be read as that of the next response: no client can tell.
+    if (!isHead) setTimeout(() => socket.write(body), 1);
   },
   (socket, id) =>
     socket.write(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nx-id: ${id}\r\ncontent-length: 9\r\n\r\n${id}`),
@@ -65,11 +66,12 @@ async function disorderlyUpstream(random: Random, tls: boolean): Promise<number>
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
       for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
+        const isHead = text.slice(0, end).includes('HEAD /');
         const id = /\r\nx-id: (\d+)\r\n/.exec(text.slice(0, end + 2))?.[1];
         text = text.slice(end + 4);
         if (id === undefined) continue;
         const behaviour = BEHAVIOURS[random(BEHAVIOURS.length)]!;
-        setTimeout(() => behaviour(socket, id), random(4));
+        setTimeout(() => behaviour(socket, id, isHead), random(4));
       }
     });
   };
