@@ -92,6 +92,14 @@ export { compileRetries, type RetryPolicy } from './upstream/retry-policy.ts';
 export { createRoundRobin } from './upstream/round-robin.ts';
 export { nearest } from './syntax/did-you-mean.ts';
 export {
+  ARGUMENT_OPERATORS,
+  LOG_OPERATORS,
+  PLAIN_OPERATORS,
+  RESPONSE_ARGUMENT_OPERATORS,
+  RESPONSE_OPERATORS,
+} from './syntax/header-format.ts';
+export { isHost } from './syntax/host.ts';
+export {
   alternativeNames,
   certificateBlocks,
   parseCertificates,

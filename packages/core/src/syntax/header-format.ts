@@ -36,6 +36,7 @@ export const RESPONSE_OPERATORS = [
   'RESPONSE_FLAGS_LONG',
   'RESPONSE_TX_DURATION',
 ] as const;
+/** Those of them that take an argument in brackets. */
 export const RESPONSE_ARGUMENT_OPERATORS = ['RESP'] as const;
 
 /** Additional operators of access logs, without or with an argument; they have no value here. */

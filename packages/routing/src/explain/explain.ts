@@ -1,6 +1,6 @@
 import { createContext, GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
-import { parseAbsoluteTarget } from '../listen/check/check-host.ts';
+import { parseAbsoluteTarget } from '../listen/check/absolute-target.ts';
 import { refusal, type Refusal } from '../listen/refuse/refusal.ts';
 import { routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
 import { admitRequest, type AdmissionParts } from './admission.ts';

@@ -2,7 +2,17 @@ import { hostname } from 'node:os';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { RequestRecord } from './record.ts';
 import { longFlags } from './long-flags.ts';
-import { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from '@edge-gateway/core';
+import {
+  LOG_OPERATORS,
+  REDACTED_IN_LOG,
+  RESPONSE_ARGUMENT_OPERATORS,
+  RESPONSE_OPERATORS,
+  isSecretHeader,
+  isToken,
+  redactPath,
+  type ARGUMENT_OPERATORS,
+  type PLAIN_OPERATORS,
+} from '@edge-gateway/core';
 import { formatTime } from './time.ts';
 
 /** Gives the value of an operator; `undefined` where there is none. */
@@ -12,8 +22,12 @@ const HOSTNAME = hostname();
 const text = (value: string): string | undefined => (value === '' ? undefined : value);
 const address = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
+/** What resources are validated against: an operator without a value here does not compile. */
+type PlainOperator = Exclude<(typeof PLAIN_OPERATORS)[number], 'START_TIME'> | (typeof RESPONSE_OPERATORS)[number];
+type ArgumentOperator = (typeof ARGUMENT_OPERATORS)[number] | (typeof RESPONSE_ARGUMENT_OPERATORS)[number];
+
 /** Operators without an argument. */
-const PLAIN: Readonly<Record<string, Operator>> = {
+const PLAIN: Readonly<Record<PlainOperator, Operator>> = {
   PROTOCOL: (r) => r.connection.protocol,
   RESPONSE_CODE: (r) => r.result.status,
   RESPONSE_CODE_DETAILS: (r) => text(r.result.details),
@@ -44,7 +58,7 @@ const PLAIN: Readonly<Record<string, Operator>> = {
 };
 
 /** Operators that take an argument in brackets. */
-const WITH_ARGUMENT: Readonly<Record<string, (argument: string) => Operator>> = {
+const WITH_ARGUMENT: Readonly<Record<ArgumentOperator, (argument: string) => Operator>> = {
   REQ: (argument) => headerOperator(argument, requestHeader),
   RESP: (argument) => headerOperator(argument, (record, name) => findHeader(record.result.responseHeaders, name)),
   START_TIME: (argument) => (record) => formatTime(record.startedAt, argument),
@@ -52,42 +66,11 @@ const WITH_ARGUMENT: Readonly<Record<string, (argument: string) => Operator>> = 
 };
 
 /** Operators of a log that nothing here has a value for. */
-export const NEVER_KNOWN: ReadonlySet<string> = new Set([
-  'CLUSTER_METADATA',
-  'COMMON_DURATION',
-  'CONNECTION_ID',
-  'CONNECTION_TERMINATION_DETAILS',
-  'DOWNSTREAM_PEER_CERT',
-  'DOWNSTREAM_PEER_SUBJECT',
-  'DOWNSTREAM_PEER_URI_SAN',
-  'DOWNSTREAM_TLS_CIPHER',
-  'ENVIRONMENT',
-  'FILTER_STATE',
-  'GRPC_STATUS',
-  'LOCAL_REPLY_BODY',
-  'REQUEST_DURATION',
-  'TRACE_ID',
-  'TRAILER',
-  'UPSTREAM_LOCAL_ADDRESS',
-  'UPSTREAM_REQUEST_ATTEMPT_COUNT',
-  'UPSTREAM_TRANSPORT_FAILURE_REASON',
-  'VIRTUAL_CLUSTER_NAME',
-]);
+export const NEVER_KNOWN: ReadonlySet<string> = new Set(LOG_OPERATORS);
 const NOTHING: Operator = () => undefined;
 
 /** Operators of a response, which a request that is on its way up does not have yet. */
-const RESPONSE_ONLY: ReadonlySet<string> = new Set([
-  'RESP',
-  'RESPONSE_CODE',
-  'RESPONSE_CODE_DETAILS',
-  'RESPONSE_FLAGS',
-  'RESPONSE_FLAGS_LONG',
-  'BYTES_RECEIVED',
-  'BYTES_SENT',
-  'DURATION',
-  'RESPONSE_DURATION',
-  'RESPONSE_TX_DURATION',
-]);
+const RESPONSE_ONLY: ReadonlySet<string> = new Set([...RESPONSE_OPERATORS, ...RESPONSE_ARGUMENT_OPERATORS]);
 
 /** Names of all operators. */
 export const OPERATOR_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Object.keys(WITH_ARGUMENT)].sort();
@@ -101,11 +84,12 @@ const ADDRESSES: ReadonlySet<string> = new Set([':path', 'x-envoy-original-path'
 /** Gives an operator by name; `undefined` for one that does not exist, or that a request head cannot have. */
 export function operatorOf(name: string, argument: string | undefined, use: FormatUse): Operator | undefined {
   if (use === 'request' && RESPONSE_ONLY.has(name)) return undefined;
-  if (name === 'START_TIME') return WITH_ARGUMENT['START_TIME']!(argument ?? '');
-  const table = argument === undefined ? PLAIN : WITH_ARGUMENT;
+  if (name === 'START_TIME') return WITH_ARGUMENT.START_TIME(argument ?? '');
   if (use === 'log' && NEVER_KNOWN.has(name)) return NOTHING;
+  const table = argument === undefined ? PLAIN : WITH_ARGUMENT;
   if (!Object.hasOwn(table, name)) return undefined;
-  const operator = argument === undefined ? PLAIN[name]! : WITH_ARGUMENT[name]!(argument);
+  const operator =
+    argument === undefined ? PLAIN[name as PlainOperator] : WITH_ARGUMENT[name as ArgumentOperator](argument);
   return use === 'log' && argument !== undefined ? redacted(operator, argument) : operator;
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Context, Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
-import { parseAbsoluteTarget } from './check/check-host.ts';
+import { parseAbsoluteTarget } from './check/absolute-target.ts';
 import { checkHead } from './check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';

@@ -1,9 +1,8 @@
-import { FORWARDED_HEADERS } from '@edge-gateway/core';
+import { FORWARDED_HEADERS, isHost } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedHead } from '../format/record.ts';
 import { clientAddress } from './client-address.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
-import { isAuthority } from '../listen/check/check-host.ts';
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
 
@@ -93,7 +92,7 @@ export function sanitizeRequestHead(
   // Added after the headers that Connection names: it names this one too.
   if (found.trailers) headers.push('te', 'trailers');
   const written = found.authority ?? '';
-  if (written !== '' && !isAuthority(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
+  if (written !== '' && !isHost(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
   head.authority = settings.stripAnyHostPort ? withoutPort(written) : written;
   if (head.authority !== '') headers.unshift('host', head.authority);
   head.rejected = found.refuse;

@@ -1,6 +1,6 @@
+import { isHost } from '@edge-gateway/core';
 import { METHODS } from 'node:http';
 import { DEFAULT_PATH_SETTINGS, canonicalPath, hidesDotSegment } from '../route/match/canonical-path.ts';
-import { isAuthority } from '../listen/check/check-host.ts';
 import type { Message } from './message.ts';
 import { badRequest } from './unusable.ts';
 
@@ -57,6 +57,6 @@ function setMethod(message: Message, value: string): void {
 }
 
 function setAuthority({ facts }: Message, value: string): void {
-  if (value === '' || !isAuthority(value)) throw badRequest('the new :authority is no host');
+  if (value === '' || !isHost(value)) throw badRequest('the new :authority is no host');
   facts.requestChanges.push({ op: 'set', name: 'host', value });
 }

@@ -5,7 +5,7 @@ import {
   PLAIN_OPERATORS,
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
-} from '../../../core/src/syntax/header-format.ts';
+} from '@edge-gateway/core';
 import { NEVER_KNOWN, OPERATOR_NAMES } from '../../src/format/operators.ts';
 import { compileFormat, fill } from '../../src/format/format.ts';
 import { formatTime } from '../../src/format/time.ts';

@@ -1,4 +1,5 @@
-import { isAuthority, parseAbsoluteTarget } from './check-host.ts';
+import { isHost } from '@edge-gateway/core';
+import { parseAbsoluteTarget } from './absolute-target.ts';
 import { refusal, type Refusal } from '../refuse/refusal.ts';
 import { scanHeaders, type HeaderScan } from './scan-headers.ts';
 
@@ -128,7 +129,7 @@ function checkMethod(head: RequestHead, _scan: HeaderScan, rules: RequestRules):
 
 function checkHost(head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
   if (scan.host === undefined && head.httpVersion === '1.0' && rules.defaultHost !== '') return undefined;
-  if (scan.host !== undefined && isAuthority(scan.host)) return undefined;
+  if (scan.host !== undefined && isHost(scan.host)) return undefined;
   return refusal('ERR_ROUTING_BAD_HOST', { detail: scan.host === undefined ? 'no host' : 'host' });
 }
 

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
-import { GatewayError, type Endpoint, type Route } from '@edge-gateway/core';
-import { isAuthority } from '../../listen/check/check-host.ts';
+import { GatewayError, type Endpoint, type Route, isHost } from '@edge-gateway/core';
 
 /** What the upstream gets as host. */
 export interface HostRewrite {
@@ -15,7 +14,7 @@ export interface HostRewrite {
 /** Compiles `hostRewrite`, `autoHostRewrite` and `appendXForwardedHost`. */
 export function compileHostRewrite(options: Route['options']): HostRewrite {
   const literal = options.hostRewrite || undefined;
-  if (literal !== undefined && !isAuthority(literal)) {
+  if (literal !== undefined && !isHost(literal)) {
     throw new GatewayError('hostRewrite is not a host', { code: 'ERR_ROUTING_OPTION' });
   }
   return {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { checkRequest, DEFAULT_LIMITS, type RequestHead, type RequestRules } from '../../../src/index.ts';
-import { isAuthority, parseAbsoluteTarget } from '../../../src/listen/check/check-host.ts';
 
 const head = (parts: Partial<RequestHead> = {}, ...headers: string[]): RequestHead => ({
   method: 'GET',
@@ -60,43 +59,5 @@ describe('checkRequest', () => {
     const refused = checkRequest(head({}, 'Authorization', 'Bearer secret', 'authorization', 'x'), DEFAULT_LIMITS)!;
     expect(refused).to.include({ status: 400, code: 'ERR_ROUTING_DUPLICATE_HEADER', detail: 'authorization' });
     expect(JSON.stringify(refused)).not.to.include('secret');
-  });
-});
-
-describe('isAuthority', () => {
-  const good = ['a', 'a.b-c_d', 'a:80', '1.2.3.4', '1.2.3.4:65535', '[::1]', '[::1]:443', '[::ffff:1.2.3.4]'];
-  const bad = [
-    '',
-    ':80',
-    'a:',
-    'a:-1',
-    'a:65536',
-    'a:123456',
-    'a b',
-    'a,b',
-    'a@b',
-    'a/b',
-    'a?b',
-    'a#b',
-    'a\\b',
-    'a%2eb',
-    '[::1',
-    '::1',
-    '[]',
-    '[g::]',
-    'ä',
-    'a\n',
-  ];
-  for (const value of good) it(`takes ${value}`, () => expect(isAuthority(value)).to.equal(true));
-  for (const value of bad) it(`refuses ${JSON.stringify(value)}`, () => expect(isAuthority(value)).to.equal(false));
-});
-
-describe('parseAbsoluteTarget', () => {
-  it('takes a target apart', () => {
-    expect(parseAbsoluteTarget('HTTP://A:1/x?y')).to.deep.equal({ authority: 'A:1', path: '/x?y' });
-    expect(parseAbsoluteTarget('https://a')).to.deep.equal({ authority: 'a', path: '/' });
-    expect(parseAbsoluteTarget('http://a?b')).to.deep.equal({ authority: 'a', path: '/?b' });
-    expect(parseAbsoluteTarget('ftp://a/')).to.equal(undefined);
-    expect(parseAbsoluteTarget('/http://a/')).to.equal(undefined);
   });
 });

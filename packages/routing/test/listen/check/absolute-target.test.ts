@@ -1,0 +1,12 @@
+import { expect } from 'chai';
+import { parseAbsoluteTarget } from '../../../src/listen/check/absolute-target.ts';
+
+describe('parseAbsoluteTarget', () => {
+  it('takes a target apart', () => {
+    expect(parseAbsoluteTarget('HTTP://A:1/x?y')).to.deep.equal({ authority: 'A:1', path: '/x?y' });
+    expect(parseAbsoluteTarget('https://a')).to.deep.equal({ authority: 'a', path: '/' });
+    expect(parseAbsoluteTarget('http://a?b')).to.deep.equal({ authority: 'a', path: '/?b' });
+    expect(parseAbsoluteTarget('ftp://a/')).to.equal(undefined);
+    expect(parseAbsoluteTarget('/http://a/')).to.equal(undefined);
+  });
+});
