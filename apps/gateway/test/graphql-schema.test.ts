@@ -126,7 +126,7 @@ describe('the schema of a GraphQL server behind the gateway', () => {
   it('reports each change in the log and the statistics', async () => {
     const lines = (gateway.output + gateway.errors)
       .split('\n')
-      .filter((line) => line.includes('the schema of a server has changed'));
+      .filter((line) => line.includes('schema of remote server changed'));
     expect(lines.join('\n')).to.include('pages').and.include('gw-system.asked').and.include('gw-system.declared');
     const stats = await (await fetch(`${gateway.admin}/stats/prometheus`)).text();
     expect(stats).to.match(/^envoy_gw_system_asked_graphql_schema_changes_breaking(\{\})? 1$/m);
