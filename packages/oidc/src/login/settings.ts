@@ -1,21 +1,9 @@
-import {
-  compileRegex,
-  cookieNameProblem,
-  deriveKey,
-  randomToken,
-  secretText,
-  MIN_SIGNING_KEY_BYTES,
-  PREVIOUS_SIGNING_KEY_ENTRY,
-  SIGNING_KEY_ENTRY,
-  SIGNING_KEY_SECRET,
-  signingKeyProblem,
-  type Context,
-} from '@edge-gateway/core';
+import { compileRegex, cookieNameProblem } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
-import type { CookieAttributes } from '../http/cookies.ts';
 import { failure } from '../failure.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
 import { identify, type ClientCredentials } from '../provider/client-authentication.ts';
-import { findSecret } from '../provider/secret.ts';
+import { stateKeysOf, type KeyParts } from './keys.ts';
 
 const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
 
@@ -68,62 +56,10 @@ export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSett
   };
 }
 
-export interface SettingsParts {
+export interface SettingsParts extends KeyParts {
   readonly id: string;
-  readonly context: Context;
-  readonly session: UserSession | undefined;
   /** Credentials that a program passes directly. */
   readonly credentials?: ClientCredentials;
-  readonly signingKey?: string | readonly string[];
-}
-
-/** Returns the 32-byte keys of `cipherConfig`, the current one first. Throws `ERR_OIDC_SECRET`. */
-export function cipherKeysOf(session: UserSession | undefined, context: Context): readonly Uint8Array[] | undefined {
-  const ref = session?.cipherConfig?.keyRef;
-  if (!ref) return undefined;
-  const { key = '', [PREVIOUS_KEY_ENTRY]: previous } = findSecret(context.secrets, ref)?.data ?? {};
-  return withPrevious(key, previous).map((each) => {
-    const bytes = Buffer.from(each, 'base64');
-    if (bytes.length !== 32) throw failure('ERR_OIDC_SECRET', 'the key of cipherConfig must have 32 bytes');
-    return new Uint8Array(bytes);
-  });
-}
-
-const PREVIOUS_KEY_ENTRY = 'previous-key';
-
-const withPrevious = <T>(key: T, previous: T | undefined): readonly T[] =>
-  previous === undefined ? [key] : [key, previous];
-
-/** Returns the keys of `state`, the current one first. */
-function stateKeysOf(parts: SettingsParts, { secret }: ClientCredentials): readonly Uint8Array[] {
-  const { context, session } = parts;
-  const known = signingKeysOf(parts) ?? cipherKeysOf(session, context);
-  const isLong = secret !== undefined && Buffer.byteLength(secret) >= MIN_SIGNING_KEY_BYTES;
-  const keys = known ?? [isLong ? secret : context.state('oidc:state-key', randomToken)];
-  return keys.map((key) => deriveKey(key, 'oidc state'));
-}
-
-/** Returns the signing keys of the options, or else of the Secret. Throws `ERR_OIDC_SECRET` for a weak one. */
-function signingKeysOf({ context, signingKey }: SettingsParts): readonly string[] | undefined {
-  if (signingKey !== undefined) {
-    const keys = [signingKey].flat();
-    if (keys.length === 0) throw failure('ERR_OIDC_SECRET', 'signingKey is an empty list');
-    return keys.map((key) => strongKey(key, 'signingKey'));
-  }
-  const secret = context.secrets.get(SIGNING_KEY_SECRET);
-  const [current, previous] = [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].map((entry) => {
-    const key = secretText(secret, entry);
-    const { namespace, name } = SIGNING_KEY_SECRET;
-    return key === undefined ? undefined : strongKey(key, `${entry} of Secret ${namespace}.${name}`);
-  });
-  return current === undefined ? undefined : withPrevious(current, previous);
-}
-
-/** Returns the key. Throws `ERR_OIDC_SECRET` for a weak one. */
-function strongKey(key: string, what: string): string {
-  const problem = signingKeyProblem(key);
-  if (problem) throw failure('ERR_OIDC_SECRET', `${what} ${problem}`);
-  return key;
 }
 
 function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {

@@ -1,7 +1,8 @@
 import type { Store } from 'express-session';
 import { deriveKey, parseDuration, type Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { cipherKeysOf, type LoginSettings } from '../login/settings.ts';
+import { cipherKeysOf } from '../login/keys.ts';
+import type { LoginSettings } from '../login/settings.ts';
 import { handleCookieName } from './cookie-names.ts';
 import { createLocalDenyList, createRedisDenyList, type DenyList } from './deny-list.ts';
 import { createCookieStorage } from './cookie-storage.ts';

@@ -1,5 +1,5 @@
 import { digest, type AuthRequest, type Logger } from '@edge-gateway/core';
-import type { ExpiringMap } from '../expiring-map.ts';
+import { createExpiringMap, type ExpiringMap } from '../expiring-map.ts';
 import { codeOf, failure } from '../failure.ts';
 import { LOCK_WAIT_MS } from './session-lock.ts';
 import { endsSoon, hasEnded, type StoredSession, type Session, type SessionStorage } from './session.ts';
@@ -33,6 +33,18 @@ export interface RenewalMemory {
   readonly ended: ExpiringMap<true>;
 }
 
+/** Creates a {@link RenewalMemory} on a clock in milliseconds. */
+export function createRenewalMemory(now: () => number): RenewalMemory {
+  return {
+    flights: new Map(),
+    recent: createExpiringMap({ max: 1000, ttlMs: RECENT_MS, now }),
+    failed: createExpiringMap({ max: 10_000, ttlMs: FAILED_MS, now }),
+    unsaved: createExpiringMap({ max: 1000, ttlMs: UNSAVED_MS, now }),
+    withoutIdToken: createExpiringMap({ max: 10_000, ttlMs: WITHOUT_ID_TOKEN_MS, now }),
+    ended: createExpiringMap({ max: 10_000, ttlMs: RECENT_MS, now }),
+  };
+}
+
 export interface RenewOptions {
   readonly storage: SessionStorage;
   readonly memory: RenewalMemory;
@@ -44,6 +56,10 @@ export interface RenewOptions {
   readonly log: Logger;
 }
 
+const RECENT_MS = 30_000;
+const FAILED_MS = 2000;
+const UNSAVED_MS = 600_000;
+const WITHOUT_ID_TOKEN_MS = 3_600_000;
 /** Number of consecutive renewals that are followed. */
 const MAX_RECENT = 10;
 

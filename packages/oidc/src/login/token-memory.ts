@@ -1,0 +1,38 @@
+import { digest, type Context } from '@edge-gateway/core';
+import { createExpiringMap } from '../expiring-map.ts';
+import type { Session } from '../session/session.ts';
+import { verifiesAccess } from './check-tokens.ts';
+import type { LoginBlock } from './settings.ts';
+
+const GOOD_MS = 3_600_000;
+
+/** The login whose tokens are checked. */
+interface CheckedLogin {
+  readonly id: string;
+  readonly context: Context;
+  readonly block: LoginBlock;
+}
+
+/** A check that remembers valid tokens. */
+export interface TokenMemory {
+  check(session: Session): Promise<void>;
+  /** Records tokens that came from the provider itself as valid. */
+  accept(session: Session): void;
+}
+
+/** Creates a check that remembers valid tokens, also when the provider's keys change, but not for a check with other settings. */
+export function rememberChecked(check: TokenMemory['check'], { context, id, block }: CheckedLogin): TokenMemory {
+  const { now } = context;
+  const { issuerUrl, clientId, discoveryOverride } = block;
+  const checked = [issuerUrl, clientId, discoveryOverride, verifiesAccess(block)];
+  const good = context.state(`oidc:good:${id}`, () => createExpiringMap<true>({ max: 10_000, ttlMs: GOOD_MS, now }));
+  const keyOf = ({ idToken, accessToken }: Session): string => digest(JSON.stringify([checked, idToken, accessToken]));
+  return {
+    async check(session) {
+      if (good.get(keyOf(session))) return;
+      await check(session);
+      good.set(keyOf(session), true);
+    },
+    accept: (session) => good.set(keyOf(session), true),
+  };
+}

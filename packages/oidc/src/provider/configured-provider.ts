@@ -1,0 +1,64 @@
+import { digest, isTrustedUrl, parseDuration, type Context } from '@edge-gateway/core';
+import { failure } from '../failure.ts';
+import type { LoginBlock } from '../login/settings.ts';
+import { createProvider, fixedProvider, type Provider } from './provider.ts';
+
+/** Endpoints of plain OAuth 2. */
+export interface OAuthEndpoints {
+  readonly auth: string;
+  readonly token: string;
+  readonly revocation: string | undefined;
+}
+
+/** The configuration of a provider. */
+interface ProviderParts {
+  readonly context: Context;
+  readonly block: LoginBlock;
+  /** Without them, the provider is discovered from its issuer URL. */
+  readonly endpoints?: OAuthEndpoints;
+}
+
+const DEFAULT_POLL = '30m';
+const UNTRUSTED = 'must use https (http only on the local machine, or with allowHttp: true)';
+
+/** Returns the provider of a login, which outlives reloads. Throws `ERR_OIDC_CONFIG` for URLs that are not trusted. */
+export function configuredProvider({ block, context, endpoints }: ProviderParts): Provider {
+  const trust = { allowHttp: block.allowHttp };
+  if (endpoints) {
+    for (const url of Object.values(endpoints)) {
+      if (url && !isTrustedUrl(url, trust)) throw failure('ERR_OIDC_CONFIG', `provider endpoints ${UNTRUSTED}`);
+    }
+    return fixedProvider({
+      issuer: new URL(endpoints.auth).origin,
+      authorization_endpoint: endpoints.auth,
+      token_endpoint: endpoints.token,
+      ...(endpoints.revocation && { revocation_endpoint: endpoints.revocation }),
+    });
+  }
+  const issuerUrl = block.issuerUrl ?? '';
+  if (!isTrustedUrl(issuerUrl, trust)) throw failure('ERR_OIDC_CONFIG', `issuerUrl ${UNTRUSTED}`);
+  for (const [name, url] of Object.entries(block.discoveryOverride ?? {})) {
+    if (typeof url === 'string' && url !== '' && !isTrustedUrl(url, trust))
+      throw failure('ERR_OIDC_CONFIG', `discoveryOverride.${name} ${UNTRUSTED}`);
+  }
+  const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULT_POLL);
+  const options = { issuerUrl, override: block.discoveryOverride, trust, pollIntervalMs, now: context.now };
+  const keysFailed = keyAlarm(context, issuerUrl);
+  return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () =>
+    createProvider({ ...options, keysFailed }),
+  );
+}
+
+/** Logins continue with the known keys, so the failure must be visible to operators. */
+function keyAlarm({ metrics, log }: Context, issuer: string): (error: unknown) => void {
+  const failed = metrics.counter({
+    path: 'http.http.ext_authz.jwks_fetch_failed',
+    metric: 'envoy_http_ext_authz_jwks_fetch_failed',
+    labels: { envoy_http_conn_manager_prefix: 'http' },
+  });
+  return (err) => {
+    failed.value++;
+    const text = 'failed to load the key set of the provider, keeping the previous keys';
+    log.get('ext_authz').warn({ issuer, err }, text);
+  };
+}
