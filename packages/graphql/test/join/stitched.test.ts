@@ -142,6 +142,19 @@ describe('a stitched API', () => {
     });
   });
 
+  it('rejects variables and conditions that do not fit as a local API does', async () => {
+    const query =
+      'query ($first: Int, $yes: Boolean = true) { me { friends(first: $first) { username } fullName @skip(if: $yes) } }';
+    for (const variables of [{ first: 'many' }, { yes: null }]) {
+      backend.asked.length = 0;
+      const { status, body } = await ask(front.url, query, variables);
+      expect(status).to.equal(400);
+      expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_VARIABLES');
+      expect(body).not.to.have.property('data');
+      expect(backend.asked).to.deep.equal([]);
+    }
+  });
+
   it('gives null for a seller nobody knows, with the error and its path', async () => {
     const { body } = await ask(front.url, '{ GetProduct(id: 2) { name seller { username fullName } } }');
     expect(body.data).to.deep.equal({ GetProduct: { name: 'Rope', seller: { username: 'nobody', fullName: null } } });
