@@ -2,8 +2,8 @@ import type { Context, Facts, ResourceRef, SnapshotUpstream } from '@edge-gatewa
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExecutableApi } from './api/executable-api.ts';
 import type { Limits } from './api/limits.ts';
-import { createLocalApi, type ExecutableSchema } from './local/local-api.ts';
-import { readSchema } from './local/schema.ts';
+import { createLocalApi, type ExecutableSchema } from './execute/local-api.ts';
+import { readSchema } from './schema/read-schema.ts';
 import { graphqlError } from './api/refusal.ts';
 import type { ChangePolicy } from './remote/followed-schema.ts';
 import { createRemoteApi, upstreamOf } from './remote/remote-api.ts';

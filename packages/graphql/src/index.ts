@@ -3,8 +3,8 @@ export type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError
 export { graphqlAction, type GraphQLActionOptions } from './action.ts';
 export { descriptorFiles } from './resolvers/grpc/descriptor-files.ts';
 export { graphqlApi, type ExecutedHereOptions, type GraphQLApiHandler, type GraphQLApiOptions } from './middleware.ts';
-export type { ContextValue } from './local/schema-api.ts';
-export { graphqlApiCheck } from './local/check-api.ts';
+export type { ContextValue } from './execute/schema-api.ts';
+export { graphqlApiCheck } from './schema/check-api.ts';
 export { DEFAULT_LIMITS, type Limits } from './api/limits.ts';
 export { redisResults, type RedisResults } from './cache/redis-results.ts';
 export type { ResultStore } from './cache/shared-results.ts';
@@ -18,4 +18,4 @@ export type { ExplainParts } from './explain/explained-api.ts';
 export type { ChangePolicy } from './remote/followed-schema.ts';
 export { createSchemaWatch, type SchemaWatch, type SchemaWatchOptions } from './remote/schema-watch.ts';
 export { routedPaths } from './remote/server-path.ts';
-export { compareSchemas, readSchemaText, type ChangeRule, type SchemaChange } from './remote/schema-changes.ts';
+export { compareSchemas, readSchemaText, type ChangeRule, type SchemaChange } from './schema/schema-changes.ts';

@@ -15,7 +15,7 @@ import {
 } from '@edge-gateway/core';
 import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { LRUCache } from 'lru-cache';
-import { readSchema } from '../local/schema.ts';
+import { readSchema } from '../schema/read-schema.ts';
 import { changePolicyOf, judgeSchemas, SCHEMA_PATH, tellChanges, type Judgement } from '../remote/judge-schema.ts';
 import { discover } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';

@@ -101,8 +101,9 @@ class Unfinished {
   }
 }
 
-function put(out: Record<string, unknown>, { key, odd }: FieldPlan, value: unknown): void {
-  if (odd) Object.defineProperty(out, key, { value, enumerable: true, writable: true, configurable: true });
+function put(out: Record<string, unknown>, { key, shadowsPrototype }: FieldPlan, value: unknown): void {
+  if (shadowsPrototype)
+    Object.defineProperty(out, key, { value, enumerable: true, writable: true, configurable: true });
   else out[key] = value;
 }
 
@@ -116,8 +117,8 @@ function begin(field: FieldPlan, source: unknown, place: Place): unknown {
   }
 }
 
-function read({ name, odd }: FieldPlan, source: unknown): unknown {
-  if (odd && !Object.hasOwn(source as object, name)) return undefined;
+function read({ name, shadowsPrototype }: FieldPlan, source: unknown): unknown {
+  if (shadowsPrototype && !Object.hasOwn(source as object, name)) return undefined;
   return (source as Readonly<Record<string, unknown>>)[name];
 }
 

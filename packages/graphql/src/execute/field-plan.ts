@@ -45,8 +45,8 @@ export interface FieldPlan {
   /** Has no place of its own below it. */
   readonly leaf: boolean;
   readonly nullable: boolean;
-  /** The key or the name means something on every object. */
-  readonly odd: boolean;
+  /** True if the key or the name is a property of `Object.prototype`. */
+  readonly shadowsPrototype: boolean;
   readonly children: Children;
 }
 

@@ -167,7 +167,7 @@ class Planner {
       complete,
       leaf: sets.length === 0 && !isListType(getNullableType(definition.type)),
       nullable,
-      odd: key in Object.prototype || name in Object.prototype,
+      shadowsPrototype: key in Object.prototype || name in Object.prototype,
       children,
     };
   }

@@ -5,7 +5,7 @@ import { graphqlError } from '../api/refusal.ts';
 import { compileJoins, joinFor, type Join } from '../join/joins.ts';
 import { mergeSchemas } from '../join/merge-schemas.ts';
 import { hasField, rootOwner } from '../join/subschema.ts';
-import { readSchema, type LocalSchema } from '../local/schema.ts';
+import { readSchema, type LocalSchema } from '../schema/read-schema.ts';
 import { DEFAULT_MAX_KEYS } from '../resolvers/rest/batched.ts';
 import { declaredRequest } from '../resolvers/rest/rest-request.ts';
 

@@ -1,5 +1,5 @@
 import type { ApiResult } from '../api/executable-api.ts';
-import { cacheControl } from '../local/cache-policy.ts';
+import { cacheControl } from '../cache/cache-policy.ts';
 
 /**
  * Returns how long a joined result may be cached: the shortest time and the narrowest scope of all parts. Not at all if a part

@@ -2,7 +2,7 @@ import type { Facts, Logger } from '@edge-gateway/core';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { schemaOfIntrospection } from '../discover/introspection.ts';
 import { graphqlError } from '../api/refusal.ts';
-import { compareSchemas, type ChangeRule, type SchemaChange } from './schema-changes.ts';
+import { compareSchemas, type ChangeRule, type SchemaChange } from '../schema/schema-changes.ts';
 
 /** How schema changes are applied (Settings `graphqlOptions.schemaChangeValidationOptions`). */
 export interface ChangePolicy {

@@ -2,7 +2,7 @@ import type { LearnedProblem } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
 import type { ChangePolicy } from './followed-schema.ts';
-import { compareSchemas, type SchemaChange } from './schema-changes.ts';
+import { compareSchemas, type SchemaChange } from '../schema/schema-changes.ts';
 
 /** The assessment of a changed schema. */
 export interface Judgement {

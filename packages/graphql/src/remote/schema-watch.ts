@@ -12,7 +12,7 @@ import {
 import type { GraphQLApiSpec, SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { isDeepStrictEqual } from 'node:util';
 import { changePolicyOf } from './judge-schema.ts';
-import type { SchemaChange } from './schema-changes.ts';
+import type { SchemaChange } from '../schema/schema-changes.ts';
 import { namedPath, routedPaths, SERVER_PATH } from './server-path.ts';
 import { createWatchedServer, serverOf, type WatchedApi, type WatchedServer } from './watched-server.ts';
 

@@ -2,13 +2,13 @@ import type { CallUpstream, Learned, Resource, ResourceRef } from '@edge-gateway
 import type { GraphQLApiSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { schemaOfIntrospection } from '../discover/introspection.ts';
-import { readSchema } from '../local/schema.ts';
+import { readSchema } from '../schema/read-schema.ts';
 import type { ChangePolicy } from './followed-schema.ts';
 import { introspect } from './introspect.ts';
 import { judgeSchemas, tellChanges } from './judge-schema.ts';
 import { NOBODY, reasonOf, upstreamOf } from './remote-api.ts';
 import { compileRemoteHead } from './remote-request.ts';
-import { compareSchemas, type SchemaChange } from './schema-changes.ts';
+import { compareSchemas, type SchemaChange } from '../schema/schema-changes.ts';
 
 /** Milliseconds for an introspection query. */
 const TIMEOUT_MS = 10_000;

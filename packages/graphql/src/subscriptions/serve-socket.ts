@@ -59,7 +59,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
     onNext: (...[, , , , result]) => payloadOf(result as ApiResult) as never,
     onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
   });
-  speak(webSocket, server, { limits, isDeaf: () => departing });
+  speak(webSocket, server, { limits, ignoresMessages: () => departing });
   const depart = (): void => {
     departing = true;
     leave();
@@ -86,10 +86,10 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
 interface SpeakOptions {
   readonly limits: Limits;
   /** True if messages of the client are ignored. */
-  isDeaf(): boolean;
+  ignoresMessages(): boolean;
 }
 
-function speak(webSocket: WebSocket, server: Server<unknown>, { limits, isDeaf }: SpeakOptions): void {
+function speak(webSocket: WebSocket, server: Server<unknown>, { limits, ignoresMessages }: SpeakOptions): void {
   const closed = server.opened(
     {
       protocol: webSocket.protocol,
@@ -97,7 +97,7 @@ function speak(webSocket: WebSocket, server: Server<unknown>, { limits, isDeaf }
       close: (code, reason) => webSocket.close(code, reason),
       onMessage: (listener) =>
         webSocket.on('message', (data, isBinary) => {
-          if (isDeaf()) return;
+          if (ignoresMessages()) return;
           const text = String(data);
           if (isBinary || isTextDeeper(text, MAX_REQUEST_DEPTH)) return webSocket.close(CloseCode.BadRequest);
           listener(text).catch(() => webSocket.close(1011));

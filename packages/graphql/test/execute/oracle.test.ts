@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { execute, parse, validate } from 'graphql';
 import { createApi } from '../../src/create-api.ts';
 import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
-import { readSchema } from '../../src/local/schema.ts';
+import { readSchema } from '../../src/schema/read-schema.ts';
 import { createApiCounts } from '../../src/api/statistics.ts';
 import type { ApiResult, Operation } from '../../src/api/executable-api.ts';
 

@@ -10,9 +10,9 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
-import { graphqlApi } from '../src/middleware.ts';
-import { startGrpc, DESCRIPTORS } from './resolvers/grpc/server.ts';
-import { ask, serveHandler, serveJson, type TestServer } from './servers.ts';
+import { graphqlApi } from '../../src/middleware.ts';
+import { startGrpc, DESCRIPTORS } from '../resolvers/grpc/server.ts';
+import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';

@@ -8,10 +8,10 @@ import {
   version,
 } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from '../api/executable-api.ts';
-import { createEngine, type Executed } from '../execute/engine.ts';
-import { shownExtensions, shownMessage } from '../execute/errors.ts';
-import { readProperty, standardResolver } from '../execute/resolve.ts';
-import { coerceVariables } from '../execute/variables.ts';
+import { createEngine, type Executed } from './engine.ts';
+import { shownExtensions, shownMessage } from './errors.ts';
+import { readProperty, standardResolver } from './resolve.ts';
+import { coerceVariables } from './variables.ts';
 import { logFailure, type Failure } from './failure-log.ts';
 
 /** Makes the third argument of resolvers, for each operation. */

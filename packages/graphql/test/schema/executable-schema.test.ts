@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { execute, parse, printSchema, type GraphQLSchema } from 'graphql';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
-import { readSchema } from '../../src/local/schema.ts';
+import { readSchema } from '../../src/schema/read-schema.ts';
 import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
 
 /** Its types bring those of browsers, which contradict those of Node: no import that the compiler follows. */

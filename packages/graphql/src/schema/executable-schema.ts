@@ -20,7 +20,7 @@ import { leafOf, mismatch, typeOf } from '../execute/complete.ts';
 import { nonNullViolation, shownExtensions, shownMessage } from '../execute/errors.ts';
 import type { Limits } from '../api/limits.ts';
 import type { Resolve } from '../resolvers/resolver.ts';
-import type { Failure } from './failure-log.ts';
+import type { Failure } from '../execute/failure-log.ts';
 import { createForeignRuns, type RunOf } from './foreign-runs.ts';
 
 /** What the resolvers of a schema are made of. */

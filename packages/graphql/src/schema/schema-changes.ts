@@ -1,6 +1,6 @@
 import { diff, DiffRule, type Rule } from '@graphql-inspector/core';
 import type { GraphQLSchema } from 'graphql';
-import { readSchema } from '../local/schema.ts';
+import { readSchema } from './read-schema.ts';
 
 /** One difference between two schemas. */
 export interface SchemaChange {

@@ -1,6 +1,6 @@
 import { getNamedType, isLeafType } from 'graphql';
 import type { Children, FieldPlan, Plan, Selection } from '../execute/field-plan.ts';
-import type { CacheHint } from './schema.ts';
+import type { CacheHint } from '../schema/read-schema.ts';
 
 /** How long the result of an operation may be kept, and by whom. */
 export interface CachePolicy {

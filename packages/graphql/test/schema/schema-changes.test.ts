@@ -2,7 +2,7 @@ import { silentLoggers, type Facts } from '@edge-gateway/core';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { expect } from 'chai';
 import { followSchema, SCHEMA_AGE_MS } from '../../src/remote/followed-schema.ts';
-import { compareSchemas, type ChangeRule } from '../../src/remote/schema-changes.ts';
+import { compareSchemas, type ChangeRule } from '../../src/schema/schema-changes.ts';
 
 const BEFORE = 'type Query { a: Int b: String @deprecated } enum E { A } type Unused { x: Int }';
 
