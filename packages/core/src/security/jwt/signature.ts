@@ -34,6 +34,7 @@ function checkQuickly({ alg, text }: Pick<Token, 'alg' | 'text'>, { value: key, 
   }
   switch (alg) {
     case 'EdDSA':
+    case 'Ed25519':
       return verify(null, signed, key, signature);
     case 'ES256':
       return signature.length === ES256_BYTES && verify(digest, signed, { key, dsaEncoding: 'ieee-p1363' }, signature);

@@ -18,7 +18,9 @@ export const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonl
   PS384: { kty: 'RSA' },
   PS512: { kty: 'RSA' },
   EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+  Ed25519: { kty: 'OKP', crv: 'Ed25519' },
 };
+const DEFAULT_ALGORITHMS = Object.keys(ALGORITHMS).filter((alg) => alg !== 'Ed25519');
 
 /** Default maximum size of a token. */
 export const MAX_TOKEN_BYTES = 16_384;
@@ -27,7 +29,7 @@ const OTHER_TYPES = new Set(['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'oauth-au
 
 /** Requirements for the form of tokens. */
 export interface TokenForm {
-  /** Names of {@link ALGORITHMS}. Default: all of them. */
+  /** Names of {@link ALGORITHMS}. Default: all but `Ed25519`. */
   readonly algorithms?: readonly string[];
   /** Default: a token without `kid` is verified with every key that fits its algorithm. */
   readonly kid?: 'required';
@@ -116,7 +118,7 @@ function isCanonical(section: string): boolean {
 function checkHeader(header: Readonly<Record<string, unknown>>, form: TokenForm): JwtFailure | undefined {
   const { alg, kid, typ } = header;
   if (typeof alg !== 'string') return 'headerAlg';
-  if (!Object.hasOwn(ALGORITHMS, alg) || form.algorithms?.includes(alg) === false) return 'algNotSupported';
+  if (!(form.algorithms ?? DEFAULT_ALGORITHMS).includes(alg)) return 'algNotSupported';
   if (kid !== undefined && typeof kid !== 'string') return 'headerKid';
   if (form.kid === 'required' && !kid) return 'noKey';
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) return 'verificationFails';

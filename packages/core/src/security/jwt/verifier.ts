@@ -127,7 +127,7 @@ async function checkSignature(token: Token, source: KeySource, before: number): 
 async function verifyWith(token: Token, keys: KeySet): Promise<JwtFailure | undefined> {
   const candidates = keys.find(token.alg, token.kid);
   if (candidates.length === 0) return 'noKey';
-  if (token.alg === 'EdDSA' && !hasEd25519Length(token.text)) return 'ed25519Length';
+  if (token.alg.startsWith('Ed') && !hasEd25519Length(token.text)) return 'ed25519Length';
   for (const candidate of candidates) {
     // Several keys may share a `kid`, or have none.
     if (await isSignedWith(token, candidate)) return undefined;
