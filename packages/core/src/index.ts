@@ -46,6 +46,7 @@ export {
   grantedHeaderNames,
   isIdentityHeader,
 } from './http/reserved-headers.ts';
+export { isHeaderName } from './http/header-name.ts';
 export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './contract/facts.ts';
 export type { AzureAddresses, GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';

@@ -1,7 +1,7 @@
-import { compileRegex, type FieldProblem, type ResourceCheck } from '@edge-gateway/core';
+import { compileRegex, type FieldProblem, isHeaderName, type ResourceCheck } from '@edge-gateway/core';
 import { JWT_STATUS, parseKeys } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac, RbacPolicy } from '@edge-gateway/core/schema';
-import { claimCopiesOf, isHeaderName } from './jwt/claim-headers.ts';
+import { claimCopiesOf } from './jwt/claim-headers.ts';
 import { isCanonical } from './policy/decide.ts';
 
 type Path = FieldProblem['path'];

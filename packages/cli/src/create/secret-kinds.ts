@@ -1,3 +1,4 @@
+import { isHeaderName } from '@edge-gateway/core';
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
@@ -36,8 +37,6 @@ function addValue(command: Command, flag: string, what: string): void {
 
 const ENCRYPTION_KEY_BYTES = 32;
 const GENERATED_KEY_BYTES = 32;
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
 /** Every kind of secret that `create secret` makes. */
 export const SECRET_KINDS: readonly SecretKind[] = [
   {
@@ -119,7 +118,7 @@ export const SECRET_KINDS: readonly SecretKind[] = [
       const text = textOf(flags['headers']);
       if (!text) throw cliError('ERR_CLI_USAGE', 'missing --headers');
       const data = readPairs('headers', text);
-      const odd = Object.keys(data).find((name) => !HEADER_NAME.test(name));
+      const odd = Object.keys(data).find((name) => !isHeaderName(name));
       if (odd !== undefined) throw cliError('ERR_CLI_USAGE', `--headers: invalid header name ${JSON.stringify(odd)}`);
       return { data };
     },

@@ -1,3 +1,4 @@
+import { isHeaderName } from './header-name.ts';
 import type { Facts } from '../contract/facts.ts';
 
 /** Returns whether a cookie name matches. */
@@ -15,11 +16,9 @@ export function hostPrefix({ secure, path, domain }: PrefixAttributes): '' | '__
   return secure && path === '/' && !domain ? '__Host-' : '';
 }
 
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-
 /** Returns why browsers reject a cookie with this name and these attributes; `undefined` if they accept it. */
 export function cookieNameProblem(name: string, attributes: PrefixAttributes): string | undefined {
-  if (!TOKEN.test(name)) return "only letters, digits and !#$%&'*+-.^_`|~ are allowed in the name of a cookie";
+  if (!isHeaderName(name)) return "only letters, digits and !#$%&'*+-.^_`|~ are allowed in the name of a cookie";
   const lower = name.toLowerCase();
   if (lower.startsWith('__host-') && hostPrefix(attributes) === '')
     return 'a name that begins with __Host- needs a secure cookie with path / and without domain';

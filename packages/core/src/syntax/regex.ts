@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { GatewayError } from '../errors.ts';
 
@@ -31,7 +32,7 @@ export class RegexError extends GatewayError {
 }
 
 const CACHE_SIZE = 10_000;
-const cache = new Map<string, Regex>();
+const cache = new LRUCache<string, Regex>({ max: CACHE_SIZE });
 
 /**
  * Compiles an RE2 expression. Returns the same object for the same pattern while it is among the 10,000 last used.
@@ -44,10 +45,7 @@ const cache = new Map<string, Regex>();
 export function compileRegex(pattern: string, { maxProgramSize }: { maxProgramSize?: number } = {}): Regex {
   const known = cache.get(pattern);
   const compiled = known ?? compile(pattern);
-  // A map keeps insertion order: the first key is the least recently used.
-  if (known) cache.delete(pattern);
-  else if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!);
-  cache.set(pattern, compiled);
+  if (!known) cache.set(pattern, compiled);
   if (maxProgramSize !== undefined && compiled.programSize > maxProgramSize) {
     throw new RegexError(`it compiles to ${compiled.programSize} instructions, more than ${maxProgramSize}`, 0);
   }

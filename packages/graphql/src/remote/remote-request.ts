@@ -1,4 +1,4 @@
-import { FRAMING_HEADERS, type Facts } from '@edge-gateway/core';
+import { type Facts, FRAMING_HEADERS, isHeaderName } from '@edge-gateway/core';
 import type { OperationRequest } from '../api/executable-api.ts';
 import { isConstant, parseTemplate, type Template } from '../template/expression.ts';
 import { escapeComponent, parseHeader, renderHeader, renderText } from '../template/render.ts';
@@ -18,15 +18,13 @@ export interface RemoteHead {
 
 /** Characters of a template that a path must not have; values are already escaped. */
 const NOT_IN_PATH = /[^\x21-\x7e]|#/gu;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
 /**
  * Compiles the templates of `headers` and `queryParams`: text, `{$headers.…}` and `{$metadata.…}`. Headers without a value are left
  * out. Throws an `Error` that says what is wrong.
  */
 export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Facts) => RemoteHead {
   const headers = Object.entries(parts.headers ?? {}).map(([name, text]) => {
-    if (!TOKEN.test(name) || isReserved(name.toLowerCase())) throw new Error(`the header '${name}' cannot be set`);
+    if (!isHeaderName(name) || isReserved(name.toLowerCase())) throw new Error(`the header '${name}' cannot be set`);
     return [name.toLowerCase(), parseHeader(text, clientTemplate)] as const;
   });
   const query = Object.entries(parts.queryParams ?? {}).map(

@@ -1,11 +1,6 @@
-import { GatewayError, type Facts } from '@edge-gateway/core';
+import { type Facts, GatewayError, isHeaderName } from '@edge-gateway/core';
 import { claimHeaders, type Claims } from '@edge-gateway/core/jwt';
 import type { ClaimToHeader, JwtProvider } from '@edge-gateway/core/schema';
-
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** Returns true for a valid header name. */
-export const isHeaderName = (name: string): boolean => HEADER_NAME.test(name);
 
 /** Returns the claims that a provider copies into headers. Throws `ERR_RBAC_PROVIDER` for one without claim or header. */
 export function claimCopiesOf(provider: string, { claimsToHeaders = [] }: JwtProvider): readonly ClaimToHeader[] {

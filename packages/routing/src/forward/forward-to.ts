@@ -1,16 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
-  GatewayError,
   canonicalName,
-  createContext,
-  onlyProtected,
   type Context,
+  createContext,
+  GatewayError,
   type Handler,
+  isHeaderName,
   type Next,
+  onlyProtected,
 } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
-import { breaksLine, isHeaderName } from '../http1/flat-headers.ts';
+import { breaksLine } from '../http1/flat-headers.ts';
 import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../route/match/canonical-path.ts';
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';

@@ -1,4 +1,4 @@
-import { isHeaderName } from './flat-headers.ts';
+import { isHeaderName } from '@edge-gateway/core';
 import { UpstreamProtocolError } from './errors.ts';
 import { hasBrokenLines } from './header-lines.ts';
 

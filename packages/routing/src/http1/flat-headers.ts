@@ -52,10 +52,3 @@ export function breaksLine(value: string): boolean {
   }
   return false;
 }
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** True for a legal header name (RFC 9110 §5.6.2). */
-export function isHeaderName(name: string): boolean {
-  return TOKEN.test(name);
-}

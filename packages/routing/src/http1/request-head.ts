@@ -1,4 +1,4 @@
-import { isHeaderName } from './flat-headers.ts';
+import { isHeaderName } from '@edge-gateway/core';
 import { RequestHeadError } from './errors.ts';
 import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
 

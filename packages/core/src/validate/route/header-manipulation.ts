@@ -1,10 +1,10 @@
+import { isHeaderName } from '../../http/header-name.ts';
 import { FRAMING_HEADERS } from '../../http/reserved-headers.ts';
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { HeaderManipulation } from '../../schema/route/header-manipulation.ts';
 import { each } from '../check.ts';
 import { formatProblem } from '../../syntax/header-format.ts';
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
@@ -12,7 +12,7 @@ const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 export function headerNameProblem(name: string): string | undefined {
   if (name.startsWith(':')) return `the pseudo header '${name}' must not be added or removed`;
   if (name.toLowerCase() === 'host') return `the header '${name}' must not be added or removed, see hostRewrite`;
-  return TOKEN.test(name) ? undefined : `'${name}' is not a header name`;
+  return isHeaderName(name) ? undefined : `'${name}' is not a header name`;
 }
 
 /** Returns problems of added and removed headers. */

@@ -1,3 +1,4 @@
+import { isHeaderName } from '../../http/header-name.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
 
@@ -5,7 +6,8 @@ import type { TransformationTemplate } from '../../schema/route/transformations.
 export function extractorProblem(spec: NonNullable<TransformationTemplate['extractors']>[string]): string | undefined {
   const { header, body, regex, mode = 'EXTRACT', subgroup = 0, replacementText } = spec;
   if (header === undefined && body === undefined) return 'it names no header to read';
-  if (header !== undefined && !NAME.test(header)) return `'${header.slice(0, 60)}' is not a header name`;
+  if (header !== undefined && !PSEUDO_HEADER.test(header) && !isHeaderName(header))
+    return `'${header.slice(0, 60)}' is not a header name`;
   if (!regex) return 'it needs a regex';
   const groups = groupsOf(regex);
   if (typeof groups === 'string') return `not a valid RE2 expression: ${groups}`;
@@ -16,8 +18,8 @@ export function extractorProblem(spec: NonNullable<TransformationTemplate['extra
   return undefined;
 }
 
-/** A header name, or one of the pseudo headers of a request. */
-const NAME = /^(?::(?:path|method|authority|scheme)|[!#$%&'*+\-.^_`|~0-9A-Za-z]+)$/i;
+/** The pseudo headers of a request. */
+const PSEUDO_HEADER = /^:(?:path|method|authority|scheme)$/i;
 
 function groupsOf(regex: string): number | string {
   try {

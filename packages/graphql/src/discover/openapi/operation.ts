@@ -1,4 +1,4 @@
-import { canonicalName, isIdentityHeader } from '@edge-gateway/core';
+import { canonicalName, isHeaderName, isIdentityHeader } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { compileRestTemplate } from '../../resolvers/rest/rest-request.ts';
 import type { TakeFields } from '../bounds.ts';
@@ -114,13 +114,11 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
 
 /** Headers that are not parameters (OpenAPI 3, Parameter Object); `authorization` is still reported. */
 const IGNORED = /^(accept|content-type)$/i;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
 /** Returns why a parameter must not become an argument; `undefined` if it may. */
 function withheld(place: string, name: string, { grantedHeaders }: OperationContext): string | undefined {
   if (place === 'cookie') return 'arguments cannot set cookies';
   if (place !== 'header') return undefined;
-  if (!TOKEN.test(name)) return 'invalid header name';
+  if (!isHeaderName(name)) return 'invalid header name';
   if (!isIdentityHeader(name) && !grantedHeaders.has(canonicalName(name))) return undefined;
   return 'only the gateway may set this header';
 }

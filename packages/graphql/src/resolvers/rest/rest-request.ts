@@ -1,4 +1,4 @@
-import { FRAMING_HEADERS } from '@edge-gateway/core';
+import { FRAMING_HEADERS, isHeaderName } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import {
   isConstant,
@@ -36,8 +36,6 @@ export interface RestTemplate {
   /** True if a value depends on the client's headers or metadata. */
   readonly usesClient: boolean;
 }
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Compiles the templates of a request. Throws an `Error` that says what is wrong. */
 export function compileRestTemplate({ request }: RestResolver): RestTemplate {
@@ -125,7 +123,7 @@ function headersOf(written: ReadonlyMap<string, string>, templates: Templates): 
   for (const [name, value] of written) {
     if (name === ':method' || name === ':path') continue;
     const own = name === ':authority' ? 'host' : name;
-    if (!TOKEN.test(own)) throw new Error(`'${name}' is no header name`);
+    if (!isHeaderName(own)) throw new Error(`'${name}' is no header name`);
     if (FRAMING_HEADERS.has(own) || own === 'expect') throw new Error(`the header ${name} cannot be set here`);
     const template = parseHeader(value, (text) => templates.read(text));
     if (own === 'accept') headers[0] = [own, template];

@@ -1,5 +1,5 @@
-import { FRAMING_HEADERS, GatewayError, type Context, type VirtualHost } from '@edge-gateway/core';
-import { breaksLine, isHeaderName, removeHeader, setHeader } from '../../http1/flat-headers.ts';
+import { type Context, FRAMING_HEADERS, GatewayError, isHeaderName, type VirtualHost } from '@edge-gateway/core';
+import { breaksLine, removeHeader, setHeader } from '../../http1/flat-headers.ts';
 import { compileFormat, fill, type Format } from '../../format/format.ts';
 import type { RequestRecord } from '../../format/record.ts';
 
