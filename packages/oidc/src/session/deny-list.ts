@@ -13,7 +13,7 @@ export interface DenyList {
 const MAX_DENIED = 100_000;
 const PREFIX = 'logged-out:';
 
-/** Creates a list of this process only, on a clock in milliseconds. Beyond 100,000 sessions the oldest is evicted. */
+/** Creates a list of this process only, on a clock in milliseconds. Beyond 100,000 sessions the least recently used one is evicted. */
 export function createLocalDenyList(durationMs: number, now: () => number): DenyList {
   const denied = createExpiringMap<true>({ max: MAX_DENIED, ttlMs: durationMs, now });
   return {
