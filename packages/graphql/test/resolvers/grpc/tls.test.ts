@@ -91,7 +91,7 @@ describe('a gRPC upstream with TLS', () => {
     'a server of another name': [{ secret: { 'ca.crt': ca }, sni: 'nobody.example.com' }, /does not match/],
     'a server without the names that are asked for': [
       { secret: { 'ca.crt': ca }, sni: SNI, ssl: { secretRef: { name: 'tls' }, verifySubjectAltName: names } },
-      /none of the names/,
+      /none of the required names/,
     ],
     'an expired certificate': [{ secret: { 'ca.crt': ca }, sni: SNI }, /expired/, tlsServer(expired)],
     'a server that wants a certificate of us': [
