@@ -1,14 +1,7 @@
 import { expect } from 'chai';
-import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
+import { graphqlApi } from '../../src/index.ts';
 import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
-
-type Apis = NonNullable<GraphQLApiOptions['apis']>;
-
-function rest(path: string) {
-  return {
-    restResolver: { upstreamRef: { name: 'backend' }, timeout: '30s', request: { headers: { ':path': path } } },
-  };
-}
+import { rest, type Apis } from './parts.ts';
 
 const PRODUCTS: Apis[string] = {
   executableSchema: {
