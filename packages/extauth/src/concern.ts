@@ -9,10 +9,10 @@ import {
   type Scope,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthExtension } from '@edge-gateway/core/schema';
-import { createChain } from './chain.ts';
-import { removeClientCopies } from './grants.ts';
-import { grantedHeadersOf, hiddenCookiesOf } from './granted-headers.ts';
-import { createAuthHandler, type Refuse } from './handler.ts';
+import { createChain } from './chain/chain.ts';
+import { removeClientCopies } from './chain/grants.ts';
+import { grantedHeadersOf, hiddenCookiesOf } from './chain/granted-headers.ts';
+import { createAuthHandler, type Refuse } from './request/handler.ts';
 import { settingsOf } from './settings.ts';
 
 export interface ExtAuthOptions {

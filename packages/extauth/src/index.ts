@@ -1,8 +1,8 @@
-export { createChain, type Chain, type ChainDecision, type ChainParts } from './chain.ts';
+export { createChain, type Chain, type ChainDecision, type ChainParts } from './chain/chain.ts';
 export { createExtAuth, type ExtAuthOptions } from './concern.ts';
 export { ERROR_CODES } from './error-codes.ts';
-export { AUTH_METADATA } from './grants.ts';
-export { METHODS } from './methods.ts';
+export { AUTH_METADATA } from './chain/grants.ts';
+export { METHODS } from './methods/all.ts';
 export { accessTokenMethod, createAccessTokenMethod, type AccessTokenParts } from './methods/access-token.ts';
 export { apiKeyMethod } from './methods/api-key.ts';
 export { basicMethod } from './methods/basic.ts';

@@ -8,10 +8,10 @@ import {
   type Handler,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
-import { createChain } from './chain.ts';
-import { grantedHeadersOf, hiddenCookiesOf } from './granted-headers.ts';
-import { createAuthHandler, type Refuse } from './handler.ts';
-import { METHODS } from './methods.ts';
+import { createChain } from './chain/chain.ts';
+import { grantedHeadersOf, hiddenCookiesOf } from './chain/granted-headers.ts';
+import { createAuthHandler, type Refuse } from './request/handler.ts';
+import { METHODS } from './methods/all.ts';
 import { settingsOf } from './settings.ts';
 
 /** External auth in a server of your own. */

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { DEFAULTS, GatewayError, parseDuration } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
-import { delayMs } from './delay.ts';
+import { delayMs } from './server/delay.ts';
 
 /** Longest time for a step that asks others, in milliseconds, unless the Settings say otherwise. */
 export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.authTimeout);

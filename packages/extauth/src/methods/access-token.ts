@@ -12,9 +12,9 @@ import {
 } from '@edge-gateway/core';
 import { claimHeaders, claimMetadata, unsendableClaim, type Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation, ClaimToHeader } from '@edge-gateway/core/schema';
-import { bearerToken } from '../bearer-token.ts';
-import { hasScopes } from '../scopes.ts';
-import { createLookUp } from '../token-lookup.ts';
+import { bearerToken } from '../token/bearer-token.ts';
+import { hasScopes } from '../token/scopes.ts';
+import { createLookUp } from '../token/lookup.ts';
 
 /** What the method takes from other packages. */
 export interface AccessTokenParts {

@@ -1,6 +1,6 @@
 import { GatewayError, type AuthDenied, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
-import { networkOf } from '../client-slots.ts';
+import { networkOf } from '../request/client-slots.ts';
 import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type StoredHash } from '../password/hash.ts';
 import type { Rejection } from '../password/threads.ts';
 import { createVerifier } from '../password/verifier.ts';

@@ -2,12 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { connectivityState, credentials, status, type Client, type ServiceError } from '@grpc/grpc-js';
 import { GatewayError, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
-import { bypassCounter } from '../bypass-counter.ts';
-import { delayMs } from '../delay.ts';
-import { isServerFailure } from '../failure.ts';
+import { bypassCounter } from '../request/bypass-counter.ts';
+import { delayMs } from '../server/delay.ts';
+import { isServerFailure } from '../chain/failure.ts';
 import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
-import { serverTls } from '../server-tls.ts';
+import { serverTls } from '../server/tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_BACK_OFF_MS = 1_000;

@@ -9,12 +9,12 @@ import {
   type HeaderChange,
 } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
-import { MAX_ANSWER_BYTES } from '../ask.ts';
-import { bypassCounter } from '../bypass-counter.ts';
-import { delayMs } from '../delay.ts';
-import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../failure.ts';
-import { isFraming } from '../framing.ts';
-import { serverTls } from '../server-tls.ts';
+import { MAX_ANSWER_BYTES } from '../server/ask.ts';
+import { bypassCounter } from '../request/bypass-counter.ts';
+import { delayMs } from '../server/delay.ts';
+import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
+import { isFraming } from '../server/framing.ts';
+import { serverTls } from '../server/tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_CONNECTIONS = 100;

@@ -4,7 +4,7 @@ import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { accessTokenMethod } from '../../src/methods/access-token.ts';
-import { MAX_CALLS } from '../../src/token-lookup.ts';
+import { MAX_CALLS } from '../../src/token/lookup.ts';
 import { askFrom, guarded, only, secretsOf, start, stopAll, type GuardedParts } from '../harness.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,5 +1,5 @@
 import { freezeDeep } from '@edge-gateway/core';
-import { UnusableAnswer, type UnusableAnswerParts } from './failure.ts';
+import { UnusableAnswer, type UnusableAnswerParts } from '../chain/failure.ts';
 
 /** Longest answer that is read, in bytes. */
 export const MAX_ANSWER_BYTES = 262_144;

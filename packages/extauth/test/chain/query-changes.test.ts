@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changeQuery } from '../src/query-changes.ts';
+import { changeQuery } from '../../src/chain/query-changes.ts';
 
 const set = (name: string, value: string) => ({ op: 'set', name, value }) as const;
 const remove = (name: string) => ({ op: 'remove', name }) as const;

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
 import { GatewayError, type AuthAllowed, type Facts, type HeaderChange } from '@edge-gateway/core';
 import { changeQuery } from './query-changes.ts';
-import type { AuthSettings } from './settings.ts';
+import type { AuthSettings } from '../settings.ts';
 
 /** Namespace of the dynamic metadata that steps leave, each under its name. */
 export const AUTH_METADATA = 'envoy.filters.http.ext_authz';

@@ -2,8 +2,8 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { factsOf } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { AUTH_METADATA, record, removeClientCopies } from '../src/grants.ts';
-import { settingsOf } from '../src/settings.ts';
+import { AUTH_METADATA, record, removeClientCopies } from '../../src/chain/grants.ts';
+import { settingsOf } from '../../src/settings.ts';
 
 function requestWith(headers: Readonly<Record<string, string>>): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/', headers });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, restoreBody } from '@edge-gateway/core';
-import { clientError } from './failure.ts';
+import { clientError } from '../chain/failure.ts';
 
 /**
  * Returns the body that an earlier parser consumed: its bytes if the parser kept them, otherwise JSON, a form or text

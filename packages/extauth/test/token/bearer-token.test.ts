@@ -1,6 +1,6 @@
 import type { AuthRequest } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { bearerToken, MAX_TOKEN_LENGTH } from '../src/bearer-token.ts';
+import { bearerToken, MAX_TOKEN_LENGTH } from '../../src/token/bearer-token.ts';
 
 const request = (path: string, authorization?: string): AuthRequest => ({
   requestId: '',

@@ -13,7 +13,7 @@ import {
   type TokenRules,
 } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
-import { askJson } from './ask.ts';
+import { askJson } from '../server/ask.ts';
 
 const DEFAULT_REFRESH_MS = 300_000;
 /** Longest wait for newer keys when keys are cached, in milliseconds: the whole step has 200. */

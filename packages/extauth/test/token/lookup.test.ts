@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { createContext } from '@edge-gateway/core';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
-import { createLookUp, MAX_CALLS } from '../src/token-lookup.ts';
-import { start, stopAll } from './harness.ts';
+import { createLookUp, MAX_CALLS } from '../../src/token/lookup.ts';
+import { start, stopAll } from '../harness.ts';
 
 describe('the look-up of access tokens', () => {
   let now: number;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRemembered, MAX_BYTES, MAX_ENTRY_BYTES } from '../src/remembered.ts';
+import { createRemembered, MAX_BYTES, MAX_ENTRY_BYTES } from '../../src/token/remembered.ts';
 
 describe('what is remembered of tokens', () => {
   let now: number;

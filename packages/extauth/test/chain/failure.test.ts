@@ -12,10 +12,10 @@ import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import express from 'express';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { clientError } from '../src/failure.ts';
-import { Authorization } from '../src/grpc/protocol.ts';
-import { extauth } from '../src/index.ts';
-import { call, guarded, only, start, stopAll, type Call, type Guarded } from './harness.ts';
+import { clientError } from '../../src/chain/failure.ts';
+import { Authorization } from '../../src/grpc/protocol.ts';
+import { extauth } from '../../src/index.ts';
+import { call, guarded, only, start, stopAll, type Call, type Guarded } from '../harness.ts';
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void;
 

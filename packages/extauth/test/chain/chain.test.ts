@@ -9,8 +9,8 @@ import {
 } from '@edge-gateway/core';
 import type { AuthConfigSpec, AuthStep } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
-import { createChain, type ChainDecision } from '../src/index.ts';
-import { guarded, stopAll } from './harness.ts';
+import { createChain, type ChainDecision } from '../../src/index.ts';
+import { guarded, stopAll } from '../harness.ts';
 
 type Say = (request: AuthRequest) => AuthDecision | Promise<AuthDecision>;
 

@@ -8,11 +8,11 @@ import {
 } from '@edge-gateway/core';
 import type { Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
-import { askJson } from './ask.ts';
-import { createClientSlots, networkOf, type ClientSlots } from './client-slots.ts';
-import { clientError, isServerFailure, SAFE_HEADER_BYTES } from './failure.ts';
+import { askJson } from '../server/ask.ts';
+import { createClientSlots, networkOf, type ClientSlots } from '../request/client-slots.ts';
+import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
 import { createRemembered } from './remembered.ts';
-import { jwtChecker } from './token-jwt.ts';
+import { jwtChecker } from './jwt-check.ts';
 
 const DEFAULT_CACHE_MS = 600_000;
 /** How long a rejected token is rejected without a call, in milliseconds. */

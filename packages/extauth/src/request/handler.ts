@@ -14,12 +14,12 @@ import {
   type ReadBody,
 } from '@edge-gateway/core';
 import { authRequestOf } from './auth-request.ts';
-import type { Chain, ChainDecision } from './chain.ts';
-import { clientStatusOf } from './failure.ts';
-import { checkSendable, record, removeClientCopies } from './grants.ts';
+import type { Chain, ChainDecision } from '../chain/chain.ts';
+import { clientStatusOf } from '../chain/failure.ts';
+import { checkSendable, record, removeClientCopies } from '../chain/grants.ts';
 import { parsedBody } from './parsed-body.ts';
 import { hasBody, readBody } from './read-body.ts';
-import type { AuthSettings } from './settings.ts';
+import type { AuthSettings } from '../settings.ts';
 
 /** A refusal, on its way to the client. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createClientSlots, networkOf } from '../src/client-slots.ts';
+import { createClientSlots, networkOf } from '../../src/request/client-slots.ts';
 
 describe('slots that clients share', () => {
   const fill = (slots: ReturnType<typeof createClientSlots>, client: string): number => {

@@ -1,9 +1,9 @@
 import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { attackContract } from '../../core/test/security/jwt/attack-contract.ts';
-import { ISSUER, NOW } from '../../core/test/security/jwt/issuer.ts';
-import { jwtChecker } from '../src/token-jwt.ts';
-import { guarded, only, stopAll } from './harness.ts';
+import { attackContract } from '../../../core/test/security/jwt/attack-contract.ts';
+import { ISSUER, NOW } from '../../../core/test/security/jwt/issuer.ts';
+import { jwtChecker } from '../../src/token/jwt-check.ts';
+import { guarded, only, stopAll } from '../harness.ts';
 
 const context = () => createContext({ now: () => NOW });
 

@@ -1,0 +1,17 @@
+import type { AuthMethodKind } from '@edge-gateway/core';
+import { accessTokenMethod } from './access-token.ts';
+import { apiKeyMethod } from './api-key.ts';
+import { basicMethod } from './basic.ts';
+import { jwtMethod } from './jwt.ts';
+import { passThroughGrpcMethod } from './pass-through-grpc.ts';
+import { passThroughHttpMethod } from './pass-through-http.ts';
+
+/** Every method of this package. Logins by OpenID Connect come from `@edge-gateway/oidc`. */
+export const METHODS: readonly AuthMethodKind[] = [
+  basicMethod,
+  apiKeyMethod,
+  jwtMethod,
+  accessTokenMethod,
+  passThroughHttpMethod,
+  passThroughGrpcMethod,
+] as readonly AuthMethodKind[];
