@@ -25,13 +25,22 @@ export async function attackedGateway(
   options: { listener?: Partial<Listener>; limits?: Partial<ListenLimits>; context?: Context } = {},
 ): Promise<AttackedGateway> {
   const context = options.context ?? createContext();
-  let bytes = '';
+  /** Bytes by connection: pipelined requests arrive over several at a time. */
+  const streams: { bytes: string }[] = [];
+  const received = (): string => streams.map(({ bytes }) => bytes).join('');
+  const forget = (): void => {
+    for (const stream of streams) stream.bytes = '';
+  };
   const upstream = createServer({ maxHeaderSize: 131_072 }, (req, res) => {
     req.resume();
     if (req.complete) res.end('served');
     else req.on('end', () => res.end('served'));
   });
-  upstream.on('connection', (socket) => socket.on('data', (chunk) => (bytes += chunk.toString('latin1'))));
+  upstream.on('connection', (socket) => {
+    const stream = { bytes: '' };
+    streams.push(stream);
+    socket.on('data', (chunk) => (stream.bytes += chunk.toString('latin1')));
+  });
   const upstreamPort = await listening(upstream);
   const router = createRouter({ context, accessLog: 'none' });
   const snapshot = snapshotOf([hostOf([routeOf()])], [upstreamOf([endpointOf(upstreamPort)])], options.listener);
@@ -42,7 +51,7 @@ export async function attackedGateway(
   let count = 0;
 
   async function refuses(raw: string | readonly string[], status: number, code: string): Promise<RawAnswer> {
-    bytes = '';
+    forget();
     const answer = await exchange(port, ...[raw].flat());
     expect(answer.statuses, answer.text).to.deep.equal([status]);
     expect(answer.text.toLowerCase()).to.include('connection: close');
@@ -51,6 +60,7 @@ export async function attackedGateway(
     const path = `/good-${++count}`;
     const good = await exchange(port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(good.statuses).to.deep.equal([200]);
+    const bytes = received();
     expect(bytes.startsWith(`GET ${path} `), bytes).to.equal(true);
     expect(bytes.split(' HTTP/1.1\r\n')).to.have.length(2);
     return answer;
@@ -59,15 +69,13 @@ export async function attackedGateway(
   return {
     port,
     listeners,
-    received: () => bytes,
-    forget: () => {
-      bytes = '';
-    },
+    received,
+    forget,
     refuses,
     async passes(raw) {
-      bytes = '';
+      forget();
       const answer = await exchange(port, ...[raw].flat());
-      return { answer, upstream: bytes };
+      return { answer, upstream: received() };
     },
     async close() {
       await listeners.close();
