@@ -89,7 +89,7 @@ function watch(proxyReq: ClientRequest, upgrade: Upgrade): void {
   };
   const timer = setTimeout(() => {
     settle();
-    upgrade.fail(failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'), 'UT', 'no answer to the upgrade');
+    upgrade.fail(failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'), 'UT', 'no response to the upgrade');
     proxyReq.destroy();
   }, UPGRADE_TIMEOUT_MS);
   // A connection that nobody reads does not tell that its other side has left.

@@ -29,7 +29,8 @@ const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,9})(?:$|[\s,])/i;
  * two readers could take in two ways is an `UpstreamProtocolError`. `bodiless` where the request was a HEAD.
  */
 export function readResponseHead(text: string, bodiless: boolean): ResponseHead {
-  if (hasBrokenLines(text)) throw new UpstreamProtocolError('the head has a bare line break or a control character');
+  if (hasBrokenLines(text))
+    throw new UpstreamProtocolError('the head contains a bare line break or a control character');
   const lineEnd = text.indexOf('\r\n');
   const status = readStatus(text, lineEnd);
   if (status === 0) throw new UpstreamProtocolError('the status line is not one of HTTP/1.1');
@@ -47,7 +48,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
     at = end + 2;
     if (name.length === 14 && name.toLowerCase() === 'content-length') {
       if (length !== undefined || !DIGITS.test(value)) {
-        throw new UpstreamProtocolError('content-length is doubled or not a number');
+        throw new UpstreamProtocolError('content-length is repeated or not a number');
       }
       length = value;
       if (status !== 204) headers.push(name, value);
@@ -61,10 +62,10 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
     }
   }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new UpstreamProtocolError('its transfer-encoding is not chunked');
+    throw new UpstreamProtocolError('the transfer-encoding is not chunked');
   }
   if (coding !== undefined && length !== undefined) {
-    throw new UpstreamProtocolError('it has both content-length and transfer-encoding');
+    throw new UpstreamProtocolError('both content-length and transfer-encoding');
   }
   const empty = bodiless || status === 204 || status === 304 || status < 200;
   const framing = empty ? 0 : coding === undefined ? (length === undefined ? 'close' : Number(length)) : 'chunked';

@@ -111,7 +111,7 @@ export class ResponseParser {
   #keep(text: string, before: number): void {
     if (text.length > MAX_HEAD_BYTES) throw new UpstreamProtocolError('the head is too long');
     const begins = text.length < BEGINNING.length ? BEGINNING.startsWith(text) : text.startsWith(BEGINNING);
-    if (!begins) throw new UpstreamProtocolError('the answer does not begin as one of HTTP/1.1');
+    if (!begins) throw new UpstreamProtocolError('the response does not begin with HTTP/1.');
     if (/[^\r]\n/.test(text.slice(Math.max(before - 1, 0)))) {
       throw new UpstreamProtocolError('the head has a bare line feed');
     }
@@ -119,8 +119,8 @@ export class ResponseParser {
   }
 
   #skip(status: number): void {
-    if (status === 101) throw new UpstreamProtocolError('it switches protocols without being asked');
-    if (++this.#interim > MAX_INTERIM) throw new UpstreamProtocolError('it sends interim answers without end');
+    if (status === 101) throw new UpstreamProtocolError('it switches protocols without a request to upgrade');
+    if (++this.#interim > MAX_INTERIM) throw new UpstreamProtocolError('too many interim responses');
   }
 
   #begin(head: ResponseHead): void {

@@ -27,7 +27,7 @@ export function respond(request: RoutedRequest, exits: RespondExits, action: Res
   const next: Next = (error) => {
     if (called || request.finished) return;
     called = true;
-    exits.fail(request, error ?? new Error('the action gave no answer'));
+    exits.fail(request, error ?? new Error('the action did not respond'));
   };
   responder({ req, res, writeHead, retries }, next);
 }

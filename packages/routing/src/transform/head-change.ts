@@ -57,6 +57,6 @@ function setMethod(message: Message, value: string): void {
 }
 
 function setAuthority({ facts }: Message, value: string): void {
-  if (value === '' || !isHost(value)) throw badRequest('the new :authority is no host');
+  if (value === '' || !isHost(value)) throw badRequest('the new :authority is not a host');
   facts.requestChanges.push({ op: 'set', name: 'host', value });
 }

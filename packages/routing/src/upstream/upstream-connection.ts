@@ -166,7 +166,7 @@ export class Connection implements ResponseSink {
     this.#pool.stats.cxRxBytes.value += length;
     if (this.#gone) return true;
     if (this.#parser.idle) {
-      this.#break(new UpstreamClosedError('it sent something without being asked'));
+      this.#break(new UpstreamClosedError('unsolicited data on an idle connection'));
       return true;
     }
     this.answering = true;

@@ -52,7 +52,7 @@ describe('reply', () => {
     expect([reply.status, reply.contentType, JSON.parse(reply.body)]).to.deep.equal([
       400,
       'application/json',
-      { code: 'ERR_ROUTING_BACKSLASH', message: 'the path must not hold a backslash', requestId: 'id-1' },
+      { code: 'ERR_ROUTING_BACKSLASH', message: 'the path must not contain a backslash', requestId: 'id-1' },
     ]);
   });
 

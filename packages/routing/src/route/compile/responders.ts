@@ -22,7 +22,7 @@ export function createResponderCompiler({ actions, context, scope }: ResponderEn
     responders,
     compile(route) {
       const kind = actions.find(({ action }) => action === route.action.type);
-      if (!kind) throw new Error(`nothing here answers routes of type ${route.action.type}`);
+      if (!kind) throw new Error(`no handler for route action ${route.action.type}`);
       const responder = kind.compile(route.action, context, { ...scope, route });
       responders.add(responder);
       return responder;

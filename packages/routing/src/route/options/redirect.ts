@@ -39,7 +39,7 @@ export interface RedirectInput {
 export function compileRedirect(action: RedirectAction): CompiledRedirect {
   for (const value of [action.hostRedirect, action.pathRedirect, action.prefixRewrite]) {
     if (value && breaksLine(value))
-      throw new GatewayError('a redirect holds a line break', { code: 'ERR_ROUTING_OPTION' });
+      throw new GatewayError('a redirect contains a line break', { code: 'ERR_ROUTING_OPTION' });
   }
   const { regexRewrite } = action;
   return {
