@@ -139,7 +139,7 @@ function logsByDefault({ accessLog }: RouterOptions, context: Context): boolean 
   return context.log !== silentLoggers && context.log !== libraryLoggers;
 }
 
-/** Gives the handler of a listener, always the same function for the same name. */
+/** Returns the handler of a listener, always the same function for the same name. */
 function handlersByName(serving: ServeListener): (name: string) => Handler {
   const handlers = new Map<string, Handler>();
   return (name) => {

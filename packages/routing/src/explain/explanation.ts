@@ -29,7 +29,7 @@ export interface RoutePlace {
 export interface ReachedRoute extends RoutePlace {
   readonly facts: Facts;
   /**
-   * Changes the request as the transformations of its route do at a stage, unless it has met them; gives the answer when
+   * Changes the request as the transformations of its route do at a stage, unless it has met them; gives the response when
    * it cannot be changed. Stages that nobody asked for are met behind the admission.
    */
   transform(stage: 'early' | 'regular'): ExplainedReply | undefined;
@@ -37,7 +37,7 @@ export interface ReachedRoute extends RoutePlace {
   reroute(): RoutePlace | undefined;
 }
 
-/** An answer of the gateway itself, and why. */
+/** A response of the gateway itself, and why. */
 export interface ExplainedReply {
   readonly status: number;
   readonly body: string;

@@ -15,7 +15,7 @@ import {
 } from '@edge-gateway/core';
 import { formatTime } from './time.ts';
 
-/** Gives the value of an operator; `undefined` where there is none. */
+/** Returns the value of an operator; `undefined` where there is none. */
 export type Operator = (record: RequestRecord) => string | number | undefined;
 
 const HOSTNAME = hostname();
@@ -81,7 +81,7 @@ export type FormatUse = 'request' | 'response' | 'log';
 /** Headers whose query may carry tokens. */
 const ADDRESSES: ReadonlySet<string> = new Set([':path', 'x-envoy-original-path', 'referer', 'location']);
 
-/** Gives an operator by name; `undefined` for one that does not exist, or that a request head cannot have. */
+/** Returns an operator by name; `undefined` for one that does not exist, or that a request head cannot have. */
 export function operatorOf(name: string, argument: string | undefined, use: FormatUse): Operator | undefined {
   if (use === 'request' && RESPONSE_ONLY.has(name)) return undefined;
   if (name === 'START_TIME') return WITH_ARGUMENT.START_TIME(argument ?? '');

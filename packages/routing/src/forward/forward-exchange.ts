@@ -22,12 +22,12 @@ export interface ExchangeParts {
   readonly endpoint: Endpoint;
 }
 
-/** One request of a client on its way upstream, and its answer on the way back. */
+/** One request of a client on its way upstream, and its response on the way back. */
 export class Exchange extends UpstreamExchange {
   protected readonly sentTwice = IDEMPOTENT;
   readonly #parts: ExchangeParts;
   #body: RequestBody | undefined;
-  /** Head of the answer, as long as it is not written. */
+  /** Head of the response, as long as it is not written. */
   #flat: string[] | undefined;
   #framing: ResponseHead['framing'] = 'close';
   #status = 0;
@@ -91,7 +91,7 @@ export class Exchange extends UpstreamExchange {
   #writeHead(flat: string[]): void {
     const { res, cluster } = this.#parts;
     const early = this.#body !== undefined && !this.#body.ended;
-    // From here on no other answer is possible: a head that cannot be written leaves its length behind in the response.
+    // From here on no other response is possible: a head that cannot be written leaves its length behind in `res`.
     this.#flat = undefined;
     try {
       res.writeHead(this.#status, early ? [...flat, 'connection', 'close'] : flat);

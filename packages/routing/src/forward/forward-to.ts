@@ -29,7 +29,7 @@ export const DEFAULT_FORWARD_TIMEOUT_MS = 15_000;
 export interface ForwardToOptions {
   /** `http://host[:port][/base]`, or `https://…`, whose certificate is always verified. */
   readonly target: string;
-  /** Longest time from the end of the request to the end of the answer, in milliseconds; 0 is none. Default 15,000. */
+  /** Longest time from the end of the request to the end of the response, in milliseconds; 0 is none. Default 15,000. */
   readonly timeoutMs?: number;
   /** Request headers to set; `null` takes one away. */
   readonly headers?: Readonly<Record<string, string | null>>;
@@ -44,7 +44,7 @@ export interface ForwardToOptions {
 const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritten: true };
 
 /**
- * Gives a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
+ * Returns a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
  * streams; behind a body parser it sends the parsed body again. The path is `req.url` below the path of the target.
  * WebSockets require `protect`; `close` closes the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
  *

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint } from '@edge-gateway/core';
 import type { Upstream } from '../upstream/upstream.ts';
 
-/** The request as it goes upstream, and what is to happen with the answer. Call its methods as methods: they use `this`. */
+/** The request as it goes upstream, and what is to happen with the response. Call its methods as methods: they use `this`. */
 export interface ForwardHead {
   readonly method: string;
   /** Path and query, canonical and rewritten. */
@@ -17,13 +17,13 @@ export interface ForwardHead {
   /** Sent in place of the body of the request, which somebody has read already. Its length is the content-length. */
   readonly body?: Buffer;
   /**
-   * Milliseconds from the last byte of the request to the last of the answer; 0 is none. While the request is still being
+   * Milliseconds from the last byte of the request to the last of the response; 0 is none. While the request is still being
    * sent it limits each pause.
    */
   readonly timeoutMs: number;
   /**
    * Called once before the response head is written, with the flat headers without hop-by-hop ones; gives the list to write.
-   * Where it throws the answer is a 502; a list that cannot be written breaks the connection off.
+   * Where it throws the response is a 502; a list that cannot be written breaks the connection off.
    */
   onResponseHead(status: number, headers: string[]): string[];
   /** Called exactly once, when nothing more will be written to the response by the forwarder. */
@@ -58,5 +58,5 @@ export interface ForwardFailure {
   readonly message: string;
 }
 
-/** Sends one request to an endpoint of `upstream` and streams the answer back. */
+/** Sends one request to an endpoint of `upstream` and streams the response back. */
 export type Forward = (req: IncomingMessage, res: ServerResponse, upstream: Upstream, head: ForwardHead) => void;

@@ -17,9 +17,9 @@ const HALF_CLOSED_MS = 1000;
 export interface Upgrade {
   readonly socket: Socket;
   readonly protocol: string;
-  /** Ends it before there is a tunnel, with an answer of ours. */
+  /** Ends it before there is a tunnel, with a response of ours. */
   fail(failure: ForwardFailure, flags: string, details?: string): void;
-  /** An answer is on its way to the client. */
+  /** A response is on its way to the client. */
   answered(status: number): void;
   connected: boolean;
 }

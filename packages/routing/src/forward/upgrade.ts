@@ -11,7 +11,7 @@ import { requestHead } from '../http1/request-head.ts';
 import { sendUpgrade, type Upgrade } from './upgrade-proxy.ts';
 
 /**
- * Hands an upgrade to an endpoint of an upstream and joins the two connections until either side ends. An answer other
+ * Hands an upgrade to an endpoint of an upstream and joins the two connections until either side ends. A response other
  * than 101 is relayed and the connection closed; a refused, slow (15 s) or senseless upstream is answered with 503, 504
  * or 502, a request that cannot be written with 500. Nothing throws but a `TypeError` for an upstream that is not of `createUpstreams`.
  */

@@ -3,7 +3,7 @@ export class UpstreamProtocolError extends Error {
   readonly code = 'ERR_ROUTING_UPSTREAM_PROTOCOL';
 }
 
-/** An upstream ended the connection before its answer was complete. */
+/** An upstream ended the connection before its response was complete. */
 export class UpstreamClosedError extends Error {
   readonly code = 'ERR_ROUTING_UPSTREAM_RESET';
 }

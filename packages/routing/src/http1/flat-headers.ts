@@ -24,7 +24,7 @@ export function removeHeader(flat: string[], lower: string): void {
   flat.length = kept;
 }
 
-/** Gives a header this one value: in the place of its first, or at the end. */
+/** Sets a header to one value: in the place of its first, or at the end. */
 export function setHeader(flat: string[], lower: string, value: string): void {
   for (let i = 0; i < flat.length; i += 2) {
     if (!sameName(flat[i]!, lower)) continue;

@@ -46,7 +46,7 @@ export function isReusable(taken: Buffer): boolean {
   return taken.length >= LARGE && taken.buffer.byteLength === SIZE;
 }
 
-/** Gives back what was taken, when nobody will ever look at it again. */
+/** Takes a buffer back that is no longer used. */
 export function reuse(taken: Buffer): void {
   if (spare.length < MAX_SPARE) spare.push(Buffer.from(taken.buffer as ArrayBuffer));
 }

@@ -3,7 +3,7 @@ import { UpstreamProtocolError } from './errors.ts';
 import { hasBrokenLines } from './header-lines.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
-/** The head of an answer. */
+/** The head of a response. */
 export interface ResponseHead {
   readonly status: number;
   /** Flat, names as they came, without hop-by-hop headers and those that `Connection` names. */
@@ -25,7 +25,7 @@ const DIGITS = /^\d{1,15}$/;
 const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,9})(?:$|[\s,])/i;
 
 /**
- * Reads the head of an answer, from its status line to its last line break, as strictly as RFC 9112 allows: anything that
+ * Reads the head of a response, from its status line to its last line break, as strictly as RFC 9112 allows: anything that
  * two readers could take in two ways is an `UpstreamProtocolError`. `bodiless` where the request was a HEAD.
  */
 export function readResponseHead(text: string, bodiless: boolean): ResponseHead {

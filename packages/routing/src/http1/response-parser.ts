@@ -5,11 +5,11 @@ import type { ResponseHead } from './response-head.ts';
 
 /** Response heads up to this size are taken, in bytes. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Interim answers (1xx) that are taken before a final one. */
+/** Interim responses (1xx) that are taken before a final one. */
 const MAX_INTERIM = 16;
 /** Reads up to this size become text at once, which is cheaper than looking for the end of the head first. */
 const SMALL = 16 * 1024;
-/** What an answer begins with. */
+/** What a response begins with. */
 const BEGINNING = 'HTTP/1.';
 
 /** Who gets what the parser reads. What it throws ends the reading. */
@@ -19,13 +19,13 @@ export interface ResponseSink {
   onHeadAlone(): void;
   /** Bytes of the body: from `start` to `end` of `buffer`, which is used again afterwards. */
   onBody(buffer: Buffer, start: number, end: number): void;
-  /** The last bytes, of which there may be none: the answer is complete. */
+  /** The last bytes, of which there may be none: the response is complete. */
   onEnd(buffer: Buffer, start: number, end: number): void;
 }
 
 type State = 'idle' | 'head' | 'length' | 'chunked' | 'close';
 
-/** Reads the answers that come on a connection, one at a time. */
+/** Reads the responses that come on a connection, one at a time. */
 export class ResponseParser {
   readonly #sink: ResponseSink;
   readonly #heads: HeadCache;
@@ -47,12 +47,12 @@ export class ResponseParser {
     return this.#state === 'idle';
   }
 
-  /** The head of the answer that is being read, or was read last. */
+  /** The head of the response that is being read, or was read last. */
   get head(): ResponseHead | undefined {
     return this.#head;
   }
 
-  /** Expects the answer to a request. */
+  /** Expects the response to a request. */
   expect(method: string): void {
     this.#state = 'head';
     this.#bodiless = method === 'HEAD';
@@ -61,7 +61,7 @@ export class ResponseParser {
     this.#head = undefined;
   }
 
-  /** Reads `length` bytes and gives how many of them belong to the answer. Throws an `UpstreamProtocolError`. */
+  /** Reads `length` bytes and returns how many of them belong to the response. Throws an `UpstreamProtocolError`. */
   read(buffer: Buffer, length: number): number {
     let at = 0;
     while (this.#state === 'head') {
@@ -74,14 +74,14 @@ export class ResponseParser {
     return at;
   }
 
-  /** The connection has ended. True where that is the end of the answer. */
+  /** The connection has ended. True where that is the end of the response. */
   end(): boolean {
     if (this.#state !== 'close') return false;
     this.#finish(EMPTY, 0, 0);
     return true;
   }
 
-  /** Gives where the body begins, or -1 where the head is not complete. */
+  /** Returns where the body begins, or -1 where the head is not complete. */
   #readHead(buffer: Buffer, start: number, length: number): number {
     const before = this.#partial.length;
     const known = before === 0 ? this.#heads.repeated(buffer, start, length, this.#bodiless) : undefined;

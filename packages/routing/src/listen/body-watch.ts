@@ -6,7 +6,7 @@ import { refusal, type Refusal } from './refuse/refusal.ts';
 const FORBIDDEN =
   /^(?:authorization|connection|content-.*|cookie|expect|forwarded|host|keep-alive|max-forwards|proxy-.*|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-envoy-.*|x-forwarded-.*|x-real-ip|x-request-id)$/;
 
-/** Gives the first trailer field that is not allowed. */
+/** Returns the first trailer field that is not allowed. */
 function forbiddenTrailer(rawTrailers: readonly string[]): string | undefined {
   return rawTrailers.find((name, i) => i % 2 === 0 && FORBIDDEN.test(name.toLowerCase().replaceAll('_', '-')));
 }
@@ -37,7 +37,7 @@ export function watchBody(connection: Connection, req: IncomingMessage, onProble
 }
 
 /**
- * Sends `100 Continue` when the body is first read, not before. An answer without reading it closes the connection:
+ * Sends `100 Continue` when the body is first read, not before. A response without reading it closes the connection:
  * nobody could tell whether what follows is the body.
  */
 export function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {

@@ -13,7 +13,7 @@ export interface ListenLimits extends RequestRules {
   readonly streamIdleTimeoutMs: number;
   /** Default 10,000. */
   readonly handshakeTimeoutMs: number;
-  /** How long a closing connection waits for the client to read the answer. Default 1,000. */
+  /** How long a closing connection waits for the client to read the response. Default 1,000. */
   readonly closeDelayMs: number;
   /** How long a removed listener lets its requests finish. Default 5,000. */
   readonly drainTimeoutMs: number;

@@ -1,6 +1,6 @@
 import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
 
-/** Counts of answers. */
+/** Counts of responses. */
 export interface AnswerStats {
   readonly completed: Counter;
   /** By first digit of the status, from 1. */
@@ -44,7 +44,7 @@ export function createHttpStats(metrics: Metrics): HttpStats {
   };
 }
 
-/** What a listener counts of its answers; asking again for the same address gives the same numbers. */
+/** What a listener counts of its responses; asking again for the same address gives the same numbers. */
 export function createAnswerStats(metrics: Metrics, label: string): AnswerStats {
   const labels = { envoy_listener_address: label, envoy_http_conn_manager_prefix: 'http' };
   const path = `listener.${label}.http.http.downstream_rq_`;

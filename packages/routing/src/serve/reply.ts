@@ -10,7 +10,7 @@ export type LocalReply = ErrorResponse;
 const TEXT = 'text/plain';
 const UNKNOWN = { code: 'ERR_ROUTING_HANDLER', ...ERROR_CODES.ERR_ROUTING_HANDLER };
 
-/** An answer with a short text, or none. */
+/** A response with a short text, or none. */
 export function textReply(status: number, body: string, headers: readonly string[] = []): LocalReply {
   return { status, body, contentType: body === '' ? '' : TEXT, headers };
 }
@@ -20,12 +20,12 @@ export function failureReply(status: number, message: string): LocalReply {
   return { ...textReply(status, message), error: { message } };
 }
 
-/** An answer that sends the client elsewhere. */
+/** A response that sends the client elsewhere. */
 export function redirectReply(status: number, location: string): LocalReply {
   return { status, body: '', contentType: '', headers: ['location', location] };
 }
 
-/** The answer to a request that is rejected: a code to look up, and the id to find it in the log. */
+/** The response to a request that is rejected: a code to look up, and the id to find it in the log. */
 export function errorReply(code: RoutingErrorCode, requestId: string): LocalReply {
   const { status, message } = ERROR_CODES[code];
   return jsonResponse(status, { code, message, requestId }, []);
@@ -49,7 +49,7 @@ export function describeBody(headers: string[], { contentType, status }: LocalRe
   headers.push('content-type', contentType);
 }
 
-/** Writes a head. A request whose body nobody reads closes its connection, once the client could read the answer. */
+/** Writes a head. A request whose body nobody reads closes its connection, once the client could read the response. */
 export function writeHead({ req, res }: Exchange, status: number, flat: string[]): void {
   const unread = hasBody(req) && !req.complete;
   res.writeHead(status, unread ? [...flat, 'connection', 'close'] : flat);

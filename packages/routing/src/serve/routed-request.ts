@@ -186,7 +186,7 @@ export class RoutedRequest implements OutgoingRequest {
     this.finish();
   }
 
-  /** Writes the head of an answer whose body somebody else writes. */
+  /** Writes the head of a response whose body somebody else writes. */
   writeHead(status: number, headers: readonly string[]): void {
     const { req, res } = this;
     const flat = [...headers];

@@ -6,7 +6,7 @@ import { badRequest } from './unusable.ts';
 
 /** Longest value that a transformation may give a header, in characters. */
 export const MAX_HEADER_VALUE = 65_536;
-/** Methods that change what the answer or the connection is. */
+/** Methods that change what the response or the connection is. */
 const FIXED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f\u0100-\uffff]/;
@@ -30,7 +30,7 @@ function withoutOuterSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Gives a header or pseudo header one value; an empty one removes a header. */
+/** Sets a header or pseudo header to one value; an empty one removes a header. */
 export function setHead(message: Message, name: string, value: string): void {
   if (name === ':path') setPath(message, value);
   else if (name === ':method') setMethod(message, value);
@@ -51,7 +51,7 @@ function setPath({ facts }: Message, value: string): void {
 function setMethod(message: Message, value: string): void {
   const { facts, req } = message;
   if (!METHODS.includes(value) || FIXED_METHODS.has(value)) throw badRequest('the new :method is not allowed');
-  // The client of another request would wait for the body that an answer to HEAD only announces.
+  // The client of another request would wait for the body that a response to HEAD only announces.
   if (value === 'HEAD' && req.method !== 'HEAD') throw badRequest('the new :method is HEAD');
   facts.method = value;
 }

@@ -22,7 +22,7 @@ const SENT_TWICE = new Set(['GET', 'HEAD', 'OPTIONS']);
 /**
  * Makes the {@link CallUpstream} of a data plane: small exchanges, wholly in memory, over the same connections, TLS and
  * statistics as routes. Rejects with a `GatewayError` of 503 when there is no upstream, no endpoint or no connection, 504
- * when all of it takes longer than `timeoutMs`, 502 when the answer is not HTTP or longer than `maxBodyBytes`. A request
+ * when all of it takes longer than `timeoutMs`, 502 when the response is not HTTP or longer than `maxBodyBytes`. A request
  * without body is sent once more when an idle connection turns out to be closed, any request as its `retry` says. Redirects
  * are not followed.
  *

@@ -11,7 +11,7 @@ import { Deadline, type Limited } from './deadlines.ts';
 import { hostOf } from './host-of.ts';
 import type { ConnectionPool } from './pool.ts';
 
-/** A request to an endpoint, and how long its answer may take. */
+/** A request to an endpoint, and how long its response may take. */
 export interface UpstreamRequest {
   readonly method: string;
   readonly path: string;
@@ -22,8 +22,8 @@ export interface UpstreamRequest {
 }
 
 /**
- * One request to an endpoint and its answer: the connection, the statistics, the time limit, and the second attempt where an
- * idle connection turns out to be closed. What is done with the answer is for those who extend it.
+ * One request to an endpoint and its response: the connection, the statistics, the time limit, and the second attempt where an
+ * idle connection turns out to be closed. What is done with the response is for those who extend it.
  */
 export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected readonly cluster: Cluster;
@@ -45,7 +45,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     cluster.stats.rqActive.value++;
   }
 
-  /** The answer begins. What it throws breaks the exchange off. */
+  /** The response begins. What it throws breaks the exchange off. */
   protected abstract answered(head: ResponseHead): void;
   /** It will not be answered, or not to the end. */
   protected abstract failed(reason: FailureReason): void;

@@ -5,7 +5,7 @@ const QUIET_TURNS = 2;
 
 /**
  * Has a socket that cannot be written to any more, while `applies` says so, read what has come before it is destroyed. A server
- * that refuses an upload and closes at once has sent its answer, and then the reset that makes the next write fail.
+ * that refuses an upload and closes at once has sent its response, and then the reset that makes the next write fail.
  */
 export function readBeforeFailing(socket: Socket, applies: () => boolean): void {
   const destroy = socket.destroy.bind(socket);

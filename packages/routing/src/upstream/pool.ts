@@ -34,7 +34,7 @@ export class ConnectionPool implements ConnectionOwner {
     this.connect = createConnector(endpoint, settings.connectTimeoutMs, tls);
   }
 
-  /** Gives `user` a connection, at once or when one is free. False when too many wait already. */
+  /** Assigns a connection to `user`, at once or when one is free. Returns false if too many wait already. */
   acquire(user: ConnectionUser): boolean {
     const connection = this.#idle.pop() ?? this.#create();
     if (connection) {
@@ -51,7 +51,7 @@ export class ConnectionPool implements ConnectionOwner {
     return true;
   }
 
-  /** Gives `user` a connection that nothing was sent on yet. False when there is no room for one. */
+  /** Assigns a connection that nothing was sent on yet to `user`. Returns false if there is no room for one. */
   acquireFresh(user: ConnectionUser): boolean {
     const connection = this.#create();
     if (connection) connection.give(user);

@@ -19,7 +19,7 @@ const KEEP_ALIVE_MARGIN_S = 2;
 export interface ConnectionUser extends ResponseSink {
   /** The connection is open: the time to write. */
   onOpen(connection: Connection): void;
-  /** The connection could not be made, or broke before the answer was complete. */
+  /** The connection could not be made, or broke before the response was complete. */
   onBroken(connection: Connection, error: Error): void;
 }
 
@@ -43,7 +43,7 @@ export class Connection implements ResponseSink {
   reused = false;
   /** True once something of the request is written. */
   sent = false;
-  /** True once a byte of the answer came. */
+  /** True once a byte of the response came. */
   answering = false;
   readonly #pool: ConnectionOwner;
   readonly #parser: ResponseParser;
@@ -90,7 +90,7 @@ export class Connection implements ResponseSink {
     this.#writer.start();
   }
 
-  /** Stops reading the answer until {@link resume}. */
+  /** Stops reading the response until {@link resume}. */
   pause(): void {
     if (this.#paused || this.#gone) return;
     this.#paused = true;
@@ -191,7 +191,7 @@ export class Connection implements ResponseSink {
     this.#break(new UpstreamClosedError('it closed the connection'));
   };
 
-  /** The answer is complete; `exactly` where nothing followed it. */
+  /** The response is complete; `exactly` where nothing followed it. */
   #completed(exactly: boolean): void {
     const { keepAlive, keepAliveSeconds } = this.#parser.head!;
     const { settings } = this.#pool;

@@ -1,6 +1,6 @@
 import { ERROR_CODES, type RoutingErrorCode } from '../../error-codes.ts';
 
-/** Why a request is not served. Its connection is closed after the answer: what follows on it cannot be trusted. */
+/** Why a request is not served. Its connection is closed after the response: what follows on it cannot be trusted. */
 export interface Refusal {
   readonly code: RoutingErrorCode;
   readonly status: number;
@@ -8,7 +8,7 @@ export interface Refusal {
   readonly message: string;
   /** What the log says beside it. */
   readonly detail?: string;
-  /** Flat `[name, value, …]`, sent with the answer. */
+  /** Flat `[name, value, …]`, sent with the response. */
   readonly headers?: readonly string[];
 }
 

@@ -61,7 +61,7 @@ export function createRefuse({ context, listener, answers, onRefused }: RefusePa
     onRefused(refusedRecord({ socket, req, startedAt: context.now(), ...parts }));
   }
 
-  /** Gives the head and the body of the answer. */
+  /** Returns the head and the body of the response. */
   function answer(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
     const { connection } = origin;
     const requestId = randomUUID();

@@ -12,7 +12,7 @@ interface Wildcards<T> {
 }
 
 /**
- * Gives a look-up by host: exact, then longest suffix wildcard, then longest prefix wildcard, then `*`.
+ * Returns a look-up by host: exact, then longest suffix wildcard, then longest prefix wildcard, then `*`.
  * The port is part of the comparison. The cost does not grow with the number of domains. The first of two equal ones wins.
  *
  * @example
