@@ -28,7 +28,8 @@ export {
 export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './middleware/as-middleware.ts';
 export { denialError } from './middleware/denial.ts';
 export { errorResponse, jsonResponse, type ErrorResponse } from './http/error-response.ts';
-export { identityFrom, identityOf, type Identity } from './contract/identity.ts';
+export { identityFrom, type Identity } from './contract/identity.ts';
+export { identityOf } from './contract/identity-of.ts';
 export { plainSecrets } from './contract/plain-secrets.ts';
 export { linger, lingerOnClose, setCloseDelay } from './http/lingering-close.ts';
 export { protect, type Middleware, type ProtectedHandler } from './middleware/protect.ts';
@@ -49,7 +50,8 @@ export {
 export { isHeaderName } from './http/header-name.ts';
 export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './contract/facts.ts';
-export type { AzureAddresses, GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
+export type { GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
+export type { AzureAddresses } from './contract/azure-addresses.ts';
 export { createLineSink, type LineSink, type LineSinkOptions } from './observe/line-sink.ts';
 export {
   LOGGER_NAMES,
@@ -147,15 +149,16 @@ export {
   loadSource,
   type ControlPlane,
   type ControlPlaneOptions,
-  type ControlPlaneState,
 } from './control/control-plane.ts';
+export { type ControlPlaneState } from './control/state.ts';
 export type { Learned, LearnedProblem } from './control/learned.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './control/store.ts';
 export { freezeDeep } from './translate/snapshot/freeze.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
 export { translate } from './translate/translate.ts';
-export type { DefaultGateways, TranslateInput, Translation } from './translate/translation.ts';
+export type { TranslateInput, Translation } from './translate/translation.ts';
+export type { DefaultGateways } from './translate/listener/default-gateways.ts';
 export type {
   CallRetry,
   CallUpstream,
@@ -202,7 +205,8 @@ export { DEFAULTS } from './schema/defaults.ts';
 export { inEffect } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
-export { cookieNameProblem, hideCookies, hostPrefix, type CookieTest } from './http/cookie-names.ts';
+export { cookieNameProblem, hostPrefix, type CookieTest } from './http/cookie-names.ts';
+export { hideCookies } from './http/hide-cookies.ts';
 export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
 export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';
 export { readRedisAddress, type RedisAddress } from './redis/address.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { AzureAddresses } from './group-lookup.ts';
+import type { AzureAddresses } from './azure-addresses.ts';
 import { libraryLoggers, type Loggers } from '../observe/logger.ts';
 import { createPages, type Pages } from '../page/pages.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';

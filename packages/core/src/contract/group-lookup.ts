@@ -17,11 +17,3 @@ export interface GroupLookup {
 
 /** Creates a lookup from its block in an AuthConfig. It is synchronous, makes no call and throws a `GatewayError`. */
 export type GroupLookupKind = (block: AzureGroups, parts: { readonly context: Context }) => GroupLookup;
-
-/** The two URLs of a Microsoft cloud, without a path. Plain `http` is for this machine only. */
-export interface AzureAddresses {
-  /** Issues tokens, e.g. `https://login.microsoftonline.com`. */
-  readonly login: string;
-  /** Returns groups, e.g. `https://graph.microsoft.com`. */
-  readonly graph: string;
-}

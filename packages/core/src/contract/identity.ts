@@ -1,6 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import { factsOf } from './facts.ts';
-
 /** The identity of a client, from the last handler that authenticated the request. */
 export interface Identity {
   /** Name of the JWT provider, the login's issuer, or the step of external auth that authenticated the request. */
@@ -11,19 +8,6 @@ export interface Identity {
   readonly claims: Readonly<Record<string, unknown>>;
   /** Values of the claim `groups`; empty if there is none. */
   readonly groups: readonly string[];
-}
-
-/**
- * Returns the identity that `jwt`, `oidc` or `extauth` verified, `undefined` if none of them did. Of several
- * the last one wins. A client cannot forge it, unlike a header that no handler removes.
- *
- * @example
- * app.get('/me', (req, res) => {
- *   res.json({ subject: identityOf(req)?.subject, groups: identityOf(req)?.groups });
- * });
- */
-export function identityOf(req: IncomingMessage): Identity | undefined {
-  return factsOf(req).identity;
 }
 
 /** Claims of cached tokens are the same object at each request, so identities are cached by claims. */

@@ -1,4 +1,4 @@
-import type { ControlPlaneState } from './control-plane.ts';
+import type { ControlPlaneState } from './state.ts';
 import type { Logger } from '../observe/logger.ts';
 import { SECONDS_BUCKETS, type Metrics, type StatName } from '../observe/metrics.ts';
 import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts';

@@ -3,43 +3,19 @@ import { issuesOf } from './problems.ts';
 import { mergeLearned, type Learned } from './learned.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import type { Problem } from '../resource/problem.ts';
-import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
-import type { Secrets, Snapshot } from '../contract/snapshot.ts';
+import type { Resource, ResourceKey } from '../resource/resource.ts';
+import type { Secrets } from '../contract/snapshot.ts';
 import { certificateFiles } from '../source/certificate-files.ts';
 import { directorySource } from '../source/directory.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
+import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { translate } from '../translate/translate.ts';
-import type { DefaultGateways, Translation } from '../translate/translation.ts';
-import { unservedListeners, type UnservedListener } from '../translate/listener/unserved-listeners.ts';
+import type { Translation } from '../translate/translation.ts';
+import type { DefaultGateways } from '../translate/listener/default-gateways.ts';
+import { unservedListeners } from '../translate/listener/unserved-listeners.ts';
 import type { ResourceCheck } from '../validate/resource-check.ts';
-
-/** The state of the control plane at one revision. Frozen. */
-export interface ControlPlaneState {
-  /** Number of applied changes, from 1. */
-  readonly revision: number;
-  /** Milliseconds that the translation took. */
-  readonly translationMs: number;
-  /** The resources in use: valid ones, and the last good version of rejected ones. */
-  readonly resources: ReadonlyMap<ResourceKey, Resource>;
-  /** The documents of rejected resources without a good version, as written but without secret values. */
-  readonly rejected: ReadonlyMap<ResourceKey, object>;
-  /**
-   * Every problem once, sorted by file and line: of all documents, including those without a readable name, and problems
-   * between resources. Logs, metrics, admin pages and the CLI list and count these.
-   */
-  readonly issues: readonly Problem[];
-  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
-  /** Proxy resources in the shape of the reference (routing 5.4). */
-  readonly proxies: readonly Resource[];
-  /** By proxy name. */
-  readonly snapshots: ReadonlyMap<string, Snapshot>;
-  /** Required listeners that no snapshot contains, by proxy name. */
-  readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
-  readonly secrets: Secrets;
-}
 
 export interface ControlPlaneOptions {
   readonly source: Source;

@@ -1,6 +1,4 @@
 import { isHeaderName } from './header-name.ts';
-import type { Facts } from '../contract/facts.ts';
-
 /** Returns whether a cookie name matches. */
 export type CookieTest = (name: string) => boolean;
 
@@ -25,21 +23,4 @@ export function cookieNameProblem(name: string, attributes: PrefixAttributes): s
   if (lower.startsWith('__secure-') && !attributes.secure)
     return 'a name that begins with __Secure- needs a secure cookie';
   return undefined;
-}
-
-/** Records the removal of the cookies of `facts.hiddenCookies`: the next handler receives only the others. */
-export function hideCookies(facts: Facts): void {
-  const { hiddenCookies: isHidden } = facts;
-  const cookie = isHidden && facts.header('cookie');
-  if (cookie === undefined) return;
-  const parts = cookie.split(';').map((part) => part.trim());
-  const kept = parts.filter((part) => part !== '' && !isHidden!(nameOf(part)));
-  if (kept.length === parts.length) return;
-  const value = kept.join('; ');
-  facts.requestChanges.push(value === '' ? { op: 'remove', name: 'cookie' } : { op: 'set', name: 'cookie', value });
-}
-
-function nameOf(part: string): string {
-  const end = part.indexOf('=');
-  return end < 0 ? part : part.slice(0, end).trim();
 }

@@ -5,7 +5,7 @@ import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
 import { applyHeaderChanges, factsOf, type Facts } from '../contract/facts.ts';
 import { canonicalName } from '../http/reserved-headers.ts';
-import { hideCookies } from '../http/cookie-names.ts';
+import { hideCookies } from '../http/hide-cookies.ts';
 
 /** Options that every middleware of the packages accepts, in addition to those of its resource block. */
 export interface MiddlewareOptions {

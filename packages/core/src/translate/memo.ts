@@ -2,13 +2,13 @@ import type { Derived } from './derived.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Snapshot, SnapshotUpstream } from '../contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../control/store.ts';
-import type { AuthConfigTable } from './reference/auth-configs.ts';
+import type { AuthConfigTable } from './reference/tables.ts';
 import type { ListenerBuild } from './listener/listeners.ts';
 import type { LocatedProblem, FoundProblem } from './status/report.ts';
 import type { TranslationSettings } from './settings.ts';
-import type { StatusTable } from './status/status-table.ts';
+import type { StatusTable } from './status/status-entries.ts';
 import { tlsProblems } from './tls/tls-problems.ts';
-import type { UpstreamTable } from './reference/upstreams.ts';
+import type { UpstreamTable } from './reference/tables.ts';
 
 /** The memo of a translation, so that the next one rebuilds only what changed. It never changes a result. */
 export interface Memo {

@@ -1,8 +1,8 @@
 import type { ResourceKey } from '../resource/resource.ts';
-import type { AuthConfigEntry, AuthConfigTable } from './reference/auth-configs.ts';
+import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
 import { isAffected, type Changes } from './changes.ts';
 import type { Memo } from './memo.ts';
-import type { UpstreamTable } from './reference/upstreams.ts';
+import type { UpstreamTable } from './reference/tables.ts';
 import type { World } from './world.ts';
 
 /** Kinds whose changes are compared in more detail than by resource. */

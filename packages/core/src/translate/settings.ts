@@ -1,7 +1,7 @@
 import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
-import { find, type Resources } from './world.ts';
+import { find, type Resources } from './reference/find.ts';
 
 /** Name of the effective Settings; they are in the default namespace. */
 export const SETTINGS_NAME = 'default';

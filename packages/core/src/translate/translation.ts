@@ -2,19 +2,8 @@ import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource
 import type { Snapshot } from '../contract/snapshot.ts';
 import type { StoreState } from '../control/store.ts';
 import type { Memo } from './memo.ts';
+import type { DefaultGateways } from './listener/default-gateways.ts';
 import type { LocatedProblem } from './status/report.ts';
-
-/** The default gateways, used if there is no Gateway resource (reference: routing 5.1). */
-export interface DefaultGateways {
-  /** Default `::`. */
-  readonly bindAddress?: string;
-  /** Default 8080. */
-  readonly httpPort?: number;
-  /** Default 8443. */
-  readonly httpsPort?: number;
-  /** Default `gateway-proxy`. */
-  readonly proxyName?: string;
-}
 
 /** The input of a translation. */
 export interface TranslateInput {

@@ -1,19 +1,12 @@
-import { formatPath, type Problem } from '../resource/problem.ts';
-import { keyOf, type Kind, type Resource, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
+import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
-import type { StoredResource, StoreState } from '../control/store.ts';
-import type { Derived } from './derived.ts';
+import type { StoredResource } from '../control/store.ts';
 import { dotted } from './names.ts';
-import type { AuthConfigEntry, AuthConfigTable } from './reference/auth-configs.ts';
+import { find, type Found, type Resources } from './reference/find.ts';
+import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
 import { missingFault, type Fault } from './reference/missing.ts';
 import type { TranslationSettings } from './settings.ts';
-import type { UpstreamTable } from './reference/upstreams.ts';
-
-/** The resources, and what was derived from them. */
-export interface Resources {
-  readonly stored: StoreState['stored'];
-  readonly derived: Derived;
-}
+import type { UpstreamTable } from './reference/tables.ts';
 
 /** The input of one translation. */
 export interface World extends Resources {
@@ -22,32 +15,6 @@ export interface World extends Resources {
   readonly authConfigs: AuthConfigTable;
   /** Stored resources of a kind, sorted by key. */
   readonly list: (kind: Kind) => readonly StoredResource[];
-}
-
-/** The target of a reference. `stale` is the reason why its newest version is not in use. */
-export type Found<Spec> =
-  | { readonly state: 'missing' }
-  | { readonly state: 'refused'; readonly cause: string }
-  | { readonly state: 'usable'; readonly resource: Resource<Spec>; readonly stale?: string };
-
-/** Resolves a reference. */
-export function find<Spec>(stored: StoreState['stored'], kind: Kind, ref: ResourceRef): Found<Spec> {
-  const entry = stored.get(keyOf(kind, ref));
-  if (!entry) return { state: 'missing' };
-  if (!entry.resource) return { state: 'refused', cause: causeOf(entry) };
-  const resource = entry.resource as Resource<Spec>;
-  return entry.stale ? { state: 'usable', resource, stale: causeOf(entry) } : { state: 'usable', resource };
-}
-
-/** Returns the first reason why a stored resource was rejected. */
-export function causeOf(stored: StoredResource): string {
-  const issue = stored.issues.find((one) => one.severity === 'error');
-  return issue ? issueText(issue) : 'it is not valid';
-}
-
-/** `field.path: what is wrong (hint)`. */
-export function issueText({ path, message, hint }: Problem): string {
-  return `${path.length > 0 ? `${formatPath(path)}: ` : ''}${message}${hint ? ` (${hint})` : ''}`;
 }
 
 /** The resources that one build read, so that it is rebuilt only if they change. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { IncomingMessage } from 'node:http';
 import { factsOf } from '../../src/contract/facts.ts';
-import { cookieNameProblem, hideCookies, hostPrefix } from '../../src/http/cookie-names.ts';
+import { cookieNameProblem, hostPrefix } from '../../src/http/cookie-names.ts';
+import { hideCookies } from '../../src/http/hide-cookies.ts';
 
 describe('names of cookies', () => {
   const attributes = { secure: true, path: '/', domain: undefined };

@@ -12,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createControlPlane, type ControlPlane, type ControlPlaneState } from '../../src/control/control-plane.ts';
+import { createControlPlane, type ControlPlane } from '../../src/control/control-plane.ts';
+import type { ControlPlaneState } from '../../src/control/state.ts';
 import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
 import { secretText } from '../../src/contract/snapshot.ts';
 import { memorySource } from '../../src/source/memory.ts';

@@ -4,7 +4,7 @@ import type { StoredResource } from '../../control/store.ts';
 import { listenerName } from '../names.ts';
 import type { TranslationSettings } from '../settings.ts';
 import type { World } from '../world.ts';
-import type { DefaultGateways } from '../translation.ts';
+import type { DefaultGateways } from './default-gateways.ts';
 
 /** Default address of a gateway. */
 export const BIND_ADDRESS = '::';

@@ -6,7 +6,8 @@ import { expressionProblem, hasLabels, satisfies } from '../../syntax/label-expr
 import { missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import type { Report } from '../status/report.ts';
-import { causeOf, type World } from '../world.ts';
+import { type World } from '../world.ts';
+import { causeOf } from '../reference/find.ts';
 
 /** The selecting gateway. */
 export interface Selector {

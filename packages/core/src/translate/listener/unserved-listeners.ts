@@ -2,7 +2,7 @@ import { identityOfKey, keyOf } from '../../resource/resource.ts';
 import type { StoredResource } from '../../control/store.ts';
 import type { ListenerBuild } from './listeners.ts';
 import type { Memo } from '../memo.ts';
-import { causeOf } from '../world.ts';
+import { causeOf } from '../reference/find.ts';
 
 /** A required listener, and why it is not served. */
 export interface UnservedListener {

@@ -2,7 +2,7 @@ import type { Changes } from '../changes.ts';
 import type { Memo } from '../memo.ts';
 import { mixesOperators } from '../../syntax/boolean-expression.ts';
 import type { FieldPath } from '../../resource/problem.ts';
-import { identityOfKey, type Resource, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
+import { identityOfKey, type Resource, type ResourceRef } from '../../resource/resource.ts';
 import type { AuthConfigSpec, AuthStep } from '../../schema/kind/auth-config.ts';
 import type { ApiKeyAuth } from '../../schema/auth/auth-methods.ts';
 import type { SnapshotAuthConfig } from '../../contract/snapshot.ts';
@@ -11,24 +11,12 @@ import { hasLabels } from '../../syntax/label-expression.ts';
 import { authSecretProblem, isApiKey, SECRET_FIELDS } from './auth-secrets.ts';
 import { contentOf, contentText } from '../snapshot/content.ts';
 import { eachRef, fillRefs } from './fill-refs.ts';
-import { faultOf, type Fault } from './missing.ts';
+import { faultOf } from './missing.ts';
+import type { AuthConfigEntry, AuthConfigTable } from './tables.ts';
 import { dotted } from '../names.ts';
-import { Report, type Problems } from '../status/report.ts';
-import { causeOf, type Resources, type World } from '../world.ts';
-
-/** The translation of one AuthConfig. */
-export interface AuthConfigEntry {
-  readonly stored: StoredResource;
-  /** Missing if it cannot be used. */
-  readonly config?: SnapshotAuthConfig;
-  readonly problems: Problems;
-  /** Why references to it are rejected. */
-  readonly fault?: Fault;
-  /** Warning for references to it. */
-  readonly warning?: string;
-}
-
-export type AuthConfigTable = ReadonlyMap<ResourceKey, AuthConfigEntry>;
+import { Report } from '../status/report.ts';
+import { type World } from '../world.ts';
+import { causeOf, type Resources } from './find.ts';
 
 /** The input of auth configs. */
 export interface AuthConfigSources extends Resources {

@@ -5,7 +5,7 @@ import type { RefFields } from './fill-refs.ts';
 import { faultOf, missingFault, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
-import { find, type Resources } from '../world.ts';
+import { find, type Resources } from './find.ts';
 
 const API_KEY_TYPE = 'extauth.vendor.io/apikey';
 /** The required secret type of each field. */

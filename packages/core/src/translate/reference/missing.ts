@@ -1,4 +1,4 @@
-import type { Resources } from '../world.ts';
+import type { Resources } from './find.ts';
 import { identityOfKey, keyOf, type Kind, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { StoreState } from '../../control/store.ts';
 import { nearest } from '../../syntax/did-you-mean.ts';

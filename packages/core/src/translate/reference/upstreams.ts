@@ -3,35 +3,19 @@ import type { Memo } from '../memo.ts';
 import { sameList } from '../tls/listener-tls.ts';
 import type { Derived } from '../derived.ts';
 import type { FieldPath } from '../../resource/problem.ts';
-import { identityOfKey, clusterName, type Resource, type ResourceKey } from '../../resource/resource.ts';
+import { identityOfKey, clusterName, type Resource } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { faultOf, type Fault } from './missing.ts';
+import type { SslConfig, UpstreamEntry, UpstreamTable } from './tables.ts';
 import { dotted } from '../names.ts';
-import { Report, type Problems } from '../status/report.ts';
+import { Report } from '../status/report.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { KEEPS_SSL_CONFIG, verifiesAlike } from '../tls/tls-source.ts';
-import { causeOf, type Resources, type World } from '../world.ts';
-
-/** The translation of one upstream. */
-export interface UpstreamEntry {
-  readonly stored: StoredResource;
-  /** Missing if it cannot be served. */
-  readonly upstream?: SnapshotUpstream;
-  readonly problems: Problems;
-  /** Why references to it are broken. */
-  readonly fault?: Fault;
-  /** Warning for references to it. */
-  readonly warning?: string;
-  /** The `sslConfig` that was last served, if it needs a secret. */
-  readonly goodSsl?: SslConfig;
-}
-
-type SslConfig = NonNullable<UpstreamSpec['sslConfig']>;
-
-export type UpstreamTable = ReadonlyMap<ResourceKey, UpstreamEntry>;
+import { type World } from '../world.ts';
+import { causeOf, type Resources } from './find.ts';
 
 /** Returns the entries of all upstreams, those of `memo` if nothing changed. */
 export function upstreamTable(

@@ -2,7 +2,7 @@ import { isSemantic } from '../../resource/problem-codes.ts';
 import type { Problem } from '../../resource/problem.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { routeMessage, virtualHostMessage, type RouteProblem, type VirtualHostProblem } from './messages.ts';
-import { issueText } from '../world.ts';
+import { issueText } from '../reference/find.ts';
 
 const ROUTE_KINDS: Readonly<Record<string, RouteProblem>> = { INVALID_MATCHER: 'InvalidMatcherError' };
 const HOST_KINDS: Readonly<Record<string, VirtualHostProblem>> = { EMPTY_DOMAIN: 'EmptyDomainError' };

@@ -15,6 +15,7 @@ import type { Memo } from '../memo.ts';
 import { subresourceKey } from '../names.ts';
 import { collectProblems, proxyProblems } from './problems.ts';
 import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
+import type { StatusTable, Subresource } from './status-entries.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { World } from '../world.ts';
@@ -26,16 +27,6 @@ export interface StatusSources {
   readonly proxies: readonly Resource[];
   readonly changes: Changes | undefined;
 }
-
-/** The status of every resource, and its input. */
-export interface StatusTable {
-  readonly entries: ReadonlyMap<ResourceKey, StatusEntry>;
-  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
-  /** The status of a resource for each of its proxies. */
-  readonly reports: ReadonlyMap<string, Subresource>;
-}
-
-type Subresource = readonly [string, StatusReport];
 
 export function statusTable(sources: StatusSources, memo: Memo | undefined): StatusTable {
   const { world, listeners, proxies, changes } = sources;

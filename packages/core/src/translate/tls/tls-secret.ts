@@ -3,7 +3,7 @@ import type { SecretSpec } from '../../schema/kind/secret.ts';
 import { tlsTextProblem } from '../../security/tls-material.ts';
 import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
-import { find, type Resources } from '../world.ts';
+import { find, type Resources } from '../reference/find.ts';
 
 const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' };
 const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);

@@ -1,0 +1,29 @@
+import type { Secrets, Snapshot } from '../contract/snapshot.ts';
+import type { Problem } from '../resource/problem.ts';
+import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
+import type { UnservedListener } from '../translate/listener/unserved-listeners.ts';
+
+/** The state of the control plane at one revision. Frozen. */
+export interface ControlPlaneState {
+  /** Number of applied changes, from 1. */
+  readonly revision: number;
+  /** Milliseconds that the translation took. */
+  readonly translationMs: number;
+  /** The resources in use: valid ones, and the last good version of rejected ones. */
+  readonly resources: ReadonlyMap<ResourceKey, Resource>;
+  /** The documents of rejected resources without a good version, as written but without secret values. */
+  readonly rejected: ReadonlyMap<ResourceKey, object>;
+  /**
+   * Every problem once, sorted by file and line: of all documents, including those without a readable name, and problems
+   * between resources. Logs, metrics, admin pages and the CLI list and count these.
+   */
+  readonly issues: readonly Problem[];
+  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** Proxy resources in the shape of the reference (routing 5.4). */
+  readonly proxies: readonly Resource[];
+  /** By proxy name. */
+  readonly snapshots: ReadonlyMap<string, Snapshot>;
+  /** Required listeners that no snapshot contains, by proxy name. */
+  readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
+  readonly secrets: Secrets;
+}

@@ -1,0 +1,38 @@
+import type { SnapshotAuthConfig, SnapshotUpstream } from '../../contract/snapshot.ts';
+import type { StoredResource } from '../../control/store.ts';
+import type { ResourceKey } from '../../resource/resource.ts';
+import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
+import type { Problems } from '../status/report.ts';
+import type { Fault } from './missing.ts';
+
+/** The translation of one AuthConfig. */
+export interface AuthConfigEntry {
+  readonly stored: StoredResource;
+  /** Missing if it cannot be used. */
+  readonly config?: SnapshotAuthConfig;
+  readonly problems: Problems;
+  /** Why references to it are rejected. */
+  readonly fault?: Fault;
+  /** Warning for references to it. */
+  readonly warning?: string;
+}
+
+export type AuthConfigTable = ReadonlyMap<ResourceKey, AuthConfigEntry>;
+
+/** The translation of one upstream. */
+export interface UpstreamEntry {
+  readonly stored: StoredResource;
+  /** Missing if it cannot be served. */
+  readonly upstream?: SnapshotUpstream;
+  readonly problems: Problems;
+  /** Why references to it are broken. */
+  readonly fault?: Fault;
+  /** Warning for references to it. */
+  readonly warning?: string;
+  /** The `sslConfig` that was last served, if it needs a secret. */
+  readonly goodSsl?: SslConfig;
+}
+
+export type SslConfig = NonNullable<UpstreamSpec['sslConfig']>;
+
+export type UpstreamTable = ReadonlyMap<ResourceKey, UpstreamEntry>;
