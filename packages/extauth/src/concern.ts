@@ -69,7 +69,7 @@ function asking({ configRef }: ExtAuthExtension, { methods, context, scope }: Su
   });
 }
 
-/** What any AuthConfig of the virtual host grants: its upstreams believe these headers, whichever route led to them. */
+/** Headers that any AuthConfig of the virtual host grants: its upstreams trust them on every route. */
 function grantedHere(methods: readonly AuthMethodKind[], scope: Scope | undefined): readonly string[] {
   return grantedHeadersOf(specsOf(scope), methods);
 }
@@ -83,7 +83,7 @@ function specsOf(scope: Scope | undefined): readonly AuthConfigSpec[] {
   return (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec);
 }
 
-/** Where nobody is asked, nobody may claim to have been: needed as soon as some upstream may believe the header. */
+/** Removes the user id header on routes without external auth, because upstreams trust it. */
 function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined): Handler | undefined {
   const written = scope?.settings.extauth;
   if (!written && !scope?.virtualHost.authConfigs.length) return undefined;

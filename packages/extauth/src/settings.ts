@@ -3,13 +3,13 @@ import { DEFAULTS, GatewayError, parseDuration } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
 import { delayMs } from './server/delay.ts';
 
-/** Longest time for a step that asks others, in milliseconds, unless the Settings say otherwise. */
+/** Default timeout of a step that calls a server, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.authTimeout);
 
 /** How external auth behaves, with all defaults filled in. */
 export interface AuthSettings {
   readonly timeoutMs: number;
-  /** Lets requests pass when no judgement could be had. */
+  /** Allows requests if there is no decision because a server failed. */
   readonly failureModeAllow: boolean;
   readonly statusOnError: number;
   /** Lower case. */

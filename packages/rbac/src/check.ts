@@ -6,7 +6,7 @@ import { isCanonical } from './policy/decide.ts';
 
 type Path = FieldProblem['path'];
 
-/** The blocks of a virtual host or route that say who gets in. */
+/** The blocks of a virtual host or route that control access. */
 interface Options {
   readonly rbac?: Rbac;
   readonly jwt?: object;
@@ -20,8 +20,8 @@ interface HasOptions {
 }
 
 /**
- * Refuse resources whose token providers or policies cannot work: keys that nobody can read, claims without header, an
- * address that is none, an expression that does not compile.
+ * Reject resources whose token providers or policies cannot work: invalid keys, claims without a header, an invalid
+ * URL, an expression that does not compile.
  *
  * @example
  * createControlPlane({ source: directorySource('resources'), checks: accessChecks });
@@ -97,7 +97,7 @@ function checkKeys({ jwks }: JwtProvider, at: Path): FieldProblem[] {
   return [{ code: 'INVALID_JWT', path: [...at, 'jwks', 'local', 'key'], message }];
 }
 
-/** A place that no request has would refuse everybody. */
+/** A token source without a name would reject every request. */
 function checkSource({ tokenSource: { headers = [], queryParams = [] } = {} }: JwtProvider, at: Path): FieldProblem[] {
   const source = [...at, 'tokenSource'];
   return [

@@ -11,11 +11,11 @@ import { ACCESS_DENIED, accessBlockOf, compileAccess } from './policy/rbac.ts';
 /** Options of virtual host and route. */
 export type AccessLevels = readonly [host: { readonly rbac?: Rbac }, route: { readonly rbac?: Rbac }];
 
-/** What a request is answered with, instead of going on. */
+/** The response to a rejected request. */
 export interface AccessRefusal {
   readonly status: 400 | 401 | 403;
   readonly body: string;
-  /** Where the body does not say it. */
+  /** Set if the body does not contain it. */
   readonly reason?: string;
 }
 
@@ -36,14 +36,14 @@ export interface AccessToExplain {
   readonly reroute?: () => Pick<AccessRules, 'levels' | 'virtualHost'> | undefined;
 }
 
-/** What one provider says of the token that it would judge. */
+/** The verdict of one provider. */
 export interface ExplainedProvider {
   readonly provider: string;
   readonly accepts: boolean;
   readonly reason: string;
 }
 
-/** What the providers of one stage say. No signature is looked at. */
+/** The verdicts of the providers of one stage, without signatures. */
 export interface ExplainedJwt {
   readonly stage: 'before external auth' | 'after external auth';
   readonly passes: boolean;
@@ -51,7 +51,7 @@ export interface ExplainedJwt {
   readonly providers: readonly ExplainedProvider[];
 }
 
-/** Who would be let in. */
+/** What JWT and RBAC would do with a request. */
 export interface ExplainedAccess {
   /**
    * Headers of the client that are taken out before anything is asked, in lower case: a provider somewhere in the virtual
@@ -63,14 +63,14 @@ export interface ExplainedAccess {
   readonly rbac?: Decision;
   /** Set when another route holds after what tokens or transformations changed. */
   readonly rerouted?: true;
-  /** What the request is answered with. */
+  /** The response, if the request is rejected. */
   readonly refusal?: AccessRefusal;
 }
 
 /** What holds for a request. */
 export interface AccessRules {
   readonly levels: AccessLevels;
-  /** Whether the Settings want policies everywhere. */
+  /** True if the Settings require policies on every route. */
   readonly requireRbac: boolean;
   /** Whose claim headers no client may send, on any of its routes. Default: those of the levels alone. */
   readonly virtualHost?: VirtualHost;
@@ -84,8 +84,8 @@ type Step = (typeof STEPS)[number];
 type Holding = Omit<AccessRules, 'requireRbac'>;
 
 /**
- * Says what JWT and RBAC would do with a request, without verifying a signature or asking anybody: which provider judges
- * its token, which policy lets it in, or came closest and what it lacked. Records on the facts what would change.
+ * Explains what JWT and RBAC would do with a request, without verifying signatures or making calls: which provider verifies
+ * its token, which policy allows it, or came closest and what it lacked. Records on the facts what would change.
  */
 export function explainAccess(rules: AccessRules, request: AccessToExplain): ExplainedAccess {
   const { facts } = request;
@@ -96,7 +96,7 @@ export function explainAccess(rules: AccessRules, request: AccessToExplain): Exp
     if (way.refusal || !facts.reroute || !request.reroute) continue;
     facts.reroute = false;
     const next = request.reroute();
-    // Of another route every step is taken that this request has not met yet.
+    // On another route the request passes every step that it has not passed yet.
     if (next?.levels !== holding.levels) {
       way.rerouted = true;
       i = -1;
@@ -106,7 +106,7 @@ export function explainAccess(rules: AccessRules, request: AccessToExplain): Exp
   return way.explained();
 }
 
-/** What an explained request has met so far. */
+/** The steps that an explained request has passed so far. */
 class ExplainedWay {
   refusal: AccessRefusal | undefined;
   rerouted = false;

@@ -18,13 +18,13 @@ import { methodOf } from './method-of.ts';
 import { changeQuery } from './query-changes.ts';
 import { runStep, type StepOutcome } from './step.ts';
 
-/** What the whole chain says. `failed` marks a refusal because something went wrong, and nobody was judged. */
+/** Decision of a chain. `failed` marks a rejection because of a failure, without a decision. */
 export type ChainDecision = StepOutcome;
 
-/** The steps of an AuthConfig made ready. */
+/** The compiled steps of an AuthConfig. */
 export interface Chain {
   authorize(request: AuthRequest): Promise<ChainDecision>;
-  /** Most bytes of the body that a step has to see of this request. */
+  /** Number of body bytes that the steps need for this request. */
   bodyBytes(request: AuthRequest): number;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ interface Step {
   readonly method: AuthMethod;
 }
 
-/** What has been granted so far on the way along the chain. */
+/** Grants of the steps so far. */
 interface Progress {
   readonly request: AuthRequest;
   readonly granted: AuthAllowed;
@@ -48,12 +48,12 @@ export interface ChainParts {
   readonly context: Context;
   /** `<namespace>.<name>` of the AuthConfig. */
   readonly id: string;
-  /** Longest time for a step that asks others, in milliseconds. */
+  /** Timeout of a step that calls a server, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 /**
- * Makes the chain of an AuthConfig: all steps in order, or its boolean expression. The first refusal ends it; what each
+ * Creates the chain of an AuthConfig: all steps in order, or its boolean expression. The first refusal ends it; what each
  * passing step grants is merged, and its state is seen by the next. A step that throws or is too slow is neither passed
  * nor refused: only another side of an `||` can still let the request in, and a `!` before it or around it cannot.
  * Throws `ERR_EXTAUTH_METHOD` for a method that is not available, `ERR_CORE_EXPRESSION`, and what a method throws.
@@ -105,7 +105,7 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
   };
 }
 
-/** What failed on one side of an `||` may have been the permission that a `!` before it waits not to see. */
+/** A failed side of an `||` might have passed, which a `!` before it must not ignore. */
 function isUnsure(outcome: Outcome): boolean {
   return 'denied' in outcome && (outcome.denied.failed === true || outcome.denied.unsure === true);
 }

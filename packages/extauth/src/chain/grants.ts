@@ -6,7 +6,7 @@ import type { AuthSettings } from '../settings.ts';
 /** Namespace of the dynamic metadata that steps leave, each under its name. */
 export const AUTH_METADATA = 'envoy.filters.http.ext_authz';
 
-/** Nobody but a step may fill these headers: the client's own go, in every spelling. What was put there since stays. */
+/** Removes headers of the client that only steps may set, in every spelling. Values that were set since stay. */
 export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: readonly string[]): void {
   if (headers.length === 0) return;
   const wanted = new Set(headers.map((name) => name.replaceAll('_', '-')));
@@ -17,7 +17,7 @@ export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: 
   }
 }
 
-/** Records what a chain granted. Throws `ERR_EXTAUTH_CONFIG`, and records nothing, where a header cannot be sent. */
+/** Records the grants of a chain. Throws `ERR_EXTAUTH_CONFIG`, and records nothing, if a header cannot be sent. */
 export function record(granted: AuthAllowed, facts: Facts, settings: AuthSettings): void {
   const { requestChanges = [], responseChanges = [], queryChanges = [], userId, metadata = {} } = granted;
   const user: HeaderChange[] =

@@ -12,7 +12,7 @@ interface Block {
   readonly spec: unknown;
 }
 
-/** The one method that a step sets: `basicAuth`, or with its mode `oauth2.oidcAuthorizationCode`. */
+/** Returns the method that a step sets: `basicAuth`, or with its mode `oauth2.oidcAuthorizationCode`. */
 export function blockOf(step: AuthStep): Block | undefined {
   const { name: _name, ...blocks } = step;
   const [type, spec] = Object.entries(blocks).find(([, block]) => block !== undefined) ?? [];
@@ -25,7 +25,7 @@ export function blockOf(step: AuthStep): Block | undefined {
     : { type: `${type}.${mode}`, spec };
 }
 
-/** Makes the method of a step ready. Throws `ERR_EXTAUTH_METHOD` when it sets none, or one that is not available. */
+/** Creates the method of a step. Throws `ERR_EXTAUTH_METHOD` if it sets none, or one that is not available. */
 export function methodOf(
   step: AuthStep,
   parts: { readonly kinds: readonly AuthMethodKind[]; readonly context: Context; readonly id: string },

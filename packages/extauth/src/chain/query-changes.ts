@@ -1,6 +1,6 @@
 import type { QueryChange } from '@edge-gateway/core';
 
-/** What may stand in a query parameter as it is (RFC 3986 §3.4): of `%` only what begins an escape. */
+/** Characters that need no escape in a query parameter (RFC 3986 §3.4); `%` only if it begins an escape. */
 const TO_ESCAPE = /%(?![0-9A-Fa-f]{2})|[^%A-Za-z0-9\-._~!$'()*+,;:@/?=]/gu;
 
 /**

@@ -8,18 +8,18 @@ export interface Failed {
   readonly failClosed?: true;
 }
 
-/** What a step says; `failed` where it could not say anything. */
+/** Decision of a step; `failed` if it made none. */
 export type StepOutcome = AuthAllowed | (AuthDenied & Failed);
 
 export interface StepLimits {
-  /** Milliseconds; methods that ask nobody else have no limit. */
+  /** Milliseconds; methods that call no server have no limit. */
   readonly timeoutMs: number;
   readonly log: Logger;
   readonly config: string;
   readonly step: string;
 }
 
-/** Runs one step. Never rejects: a step that throws or takes too long has failed, and failing is no permission. */
+/** Runs one step. Never rejects: a step that throws or takes too long has failed, which never allows the request by itself. */
 export async function runStep(method: AuthMethod, request: AuthRequest, limits: StepLimits): Promise<StepOutcome> {
   const { timeoutMs, log, config, step } = limits;
   const { requestId } = request;

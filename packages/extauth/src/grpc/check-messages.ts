@@ -57,7 +57,7 @@ function headersOf(request: AuthRequest): Record<string, string> {
   return headers;
 }
 
-/** The answer as a decision: status 0 lets in, everything else refuses with the server's HTTP answer or an empty 403. */
+/** Converts the response to a decision: status 0 allows, every other one rejects with the server's HTTP response or an empty 403. */
 export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDecision {
   const code = answer.status?.code ?? 0;
   if (code !== 0 || answer.httpResponse === 'deniedResponse') {
@@ -88,7 +88,7 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
   };
 }
 
-/** What is set first and removed as well is gone: that is the order of the protocol's filter. */
+/** A header that is both set and removed is removed, as in Envoy's filter. */
 function queryChangesOf(answer: OkResponse | null | undefined): QueryChange[] {
   const { queryParametersToSet = [], queryParametersToRemove = [] } = answer ?? {};
   return [
@@ -97,7 +97,7 @@ function queryChangesOf(answer: OkResponse | null | undefined): QueryChange[] {
   ];
 }
 
-/** A refusal with a status of success would be taken for one. */
+/** Clients would take a rejection with a status of success for success. */
 function validStatus(code: number | undefined): number {
   return code !== undefined && code >= 300 && code <= 599 ? code : 403;
 }
@@ -112,7 +112,7 @@ function changeOf({ header, append, appendAction = APPEND }: HeaderOption, reque
   return [{ op: append?.value ? 'append' : 'set', name, value: textOf(header) }];
 }
 
-/** What the upstream answers is not known yet. Without `append` or an action the header is added. */
+/** The response of the upstream is not known yet. Without `append` or an action the header is added. */
 function responseChangeOf({ header, append, appendAction = APPEND }: HeaderOption): HeaderChange[] {
   const name = header?.key.toLowerCase() ?? '';
   if (!header || isFraming(name)) return [];

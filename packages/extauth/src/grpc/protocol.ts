@@ -119,7 +119,7 @@ export interface HeaderOption {
   readonly appendAction?: number;
 }
 
-/** What a server that lets in says of the request. */
+/** Response of a server that allows a request. */
 export interface OkResponse {
   readonly headers: readonly HeaderOption[];
   readonly headersToRemove: readonly string[];
@@ -130,7 +130,7 @@ export interface OkResponse {
   readonly dynamicMetadata?: object | null;
 }
 
-/** What a server answers. */
+/** Response of a server. */
 export interface CheckResponse {
   readonly status: { readonly code: number; readonly message: string } | null;
   readonly httpResponse?: 'deniedResponse' | 'okResponse';

@@ -16,7 +16,7 @@ import { bearerToken } from '../token/bearer-token.ts';
 import { hasScopes } from '../token/scopes.ts';
 import { createLookUp } from '../token/lookup.ts';
 
-/** What the method takes from other packages. */
+/** Parts of the method from other packages. */
 export interface AccessTokenParts {
   /** Reads the groups that tokens leave out, for `azure`; see `azureGroups` of the package oidc. */
   readonly groups?: GroupLookupKind;
@@ -26,7 +26,7 @@ export interface AccessTokenParts {
 export const accessTokenMethod: AuthMethodKind<AccessTokenValidation> = createAccessTokenMethod();
 
 /**
- * Makes the method for access tokens with what it needs from other packages. `create` throws `ERR_EXTAUTH_CONFIG` for a
+ * Creates the method for access tokens with parts from other packages. `create` throws `ERR_EXTAUTH_CONFIG` for a
  * block that cannot be used, also for `azure` without `groups`.
  *
  * @example

@@ -12,7 +12,7 @@ import {
 import type { ApiKeyAuth } from '@edge-gateway/core/schema';
 
 const CHALLENGE = ['www-authenticate', 'API key is missing or invalid'] as const;
-/** A longer key is refused unhashed. */
+/** A longer key is rejected unhashed. */
 const MAX_LENGTH = 4096;
 // oxlint-disable-next-line no-control-regex
 const NOT_A_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
@@ -40,7 +40,7 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
       const secret = context.secrets.get(ref);
       const stored = secretText(secret, 'api-key');
       if (!secret || !stored) {
-        // A key that was taken away lets nobody in; the others go on.
+        // A removed key is invalid; the others still work.
         const secretRef = `${ref.namespace}.${ref.name}`;
         const what = secret ? 'has no api-key' : 'is missing';
         context.log.get('ext_authz').warn({ config: id, secretRef }, `the secret of an API key ${what}`);

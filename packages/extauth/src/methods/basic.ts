@@ -5,7 +5,7 @@ import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type Stored
 import type { Rejection } from '../password/threads.ts';
 import { createVerifier } from '../password/verifier.ts';
 
-/** A longer pair of user name and password, in characters, is refused unhashed. */
+/** A longer pair of user name and password, in characters, is rejected unhashed. */
 const MAX_LENGTH = 1024;
 /** A check at this cost takes seconds; each increment doubles the time. */
 const MAX_BCRYPT_COST = 16;

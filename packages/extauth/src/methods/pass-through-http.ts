@@ -29,7 +29,7 @@ interface Question {
   readonly clientBytes: number;
 }
 
-/** What an own server answered. */
+/** Response of an auth server. */
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -42,7 +42,7 @@ export interface PassThroughHttpParts {
   readonly moreRoots?: string | undefined;
 }
 
-/** Asks an own server by `POST`: 200 lets in, every other status is the client's answer. */
+/** Calls an auth server by `POST`: 200 allows, every other status is the response to the client. */
 export const passThroughHttpMethod: AuthMethodKind<PassThroughAuth> = createPassThroughHttpMethod();
 
 /** Creates the method for auth servers over HTTP. */

@@ -7,7 +7,7 @@ import {
   type HeaderChange,
 } from '@edge-gateway/core';
 
-/** What the methods see of a request. */
+/** Creates the view of a request for methods. */
 export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortSignal): AuthRequest {
   const { connection } = facts;
   let flat: readonly string[] | undefined;
@@ -28,13 +28,13 @@ export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortS
   };
 }
 
-/** What Express and Connect took off the path: a login answers, and comes back to, addresses as the client knows them. */
+/** Returns the mount path that Express and Connect removed: a login redirects to paths as the client knows them. */
 function mountPathOf(req: IncomingMessage & { readonly baseUrl?: string; readonly originalUrl?: string }): string {
   const { baseUrl, originalUrl = '', url = '' } = req;
   return baseUrl ?? (originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : '');
 }
 
-/** Replaced as in the gateway: in a user's own server a client must not forge its address. */
+/** Replaced as in the gateway, so that a client cannot forge its address in a user's own server. */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'] as const;
 
 function forwardedOf(connection: ClientConnection, name: string): string | undefined {

@@ -21,7 +21,7 @@ import { parsedBody } from './parsed-body.ts';
 import { hasBody, readBody } from './read-body.ts';
 import type { AuthSettings } from '../settings.ts';
 
-/** A refusal, on its way to the client. */
+/** The response to a rejected request. */
 export interface Refusal {
   readonly status: number;
   /** Flat `[name, value, …]`. */
@@ -29,20 +29,20 @@ export interface Refusal {
   readonly body: string;
   /** For the log. */
   readonly reason: string;
-  /** `ext_authz_denied`, or `ext_authz_error` where nobody was judged. */
+  /** `ext_authz_denied`, or `ext_authz_error` if there was no decision. */
   readonly details: string;
   /** Of access logs: `UAEX` for what external auth said or could not say. */
   readonly flags: string;
 }
 
-/** An exchange that waits for its judgement. */
+/** A request that waits for a decision, and its response. */
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly next: Next;
 }
 
-/** How refusals get to the client: they differ between the gateway and a user's own server. */
+/** Sends a rejection to the client; differs between the gateway and a user's own server. */
 export type Refuse = (refusal: Refusal, exchange: Exchange) => void;
 
 export interface HandlerParts {
@@ -66,14 +66,14 @@ const TOO_LARGE: Refusal = {
   flags: '',
 };
 
-/** Makes the handler that asks a chain: the thin face of it towards `node:http`. */
+/** Creates the handler that runs a chain for requests of `node:http`. */
 export function createAuthHandler({ chain, granted, hidden, settings, context, id, refuse }: HandlerParts): Handler {
   const stats = statsOf(context);
   const log = context.log.get('ext_authz');
 
-  /** True when the request goes on; else it is answered. */
+  /** Returns true if the request continues; otherwise it was answered. */
   function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): boolean {
-    // Not before: a step may want to see what the client sent.
+    // Only now, because a step may read what the client sent.
     removeClientCopies(exchange.req, facts, [...granted, ...namesOf(decision)]);
     if (decision.allowed) {
       record(decision, facts, settings);
@@ -85,7 +85,7 @@ export function createAuthHandler({ chain, granted, hidden, settings, context, i
       checkSendable(changesOf(decision));
       const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages);
       stats[unsure ? 'error' : 'denied'].value++;
-      // A login sends people about: that is no refusal to look into.
+      // The redirects of a login are not rejections.
       log.info({ requestId, config: id, status, reason }, status < 400 ? 'request answered' : 'request refused');
       const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
       refuse({ status, headers, body, reason, details, flags: 'UAEX' }, exchange);
@@ -138,7 +138,7 @@ export function createAuthHandler({ chain, granted, hidden, settings, context, i
     const facts = factsOf(req);
     facts.hiddenCookies = hidden;
     removeClientCopies(req, facts, [settings.userIdHeader]);
-    // Apart from what may fail here: an error of whoever comes next is theirs.
+    // Outside the error handling above: errors of later handlers are their own.
     void authorize({ req, res, next }, facts).then((goesOn) => {
       if (goesOn) next();
     });
@@ -147,7 +147,7 @@ export function createAuthHandler({ chain, granted, hidden, settings, context, i
   return handler;
 }
 
-/** What was read is put back into the stream, and noted as such; what a parser in front has read is not. */
+/** Reads the body and puts it back into the stream; a body that an earlier parser consumed is only restored. */
 async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promise<ReadBody> {
   if (!req.readableEnded) return (facts.body = await readBody(req, limit));
   const bytes = parsedBody(req);

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { ReadBody } from '@edge-gateway/core';
 
 /**
- * Reads at most `maxBytes` of a body and puts back what it read, so that the stream still gives all of it. Rejects when
- * the client goes away.
+ * Reads at most `maxBytes` of a body and puts them back, so that the stream still returns all of it. Rejects if
+ * the client disconnects.
  */
 export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
@@ -34,7 +34,7 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBo
   });
 }
 
-/** Whether a request has a body, by its framing (RFC 9112 §6). */
+/** Returns true if a request has a body, by its framing (RFC 9112 §6). */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }

@@ -11,17 +11,17 @@ export interface Question {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Statuses by which the server refuses what was asked, not the asking. */
+  /** Statuses by which the server rejects the token, not the call. */
   readonly refusals?: readonly number[];
 }
 
 /**
  * Fetches a JSON object, which is frozen. Rejects with `ERR_EXTAUTH_ANSWER` and the name of the server for a response that is not one, has
- * another status than 200 or is too long, and when nobody answers; with the reason of the signal when that aborts.
- * Redirects are refused.
+ * another status than 200 or is too long, and when the server cannot be reached; with the reason of the signal when that aborts.
+ * Redirects are rejected.
  */
 export async function askJson(url: string, question: Question & { readonly refusals?: never }): Promise<JsonObject>;
-/** The same; `undefined` where the answer has one of the statuses `refusals`. */
+/** The same; `undefined` for a response with one of the statuses `refusals`. */
 export async function askJson(url: string, question: Question): Promise<JsonObject | undefined>;
 export async function askJson(url: string, question: Question): Promise<JsonObject | undefined> {
   const { signal, refusals, ...init } = question;

@@ -1,6 +1,6 @@
 import type { AuthRequest } from '@edge-gateway/core';
 
-/** A longer token is refused unread. */
+/** A longer token is rejected unread. */
 export const MAX_TOKEN_LENGTH = 16_384;
 /** RFC 6750 §2.1. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
