@@ -157,7 +157,7 @@ export { freezeDeep } from './translate/snapshot/freeze.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
 export { translate } from './translate/translate.ts';
-export type { TranslateInput, Translation } from './translate/translation.ts';
+export type { TranslateOptions, Translation } from './translate/translation.ts';
 export type { DefaultGateways } from './translate/listener/default-gateways.ts';
 export type {
   CallRetry,

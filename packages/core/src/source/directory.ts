@@ -4,14 +4,14 @@ import { GatewayError } from '../errors.ts';
 import { libraryLoggers, type Logger } from '../observe/logger.ts';
 import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
-import { createBreath, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
+import { createYielder, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
 import { createPending, type Pending } from './pending.ts';
 import { readUnit } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
 import { createFolderWatch, type FolderWatch } from './watch.ts';
 
 /** How often what no watcher tells is looked for. */
-const HEARTBEAT_MS = 500;
+const POLL_MS = 500;
 
 export interface DirectoryOptions {
   /** Whether changes are followed. Default true; false reads once. */
@@ -53,7 +53,7 @@ class DirectorySource implements Source {
   #running: Promise<void> | undefined;
   #nextPoll = 0;
   #folders: FolderWatch | undefined;
-  #heart: NodeJS.Timeout | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
   #identity = '';
 
   constructor(root: string, options: DirectoryOptions) {
@@ -75,7 +75,7 @@ class DirectorySource implements Source {
         unknown: () => this.#listAgain(),
       };
       this.#folders = createFolderWatch(listener, this.#log);
-      this.#heart = setInterval(() => this.#beat(), HEARTBEAT_MS);
+      this.#pollTimer = setInterval(() => this.#poll(), POLL_MS);
     }
     onChange(await this.#readAll());
     this.#handOver = onChange;
@@ -85,7 +85,7 @@ class DirectorySource implements Source {
   async close(): Promise<void> {
     this.#handOver = undefined;
     clearTimeout(this.#timer);
-    clearInterval(this.#heart);
+    clearInterval(this.#pollTimer);
     await this.#running;
     this.#folders?.close();
   }
@@ -93,10 +93,10 @@ class DirectorySource implements Source {
   async #readAll(): Promise<SourceChange> {
     const listing = await this.#list();
     const change = new Map<string, readonly WrittenResource[]>();
-    const breathe = createBreath();
+    const yieldIfDue = createYielder();
     for (const path of listing.stamps.keys()) {
       change.set(path, readUnit(path, this.#maxFileBytes));
-      await breathe();
+      await yieldIfDue();
     }
     this.#takeProblems(listing, change);
     this.#known = new Map(listing.stamps);
@@ -152,7 +152,7 @@ class DirectorySource implements Source {
   }
 
   /** Detects what the watcher does not report: another folder at the same path, and files behind links. */
-  #beat(): void {
+  #poll(): void {
     const identity = identityOf(this.#root);
     if (identity === '') this.#lose();
     else if (identity !== this.#identity) {

@@ -31,14 +31,14 @@ export async function listDirectory(
   enter: (folder: string, identity: string) => void = () => {},
 ): Promise<Listing> {
   const listing: Listing = { stamps: new Map(), problems: new Map(), linked: new Map() };
-  const breathe = createBreath();
+  const yieldIfDue = createYielder();
   const open: Folder[] = [{ path: root, real: realpathSync(root), linked: false, above: new Set() }];
   for (let folder = open.pop(); folder; folder = open.pop()) {
     enter(folder.path, identityOf(folder.path));
     for (const entry of entriesOf(folder, listing)) {
       const found = look(folder, entry, listing);
       if (found) open.push(found);
-      await breathe();
+      await yieldIfDue();
     }
   }
   return listing;
@@ -155,7 +155,7 @@ export function unreadable(error: unknown): TextProblem {
 }
 
 /** Yields to other work after 20 ms. */
-export function createBreath(): () => Promise<void> | undefined {
+export function createYielder(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < SLICE_MS) return undefined;

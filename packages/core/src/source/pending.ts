@@ -1,5 +1,5 @@
 import type { WrittenResource } from './source.ts';
-import { createBreath, stampOf } from './listing.ts';
+import { createYielder, stampOf } from './listing.ts';
 
 /** Milliseconds after which a file that keeps changing is read anyway. */
 const CEILING_MS = 400;
@@ -63,9 +63,9 @@ export function createPending(debounceMs: number, read: (path: string) => readon
     },
     async settled(now) {
       const settled = new Map<string, Settled>();
-      const breathe = createBreath();
+      const yieldIfDue = createYielder();
       for (const path of changes.keys()) {
-        await breathe();
+        await yieldIfDue();
         const change = changes.get(path)!;
         const written = look(path, change, now);
         if (!written) continue;

@@ -4,7 +4,7 @@ import type { Logger, LoggerName, Loggers } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Kind, Resource, ResourceKey } from '../resource/resource.ts';
 import type { Snapshot } from '../contract/snapshot.ts';
-import { createBreath, stampOf } from './listing.ts';
+import { createYielder, stampOf } from './listing.ts';
 
 /** Polling interval in milliseconds. A file must be unchanged between two polls before it is read. */
 const POLL_MS = 500;
@@ -96,11 +96,11 @@ export function createWatchedFiles<Files, Content>(
   }
 
   async function look(): Promise<void> {
-    const breathe = createBreath();
+    const yieldIfDue = createYielder();
     const changed = new Set<ResourceKey>();
     for (const entry of entries.values()) {
       if (reader.isReplaced(entry, performance.now())) for (const key of entry.users) changed.add(key);
-      await breathe();
+      await yieldIfDue();
     }
     timer = undefined;
     reader.unusable.value = [...entries.values()].filter(({ problem }) => problem).length;

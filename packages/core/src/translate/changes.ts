@@ -1,6 +1,6 @@
 import type { Kind, ResourceKey } from '../resource/resource.ts';
 import type { StoreState } from '../control/store.ts';
-import type { Touched } from './world.ts';
+import type { Dependencies } from './input.ts';
 
 /** The differences between two states. */
 export interface Changes {
@@ -37,11 +37,11 @@ export function changesBetween(before: StoreState['stored'], now: StoreState['st
 }
 
 /** Returns true if a build read one of the keys. */
-export function isAffected(touched: Touched, keys: ReadonlySet<ResourceKey>, changes: Changes): boolean {
-  if (touched.everyTable && changes.kinds.has('RouteTable')) return true;
-  for (const kind of touched.names) if (changes.members.has(kind)) return true;
+export function isAffected(dependencies: Dependencies, keys: ReadonlySet<ResourceKey>, changes: Changes): boolean {
+  if (dependencies.everyTable && changes.kinds.has('RouteTable')) return true;
+  for (const kind of dependencies.names) if (changes.members.has(kind)) return true;
   if (keys.size === 0) return false;
-  for (const key of touched.keys) if (keys.has(key)) return true;
+  for (const key of dependencies.keys) if (keys.has(key)) return true;
   return false;
 }
 

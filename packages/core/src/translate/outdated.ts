@@ -3,19 +3,20 @@ import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
 import { isAffected, type Changes } from './changes.ts';
 import type { Memo } from './memo.ts';
 import type { UpstreamTable } from './reference/tables.ts';
-import type { World } from './world.ts';
+import type { TranslationInput } from './input.ts';
 
 /** Kinds whose changes are compared in more detail than by resource. */
 const COMPARED_KINDS = ['AuthConfig/', 'Upstream/', 'VirtualService/'];
 
 /** Returns which previous builds cannot be reused. */
-export function outdatedBy(world: World, memo: Memo | undefined, changes: Changes | undefined) {
+export function outdatedBy(input: TranslationInput, memo: Memo | undefined, changes: Changes | undefined) {
   const keys = new Set<ResourceKey>();
-  const all = !memo || !changes || memo.settings !== world.settings;
+  const all = !memo || !changes || memo.settings !== input.settings;
   for (const key of changes?.keys ?? []) if (!COMPARED_KINDS.some((kind) => key.startsWith(kind))) keys.add(key);
-  for (const key of changedUpstreams(world.upstreams, memo?.upstreams)) keys.add(key);
-  for (const key of changedAuthConfigs(world.authConfigs, memo?.authConfigs)) keys.add(key);
-  return ({ touched }: { touched: Parameters<typeof isAffected>[0] }) => all || isAffected(touched, keys, changes);
+  for (const key of changedUpstreams(input.upstreams, memo?.upstreams)) keys.add(key);
+  for (const key of changedAuthConfigs(input.authConfigs, memo?.authConfigs)) keys.add(key);
+  return ({ dependencies }: { dependencies: Parameters<typeof isAffected>[0] }) =>
+    all || isAffected(dependencies, keys, changes);
 }
 
 /** Returns the upstreams whose references must be checked again: added, removed, or with another fault or warning. */

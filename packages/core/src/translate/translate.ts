@@ -10,8 +10,8 @@ import { readSettings } from './settings.ts';
 import { proxiesOf } from './snapshot/proxy-resource.ts';
 import { snapshotsOf } from './snapshot/snapshots.ts';
 import { statusTable } from './status/status-table.ts';
-import type { TranslateInput, Translation } from './translation.ts';
-import type { World } from './world.ts';
+import type { TranslateOptions, Translation } from './translation.ts';
+import type { TranslationInput } from './input.ts';
 
 /**
  * Translates resources into what each proxy serves, the status of every resource, and all problems. Pure: the same input
@@ -22,21 +22,21 @@ import type { World } from './world.ts';
  * const first = translate({ stored });
  * const second = translate({ stored: changed }, first.memo); // the same objects where nothing changed
  */
-export function translate({ stored, defaultGateways }: TranslateInput, memo?: Memo): Translation {
+export function translate({ stored, defaultGateways }: TranslateOptions, memo?: Memo): Translation {
   const changes = memo && changesBetween(memo.stored, stored);
   const lists = listsOf(stored, memo?.lists, changes);
   const derived = memo?.derived ?? new Derived();
-  const list: World['list'] = (kind) => lists.get(kind) ?? [];
+  const list: TranslationInput['list'] = (kind) => lists.get(kind) ?? [];
   const settings = readSettings({ stored, derived });
   const upstreams = upstreamTable({ stored, derived, list }, memo, changes);
   const authConfigs = authConfigTable({ stored, derived, list }, memo, changes);
-  const world: World = { stored, derived, settings, upstreams, authConfigs, list };
-  const gateways = usedGateways(list('Gateway'), world, defaultGateways);
-  const listeners = buildListeners(gateways, { world, memo, changes });
+  const input: TranslationInput = { stored, derived, settings, upstreams, authConfigs, list };
+  const gateways = usedGateways(list('Gateway'), input, defaultGateways);
+  const listeners = buildListeners(gateways, { input, memo, changes });
   const served = servedUpstreams(upstreams, memo);
   const snapshots = snapshotsOf(gateways, listeners, { served, settings: settings.served, derived }, memo?.snapshots);
-  const proxies = proxiesOf(snapshots, world, memo);
-  const statuses = statusTable({ world, listeners, proxies, changes }, memo);
+  const proxies = proxiesOf(snapshots, input, memo);
+  const statuses = statusTable({ input, listeners, proxies, changes }, memo);
   const parts = {
     stored,
     derived,

@@ -6,7 +6,7 @@ import type { DefaultGateways } from './listener/default-gateways.ts';
 import type { LocatedProblem } from './status/report.ts';
 
 /** The input of a translation. */
-export interface TranslateInput {
+export interface TranslateOptions {
   readonly stored: StoreState['stored'];
   readonly defaultGateways?: DefaultGateways;
 }

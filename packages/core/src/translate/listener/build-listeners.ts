@@ -2,12 +2,12 @@ import { keyOf } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
 import type { Memo } from '../memo.ts';
 import { outdatedBy } from '../outdated.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 import { contestedPorts, type UsedGateway } from './gateways.ts';
 import { buildListener, type ListenerBuild, type ListenerContext } from './listeners.ts';
 
 interface ListenersInput {
-  readonly world: World;
+  readonly input: TranslationInput;
   readonly memo: Memo | undefined;
   readonly changes: Changes | undefined;
 }
@@ -15,9 +15,9 @@ interface ListenersInput {
 /** Translates every gateway for each of its proxies. The result is keyed by proxy and gateway. */
 export function buildListeners(
   gateways: readonly UsedGateway[],
-  { world, memo, changes }: ListenersInput,
+  { input, memo, changes }: ListenersInput,
 ): ReadonlyMap<string, ListenerBuild> {
-  const outdated = outdatedBy(world, memo, changes);
+  const outdated = outdatedBy(input, memo, changes);
   const secretsChanged = changes?.kinds.has('Secret') ?? true;
   const lastGoodOf = lastGoodIn(memo);
   const listeners = new Map<string, ListenerBuild>();
@@ -29,7 +29,7 @@ export function buildListeners(
       const key = `${proxy} ${keyOf('Gateway', gateway.ref)}`;
       const previous = served?.find((one) => one.gateway.name === name && one.gateway.namespace === namespace);
       const before = memo?.listeners.get(key);
-      const shared = { world, proxy, outdated, secretsChanged, lastGoodOf };
+      const shared = { input, proxy, outdated, secretsChanged, lastGoodOf };
       listeners.set(key, buildListener(gateway, { ...shared, contested: contested.get(gateway), previous, before }));
     }
   }

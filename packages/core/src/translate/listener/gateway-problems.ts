@@ -4,7 +4,7 @@ import { keyOf } from '../../resource/resource.ts';
 import type { UsedGateway } from './gateways.ts';
 import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 
 /** Requires one filter chain per TLS configuration. */
 const ISOLATE_ANNOTATION = 'gateway.vendor.io/isolate_vhost';
@@ -17,19 +17,19 @@ export function unsupportedType(spec: GatewaySpec): string | undefined {
 }
 
 /** Returns warnings of a gateway besides those of its virtual services. */
-export function gatewayWarnings({ spec, ref, stored }: UsedGateway, world: World): readonly Fault[] {
+export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: TranslationInput): readonly Fault[] {
   const warnings: Fault[] = [];
   const annotation = stored?.resource?.metadata.annotations?.[ISOLATE_ANNOTATION];
-  if (spec.ssl && (world.settings.isolateVirtualHosts || annotation === 'true')) {
+  if (spec.ssl && (input.settings.isolateVirtualHosts || annotation === 'true')) {
     warnings.push(faultOf('isolating virtual hosts by their TLS configuration is not supported yet'));
   }
   const collector = collectorOf(spec.httpGateway?.options?.httpConnectionManagerSettings);
   if (collector?.name) {
     const upstream = { name: collector.name, namespace: collector.namespace || ref.namespace };
     const text = `the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`;
-    const entry = world.upstreams.get(keyOf('Upstream', upstream));
+    const entry = input.upstreams.get(keyOf('Upstream', upstream));
     if (entry?.fault) warnings.push(entry.fault);
-    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, world));
+    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
   return warnings;
 }

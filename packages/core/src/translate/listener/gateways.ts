@@ -3,7 +3,7 @@ import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { listenerName } from '../names.ts';
 import type { TranslationSettings } from '../settings.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 import type { DefaultGateways } from './default-gateways.ts';
 
 /** Default address of a gateway. */
@@ -25,7 +25,7 @@ export interface UsedGateway {
 /** Returns the gateways in use, sorted; the two default ones if there are no resources. */
 export function usedGateways(
   stored: readonly StoredResource[],
-  { settings, derived }: Pick<World, 'settings' | 'derived'>,
+  { settings, derived }: Pick<TranslationInput, 'settings' | 'derived'>,
   defaults: DefaultGateways = {},
 ): readonly UsedGateway[] {
   const read = stored.filter((one) => isRead(one, settings));

@@ -10,7 +10,7 @@ import { hasErrors, Report, type Problems } from '../status/report.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, sameList, type ListenerTls, type TlsClaim } from '../tls/listener-tls.ts';
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 
 /** The result of one gateway for one proxy. */
 export interface ListenerBuild {
@@ -33,7 +33,7 @@ export interface ListenerBuild {
 
 /** The input of a listener, besides its gateway. */
 export interface ListenerContext {
-  readonly world: World;
+  readonly input: TranslationInput;
   readonly proxy: string;
   readonly contested: string | undefined;
   /** What this proxy served for the gateway previously. */
@@ -59,9 +59,9 @@ const NO_OPTIONS = Object.freeze({});
 export const MAX_DIRECT_BODY_BYTES = 4096;
 
 export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
-  const { world, proxy, contested, previous } = context;
+  const { input, proxy, contested, previous } = context;
   const report = new Report();
-  for (const fault of gatewayWarnings(gateway, world)) report.warn(fault.reason, undefined, fault);
+  for (const fault of gatewayWarnings(gateway, input)) report.warn(fault.reason, undefined, fault);
   const unsupported = unsupportedType(gateway.spec);
   if (unsupported) {
     report.warn(unsupported);
@@ -70,7 +70,7 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   if (contested) report.error(listenerMessage('BindPortNotUniqueError', contested), ['spec', 'bindPort']);
   const { spec, ref } = gateway;
   const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
-  const selected = selectVirtualServices(selector, world);
+  const selected = selectVirtualServices(selector, input);
   const frozen = report.hasErrors;
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? MAX_DIRECT_BODY_BYTES;
   const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes }, context);
@@ -95,7 +95,7 @@ function buildAll(selected: readonly StoredResource[], owner: Owner, context: Li
     const same = before?.stored === stored && before.maxDirectBodyBytes === owner.maxDirectBodyBytes;
     if (same && !context.outdated(before)) return before;
     const lastGood = before?.lastGood ?? context.lastGoodOf(stored.key);
-    return buildVirtualService(stored, context.world, owner, { build: before, lastGood });
+    return buildVirtualService(stored, context.input, owner, { build: before, lastGood });
   });
 }
 
@@ -117,18 +117,18 @@ interface Assembly {
 
 function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild, 'listener' | 'tls'> {
   const { gateway, builds, report } = parts;
-  const { world, previous, before, secretsChanged } = context;
+  const { input, previous, before, secretsChanged } = context;
   const served = servedHosts(parts, previous);
   const tls = gateway.spec.ssl
     ? listenerTls(claimsOf(served, before?.tls), {
-        world,
+        input,
         served: previous?.sslConfigurations ?? [],
         before: before?.tls,
         secretsChanged,
       })
     : undefined;
   if (tls) report.repeat(tls.problems);
-  const nothing = builds.length === 0 && !world.settings.translateEmptyGateways;
+  const nothing = builds.length === 0 && !input.settings.translateEmptyGateways;
   if (nothing || tls?.configurations.length === 0) return { listener: undefined, tls };
   const hosts = served.flatMap(({ host }) => (tls?.leftOut.has(host.name) ? [] : [host]));
   const virtualHosts = hosts.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -6,7 +6,7 @@ import { expressionProblem, hasLabels, satisfies } from '../../syntax/label-expr
 import { missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import type { Report } from '../status/report.ts';
-import { type World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 import { causeOf } from '../reference/find.ts';
 
 /** The selecting gateway. */
@@ -19,8 +19,8 @@ export interface Selector {
 }
 
 /** The usable virtual services that belong to an HTTP gateway, sorted by key. Expressions come before labels, labels before names. */
-export function selectVirtualServices(selector: Selector, world: World): readonly StoredResource[] {
-  const chosen = choose(selector, world);
+export function selectVirtualServices(selector: Selector, input: TranslationInput): readonly StoredResource[] {
+  const chosen = choose(selector, input);
   return chosen.filter(({ resource }) => !!resource && isSsl(resource) === selector.ssl);
 }
 
@@ -28,8 +28,8 @@ function isSsl(resource: Resource): boolean {
   return (resource as Resource<VirtualServiceSpec>).spec.sslConfig !== undefined;
 }
 
-function choose({ http, namespace, report }: Selector, world: World): readonly StoredResource[] {
-  const all = world.list('VirtualService');
+function choose({ http, namespace, report }: Selector, input: TranslationInput): readonly StoredResource[] {
+  const all = input.list('VirtualService');
   const namespaces = http.virtualServiceNamespaces ?? [];
   const searched = namespaces.length === 0 || namespaces.includes('*') ? undefined : new Set(namespaces);
   const inside = searched ? all.filter(({ resource }) => resource && searched.has(resource.metadata.namespace)) : all;
@@ -41,7 +41,7 @@ function choose({ http, namespace, report }: Selector, world: World): readonly S
   }
   const wanted = http.virtualServiceSelector;
   if (wanted && Object.keys(wanted).length > 0) return inside.filter((one) => hasLabels(labels(one), wanted));
-  return http.virtualServices?.length ? referenced(http.virtualServices, namespace, { report, world }) : inside;
+  return http.virtualServices?.length ? referenced(http.virtualServices, namespace, { report, input }) : inside;
 }
 
 function labels({ resource }: StoredResource) {
@@ -51,15 +51,15 @@ function labels({ resource }: StoredResource) {
 function referenced(
   refs: NonNullable<HttpGateway['virtualServices']>,
   namespace: string,
-  { report, world }: { report: Report; world: World },
+  { report, input }: { report: Report; input: TranslationInput },
 ): readonly StoredResource[] {
   const chosen = new Set<StoredResource>();
   for (const [i, { name = '', namespace: own }] of refs.entries()) {
     const at = ['spec', 'httpGateway', 'virtualServices', i];
     const ref = { name, namespace: own || namespace };
-    const stored = world.stored.get(keyOf('VirtualService', ref));
+    const stored = input.stored.get(keyOf('VirtualService', ref));
     if (!stored) {
-      const fault = missingFault(`virtual service ${dotted(ref)} not found`, 'VirtualService', ref, world);
+      const fault = missingFault(`virtual service ${dotted(ref)} not found`, 'VirtualService', ref, input);
       report.error(fault.reason, at, fault);
     } else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is rejected: ${causeOf(stored)}`, at);
     else chosen.add(stored);

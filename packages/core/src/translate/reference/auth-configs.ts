@@ -15,7 +15,7 @@ import { faultOf } from './missing.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './tables.ts';
 import { dotted } from '../names.ts';
 import { Report } from '../status/report.ts';
-import { type World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 import { causeOf, type Resources } from './find.ts';
 
 /** The input of auth configs. */
@@ -26,14 +26,14 @@ export interface AuthConfigSources extends Resources {
 
 /** Returns the entries of all AuthConfigs, those of `memo` if nothing changed. */
 export function authConfigTable(
-  world: Pick<World, 'stored' | 'derived' | 'list'>,
+  input: Pick<TranslationInput, 'stored' | 'derived' | 'list'>,
   memo: Memo | undefined,
   changes: Changes | undefined,
 ): AuthConfigTable {
   if (memo && changes && !changes.kinds.has('AuthConfig') && !changes.kinds.has('Secret')) return memo.authConfigs;
-  const sources = { ...world, secrets: world.list('Secret') };
+  const sources = { ...input, secrets: input.list('Secret') };
   return new Map(
-    world.list('AuthConfig').map((one) => [one.key, authConfigEntry(one, sources, memo?.authConfigs.get(one.key))]),
+    input.list('AuthConfig').map((one) => [one.key, authConfigEntry(one, sources, memo?.authConfigs.get(one.key))]),
   );
 }
 

@@ -6,7 +6,7 @@ import { contentOf } from '../snapshot/content.ts';
 import type { Derived } from '../derived.ts';
 import { faultOf, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';
-import type { Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 
 /** Maximum nesting depth of joined APIs. */
 const MAX_DEPTH = 8;
@@ -76,12 +76,12 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
     ...(sets.length > 0 && { descriptorSets: sets }),
     ...serverSchemaOf(resource, reader),
   };
-  return sameApi(api, reader.world.derived);
+  return sameApi(api, reader.input.derived);
 }
 
 /** Returns the schema from the server of a remote API that declares none. */
 function serverSchemaOf({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Reader): { serverSchema?: string } {
-  const told = reader.world.stored.get(keyOf('GraphQLApi', metadata))?.learned?.serverSchema;
+  const told = reader.input.stored.get(keyOf('GraphQLApi', metadata))?.learned?.serverSchema;
   return told === undefined || spec.executableSchema?.schemaDefinition ? {} : { serverSchema: told };
 }
 
@@ -140,7 +140,7 @@ function descriptorSets(
     }
     sets.push(...Object.values(found.resource.spec.data ?? {}));
   }
-  const fromFile = reader.world.stored.get(keyOf('GraphQLApi', metadata))?.learned?.descriptorSet;
+  const fromFile = reader.input.stored.get(keyOf('GraphQLApi', metadata))?.learned?.descriptorSet;
   if (fromFile !== undefined) sets.push(fromFile);
   return Object.freeze(sets);
 }

@@ -4,10 +4,10 @@ import type { StoredResource } from '../../control/store.ts';
 import { missingFault } from './missing.ts';
 import { dotted } from '../names.ts';
 import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 
 /** Returns the problems of an upstream group; unlike on a route, a missing upstream is an error. */
-export function groupProblems({ resource }: StoredResource, world: World): readonly Problems[] {
+export function groupProblems({ resource }: StoredResource, input: TranslationInput): readonly Problems[] {
   if (!resource) return [];
   const { spec, metadata } = resource as Resource<UpstreamGroupSpec>;
   const report = new Report();
@@ -16,9 +16,9 @@ export function groupProblems({ resource }: StoredResource, world: World): reado
     const written = destination?.upstream;
     if (!written) continue;
     const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
-    const entry = world.upstreams.get(keyOf('Upstream', ref));
+    const entry = input.upstreams.get(keyOf('Upstream', ref));
     const text = `*v1.Upstream { ${dotted(ref)} } not found`;
-    const fault = entry ? entry.fault : missingFault(text, 'Upstream', ref, world);
+    const fault = entry ? entry.fault : missingFault(text, 'Upstream', ref, input);
     if (!entry) report.error(fault!.reason, at, fault);
     else if (fault) report.warn(fault.reason, at, fault);
   }

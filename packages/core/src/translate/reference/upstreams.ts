@@ -14,18 +14,18 @@ import { dotted } from '../names.ts';
 import { Report } from '../status/report.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { KEEPS_SSL_CONFIG, verifiesAlike } from '../tls/tls-source.ts';
-import { type World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 import { causeOf, type Resources } from './find.ts';
 
 /** Returns the entries of all upstreams, those of `memo` if nothing changed. */
 export function upstreamTable(
-  world: Pick<World, 'stored' | 'derived' | 'list'>,
+  input: Pick<TranslationInput, 'stored' | 'derived' | 'list'>,
   memo: Memo | undefined,
   changes: Changes | undefined,
 ): UpstreamTable {
   if (memo && changes && !changes.kinds.has('Upstream') && !changes.kinds.has('Secret')) return memo.upstreams;
   return new Map(
-    world.list('Upstream').map((one) => [one.key, upstreamEntry(one, world, memo?.upstreams.get(one.key))]),
+    input.list('Upstream').map((one) => [one.key, upstreamEntry(one, input, memo?.upstreams.get(one.key))]),
   );
 }
 

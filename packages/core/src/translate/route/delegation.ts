@@ -13,7 +13,7 @@ import { Report } from '../status/report.ts';
 import { sortRoutes } from './route-order.ts';
 import { selectTables, type SelectedTable } from './route-tables.ts';
 import { withInheritedTransformations } from '../virtual-host/transformations.ts';
-import type { Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 
 /** Maximum number of routes of a virtual host, and of tables visited for it: delegation can grow exponentially. */
 export const MAX_ROUTES = 100_000;

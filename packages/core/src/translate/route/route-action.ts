@@ -14,7 +14,7 @@ import { faultOf, type Fault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { withNamespaces } from '../virtual-host/option-refs.ts';
 import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
-import type { Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 
 /** Default status of a direct response. */
 const DIRECT_STATUS = 200;
@@ -66,7 +66,7 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
   const { intended, faults } = written;
   if (intended && !isNew && (good || faults.length === 0)) actions.keep(keys, { ...intended, access });
   else if (good) actions.keep(keys, good);
-  const broken = good ? GONE : reader.world.settings.invalidRoutes;
+  const broken = good ? GONE : reader.input.settings.invalidRoutes;
   return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.reason);
 }
 
@@ -129,7 +129,7 @@ function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): Writt
   if (action.multi) return forward(action.multi.destinations ?? [], { namespace, reader, at: MULTI });
   if (action.upstreamGroup) return group(action.upstreamGroup, leaf, reader);
   const { reason } = faultOf('this destination type is not supported yet');
-  return plain(replacement(reader.world.settings.invalidRoutes, reason));
+  return plain(replacement(reader.input.settings.invalidRoutes, reason));
 }
 
 function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
@@ -186,7 +186,7 @@ function shareOf(
   context: DestinationContext,
 ): Destination {
   const { namespace, reader } = context;
-  const own = options ? withNamespaces(options, namespace, reader.world.derived) : NO_OPTIONS;
+  const own = options ? withNamespaces(options, namespace, reader.input.derived) : NO_OPTIONS;
   return Object.freeze({ upstream: clusterName(ref), weight, options: own });
 }
 

@@ -8,7 +8,7 @@ import { authProblems } from '../virtual-host/auth-refs.ts';
 import { faultOf, type Fault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
-import type { Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 
 /** Options that require forwarding. */
 const NOT_ON_REDIRECTS = ['shadowing', 'lbHash', 'cors'] as const;
@@ -32,9 +32,9 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Faul
     ...levels.flatMap((level) => [
       ...headerProblems(level.headerManipulation, reader),
       ...authProblems(level.extauth, reader),
-      ...transformationProblems(level, reader.world.settings).map(faultOf),
+      ...transformationProblems(level, reader.input.settings).map(faultOf),
     ]),
-    ...regexProblems(regexesOf(matchers, options, action), reader.world.settings.regexMaxProgramSize).map(faultOf),
+    ...regexProblems(regexesOf(matchers, options, action), reader.input.settings.regexMaxProgramSize).map(faultOf),
   ];
 }
 

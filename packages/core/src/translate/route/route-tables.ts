@@ -5,7 +5,7 @@ import type { RouteTableSpec } from '../../schema/kind/route-table.ts';
 import { expressionProblem, hasLabels, satisfies, type Labels } from '../../syntax/label-expression.ts';
 import { dotted } from '../names.ts';
 import type { Report } from '../status/report.ts';
-import { type Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 import { causeOf } from '../reference/find.ts';
 
 /** A route table that a delegating route refers to. */

@@ -1,6 +1,6 @@
 import type { Memo } from '../memo.ts';
 import { sameList } from '../tls/listener-tls.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 import type { Origin, Resource } from '../../resource/resource.ts';
 import type { Derived } from '../derived.ts';
 import { freezeDeep } from './freeze.ts';
@@ -14,7 +14,7 @@ const FALLBACK_CLUSTER = 'fallback_cluster_for_invalid_routes';
 /** Returns the Proxy resources of the snapshots that have listeners, those of `memo` where nothing changed. */
 export function proxiesOf(
   snapshots: ReadonlyMap<string, Snapshot>,
-  { settings, derived }: Pick<World, 'settings' | 'derived'>,
+  { settings, derived }: Pick<TranslationInput, 'settings' | 'derived'>,
   memo: Memo | undefined,
 ): readonly Resource[] {
   const namespace = settings.writeNamespace;

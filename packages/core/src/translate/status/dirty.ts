@@ -3,11 +3,11 @@ import type { Changes } from '../changes.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import type { Memo } from '../memo.ts';
 import { tlsProblems } from '../tls/tls-problems.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 
 /** Returns a superset of the resources whose status may have changed. */
 export function dirtyKeys(
-  world: World,
+  input: TranslationInput,
   listeners: ReadonlyMap<string, ListenerBuild>,
   memo: Memo,
   changes: Changes,
@@ -15,13 +15,13 @@ export function dirtyKeys(
   const dirty = new Set(changes.keys);
   for (const [name, build] of listeners) compare(build, memo.listeners.get(name), dirty);
   for (const [name, build] of memo.listeners) if (!listeners.has(name)) compare(build, undefined, dirty);
-  if (world.upstreams !== memo.upstreams) {
-    for (const [key, entry] of world.upstreams) if (memo.upstreams.get(key) !== entry) dirty.add(key);
+  if (input.upstreams !== memo.upstreams) {
+    for (const [key, entry] of input.upstreams) if (memo.upstreams.get(key) !== entry) dirty.add(key);
   }
-  if (world.authConfigs !== memo.authConfigs) {
-    for (const [key, entry] of world.authConfigs) if (memo.authConfigs.get(key) !== entry) dirty.add(key);
+  if (input.authConfigs !== memo.authConfigs) {
+    for (const [key, entry] of input.authConfigs) if (memo.authConfigs.get(key) !== entry) dirty.add(key);
   }
-  for (const { key } of world.list('UpstreamGroup')) dirty.add(key);
+  for (const { key } of input.list('UpstreamGroup')) dirty.add(key);
   return dirty;
 }
 

@@ -18,31 +18,31 @@ import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
 import type { StatusTable, Subresource } from './status-entries.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 
 /** The input of statuses. */
 export interface StatusSources {
-  readonly world: World;
+  readonly input: TranslationInput;
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
   readonly proxies: readonly Resource[];
   readonly changes: Changes | undefined;
 }
 
 export function statusTable(sources: StatusSources, memo: Memo | undefined): StatusTable {
-  const { world, listeners, proxies, changes } = sources;
+  const { input, listeners, proxies, changes } = sources;
   const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, sources, memo)));
   const reports = new Map(
-    proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries, world.derived)]),
+    proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries, input.derived)]),
   );
-  const known = memo && changes && sameWorld(world, reports, memo) ? memo : undefined;
-  const dirty = known && dirtyKeys(world, listeners, known, changes!);
+  const known = memo && changes && isSameInput(input, reports, memo) ? memo : undefined;
+  const dirty = known && dirtyKeys(input, listeners, known, changes!);
   const found = collectProblems(listeners.values(), dirty);
   const entries = new Map<ResourceKey, StatusEntry>(known?.statuses.entries ?? proxyEntries);
   const statuses = new Map<ResourceKey, ResourceStatus>(known?.statuses.statuses ?? []);
   if (!known) for (const [key, { status }] of proxyEntries) statuses.set(key, status);
-  for (const key of dirty ?? world.stored.keys()) {
+  for (const key of dirty ?? input.stored.keys()) {
     if (proxyEntries.has(key)) continue;
-    const stored = world.stored.get(key);
+    const stored = input.stored.get(key);
     if (!stored) {
       entries.delete(key);
       statuses.delete(key);
@@ -50,13 +50,13 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
     }
     const own = found.get(key);
     const subresources = own ? own.proxies.flatMap((proxy) => (reports.get(proxy) ? [reports.get(proxy)!] : [])) : NONE;
-    const input: StatusInput = {
+    const statusInput: StatusInput = {
       stored,
-      problems: own?.problems ?? outside(stored, world),
+      problems: own?.problems ?? outside(stored, input),
       notes: own?.notes ?? NONE,
       subresources,
     };
-    const entry = statusEntry(key, input, memo?.statuses.entries.get(key));
+    const entry = statusEntry(key, statusInput, memo?.statuses.entries.get(key));
     entries.set(key, entry);
     statuses.set(key, entry.status);
   }
@@ -64,9 +64,9 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
 }
 
 /** False if the status of any resource may differ: other settings, or another status of a proxy. */
-function sameWorld(world: World, reports: ReadonlyMap<string, Subresource>, memo: Memo): boolean {
+function isSameInput(input: TranslationInput, reports: ReadonlyMap<string, Subresource>, memo: Memo): boolean {
   return (
-    memo.settings === world.settings &&
+    memo.settings === input.settings &&
     memo.statuses.reports.size === reports.size &&
     [...reports].every(([name, report]) => memo.statuses.reports.get(name) === report)
   );
@@ -89,24 +89,24 @@ function keyed(report: StatusReport, key: string): Subresource {
   return Object.freeze([key, report] as const);
 }
 
-function proxyEntry({ metadata }: Resource, { listeners, world }: StatusSources, memo: Memo | undefined) {
+function proxyEntry({ metadata }: Resource, { listeners, input }: StatusSources, memo: Memo | undefined) {
   const key = keyOf('Proxy', metadata);
-  const problems = proxyProblems(metadata.name, listeners.values(), world.derived);
-  const input = { stored: undefined, problems, notes: NONE, subresources: NONE };
-  return [key, statusEntry(key, input, memo?.statuses.entries.get(key))] as const;
+  const problems = proxyProblems(metadata.name, listeners.values(), input.derived);
+  const statusInput = { stored: undefined, problems, notes: NONE, subresources: NONE };
+  return [key, statusEntry(key, statusInput, memo?.statuses.entries.get(key))] as const;
 }
 
 /** Problems of resources outside listeners: upstreams and groups have their own, some kinds are not read. */
-function outside(stored: StoredResource, world: World): readonly Problems[] {
+function outside(stored: StoredResource, input: TranslationInput): readonly Problems[] {
   switch (kindOf(stored.key)) {
     case 'Upstream':
-      return [world.upstreams.get(stored.key)!.problems];
+      return [input.upstreams.get(stored.key)!.problems];
     case 'UpstreamGroup':
-      return groupProblems(stored, world);
+      return groupProblems(stored, input);
     case 'AuthConfig':
-      return withoutEmpty(world.authConfigs.get(stored.key)!.problems);
+      return withoutEmpty(input.authConfigs.get(stored.key)!.problems);
     case 'Gateway':
-      return isRead(stored, world.settings) ? NONE : UNREAD_GATEWAY;
+      return isRead(stored, input.settings) ? NONE : UNREAD_GATEWAY;
     case 'MatchableHttpGateway':
     case 'MatchableTcpGateway':
       return UNSERVED_GATEWAY;

@@ -7,7 +7,7 @@ import { listenerMessage } from '../status/messages.ts';
 import { Report, type Problems } from '../status/report.ts';
 import type { TranslationSettings } from '../settings.ts';
 import { checkTlsSource, sourceProblem, verifiesAlike, warnOfTlsSource } from './tls-source.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 
 /** The TLS claim of one virtual service. */
 export interface TlsClaim {
@@ -40,7 +40,7 @@ export interface Blame {
 
 /** The input of a listener's TLS, besides the claims. */
 export interface TlsContext {
-  readonly world: World;
+  readonly input: TranslationInput;
   /** What the listener served previously. */
   readonly served: readonly TlsConfiguration[];
   readonly before: ListenerTls | undefined;
@@ -61,21 +61,21 @@ interface Candidate {
  * served previously is kept, because the data plane still has its certificate.
  */
 export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): ListenerTls {
-  const { world, before } = context;
+  const { input, before } = context;
   if (
     before &&
     !context.secretsChanged &&
-    before.settings === world.settings &&
-    sameClaims(claims, before.claims, world.derived)
+    before.settings === input.settings &&
+    sameClaims(claims, before.claims, input.derived)
   ) {
     return before;
   }
   const report = new Report();
   const blamed = new Map<string, Blame>();
-  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig, world.derived), one]));
-  const used = withLastGood(claims, { before, served, findings: { world, report, blamed } });
-  const candidates = merge(used, world);
-  const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, { world, report, blamed })));
+  const served = new Map(context.served.map((one) => [contentOf(one.sslConfig, input.derived), one]));
+  const used = withLastGood(claims, { before, served, findings: { input, report, blamed } });
+  const candidates = merge(used, input);
+  const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, { input, report, blamed })));
   const contested = overlapping(candidates, report, blamed);
   const configurations: TlsConfiguration[] = [];
   const leftOut = new Set<string>();
@@ -84,7 +84,7 @@ export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): L
     if (!old && (bad.has(candidate) || contested.has(candidate))) for (const host of candidate.hosts) leftOut.add(host);
     else configurations.push(configurationOf(candidate, old, contested.has(candidate)));
   }
-  const { settings } = world;
+  const { settings } = input;
   return {
     configurations: sameList(configurations, context.served),
     leftOut,
@@ -105,11 +105,11 @@ interface LastGoodClaims {
 
 /** Returns the claims, with the last good one instead of each whose certificate a change made unusable. */
 function withLastGood(claims: readonly TlsClaim[], { before, served, findings }: LastGoodClaims): readonly TlsClaim[] {
-  const { world } = findings;
+  const { input } = findings;
   const configOf = ({ sslConfig, namespace }: TlsClaim) =>
-    world.derived.of(effectiveConfig, sslConfig, namespace, world.settings.oneWayTls);
+    input.derived.of(effectiveConfig, sslConfig, namespace, input.settings.oneWayTls);
   const problemOf = (config: SslConfig) =>
-    served.has(contentOf(config, world.derived)) ? undefined : sourceProblem(config, world);
+    served.has(contentOf(config, input.derived)) ? undefined : sourceProblem(config, input);
   return claims.map((claim) => {
     const good = before?.good.get(claim.host);
     const problem = good && problemOf(configOf(claim));
@@ -135,14 +135,14 @@ function goodClaims(
 }
 
 interface Findings {
-  readonly world: World;
+  readonly input: TranslationInput;
   readonly report: Report;
   readonly blamed: Map<string, Blame>;
 }
 
 function isUsable(candidate: Candidate, findings: Findings): boolean {
   const own = new Report();
-  const usable = checkTlsSource(candidate.sslConfig, findings.world, own);
+  const usable = checkTlsSource(candidate.sslConfig, findings.input, own);
   blame(own.problems(), candidate, findings);
   return usable;
 }
@@ -188,12 +188,12 @@ function configurationOf(
 }
 
 /** Returns one candidate per configuration, ignoring server names. */
-function merge(claims: readonly TlsClaim[], world: World): readonly Candidate[] {
+function merge(claims: readonly TlsClaim[], input: TranslationInput): readonly Candidate[] {
   const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; hosts: string[] }>();
   for (const { host, namespace, sslConfig } of claims) {
     const { sniDomains = [] } = sslConfig;
-    const config = world.derived.of(effectiveConfig, sslConfig, namespace, world.settings.oneWayTls);
-    const key = contentOf(config, world.derived);
+    const config = input.derived.of(effectiveConfig, sslConfig, namespace, input.settings.oneWayTls);
+    const key = contentOf(config, input.derived);
     const known = merged.get(key) ?? { sslConfig: config, names: new Set(), any: false, hosts: [] };
     for (const name of sniDomains) known.names.add(name.toLowerCase());
     known.any ||= sniDomains.length === 0;

@@ -4,14 +4,14 @@ import { listenerMessage } from '../status/messages.ts';
 import type { Fault } from '../reference/missing.ts';
 import type { Report } from '../status/report.ts';
 import { isFault, readTlsSecret } from './tls-secret.ts';
-import type { World } from '../world.ts';
+import type { TranslationInput } from '../input.ts';
 
 /** Suffix of a problem whose configuration is replaced by the last good one. */
 export const KEEPS_SSL_CONFIG = '; the last good sslConfig stays in use';
 
 /** Reports problems of the certificate source of a configuration; returns false if there are any. */
-export function checkTlsSource(config: SslConfig, world: World, report: Report): boolean {
-  const problem = sourceProblem(config, world);
+export function checkTlsSource(config: SslConfig, input: TranslationInput, report: Report): boolean {
+  const problem = sourceProblem(config, input);
   if (!problem) return true;
   reportTlsSource(problem, report);
   return false;
@@ -40,10 +40,10 @@ interface SourceProblem extends Fault {
 }
 
 /** A problem of the certificate source of a configuration. */
-export function sourceProblem(config: SslConfig, world: World): SourceProblem | undefined {
+export function sourceProblem(config: SslConfig, input: TranslationInput): SourceProblem | undefined {
   if (config.sds) return { mild: true, reason: 'certificates from a secret discovery server are not served yet' };
   if (config.sslFiles) return filesProblem(config, config.sslFiles);
-  if (config.secretRef) return secretProblem(config, config.secretRef, world);
+  if (config.secretRef) return secretProblem(config, config.secretRef, input);
   return { reason: 'no certificate information found: sslConfig names no source' };
 }
 
@@ -60,11 +60,11 @@ function filesProblem(config: SslConfig, { tlsCert, tlsKey, rootCa }: Files): So
 
 type SecretRef = NonNullable<SslConfig['secretRef']>;
 
-function secretProblem(config: SslConfig, written: SecretRef, world: World): SourceProblem | undefined {
+function secretProblem(config: SslConfig, written: SecretRef, input: TranslationInput): SourceProblem | undefined {
   const ref = { name: written.name ?? '', namespace: written.namespace ?? '' };
-  const secret = readTlsSecret(ref, world);
+  const secret = readTlsSecret(ref, input);
   if (isFault(secret)) {
-    return { ...secret, mild: secret.code === 'MISSING_REFERENCE' && world.settings.warnMissingTlsSecret };
+    return { ...secret, mild: secret.code === 'MISSING_REFERENCE' && input.settings.warnMissingTlsSecret };
   }
   const name = `SSL secret ${ref.namespace}.${ref.name}`;
   if (!secret.hasCertificate) return { reason: `${name}: no certificate information found` };

@@ -2,7 +2,7 @@ import type { ExtAuthExtension } from '../../schema/auth/extauth.ts';
 import type { Route, SnapshotAuthConfig } from '../../contract/snapshot.ts';
 import type { Fault } from '../reference/missing.ts';
 import type { Report } from '../status/report.ts';
-import type { Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 
 /** Options that may refer to an AuthConfig. */
 export interface HasExtAuth {

@@ -1,7 +1,7 @@
 import type { FieldPath } from '../../resource/problem.ts';
 import type { JwtProviders } from '../../schema/auth/jwt.ts';
 import type { Fault } from '../reference/missing.ts';
-import type { Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 
 /** Options that may name the upstreams of JWT key sets. */
 export interface HasProviders {

@@ -6,7 +6,7 @@ import type { GoodOptions, LastGood } from './last-good.ts';
 import { dotted } from '../names.ts';
 import { withNamespaces } from './option-refs.ts';
 import type { Report } from '../status/report.ts';
-import type { Reader } from '../world.ts';
+import type { Reader } from '../input.ts';
 
 /** Groups of exclusive keys. An object that sets one of them inherits none of the others. */
 const EXCLUSIVE: readonly (readonly string[])[] = [
@@ -93,7 +93,7 @@ function withReferences<O extends RouteOptions | VirtualHostOptions>(
   context: OptionContext,
 ): O {
   const own = fillOptions(
-    source.options && withNamespaces(source.options, context.namespace, context.reader.world.derived),
+    source.options && withNamespaces(source.options, context.namespace, context.reader.input.derived),
     undefined,
   );
   const shared = sharedOptions(source.optionsConfigRefs?.delegateOptions ?? [], kind, context);
@@ -148,5 +148,5 @@ function referenced(
   }
   if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);
   const { options } = found.resource.spec;
-  return options && withNamespaces(options, ref.namespace, reader.world.derived);
+  return options && withNamespaces(options, ref.namespace, reader.input.derived);
 }

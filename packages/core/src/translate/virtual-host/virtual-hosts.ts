@@ -21,7 +21,7 @@ import { headerProblems, routeProblems } from '../route/route-problems.ts';
 import { keepSame } from '../snapshot/same.ts';
 import { shortCircuits } from '../route/short-circuit.ts';
 import { transformationProblems } from './transformations.ts';
-import { Reader, type Touched, type World } from '../world.ts';
+import { Reader, type Dependencies, type TranslationInput } from '../input.ts';
 
 /** The virtual host built from a virtual service, with all problems. */
 export interface VirtualServiceBuild {
@@ -32,7 +32,7 @@ export interface VirtualServiceBuild {
   readonly problems: Problems;
   /** Reports of every visited route table. */
   readonly tables: ReadonlyMap<ResourceKey, Problems>;
-  readonly touched: Touched;
+  readonly dependencies: Dependencies;
   /** The last good parts for later broken references. */
   readonly lastGood: GoodParts;
   readonly maxDirectBodyBytes: number;
@@ -59,7 +59,7 @@ const NOTHING_GOOD: GoodParts = { actions: new Map(), options: new Map(), tables
 /** Builds the virtual host of one virtual service. Parts equal to those of the previous build are the same objects. */
 export function buildVirtualService(
   stored: StoredResource,
-  world: World,
+  input: TranslationInput,
   owner: Owner,
   { build: before, lastGood: goodParts }: BuiltBefore,
 ): VirtualServiceBuild {
@@ -67,7 +67,7 @@ export function buildVirtualService(
   const { name, namespace } = resource.metadata;
   const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
   const lastGood = new LastGood(goodParts);
-  const expansion = new Expansion(new Reader(world), holder, lastGood);
+  const expansion = new Expansion(new Reader(input), holder, lastGood);
   const virtualHost = virtualHostOf(resource.spec, expansion, owner);
   const tables = new Map<ResourceKey, Problems>();
   for (const [key, table] of expansion.tables) {
@@ -78,10 +78,10 @@ export function buildVirtualService(
   return Object.freeze({
     stored,
     resource,
-    virtualHost: keepSame(virtualHost, before?.virtualHost, world.derived),
+    virtualHost: keepSame(virtualHost, before?.virtualHost, input.derived),
     problems: holder.report.problems(),
     tables,
-    touched: expansion.reader.touched,
+    dependencies: expansion.reader.dependencies,
     // A virtual host with errors was never served.
     lastGood: holder.report.hasErrors ? (goodParts ?? NOTHING_GOOD) : lastGood.parts(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
@@ -103,7 +103,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
     report.error(virtualHostMessage('ProcessingError', fault.reason), at, fault);
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
   authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
-  transformationProblems(options, reader.world.settings).map(faultOf).forEach(fail(HOST));
+  transformationProblems(options, reader.input.settings).map(faultOf).forEach(fail(HOST));
   for (const { fault, at } of missingKeyUpstreams(options, reader, HOST)) report.warn(fault.reason, at, fault);
   const name = dotted(ref);
   const leaves = expansion.leaves(written.routes ?? [], options);
@@ -111,7 +111,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const { maxDirectBodyBytes } = owner;
   const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood, hostOptions: options };
   const routes = leaves.map((leaf, index) => routeOf(leaf, index, context));
-  if (reader.world.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
+  if (reader.input.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
   const authConfigs = authConfigsOf({ options, routes }, reader, report);
   const graphqlApis = graphqlApisOf(routes, reader, lastGood.keptApis);
@@ -137,7 +137,7 @@ interface RouteContext extends RouteActionContext {
 function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   const { name, logOwner, maxDirectBodyBytes, reader } = context;
   const { holder, label, spec, matchers } = leaf;
-  const { settings } = reader.world;
+  const { settings } = reader.input;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
   let action = routeAction(leaf, context);
   const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
@@ -157,7 +157,7 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
     matchers: Object.freeze(matchers.map((matcher) => Object.freeze(matcher))),
     action,
     options,
-    source: reader.world.derived.of(sourceOf, holder.ref, holder.kind),
+    source: reader.input.derived.of(sourceOf, holder.ref, holder.kind),
   });
 }
 

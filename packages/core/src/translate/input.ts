@@ -9,7 +9,7 @@ import type { TranslationSettings } from './settings.ts';
 import type { UpstreamTable } from './reference/tables.ts';
 
 /** The input of one translation. */
-export interface World extends Resources {
+export interface TranslationInput extends Resources {
   readonly settings: TranslationSettings;
   readonly upstreams: UpstreamTable;
   readonly authConfigs: AuthConfigTable;
@@ -18,7 +18,7 @@ export interface World extends Resources {
 }
 
 /** The resources that one build read, so that it is rebuilt only if they change. */
-export interface Touched {
+export interface Dependencies {
   readonly keys: Set<ResourceKey>;
   /** Kinds whose names were searched for a missing reference. */
   readonly names: Set<Kind>;
@@ -28,36 +28,36 @@ export interface Touched {
 
 /** Reads the input and records what it read. */
 export class Reader {
-  readonly world: World;
-  readonly touched: Touched = { keys: new Set(), names: new Set(), everyTable: false };
+  readonly input: TranslationInput;
+  readonly dependencies: Dependencies = { keys: new Set(), names: new Set(), everyTable: false };
 
-  constructor(world: World) {
-    this.world = world;
+  constructor(input: TranslationInput) {
+    this.input = input;
   }
 
   find<Spec>(kind: Kind, ref: ResourceRef): Found<Spec> {
-    this.touched.keys.add(keyOf(kind, ref));
-    return find(this.world.stored, kind, ref);
+    this.dependencies.keys.add(keyOf(kind, ref));
+    return find(this.input.stored, kind, ref);
   }
 
   /** Returns the fault of a reference to a missing resource. */
   missing(text: string, kind: Kind, ref: ResourceRef): Fault {
-    this.touched.names.add(kind);
-    return missingFault(text, kind, ref, this.world);
+    this.dependencies.names.add(kind);
+    return missingFault(text, kind, ref, this.input);
   }
 
   tables(): readonly StoredResource[] {
-    this.touched.everyTable = true;
-    return this.world.list('RouteTable');
+    this.dependencies.everyTable = true;
+    return this.input.list('RouteTable');
   }
 
   /** Returns the AuthConfig, why it cannot be used, or a warning about it. */
   authConfig({ name = '', namespace = '' }: Ref): Pick<AuthConfigEntry, 'config' | 'fault' | 'warning'> {
     const ref = { name, namespace };
     const key = keyOf('AuthConfig', ref);
-    this.touched.keys.add(key);
+    this.dependencies.keys.add(key);
     return (
-      this.world.authConfigs.get(key) ?? {
+      this.input.authConfigs.get(key) ?? {
         fault: this.missing(`AuthConfig ${dotted(ref)} not found`, 'AuthConfig', ref),
       }
     );
@@ -66,8 +66,8 @@ export class Reader {
   /** Returns why an upstream cannot be used, or a warning about it. */
   upstream(ref: ResourceRef): { readonly fault?: Fault; readonly warning?: string } {
     const key = keyOf('Upstream', ref);
-    this.touched.keys.add(key);
-    const entry = this.world.upstreams.get(key);
+    this.dependencies.keys.add(key);
+    const entry = this.input.upstreams.get(key);
     if (!entry) return { fault: this.missing(`*v1.Upstream { ${dotted(ref)} } not found`, 'Upstream', ref) };
     return entry;
   }
