@@ -83,7 +83,7 @@ function specsOf(scope: Scope | undefined): readonly AuthConfigSpec[] {
   return (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec);
 }
 
-/** Removes the user id header on routes without external auth, because upstreams trust it. */
+/** Removes granted headers of clients on routes without external auth, because upstreams trust them. */
 function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined): Handler | undefined {
   const written = scope?.settings.extauth;
   if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
