@@ -1,6 +1,6 @@
 import { FUNCTIONS } from './functions.ts';
 import { TemplateError } from './template-error.ts';
-import type { Token } from './token.ts';
+import type { Token } from './tokens.ts';
 import type { BinaryOperator, Expression } from './syntax-tree.ts';
 import { toByteString, type Value } from './value.ts';
 

@@ -1,6 +1,6 @@
 import { FUNCTIONS, undefinedVariable } from './functions.ts';
 import { OPERATIONS } from './operators.ts';
-import { parseTemplate } from './parse.ts';
+import { parseTemplate } from './parse-template.ts';
 import { Run, type TemplateData } from './run.ts';
 import { RenderError } from './template-error.ts';
 import type { Branch, Expression, Statement, Uses } from './syntax-tree.ts';

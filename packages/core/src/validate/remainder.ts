@@ -3,7 +3,7 @@ import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { Resource } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { WrittenResource } from '../source/source.ts';
-import { isObject } from './identity.ts';
+import { isObject } from './resource-identity.ts';
 import type { ResourceCheck } from './resource-check.ts';
 import { validateWritten } from './validate.ts';
 

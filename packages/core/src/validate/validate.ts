@@ -5,7 +5,7 @@ import type { SecretSpec } from '../schema/kind/secret.ts';
 import type { TextPlace } from '../parse/text-place.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { checkTypes } from './types/check-types.ts';
-import { isObject, readKind, readMetadata } from './identity.ts';
+import { isObject, readKind, readMetadata } from './resource-identity.ts';
 import { nodeOf } from './types/node.ts';
 import { Normaliser, writtenPath, type Move } from './types/normalise.ts';
 import { DocumentReport } from './document-report.ts';

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import { JWT_STATUS, parseToken, type TokenForm } from '@edge-gateway/core/jwt';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
-import { createExpiringMap } from '../expiring-map.ts';
+import { createExpiringMap } from '../session/expiring-map.ts';
 import { failure } from '../failure.ts';
 import { digest } from '@edge-gateway/core';
 import type { KeySet } from './key-source.ts';

@@ -1,4 +1,4 @@
-import { createExpiringMap } from '../expiring-map.ts';
+import { createExpiringMap } from './expiring-map.ts';
 import type { SessionRedis } from './redis.ts';
 
 /** Sessions in cookies that were logged out. Each is denied for a fixed time. */

@@ -1,4 +1,4 @@
-import { createExpiringMap } from '../expiring-map.ts';
+import { createExpiringMap } from './expiring-map.ts';
 import type { SessionRedis } from './redis.ts';
 
 /** Ids of used logout tokens. Each is kept until its token is too old to be accepted. */

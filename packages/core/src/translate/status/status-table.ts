@@ -13,7 +13,7 @@ import { isRead } from '../listener/gateways.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import type { Memo } from '../memo.ts';
 import { subresourceKey } from '../names.ts';
-import { collectProblems, proxyProblems } from './problems.ts';
+import { collectProblems, proxyProblems } from './listener-problems.ts';
 import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
 import type { StatusTable, Subresource } from './status-entries.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';

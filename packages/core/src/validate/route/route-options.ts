@@ -5,7 +5,7 @@ import type { Faults, Shadowing, Upgrade } from '../../schema/route/small-option
 import { checkCors } from './cors.ts';
 import { within } from '../check.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
-import { hostProblem } from './host.ts';
+import { hostProblem } from './host-problem.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from '../transformation/transformations.ts';

@@ -3,7 +3,7 @@ import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { ForwardAction, RedirectAction, RouteSpec } from '../../schema/route/route.ts';
 import { checkDestination, checkWeighted } from './destination.ts';
 import { each, within } from '../check.ts';
-import { hostProblem } from './host.ts';
+import { hostProblem } from './host-problem.ts';
 import { checkMatcher } from './matcher.ts';
 import { checkPath } from './path.ts';
 import { checkRouteOptions } from './route-options.ts';

@@ -1,6 +1,6 @@
 import { ExpressionParser, type NameWatch } from './expression-parser.ts';
 import { TemplateError } from './template-error.ts';
-import { readBody, type Body } from './token.ts';
+import { readBody, type Body } from './tokens.ts';
 import type { Branch, Expression, Statement, Uses } from './syntax-tree.ts';
 import { toByteString } from './value.ts';
 
