@@ -49,6 +49,17 @@ describe('an explanation of access', () => {
     expect(elsewhere.rbac).to.include({ allowed: false, closest: 'admins', reason: 'there is no verified token' });
   });
 
+  it('needs every token of a provider to be good, wherever the bad one is', async () => {
+    const [good, expired] = await Promise.all([600, -100].map((end) => issuer.sign({ exp: seconds(end) })));
+    const asked = (first: string, second: string) =>
+      ask({ jwt: block() }, { headers: ['authorization', `Bearer ${first}`], path: `/?access_token=${second}` });
+    for (const { jwt, refusal } of [asked(expired!, good!), asked(good!, expired!)]) {
+      expect(jwt[0]!.providers).to.deep.equal([{ provider: 'main', accepts: false, reason: 'Jwt is expired' }]);
+      expect(refusal).to.deep.equal({ status: 401, body: 'Jwt is expired' });
+    }
+    expect(asked(good!, good!).refusal).to.equal(undefined);
+  });
+
   describe('records on the facts what JWT changes', () => {
     const claimsToHeaders = [{ claim: 'email', header: 'X-Email' }];
     const changed = async (more: object, request: { headers?: string[]; path?: string; claims?: object }) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { REFETCH_COOLDOWN_MS } from '../../../core/src/security/jwt/key-source.ts';
 import { jwt } from '../../src/index.ts';
 import { verifierOf } from '../../src/jwt/provider.ts';
-import { createIssuer, ISSUER, NOW, serve, testContext, type Issuer } from '../issuer.ts';
+import { createIssuer, ISSUER, NOW, seconds, serve, testContext, type Issuer } from '../issuer.ts';
 
 describe('remote keys of a provider', () => {
   let issuer: Issuer;
@@ -104,6 +104,25 @@ describe('several tokens of one request', () => {
     const ask = () => server.ask(`/?access_token=${second}`, { authorization: `Bearer ${first}` });
     try {
       for (let i = 0; i < 3; i++) expect((await ask()).seen['x-sub']).to.equal('first');
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('are refused when they are cached and one that is not the last has expired', async () => {
+    let now = NOW;
+    const issuer = await createIssuer();
+    const block = { providers: { main: { issuer: ISSUER, jwks: { local: { key: issuer.keySet } } } } };
+    const server = await serve(jwt(block, testContext({ now: () => now })));
+    const [short, long] = await Promise.all([60, 6000].map((end) => issuer.sign({ exp: seconds(end) })));
+    const ask = (first: string, second: string) =>
+      server.ask(`/?access_token=${second}`, { authorization: `Bearer ${first}` });
+    try {
+      for (let i = 0; i < 2; i++) expect((await ask(short!, long!)).status).to.equal(200);
+      now = NOW + 121_000;
+      for (const answer of [await ask(short!, long!), await ask(long!, short!)])
+        expect(answer).to.include({ status: 401, body: 'Jwt is expired' });
+      expect((await ask(long!, long!)).status).to.equal(200);
     } finally {
       await server.close();
     }
