@@ -83,6 +83,19 @@ describe('keys that a provider rotates without overlap', () => {
     expect(reads).to.be.at.most(allowed);
   });
 
+  it('F11: are waited for again when as many tokens as may wait have waited before', async () => {
+    const unknown = await Promise.all(Array.from({ length: 100 }, (_, i) => token({ kid: `forged-${i}` })));
+    await login();
+    await idp.rotate();
+    expect(await login()).to.equal('good');
+    const outcomes = await Promise.all(unknown.map((each) => outcome(each, false)));
+    expect(new Set(outcomes)).to.deep.equal(new Set(['ERR_OIDC_TOKEN_INVALID']));
+    expect(idp.keyCalls).to.equal(3);
+    await idp.rotate();
+    expect(await outcome(await token(), false)).to.equal('good');
+    expect(idp.keyCalls).to.equal(4);
+  });
+
   it('are not fetched again for a repeated forged key id', async () => {
     verifier = make(undefined, 20);
     await login();
