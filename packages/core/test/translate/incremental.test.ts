@@ -276,6 +276,29 @@ function renewed(state: StoreState): StoreState {
   return { ...state, stored: new Map([...state.stored].map(([key, entry]) => [key, renew(entry)])) };
 }
 
+describe('a change of the Settings alone', () => {
+  it('equals a full translation: oneWayTls', () => {
+    const stock = new Stock();
+    const secure = service('secure', 'echo');
+    const spec = { ...(secure.resource!.spec as object), sslConfig: { secretRef: { name: 'pair' } } };
+    stock.put(stored({ kind: 'VirtualService', name: 'secure' }, spec));
+    stock.put(stored({ kind: 'Secret', name: 'pair' }, secretSpec));
+    stock.put(upstream('echo'));
+    let memo: Translation['memo'] | undefined;
+    for (const oneWayTls of [undefined, true, false, true]) {
+      const gateway = { virtualServiceOptions: oneWayTls === undefined ? {} : { oneWayTls } };
+      stock.put(stored({ kind: 'Settings', name: 'default' }, { gateway }));
+      const translation = translate(stock.state(), memo);
+      ({ memo } = translation);
+      const [configuration] = translation.snapshots
+        .get('gateway-proxy')!
+        .listeners.flatMap(({ sslConfigurations }) => sslConfigurations);
+      expect(configuration!.sslConfig.oneWayTls).to.equal(oneWayTls);
+      expect(plain(translation)).to.deep.equal(plain(translate(stock.state())), `oneWayTls: ${oneWayTls}`);
+    }
+  });
+});
+
 const hasProblems = (translation: Translation) =>
   Array.from(translation.statuses.values()).some(({ statuses }) => statuses['gw-system']!.state !== 'Accepted');
 

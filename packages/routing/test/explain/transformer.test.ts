@@ -175,6 +175,25 @@ describe('explained transformations', () => {
       {},
     ],
     [
+      'the early stage of a route that a regular transformation leads to',
+      [
+        hostOf([
+          routeOf({
+            matchers: [{ prefix: '/', headers: [{ name: 'x-seen', value: 'regular' }] }],
+            options: {
+              stagedTransformations: {
+                ...staged('early', set({ 'x-early': 'second' })),
+                ...staged('regular', set({ 'x-regular': '{{ header("x-early") }}' })),
+              },
+            },
+          }),
+          routeOf({ options: { stagedTransformations: staged('regular', append('regular'), true) } }),
+        ]),
+      ],
+      {},
+      { 'x-seen': 'regular', 'x-early': 'second', 'x-regular': 'second' },
+    ],
+    [
       'another virtual host behind clearRouteCache',
       [
         hostOf([routeOf({ options: { stagedTransformations: staged('early', set({ host: 'b' }), true) } })], {
