@@ -1,6 +1,9 @@
+import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
+import { SCHEMA_AGE_MS } from '../../src/remote/followed-schema.ts';
 import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
+import { until } from '../subscriptions/parts.ts';
 
 type Apis = NonNullable<GraphQLApiOptions['apis']>;
 
@@ -210,6 +213,45 @@ describe('a stitched API', () => {
     expect(remote.asked).to.have.lengthOf(2);
     await joined.close();
     await remote.close();
+  });
+
+  it('takes over what a joined server adds to its schema, when its schema is read again', async () => {
+    let now = 0;
+    const usersWith = (definition: string, age?: number) => {
+      const me = { mockResolver: { syncResponse: { username: 'frodo', ...(age && { age }) } } };
+      const executor = { local: { enableIntrospection: true, resolutions: { me } } };
+      return graphqlApi(localOf({ executableSchema: { schemaDefinition: definition, executor } }));
+    };
+    const before = 'type Query { me(username: String): User @resolve(name: "me") } type User { username: String }';
+    let users = usersWith(before);
+    const remote = await serveHandler((req, res, next) => users(req, res, next));
+    const merge = { User: { selectionSet: '{ username }', queryName: 'me', args: { username: 'username' } } };
+    const handler = graphqlApi(
+      {
+        stitchedSchema: { subschemas: [{ name: 'products' }, { name: 'users', typeMerge: merge }] },
+        apis: {
+          products: PRODUCTS,
+          users: { executableSchema: { executor: { remote: { upstreamRef: { name: 'users' } } } } },
+        },
+        upstreams: { backend: backend.url, users: remote.url },
+      },
+      createContext({ now: () => now }),
+    );
+    const joined = await serveHandler(handler);
+    const query = '{ oldest: me { age } GetProduct(id: 1) { seller { age } } }';
+    try {
+      expect((await ask(joined.url, '{ me { username } }')).body.data.me).to.deep.equal({ username: 'frodo' });
+      expect((await ask(joined.url, query)).status).to.equal(400);
+      users = usersWith(before.replace('username: String }', 'username: String age: Int }'), 111);
+      now += SCHEMA_AGE_MS + 1;
+      await until(async () => (await ask(joined.url, query)).status === 200, 'the added field');
+      const { body } = await ask(joined.url, query);
+      expect(body).to.deep.equal({ data: { oldest: { age: 111 }, GetProduct: { seller: { age: 111 } } } });
+    } finally {
+      await handler.close?.();
+      await joined.close();
+      await remote.close();
+    }
   });
 
   const wrong: Record<string, NonNullable<NonNullable<GraphQLApiOptions['stitchedSchema']>['subschemas']>> = {
