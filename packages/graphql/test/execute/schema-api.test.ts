@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { execute, GraphQLError, GraphQLSchema, GraphQLScalarType, parse, type GraphQLResolveInfo } from 'graphql';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { ask, post, serveHandler, type TestServer } from '../servers.ts';
+import { until } from '../subscriptions/parts.ts';
 
 const typeDefs = `
   scalar Date
@@ -303,17 +304,33 @@ describe('an API over a schema with resolvers', () => {
     expect(broken[1]).to.include('ERR_GRAPHQL_RESOLVER').and.not.include('internal words');
   });
 
-  it('tells a subscription by its signal that its client has left', async () => {
+  /** Subscribes to what ends by its signal only, and waits for its first event. */
+  async function subscribe(url: string, signal?: AbortSignal): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     ended.length = 0;
-    const client = new AbortController();
     const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
     const body = JSON.stringify({ query: 'subscription { never }' });
-    const response = await fetch(front.url, { method: 'POST', headers, body, signal: client.signal });
+    const response = await fetch(url, { method: 'POST', headers, body, signal: signal ?? null });
     const reader = response.body!.getReader();
     let text = '';
     while (!text.includes('"never":0')) text += new TextDecoder().decode((await reader.read()).value);
+    return reader;
+  }
+
+  it('tells a subscription by its signal that its client has left', async () => {
+    const client = new AbortController();
+    await subscribe(front.url, client.signal);
     client.abort();
     while (!ended.includes('never')) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('tells a subscription by its signal that the server ends it', async () => {
+    const handler = graphqlApi({ schema });
+    const server = await serveHandler(handler);
+    open.push({ ...server, close: async () => (await server.close(), void (await handler.close?.())) });
+    const reader = await subscribe(server.url);
+    handler.drain!();
+    while (!(await reader.read()).done);
+    await until(() => ended.includes('never'), 'the end of the subscription');
   });
 
   describe('is rejected with', () => {
