@@ -3,8 +3,6 @@ import { printable } from './printable.ts';
 
 /** Minimum width of a column; a very narrow terminal wraps the lines itself. */
 const MIN_COLUMNS = 5;
-/** Words up to this length are not broken in a table; without room for that, each row becomes a block of lines. */
-const WHOLE_WORD = 8;
 
 /** A table: every row has a cell per column; a line break in a cell starts a new line in it. */
 export interface TableData {
@@ -17,8 +15,8 @@ type Cell = readonly string[];
 
 /**
  * Draws a table with `+---+` borders and an upper-case header. Where it is wider than the terminal, empty columns are left
- * out and cells of the widest ones are wrapped: at a space, or in the middle of a word where there is none. Where not even
- * short words stay whole, each row becomes a block of `NAME  value` lines.
+ * out and cells of the widest ones are wrapped at spaces. Where that would break words, each row becomes a block of
+ * `NAME  value` lines. Only words that do not fit into a line of such a block are broken in a table.
  *
  * @param width Columns of the terminal. Default: no limit, nothing is wrapped.
  */
@@ -29,7 +27,7 @@ export function renderTable(data: TableData, width = Infinity): string {
   const shown = fits ? [...data.columns.keys()] : filledColumns(all, data.columns.length);
   const rows = fits ? all : [all[0]!, ...withContinuations(all.slice(1))];
   const cells = rows.map((row) => shown.map((column) => row[column]!));
-  const limits = shrink(cells, width - 3 * shown.length - 1);
+  const limits = shrink(cells, { total: width - 3 * shown.length - 1, room: blockRoom(cells[0]!, width) });
   if (!limits) return renderBlocks(cells, width);
   const wrapped = cells.map((row) =>
     row.map((cell, column) => cell.flatMap((line) => wrapLine(line, limits[column]!))),
@@ -48,22 +46,18 @@ function widthsOf(rows: readonly (readonly Cell[])[]): number[] {
   );
 }
 
-/** Lengths of the longest words that are not broken, tried in this order until the table fits. */
-const WHOLE_WORDS = [14, 12, 10, WHOLE_WORD];
-
 /**
- * Makes the widest columns narrower until all of them fit into `total`, and breaks as few words as possible. Nothing is
- * returned where short words would break.
+ * Makes the widest columns narrower until all of them fit into `total`. Nothing is returned where that would break words
+ * of at most `room` columns, which a block keeps whole; longer words need half of that.
  */
-function shrink(rows: readonly (readonly Cell[])[], total: number): number[] | undefined {
+function shrink(rows: readonly (readonly Cell[])[], { total, room }: { total: number; room: number }) {
   const widths = widthsOf(rows);
   if (sum(widths) <= total) return widths;
-  const words = widthsOf(rows.map((row) => row.map((cell) => cell.flatMap((line) => line.split(' ')))));
-  const floorsFor = (whole: number) =>
-    widths.map((width, column) => Math.min(width, Math.max(MIN_COLUMNS, Math.min(words[column]!, whole))));
-  const whole = WHOLE_WORDS.find((longest) => sum(floorsFor(longest)) <= total);
-  if (whole === undefined) return undefined;
-  const floors = floorsFor(whole);
+  const needed = rows[0]!.map((_, column) =>
+    rows.reduce((most, row) => Math.max(most, ...row[column]!.map((line) => neededBy(line, room))), MIN_COLUMNS),
+  );
+  const floors = widths.map((width, column) => Math.min(width, needed[column]!));
+  if (sum(floors) > total) return undefined;
   const limits = [...floors];
   const nearest = widths.map((width, column) => ({ missing: width - floors[column]!, column }));
   nearest.sort((a, b) => a.missing - b.missing);
@@ -76,11 +70,26 @@ function shrink(rows: readonly (readonly Cell[])[], total: number): number[] | u
   return limits;
 }
 
+/** The columns that the words of a line need; its first word is indented with the line. */
+function neededBy(line: string, room: number): number {
+  const words = (line.match(/^ *[^ ]+|[^ ]+/g) ?? []).map(columnsOf);
+  return words.reduce((most, word) => Math.max(most, word <= room ? word : Math.ceil(room / 2)), 0);
+}
+
+const titlesOf = (head: readonly Cell[]): string[] => head.map((cell) => cell.join(' '));
+
+/** The columns for the values of blocks, beside their titles. */
+function blockRoom(head: readonly Cell[], width: number): number {
+  return Math.max(MIN_COLUMNS, width - blockIndent(head));
+}
+
+const blockIndent = (head: readonly Cell[]): number => Math.max(...titlesOf(head).map(columnsOf)) + 2;
+
 /** Renders each row as a block: the header of a column, then its cell; without rows, the headers only. */
 function renderBlocks([head, ...rows]: readonly (readonly Cell[])[], width: number): string {
-  const titles = head!.map((cell) => cell.join(' '));
-  const indent = Math.max(...titles.map(columnsOf)) + 2;
-  const room = Math.max(MIN_COLUMNS, width - indent);
+  const titles = titlesOf(head!);
+  const indent = blockIndent(head!);
+  const room = blockRoom(head!, width);
   const block = (row: readonly Cell[]) =>
     row.flatMap((cell, column) =>
       cell

@@ -106,14 +106,32 @@ describe('table', () => {
 
     it('joins the lines of one row, so that a wrapped name leaves no gap beside it', () => {
       const rows = [
-        ['identity-provider', 'hosts:'],
+        ['identity provider', 'hosts:'],
         ['', '- 127.0.0.1:18083'],
       ];
       expect(
         renderTable({ columns: ['Upstream', 'Details'], rows }, 40)
           .split('\n')
           .slice(3, -1),
-      ).to.deep.equal(['| identity-provide | hosts:            |', '| r                | - 127.0.0.1:18083 |']);
+      ).to.deep.equal(['| identity | hosts:            |', '| provider | - 127.0.0.1:18083 |']);
+    });
+
+    it('becomes a block a row where a name would break, unless a block breaks it as well', () => {
+      const problem = '*v1.Proxy.gateway-proxy_gw-system Warning: broken';
+      const columns = ['Virtual Service', 'Domains', 'SSL', 'Status', 'Routes'];
+      const rows = [
+        ['account', 'account.localhost', 'none', `Accepted\n${problem}`, '/ -> gw-system.account-page (upstream)'],
+      ];
+      for (const width of [60, 80, 90, 100, 110]) {
+        const text = renderTable({ columns, rows }, width);
+        for (const name of ['account.localhost', '*v1.Proxy.gateway-proxy_gw-system', 'gw-system.account-page'])
+          expect(text, `in ${width} columns`).to.contain(name);
+        expect(text.split('\n').every((line) => columnsOf(line) <= width)).to.equal(true);
+      }
+      expect(renderTable({ columns, rows }, 60)).to.match(/^VIRTUAL SERVICE  account\nDOMAINS +account\.localhost\n/);
+      expect(renderTable({ columns, rows }, 110)).to.match(/^\+--/);
+      const long = { columns: ['Name', 'Text'], rows: [['some words', 'x'.repeat(200)]] };
+      expect(renderTable(long, 40)).to.match(/^\+--/);
     });
 
     it('becomes a block a row where short words would break', () => {
