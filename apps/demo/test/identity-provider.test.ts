@@ -121,10 +121,12 @@ describe('the identity provider', () => {
     expect(answer.status).to.equal(200);
     expect(answer.text).to.contain('no such user');
     const unknown = await new Browser().open(`${issuer}/interaction/abcdef`);
-    expect([unknown.status, unknown.text]).to.deep.equal([
-      400,
-      'This login is over or unknown. Open the page you wanted again.\n',
-    ]);
+    expect(unknown.status).to.equal(400);
+    expect(unknown.text)
+      .to.contain('This login is over')
+      .and.to.contain('<style>')
+      .and.to.contain(`<a href="${APP}/account">`);
+    expect((await new Browser().open(`${issuer}/interaction/ghijkl`)).text).to.equal(unknown.text);
   });
 
   it('rejects a redirect to another URL', async () => {

@@ -3,7 +3,7 @@ import { Provider } from 'oidc-provider';
 import { PAGE_HEADERS } from '../html.ts';
 import { startService, type Service } from '../backends/http-service.ts';
 import { configurationOf, type DemoClient, type Lifetimes } from './configuration.ts';
-import { loginPage } from './login-page.ts';
+import { loginEndedPage, loginPage } from './login-page.ts';
 import { userOf } from './users.ts';
 
 export interface IdentityProviderOptions {
@@ -34,7 +34,7 @@ export async function startIdentityProvider({ client, port, lifetimes }: Identit
     if (uid === undefined) return void answer(req, res);
     interact(provider, { req, res, uid }).catch(() => {
       if (!res.headersSent) res.writeHead(400, PAGE_HEADERS);
-      res.end(loginEnded());
+      res.end(loginEndedPage(accountUrlOf(client)));
     });
   };
   return service;
@@ -67,6 +67,7 @@ async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(text);
 }
 
-function loginEnded(): string {
-  return 'This login is over or unknown. Open the page you wanted again.\n';
+/** The account page begins a new login. */
+function accountUrlOf({ redirectUris }: DemoClient): string {
+  return new URL('/account', redirectUris[0]).href;
 }

@@ -21,6 +21,14 @@ ${users}
   );
 }
 
+/** The page for an unknown or expired interaction; `again` is a URL that begins a new login. */
+export function loginEndedPage(again: string): string {
+  return htmlPage(
+    'This login is over',
+    `<p>It is unknown or has expired, or your browser has deleted its cookies. <a href="${escapeHtml(again)}">Log in again</a></p>`,
+  );
+}
+
 /** The page that asks whether to end the session at the provider; `form` is the provider's own. */
 export function logoutPage(form: string): string {
   return htmlPage(
