@@ -20,6 +20,9 @@ const REFRESH_AHEAD = 0.8;
 /** Maximum duration of a fetch. */
 export const FETCH_TIMEOUT_MS = 5000;
 
+/** Never reused: a cache of verified tokens may outlive the source of their keys. */
+let versions = 0;
+
 /** Provides the keys of an issuer. Its functions never reject. */
 export interface KeySource {
   /** Returns the cached keys while they are fresh. */
@@ -32,10 +35,12 @@ export interface KeySource {
   readonly stale: boolean;
   /** Starts a fetch if the keys will soon be too old. */
   refreshAhead(): void;
-  /** Number of distinct key sets so far. A verified token stays verified while it is the same. */
+  /** Number of the key set, unique in the process. A verified token stays verified while it is the same. */
   readonly version: number;
-  /** Number of fetches so far. */
+  /** Number of fetches that were started. */
   readonly fetches: number;
+  /** True if these keys are the current ones and come from a fetch that started after the first `fetches` ones. */
+  isNewerThan(keys: KeySet, fetches: number): boolean;
   /** Why the last fetch failed, if it rejected. */
   readonly error?: unknown;
 }
@@ -48,8 +53,9 @@ export function localKeys(keys: KeySet): KeySource {
     refetch: async () => undefined,
     refreshAhead: () => undefined,
     stale: false,
-    version: 1,
+    version: ++versions,
     fetches: 0,
+    isNewerThan: () => false,
   };
 }
 
@@ -85,8 +91,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
 
   function startFetch(): NonNullable<typeof fetching> {
     if (fetching) return fetching;
-    fetches++;
-    const done = document.fetch().finally(() => {
+    const done = document.fetch(++fetches).finally(() => {
       fetching = undefined;
     });
     const patience = patienceMs === Infinity || !document.keys ? done : wait(patienceMs);
@@ -117,8 +122,10 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     }
   }
 
-  const isYounger = (ms: number): boolean => document.keys !== undefined && now() - document.fetchedAt < ms;
-  const mayRetry = (): boolean => now() - document.failedAt >= Math.min(REFETCH_COOLDOWN_MS, cacheMs);
+  /** Milliseconds since a time; infinite if the clock was set back since, so that nothing stays fresh until it catches up. */
+  const since = (time: number): number => (now() < time ? Infinity : now() - time);
+  const isYounger = (ms: number): boolean => document.keys !== undefined && since(document.fetchedAt) < ms;
+  const mayRetry = (): boolean => since(document.failedAt) >= Math.min(REFETCH_COOLDOWN_MS, cacheMs);
 
   return {
     fresh: () => (isYounger(cacheMs) ? document.keys : undefined),
@@ -131,7 +138,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     async refetch(known) {
       if (document.keys && document.keys !== known) return document.keys;
       if (!fetching) {
-        if (now() - refetchedAt < REFETCH_COOLDOWN_MS) return undefined;
+        if (since(refetchedAt) < REFETCH_COOLDOWN_MS) return undefined;
         refetchedAt = now();
       }
       await fetchKeys();
@@ -149,6 +156,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     get fetches() {
       return fetches;
     },
+    isNewerThan: (keys, count) => keys === document.keys && document.fetchedBy > count,
     get error() {
       return document.error;
     },
@@ -159,12 +167,14 @@ interface Document {
   readonly keys: KeySet | undefined;
   readonly version: number;
   readonly fetchedAt: number;
+  /** Number of the fetch that returned the keys. */
+  readonly fetchedBy: number;
   readonly failedAt: number;
   /** Why there are no keys. */
   readonly failure: JwtFailure;
   readonly error: unknown;
   /** Never rejects. */
-  fetch(): Promise<void>;
+  fetch(number: number): Promise<void>;
 }
 
 /** Stores the newest usable document. An identical text is the same set, so that tokens stay verified. */
@@ -173,14 +183,15 @@ function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKe
   let warned = { message: '', at: -Infinity };
   const document = {
     keys: undefined as KeySet | undefined,
-    version: 0,
+    version: ++versions,
     fetchedAt: -Infinity,
+    fetchedBy: 0,
     failedAt: -Infinity,
     failure: 'keysUnreachable' as JwtFailure,
     error: undefined as unknown,
-    async fetch(): Promise<void> {
+    async fetch(number: number): Promise<void> {
       try {
-        take(await fetchText());
+        take(await fetchText(), number);
       } catch (error) {
         fail('keysUnreachable', error);
         warn({ err: error }, 'key set cannot be fetched');
@@ -203,7 +214,7 @@ function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKe
     document.failedAt = now();
   }
 
-  function take(fetched: string): void {
+  function take(fetched: string, number: number): void {
     const read = document.keys && fetched === text ? document.keys : parseKeys(fetched, rules);
     if (typeof read === 'string') {
       fail(read);
@@ -211,10 +222,11 @@ function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKe
       return;
     }
     if (stats) stats.success.value++;
-    if (read !== document.keys) document.version++;
+    if (read !== document.keys) document.version = ++versions;
     text = fetched;
     document.keys = read;
     document.fetchedAt = now();
+    document.fetchedBy = number;
     if (read.size === 0) log.warn(from, "no key in the key set has an id and the use 'sig': no token will do");
   }
 

@@ -118,8 +118,8 @@ async function checkSignature(token: Token, source: KeySource, before: number): 
   const keys = source.fresh() ?? (await source.get());
   if (typeof keys === 'string') return keys;
   const failure = await verifyWith(token, keys);
-  // The keys are the newest if their fetch began after the token arrived.
-  if (failure !== 'noKey' || source.fetches > before) return failure;
+  // No key is newer if the fetch of these began after the token arrived.
+  if (failure !== 'noKey' || source.isNewerThan(keys, before)) return failure;
   const newer = await source.refetch(keys);
   return newer ? verifyWith(token, newer) : failure;
 }
