@@ -61,7 +61,10 @@ export function routeRequest(request: IncomingRequest, table: RouteTable, mode: 
   const host = table.findHost(head.authority);
   if (table.failed !== undefined) return rejection('ERR_ROUTING_ROUTE', head, host);
   if (head.rejected !== undefined) return rejection(head.rejected, head, host);
-  const canonical = canonicalPath(originForm(head, settings), mode.embedded ? settings.embeddedPath : settings.path);
+  const canonical = canonicalPath(
+    originForm(head, settings, mode),
+    mode.embedded ? settings.embeddedPath : settings.path,
+  );
   if ('refuse' in canonical) return rejection(canonical.refuse, head, host);
   if ('redirect' in canonical) {
     const redirect = { status: canonical.status, location: canonical.redirect };
@@ -90,9 +93,16 @@ function changeEarly(
   applyHeaderOps(head.headers, earlyHeaders, record);
 }
 
-/** The target as a path; the host in an absolute one was compared with `Host` by then, or is here. */
-function originForm({ path: target, authority }: DownstreamHead, { stripAnyHostPort }: ManagerSettings): string {
-  if (target.startsWith('/')) return target;
+/**
+ * The target as a path; the host in an absolute one was compared with `Host` by then, or is here. In a user's own server an absolute
+ * target stays, and is rejected: handlers in front that compare paths have not seen its path.
+ */
+function originForm(
+  { path: target, authority }: DownstreamHead,
+  { stripAnyHostPort }: ManagerSettings,
+  { embedded }: RoutingMode,
+): string {
+  if (embedded || target.startsWith('/')) return target;
   const absolute = parseAbsoluteTarget(target);
   if (absolute && (absolute.authority.toLowerCase() === authority.toLowerCase() || stripAnyHostPort)) {
     return absolute.path;

@@ -48,6 +48,11 @@ describe('the decision on a request', () => {
     expect(decide('/x', 'b.example')).to.include({ host: undefined, entry: undefined, rejected: undefined });
   });
 
+  it('rejects an absolute target in a server of the user, whose handlers compare paths', () => {
+    const { entry, rejected } = decide('http://a.example/x', 'a.example', { embedded: true });
+    expect([entry, rejected]).to.deep.equal([undefined, 'ERR_ROUTING_BAD_TARGET']);
+  });
+
   for (const [target, host] of [
     ['http://a.example/x', 'a.example'],
     ['http://A.Example/x', 'a.example'],
