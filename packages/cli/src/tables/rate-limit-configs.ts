@@ -45,12 +45,13 @@ function tableOf(objects: readonly StatusObject[], columns: readonly string[], s
   return { columns, rows };
 }
 
-/** The two tables of `get ratelimitconfigs`: rules as trees, and rules as sets. */
+/** The two tables of `get ratelimitconfigs`: rules as trees, and rules as sets. Without rows, the first one. */
 export function rateLimitConfigTables(objects: readonly StatusObject[]): TitledTable[] {
   const isSet = ({ spec }: StatusObject) => dig(spec, 'raw', 'setDescriptors') !== undefined;
   const isTree = (object: StatusObject) => !isSet(object) || dig(object.spec, 'raw', 'descriptors') !== undefined;
   const tree = tableOf(objects.filter(isTree), ['RateLimitConfig', 'Descriptors', 'Actions', 'Status'], 'tree');
   const columns = ['Set-Style RateLimitConfig', 'Set Descriptors', 'Set Actions', 'Status'];
   const set = tableOf(objects.filter(isSet), columns, 'set');
-  return [tree, set].filter((table) => table.rows.length > 0).map((table) => ({ title: '', ...table }));
+  const filled = [tree, set].filter((table) => table.rows.length > 0);
+  return (filled.length > 0 ? filled : [tree]).map((table) => ({ title: '', ...table }));
 }

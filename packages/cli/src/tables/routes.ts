@@ -36,7 +36,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Direct Response Action',
     member: 'directResponseAction',
     columns: ['Body'],
-    cells: (action) => [text(action, 'body')],
+    cells: (action) => [text(action, 'body').trimEnd()],
   },
   {
     title: 'Delegate Action',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KINDS } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { OUTPUTS } from '../../src/output/formats.ts';
+import { OUTPUTS, renderTables } from '../../src/output/formats.ts';
 import { VIEWS } from '../../src/tables/views.ts';
 import { answer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
@@ -63,6 +63,14 @@ spec:
       - { matchers: [{ prefix: /all }], redirectAction: { httpsRedirect: true, hostRedirect: b.example, pathRedirect: /x } }
 `;
 
+const BODY = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: body }
+spec:
+  virtualHost:
+    routes: [{ directResponseAction: { status: 200, body: "one\\n  two\\n" } }]
+`;
+
 const REJECTED = `apiVersion: gateway.vendor.io/v1
 kind: VirtualService
 metadata: { name: rejected }
@@ -107,6 +115,20 @@ describe('get of every kind', () => {
       text += `${kind}\n${stdout}`;
     }
     expectFixture('get-kinds.txt', text);
+  });
+
+  it('prints a header for every kind without resources', async () => {
+    for (const { kind, tables } of VIEWS)
+      expect(renderTables(tables([], []), Infinity), kind).to.match(/^\+-.+\+\n\| .+ \|\n\+-.+\+$/);
+    const { code, stdout, stderr } = await get(ROUTES, 'rlc');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: 'No rate limit configs here.\n' });
+    expect(stdout.split('\n')[1]).to.equal('| RATELIMITCONFIG | DESCRIPTORS | ACTIONS | STATUS |');
+  });
+
+  it('shows the body of a direct response without line breaks at its end', async () => {
+    const { stdout } = await get(BODY, 'vs', 'route', 'body');
+    const cells = stdout.split('\n').flatMap((line) => (line.startsWith('|') ? [line.split('|').at(-2)] : []));
+    expect(cells).to.deep.equal([' BODY  ', ' one   ', '   two ']);
   });
 
   it('shows no value of a Secret in any form', async () => {
