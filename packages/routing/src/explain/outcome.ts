@@ -22,12 +22,18 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
     return { type: 'reply', status: 200, body: '', reason: 'a GraphQL API answers' };
   }
   if (action.type === 'reply') {
-    const { type } = entry.route.compiled.source.action;
-    const reason = type === 'direct' ? 'direct response' : 'replacement of a broken route';
-    return { type: 'reply', status: action.status, body: action.body, reason };
+    return { type: 'reply', status: action.status, body: action.body, reason: reasonOf(entry) };
   }
   const destinations = action.destinations.map((destination) => explain(snapshot, request, { destination, action }));
   return { type: 'forward', destinations };
+}
+
+/** Why a route responds by itself; of a replacement what is broken, e.g. the missing upstream. */
+function reasonOf(entry: RouteEntry<MatchedRoute>): string {
+  const { action } = entry.route.compiled.source;
+  if (action.type === 'direct') return 'direct response';
+  const broken = action.type === 'replacement' && action.reason;
+  return `replacement of a broken route${broken ? `: ${broken}` : ''}`;
 }
 
 function refused(code: RoutingErrorCode): { status: number; reason: string } {

@@ -97,6 +97,18 @@ describe('explain', () => {
     expect(outcome).to.include({ status: 404, reason: 'no virtual host has this domain' });
   });
 
+  it('says which reference of a replaced route is broken', () => {
+    const reason = 'upstream echp not found (did you mean echo?)';
+    const action = { type: 'replacement', status: 404, body: 'bad', reason } as const;
+    const snapshot = snapshotOf([hostOf([routeOf({ matchers: [{ prefix: '/' }], action })])], [UPSTREAM]);
+    expect(explainRequest(snapshot, { method: 'GET', url: 'http://a.example/' }).outcome).to.deep.equal({
+      type: 'reply',
+      status: 404,
+      body: 'bad',
+      reason: `replacement of a broken route: ${reason}`,
+    });
+  });
+
   it('shows replies, redirects, refusals and broken shares', () => {
     const broken = { status: 404, body: 'gone', reason: 'missing' };
     const routes = [
