@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { silentLoggers } from '../../src/observe/logger.ts';
+import { createRedis, type Redis, type RedisClientLike } from '../../src/redis/redis.ts';
+
+/** Commands without a response after which a connection is replaced. */
+const MAX_MISSED = 5;
+
+/** A connected client that records whether it was destroyed. */
+class FakeClient implements RedisClientLike {
+  isOpen = true;
+  isReady = true;
+  on(): void {}
+  async connect(): Promise<void> {}
+  destroy(): void {
+    this.isOpen = this.isReady = false;
+  }
+}
+
+const silent = (): Promise<never> => new Promise(() => {});
+const ok = async (): Promise<string> => 'OK';
+
+describe('commands without a response from Redis', () => {
+  let clients: FakeClient[];
+  let redis: Redis<FakeClient>;
+  beforeEach(() => {
+    clients = [];
+    redis = createRedis(
+      { host: 'redis:6379' },
+      {
+        createClient() {
+          const client = new FakeClient();
+          clients.push(client);
+          return client;
+        },
+        log: silentLoggers.get('redis'),
+        unavailable: (detail) => new Error(detail),
+        deadlineMs: 1,
+        probeEveryMs: 0,
+      },
+    );
+  });
+  afterEach(() => redis.disconnect());
+
+  async function miss(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const error = await redis.run(silent).catch((reason: Error) => reason);
+      expect(error).to.have.property('message', 'no response in time');
+    }
+  }
+
+  it('replace the connection if there are five in a row', async () => {
+    await miss(MAX_MISSED - 1);
+    expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([true]);
+    await miss(1);
+    expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([false]);
+    expect(await redis.run(ok)).to.equal('OK');
+    expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([false, true]);
+  });
+
+  it('keep the connection if responses come in between', async () => {
+    for (let i = 0; i < 3; i++) {
+      await miss(MAX_MISSED - 1);
+      expect(await redis.run(ok)).to.equal('OK');
+    }
+    expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([true]);
+  });
+
+  it('are counted anew for the next connection', async () => {
+    await miss(MAX_MISSED);
+    await miss(MAX_MISSED - 1);
+    expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([false, true]);
+  });
+});

@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { silentLoggers } from '../../src/observe/logger.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+import { keyOf, type Resource } from '../../src/resource/resource.ts';
+import { createWatchedFiles, type ResourceFiles, type WatchedFiles } from '../../src/source/watched-files.ts';
+import { until } from './until.ts';
+
+/** Milliseconds that invalid files must be unchanged before they are reported. */
+const SETTLE_MS = 2000;
+
+describe('watched files', () => {
+  let dir: string;
+  let path: string;
+  let reads: string[];
+  let watched: WatchedFiles<string, string>;
+  const changedAt: number[] = [];
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'watched-files-'));
+    path = join(dir, 'file');
+    reads = [];
+    changedAt.length = 0;
+  });
+  afterEach(() => {
+    watched.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /** Files with any content but one that starts with `invalid`. */
+  const kind: ResourceFiles<string, string> = {
+    name: 'certificate',
+    logger: 'secret',
+    kinds: ['Upstream'],
+    filesOf: () => path,
+    keyOf: (file) => file,
+    pathsOf: (file) => [file],
+    read(file) {
+      const content = readFileSync(file, 'utf8');
+      reads.push(content);
+      if (!content.startsWith('invalid')) return { content };
+      return { problem: { severity: 'error', path: ['spec'], message: content } };
+    },
+  };
+
+  it('are reported as invalid a settling time after the last write, not the first', async () => {
+    const metadata = { name: 'a', namespace: 'gw-system' };
+    const origin = { file: 'memory:a', line: 1, column: 1 };
+    const resource: Resource = { apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata, spec: {}, origin };
+    const key = keyOf('Upstream', metadata);
+    watched = createWatchedFiles(kind, {
+      onChange: () => void changedAt.push(performance.now()),
+      log: silentLoggers,
+      metrics: createMetrics(),
+    });
+    writeFileSync(path, 'valid');
+    watched.follow(key, resource);
+
+    writeFileSync(path, 'invalid: first');
+    const readTwice = (content: string) => reads.filter((each) => each === content).length >= 2;
+    await until(() => readTwice('invalid: first'), 10_000);
+    const rewrittenAt = performance.now();
+    writeFileSync(path, 'invalid: second');
+    await until(() => changedAt.length > 0, 20_000);
+
+    expect(changedAt[0]! - rewrittenAt).to.be.at.least(SETTLE_MS);
+    expect(reads).to.include('invalid: second');
+    expect(watched.get(path)).to.equal('valid');
+    const [problem] = watched.learnedOf(key)!.problems;
+    expect(problem!.message).to.equal('invalid: second; the previous content stays in use');
+  });
+});
