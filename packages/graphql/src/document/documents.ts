@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Operation, ResultError } from '../api/executable-api.ts';
+import { inputMessage } from '../api/input-message.ts';
 import type { Limits } from '../api/limits.ts';
 import { refusal, type Refusal } from '../api/refusal.ts';
 import { sizeProblem } from './check-size.ts';
@@ -102,8 +103,13 @@ function parsed(text: string, { maxTokens, maxDocumentLength }: Limits): Documen
 }
 
 /** Returns an error of a document as sent to clients. */
-export function documentError({ message, locations }: GraphQLError): ResultError {
-  return { message, ...(locations && { locations }), extensions: { code: 'ERR_GRAPHQL_DOCUMENT' } };
+export function documentError(error: GraphQLError): ResultError {
+  const { locations } = error;
+  return {
+    message: inputMessage(error),
+    ...(locations && { locations }),
+    extensions: { code: 'ERR_GRAPHQL_DOCUMENT' },
+  };
 }
 
 function operationOf(document: DocumentNode, text: string, name: string | undefined): Operation | Refusal {

@@ -21,7 +21,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { isDeeper } from '../api/json.ts';
-import { shownFailure } from '../api/field-failure.ts';
+import { FieldFailure } from '../api/field-failure.ts';
 import { Located, note, nonNullViolation } from './errors.ts';
 import { completeFields } from './execute.ts';
 import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';
@@ -206,9 +206,10 @@ function failedItem(error: unknown, { nullable }: ItemType, field: FieldPlan, { 
   return null;
 }
 
-/** The failure of a value that does not fit its type. */
-export function mismatch(expected: string): Error {
-  return shownFailure(`The value is not of type ${expected}.`);
+/** The failure of a value that does not fit its type. Clients do not see the reason, which may contain the value. */
+export function mismatch(expected: string, reason?: string): Error {
+  const shown = `The value is not of type ${expected}.`;
+  return new FieldFailure(reason ?? shown, { shown });
 }
 
 const isInt32 = (value: unknown): boolean => Number.isInteger(value) && (value as number) === ((value as number) | 0);
@@ -248,11 +249,19 @@ function convertedLeaf(type: GraphQLLeafType): Complete {
   const fits = type === GraphQLID ? (value: unknown) => typeof value === 'string' : SCALARS.get(type);
   return (value) => {
     if (fits?.(value)) return value;
-    const converted: unknown = type.coerceOutputValue(value);
+    const converted = coerceOutput(type, value);
     if (converted === null || converted === undefined) throw mismatch(type.name);
     if (typeof converted === 'object' && isDeeper(converted, MAX_DEPTH)) throw mismatch(type.name);
     return converted;
   };
+}
+
+function coerceOutput(type: GraphQLLeafType, value: unknown): unknown {
+  try {
+    return type.coerceOutputValue(value);
+  } catch (error) {
+    throw mismatch(type.name, error instanceof Error ? error.message : String(error));
+  }
 }
 
 function fitsEnum(type: GraphQLEnumType): (value: unknown) => boolean {

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { ERROR_CODES } from '../error-codes.ts';
 import { FieldFailure, shownFailure } from '../api/field-failure.ts';
+import { inputMessage } from '../api/input-message.ts';
 import type { FieldPlan, Path, Run } from './field-plan.ts';
 
 /** An error with its place, on its way to the next field that may be null. */
@@ -37,7 +38,7 @@ export function note({ errors, options }: Run, { error, path, field }: Located):
 
 /** What clients may read of an error: the message of a `GraphQLError` is meant for them, others may reveal internals. */
 export function shownMessage(error: unknown): string {
-  if (error instanceof GraphQLError) return error.message;
+  if (error instanceof GraphQLError) return inputMessage(error);
   const failure = error instanceof FieldFailure ? error : undefined;
   return failure?.shown ?? ERROR_CODES[failure?.code ?? 'ERR_GRAPHQL_RESOLVER'].message;
 }

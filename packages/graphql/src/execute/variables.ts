@@ -1,5 +1,6 @@
 import { getVariableValues, type GraphQLSchema, type VariableValues } from 'graphql';
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
+import { inputMessage } from '../api/input-message.ts';
 
 /** Most problems reported for the variables of one request. */
 const MAX_ERRORS = 5;
@@ -18,9 +19,9 @@ export function coerceVariables(
   const { errors, variableValues } = getVariableValues(schema, variableDefinitions, variables, options);
   if (!errors) return variableValues;
   return {
-    errors: errors.map(({ message, locations }) => ({
-      message,
-      ...(locations && { locations }),
+    errors: errors.map((error) => ({
+      message: inputMessage(error),
+      ...(error.locations && { locations: error.locations }),
       extensions: { code: 'ERR_GRAPHQL_VARIABLES' },
     })),
   };

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { createContext, silentLoggers, type Context, type Loggers } from '@edge-gateway/core';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { expect } from 'chai';
-import { execute, GraphQLError, GraphQLSchema, GraphQLScalarType, parse, type GraphQLResolveInfo } from 'graphql';
+import { execute, GraphQLError, GraphQLSchema, GraphQLScalarType, Kind, parse, type GraphQLResolveInfo } from 'graphql';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { ask, post, serveHandler, type TestServer } from '../servers.ts';
 import { until } from '../subscriptions/parts.ts';
@@ -25,6 +26,7 @@ const typeDefs = `
     list: [Book!]!
     thenable: String
     private: Secret
+    dated(on: Date): String
     header(name: String!): String
     slow: String
   }
@@ -34,7 +36,7 @@ const typeDefs = `
   type Author implements Named { name: String! }
   type Tested { id: Int }
   type Lists { set: [Int] generated: [Int] later: [Int] promises: [Int!] nested: [[Int]] text: [String] }
-  type Failing { plain: String told: String returned: String items: [Int] item: [Int!] must: Int! wrongInt: Int wrongEnum: Kind wrongType: Named circular: Date }
+  type Failing { plain: String told: String returned: String items: [Int] item: [Int!] must: Int! wrongInt: Int wrongText: String wrongDate: Date wrongEnum: Kind wrongType: Named circular: Date }
   type Secret { id: Int }
 `;
 
@@ -60,12 +62,23 @@ let sum = 0;
 const steps: string[] = [];
 const ended: string[] = [];
 
+function parseDate(value: unknown): unknown {
+  if (value === 'told') throw new GraphQLError('not a date');
+  if (value !== '2026-01-01') throw new Error('internal words"; found: internal words');
+  return value;
+}
+
 const schema = makeExecutableSchema({
   typeDefs,
   resolvers: {
     Date: new GraphQLScalarType({
       name: 'Date',
-      serialize: (value) => (value instanceof Date ? value.toISOString() : value),
+      serialize: (value) => {
+        if (value === 'internal words') throw new GraphQLError('internal words');
+        return value instanceof Date ? value.toISOString() : value;
+      },
+      parseValue: parseDate,
+      parseLiteral: (node) => parseDate(node.kind === Kind.STRING ? node.value : undefined),
     }),
     Kind: { NOVEL: 'n', PLAY: 'p' },
     Query: {
@@ -86,6 +99,7 @@ const schema = makeExecutableSchema({
       // oxlint-disable-next-line unicorn/no-thenable -- promises of other libraries are meant
       thenable: () => ({ then: (resolve: (value: string) => void) => resolve('taken') }),
       private: () => ({ id: 1 }),
+      dated: (_root, { on }: { on: string }) => on,
       header: (_root, { name }: { name: string }, context: { facts: { header(name: string): string } }) =>
         context.facts.header(name),
       slow: (_root, _args, { signal }: { signal: AbortSignal }) =>
@@ -158,8 +172,10 @@ const schema = makeExecutableSchema({
       items: () => [1, new Error('internal words'), Promise.reject(new Error('internal words'))],
       item: () => [1, Promise.reject(new GraphQLError('told'))],
       must: () => null,
-      wrongInt: () => 'x',
-      wrongEnum: () => 'z',
+      wrongInt: () => 'internal words',
+      wrongText: () => ({ secret: 'internal words' }),
+      wrongDate: () => 'internal words',
+      wrongEnum: () => 'internal words',
       wrongType: () => ({ __typename: 'Book' }),
       circular: () => circular,
     },
@@ -198,8 +214,8 @@ describe('an API over a schema with resolvers', () => {
   let front: TestServer;
   const open: TestServer[] = [];
 
-  async function serve(options: GraphQLApiOptions): Promise<TestServer> {
-    const handler = graphqlApi(options);
+  async function serve(options: GraphQLApiOptions, context?: Context): Promise<TestServer> {
+    const handler = graphqlApi(options, context);
     const server = await serveHandler(handler);
     open.push({ ...server, close: async () => (await server.close(), void (await handler.close?.())) });
     return server;
@@ -240,6 +256,38 @@ describe('an API over a schema with resolvers', () => {
     expect(told.told.extensions).to.deep.include({ code: 'CLOSED', until: 8 });
     expect(told.circular.message).to.equal('The value is not of type Date.');
     expect(JSON.stringify(body)).not.to.include('internal words');
+  });
+
+  it('does not reveal values that do not fit their type, but logs the reason', async () => {
+    const reasons: string[] = [];
+    const log = { ...silentLoggers.get('graphql'), warn: ({ reason }: { reason: string }) => reasons.push(reason) };
+    const context = createContext({ log: { get: () => log } as unknown as Loggers });
+    const logged = await serve({ schema }, context);
+    const { body } = await ask(logged.url, '{ failing { wrongInt wrongText wrongDate wrongEnum } }');
+    const told = body.errors.map(({ path, message }: any) => [path[1], message]);
+    const types = { wrongInt: 'Int', wrongText: 'String', wrongDate: 'Date', wrongEnum: 'Kind' };
+    expect(told).to.deep.equal(
+      Object.entries(types).map(([field, type]) => [field, `The value is not of type ${type}.`]),
+    );
+    expect(reasons).to.include('Int cannot represent non-integer value: "internal words"');
+  });
+
+  it('does not reveal why a scalar rejects an input, unless it throws a GraphQLError', async () => {
+    const VARIABLE = 'query ($on: Date) { dated(on: $on) }';
+    const inputs: [string, object?][] = [
+      ['{ dated(on: "x") }'],
+      ['query ($on: Date = "x") { dated(on: $on) }'],
+      [VARIABLE, { on: 'x' }],
+    ];
+    for (const [query, variables] of inputs) {
+      const { body } = await ask(front.url, query, variables);
+      expect(body.errors[0].message, query).to.include('Expected value of type "Date", found: "x".');
+      expect(JSON.stringify(body), query).not.to.include('internal words');
+    }
+    for (const [query, variables] of [['{ dated(on: "told") }'], [VARIABLE, { on: 'told' }]] as typeof inputs) {
+      expect((await ask(front.url, query, variables)).body.errors[0].message).to.include('not a date');
+    }
+    expect((await ask(front.url, VARIABLE, { on: '2026-01-01' })).body.data).to.deep.equal({ dated: '2026-01-01' });
   });
 
   it('runs the fields of a mutation in turn', async () => {
