@@ -41,7 +41,7 @@ export function pprofHeap(profiler: Profiler): ControlEndpoint {
 
 function durationMs(req: Request): number {
   const query = new URLSearchParams(req.url.split('?', 2)[1] ?? '');
-  const seconds = Number(query.get('seconds') ?? DEFAULT_SECONDS);
+  const seconds = Number(query.get('seconds') || DEFAULT_SECONDS);
   if (Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
   throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `seconds has to be a number up to ${MAX_SECONDS}.` });
 }

@@ -44,6 +44,7 @@ function createApp(options: ProxyAdminOptions): Express {
 function mount(app: Express, endpoint: Endpoint): void {
   app.all([...endpoint.paths], async (req, res) => {
     const parameters = parametersOf(req);
+    removeUnset(parameters, endpoint);
     const changes = endpoint.changes?.(parameters) ?? false;
     const allowed = changes ? ['POST'] : ['GET', 'HEAD', 'POST'];
     if (allowed.includes(req.method)) return send(res, await endpoint.answer(parameters));
@@ -60,4 +61,9 @@ function parametersOf(req: Request): URLSearchParams {
   if (!req.is('application/x-www-form-urlencoded') || typeof req.body !== 'string') return parameters;
   for (const [name, value] of new URLSearchParams(req.body)) if (value !== '') parameters.append(name, value);
   return parameters;
+}
+
+/** Removes the parameters that are empty: a form sends its empty fields as well. Flags count without a value. */
+function removeUnset(given: URLSearchParams, { parameters = [] }: Endpoint): void {
+  for (const { name, flag } of parameters) if (!flag) given.delete(name, '');
 }

@@ -138,6 +138,21 @@ describe('the control-plane port', () => {
     expect(answer.status).to.equal(200);
   });
 
+  it('takes an empty duration of a profile as the default', async () => {
+    const controller = new AbortController();
+    const outcome: { status?: number } = {};
+    const first = admin.ask('/debug/pprof/profile?seconds=', { signal: controller.signal }).then(
+      (response) => (outcome.status = response.status),
+      () => {},
+    );
+    const isBusy = async () => (await admin.ask('/debug/pprof/profile?seconds=0.01')).status === 409;
+    while (outcome.status === undefined && !(await isBusy()));
+    controller.abort();
+    await first;
+    expect(outcome.status, 'responded before it was aborted').to.equal(undefined);
+    while (await isBusy());
+  });
+
   for (const seconds of ['0', '-1', '61', 'x', 'NaN', '1e9']) {
     it(`refuses a profile of ${seconds} seconds`, async () => {
       const { status, text } = await admin.ask(`/debug/pprof/profile?seconds=${seconds}`);

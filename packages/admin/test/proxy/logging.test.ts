@@ -40,6 +40,14 @@ describe('/logging', () => {
     expect(log.level('rbac')).to.equal('error');
   });
 
+  it('ignores empty parameters, by GET and by POST', async () => {
+    const listed = await admin.ask('/logging');
+    for (const query of ['?level=', '?paths=', '?level=&paths=']) {
+      expect(await admin.ask(`/logging${query}`), query).to.include({ status: 200, text: listed.text });
+      expect(await post(query), query).to.include({ status: 200, text: listed.text });
+    }
+  });
+
   const LEVELS = {
     warn: 'warning',
     warning: 'warning',
@@ -58,7 +66,7 @@ describe('/logging', () => {
     '?nothing=debug': 'unknown logger name',
     '?constructor=debug': 'unknown logger name',
     '?level=loud': 'unknown logger level',
-    '?level=': 'unknown logger level',
+    '?router=': 'unknown logger level',
     '?router=DEBUG': 'unknown logger level',
     '?paths=router': 'unknown logger level',
     '?paths=router:debug:x': 'unknown logger level',

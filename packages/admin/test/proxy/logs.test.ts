@@ -57,6 +57,14 @@ describe('/logs', () => {
     expect(log.level('router')).to.equal('info');
   });
 
+  it('ignores empty parameters, which its form sends', async () => {
+    const { text } = await admin.ask('/logs');
+    expect(await admin.ask('/logs?lines=&level=')).to.include({ status: 200, text });
+    const last = await admin.ask('/logs?lines=1&level=');
+    expect(last).to.include({ status: 200, text: text.slice(text.lastIndexOf('\n', text.length - 2) + 1) });
+    expect((await admin.ask('/logs?follow&level=debug')).status).to.equal(405);
+  });
+
   it('has no secret', async () => {
     log.get('main').info({ password: 'MARKER', upstream: { host: 'redis://user:MARKER@redis' } }, 'said');
     expect((await admin.ask('/logs')).text)
