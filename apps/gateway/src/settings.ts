@@ -122,6 +122,14 @@ function checkRole(program: Command, text: string): string {
   return text;
 }
 
+/** Returns an error of the command line as one line, with a hint for an unknown option. */
+function errorText(text: string): string {
+  return text
+    .replace(/^error: /, 'Error: ')
+    .replace(/\n\(Did you mean (.+)\?\)/, ' (did you mean $1?)')
+    .replace(/^(Error: unknown option '[^']*')\n$/, '$1 (see --help)\n');
+}
+
 /**
  * Returns the command line of `edge-gateway`. Each flag has a variable, which it wins over. `run` gets the settings; commander
  * prints help and errors, and ends the process: with status 2 if the arguments are invalid.
@@ -135,6 +143,7 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
     .usage('[options]')
     .configureHelp({ visibleArguments: () => [] })
     .version(version)
+    .configureOutput({ outputError: (text, write) => write(errorText(text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .argument('[role]', 'all', (text) => checkRole(program, text), 'all')
     .addOption(new Option('--config <dir>', 'directory of the resources').env('GATEWAY_CONFIG'))

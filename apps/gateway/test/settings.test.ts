@@ -24,11 +24,12 @@ describe('the command line of edge-gateway', () => {
   }
 
   it('suggests a flag for an unknown one, before it requires --config', async () => {
-    expect(await call('--http-prt', '1')).to.equal("error: unknown option '--http-prt'\n(Did you mean --http-port?)\n");
+    expect(await call('--http-prt', '1')).to.equal("Error: unknown option '--http-prt' (did you mean --http-port?)\n");
+    expect(await call('--bogus')).to.equal("Error: unknown option '--bogus' (see --help)\n");
   });
 
   it('requires --config', async () => {
-    expect(await call()).to.equal("error: required option '--config <dir>' not specified\n");
+    expect(await call()).to.equal("Error: required option '--config <dir>' not specified\n");
   });
 
   it('rejects an unknown access log policy, and defaults to drop', async () => {
@@ -54,7 +55,7 @@ describe('the command line of edge-gateway', () => {
       [['--kubernetes'], '--kubernetes'],
     ] as const) {
       expect(await call('--config', 'resources', ...argv)).to.match(
-        new RegExp(`^error: ${what} is not supported yet: `),
+        new RegExp(`^Error: ${what} is not supported yet: `),
       );
     }
     for (const argv of [['all'], ['--workers', '1']]) {
@@ -64,7 +65,7 @@ describe('the command line of edge-gateway', () => {
 
   it('rejects one port for two flags', async () => {
     expect(await call('--config', 'resources', '--stats-port', '8080')).to.equal(
-      'error: --http-port and --stats-port are both 8080: choose different ports\n',
+      'Error: --http-port and --stats-port are both 8080: choose different ports\n',
     );
   });
 

@@ -53,8 +53,14 @@ export function asGroup(group: Command): Command {
     .usage('[options] <subcommand>');
 }
 
-/** The error for a subcommand that a group does not have, with the nearest one. */
+/** The error for a subcommand that a group does not have, with the nearest one, or all if none is similar. */
 export function unknownSubcommand(group: Command, word: string): Error {
   const known = group.commands.flatMap((command) => [command.name(), ...command.aliases()]);
-  return cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);
+  const names = group.commands.map((command) => command.name()).join(', ');
+  const hint = didYouMean(word, known) || `: choose one of ${names}, or see ${pathOf(group)} --help`;
+  return cliError('ERR_CLI_USAGE', `unknown command '${word}'${hint}`);
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

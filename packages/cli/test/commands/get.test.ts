@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
+import { VIEWS } from '../../src/tables/views.ts';
 import { answer, at, recordedAnswers, type AnsweringServer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 import { expectFixture } from '../support/fixtures.ts';
@@ -104,6 +105,15 @@ describe('get', () => {
     expect({ code, stderr }).to.deep.equal({
       code: 2,
       stderr: 'Error: unknown command \'upstraem\' (did you mean "upstream"?)\n',
+    });
+  });
+
+  it('names every kind for a word that is similar to none', async () => {
+    const kinds = VIEWS.map(({ command }) => command).join(', ');
+    expect(await get('bogus')).to.deep.equal({
+      code: 2,
+      stdout: '',
+      stderr: `Error: unknown command 'bogus': choose one of ${kinds}, or see gatewayctl get --help\n`,
     });
   });
 
