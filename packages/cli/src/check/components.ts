@@ -22,9 +22,11 @@ function problems(components: readonly RunningComponent[], noun: string): string
     );
 }
 
-const isReady = ({ state }: RunningComponent) => state === 'ready' || state === 'OK';
+/** Returns true if a component works. */
+export const isReady = ({ state }: RunningComponent) => state === 'ready' || state === 'OK';
 
-const isListener = (component: RunningComponent) => component.kind === 'listener';
+/** Returns true if a component is a listener of a proxy. */
+export const isListener = (component: RunningComponent) => component.kind === 'listener';
 
 /** Returns true if `Pods` reports why the proxy is not ready: a listener is missing. */
 export function missesListener({ components = [], excluded }: CheckInput): boolean {

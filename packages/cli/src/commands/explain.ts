@@ -5,6 +5,7 @@ import { cliError } from '../error-codes.ts';
 import { askForAccess } from '../explain/access.ts';
 import { rejectedBehind } from '../explain/rejected-resources.ts';
 import { explainContext } from '../explain/hide-secrets.ts';
+import { unservedFor } from '../explain/unserved-listeners.ts';
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
@@ -49,7 +50,7 @@ export function addExplain(program: Command, io: Io): void {
     if (graphql !== undefined) return explainGraphql(io, command, { ...flags, graphql });
     if (method === undefined || url === undefined) throw missing(method === undefined ? 'method' : 'url');
     const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header ?? []) };
-    const { served, objects } = await readServedResources(io, command);
+    const { served, objects, readUnserved } = await readServedResources(io, command);
     const snapshot = chooseSnapshot(served, flags.proxy);
     const access = askForAccess(snapshot, parseClaims(flags.claims));
     const listener = flags.listener === undefined ? {} : { listener: flags.listener };
@@ -60,7 +61,10 @@ export function addExplain(program: Command, io: Io): void {
     const explanation = { ...answered, ...(rejected.length > 0 && { rejected }) };
     const terminal = createTerminal(io);
     if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
-    else terminal.outWrapped(renderExplanation(explanation, terminal.colors));
+    else {
+      const unserved = await unservedFor(explained, { url, ...listener }, () => readUnserved(snapshot.proxy));
+      terminal.outWrapped(renderExplanation({ ...explanation, unserved }, terminal.colors));
+    }
   });
 }
 

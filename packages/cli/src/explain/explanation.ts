@@ -2,6 +2,7 @@ import { REDACTED, isSecretName, isToken, redact, redactPath } from '@edge-gatew
 import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
 import { accessLines, type AccessExplanation } from './access.ts';
 import type { RejectedResource } from './rejected-resources.ts';
+import type { MissingListener } from './unserved-listeners.ts';
 import { dig, entries, text } from '../resources/objects.ts';
 import { printableDeep } from '../output/printable.ts';
 import type { Colors } from '../output/terminal.ts';
@@ -30,19 +31,25 @@ export function withoutSecrets(explanation: Explanation): Explanation {
   return { ...explanation, request, options, outcome: { ...outcome, destinations } };
 }
 
+/** An explanation and what is known beyond it. */
+interface ShownExplanation extends Explanation {
+  readonly access?: AccessExplanation;
+  readonly rejected?: readonly RejectedResource[];
+  /** Listeners that may have been meant for the request. */
+  readonly unserved?: readonly MissingListener[];
+}
+
 /** An explanation as text: listener, virtual host, routes, options, access, result. */
-export function renderExplanation(
-  explanation: Explanation & { readonly access?: AccessExplanation; readonly rejected?: readonly RejectedResource[] },
-  colors: Colors,
-): string {
-  const { request, listeners, routes, options, access, rejected = [], outcome } = printableDeep(explanation);
+export function renderExplanation(explanation: ShownExplanation, colors: Colors): string {
+  const shown = printableDeep(explanation);
+  const { request, listeners, unserved = [], routes, options, access, rejected = [], outcome } = shown;
   const lines = [
     colors.bold(`${request.method} ${request.host}${request.path}`),
-    ...section(
-      'Listener',
-      listeners.map(({ chosen, name, reason }) => mark(chosen, `${name}: ${reason}`, colors)),
-    ),
-    ...section('Virtual host', hostLines(printableDeep(explanation), colors)),
+    ...section('Listener', [
+      ...listeners.map(({ chosen, name, reason }) => mark(chosen, `${name}: ${reason}`, colors)),
+      ...unserved.map((one) => mark(false, unservedLine(one), colors)),
+    ]),
+    ...section('Virtual host', hostLines(shown, colors)),
     ...section(
       'Routes, in order',
       routes.flatMap((route) => routeLines(route, colors)),
@@ -66,6 +73,10 @@ export function renderExplanation(
     ...section(resultTitle(access), outcomeLines(outcome)),
   ];
   return lines.join('\n');
+}
+
+function unservedLine({ name, reason, resources }: MissingListener): string {
+  return `${name}: it is not served: ${reason}${resources.length > 0 ? ` (${resources.join(', ')})` : ''}`;
 }
 
 function rejectedLines(list: readonly RejectedResource[], colors: Colors): string[] {

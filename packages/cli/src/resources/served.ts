@@ -1,7 +1,11 @@
 import type { Snapshot } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
+import { isListener, isReady, readComponents } from '../check/components.ts';
+import type { Unserved } from '../explain/unserved-listeners.ts';
+import type { Connection } from '../gateway/connection.ts';
 import { gatewayOf } from '../gateway/connect.ts';
+import { readProblems } from '../gateway/read-problems.ts';
 import type { Io } from '../io.ts';
 import type { StatusObject } from './objects.ts';
 import { loadOffline, objectsOf } from './load.ts';
@@ -20,19 +24,35 @@ export async function readServed(io: Io, command: Command): Promise<Snapshot[]> 
 }
 
 /** What proxies are served, and the resources that it is made of with their status. */
-export async function readServedResources(
-  io: Io,
-  command: Command,
-): Promise<{ readonly served: readonly Snapshot[]; readonly objects: readonly StatusObject[] }> {
+export interface ServedResources {
+  readonly served: readonly Snapshot[];
+  readonly objects: readonly StatusObject[];
+  /** Reads the listeners of a proxy that are not served; empty if the gateway does not report them. */
+  readUnserved(proxy: string): Promise<Unserved>;
+}
+
+/** Reads what proxies are served, and the resources that it is made of with their status. */
+export async function readServedResources(io: Io, command: Command): Promise<ServedResources> {
   const { config } = command.optsWithGlobals<{ config?: string }>();
   if (config === undefined) {
     const served = await readServed(io, command);
     // An explanation needs only the snapshots.
-    const objects = await readSnapshot(gatewayOf(io, command), 'input').catch(() => ({ objects: [] }));
-    return { served, ...objects };
+    const connection = gatewayOf(io, command);
+    const { objects } = await readSnapshot(connection, 'input').catch(() => ({ objects: [] }));
+    return { served, objects, readUnserved: () => readUnservedOf(connection) };
   }
   const state = await loadOffline(io, config);
-  return { served: [...state.snapshots.values()], objects: objectsOf(state) };
+  const readUnserved = async (proxy: string): Promise<Unserved> => ({
+    listeners: state.unservedListeners.get(proxy) ?? [],
+    problems: state.issues,
+  });
+  return { served: [...state.snapshots.values()], objects: objectsOf(state), readUnserved };
+}
+
+async function readUnservedOf(connection: Connection): Promise<Unserved> {
+  const components = readComponents(await connection.control('/components').catch(() => []));
+  const listeners = components.filter((one) => isListener(one) && !isReady(one));
+  return { listeners, problems: await readProblems(connection).catch(() => []) };
 }
 
 const DEFAULT_PROXY = 'gateway-proxy';

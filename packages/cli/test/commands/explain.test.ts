@@ -95,6 +95,67 @@ describe('explain', () => {
     });
   });
 
+  describe('of a listener that is not served', () => {
+    const message = 'Listener Warning: SSLConfigWarning. Reason: SSL secret not found: no secret gw-system.missing';
+    const line = `  ✗ listener-::-8454: it is not served: ${message} (VirtualService gw-system/secure)\n`;
+
+    it('names the listener, the reason and the virtual service of a directory', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'cli-explain-'));
+      const secure = `---
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: plain }
+spec: { bindAddress: '::', bindPort: 8091, httpGateway: {} }
+---
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: secure }
+spec: { bindAddress: '::', bindPort: 8454, ssl: true, httpGateway: {} }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: secure }
+spec:
+  sslConfig: { secretRef: { name: missing, namespace: gw-system } }
+  virtualHost:
+    domains: [secure.example]
+    routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }]
+`;
+      writeFileSync(join(directory, 'all.yaml'), RESOURCES + secure);
+      try {
+        const ask = async (...argv: string[]) => (await explain(...argv, '--config', directory)).stdout;
+        for (const url of ['https://secure.example:8454/', 'https://secure.example/', 'http://secure.example:8454/'])
+          expect(await ask('GET', url), url).to.contain(line);
+        expect(await ask('GET', 'http://a.example/', '--listener', 'listener-::-8454')).to.contain(line);
+        for (const url of ['http://shop.example/', 'http://shop.example:8091/', 'https://shop.example:9999/'])
+          expect(await ask('GET', url), url).to.not.contain('not served');
+        expect(await ask('GET', 'https://secure.example:8454/', '-o', 'json')).to.not.contain('not served');
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    });
+
+    it('names them of a running gateway, which may not report them', async () => {
+      const { snapshots } = await loadDirectory(cwd);
+      const pages = { '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } } };
+      const problem = { code: 'X', kind: 'VirtualService', namespace: 'gw-system', name: 'secure', message };
+      const components = [
+        { name: 'listener-::-8454', kind: 'listener', state: 'failed', reason: message },
+        { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: message },
+      ];
+      const ask = async (more: object) => {
+        const server = await answer({ ...pages, ...more });
+        const { stdout } = await explain('GET', 'https://secure.example:8454/', '--server', server.url);
+        await server.close();
+        return stdout;
+      };
+      expect(await ask({ '/components': components, '/problems': { problems: [problem] } })).to.contain(line);
+      const unknown = await ask({});
+      expect(unknown).to.contain('answer nothing');
+      expect(unknown).to.not.contain('not served');
+    });
+  });
+
   const cases: [title: string, argv: string[], file: string][] = [
     [
       'a request that is forwarded',
