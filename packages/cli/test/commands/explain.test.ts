@@ -198,7 +198,7 @@ spec:
 
   describe('of a host that requires a client certificate', () => {
     const secretRef = (name: string) => ({ secretRef: { name, namespace: 'gw-system' } });
-    const ask = async (entry: string, ...argv: string[]) => {
+    const ask = async (body: object, ...argv: string[]) => {
       const { snapshots } = await loadDirectory(cwd);
       const plain = snapshots.get('gateway-proxy')!;
       const listeners = plain.listeners.map((listener) => ({
@@ -209,15 +209,15 @@ spec:
           { sniDomains: [], sslConfig: secretRef('plain') },
         ],
       }));
-      const secretOf = (name: string, data: object) => ({
+      const secretOf = (name: string, written: object) => ({
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name, namespace: 'gw-system' },
-        data,
+        ...written,
       });
       const server = await answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': { ...plain, listeners } } },
-        '/snapshots/input': { data: [secretOf('mutual', { [entry]: '<redacted>' }), secretOf('plain', {})] },
+        '/snapshots/input': { data: [secretOf('mutual', body), secretOf('plain', { data: {} })] },
       });
       const { stdout } = await explain('GET', ...argv, '-o', 'json', '--server', server.url);
       await server.close();
@@ -226,9 +226,16 @@ spec:
 
     it('is 421 on a connection for another host', async () => {
       const other = ['https://www.example/cart', '-H', 'host: shop.example'];
-      expect(await ask('ca.crt', ...other)).to.include({ status: 421 });
-      expect(await ask('tls.crt', ...other)).to.include({ type: 'forward' });
-      expect(await ask('ca.crt', 'https://shop.example/cart')).to.include({ type: 'forward' });
+      const withCa = { data: { 'ca.crt': '<redacted>' } };
+      expect(await ask(withCa, ...other)).to.include({ status: 421 });
+      expect(await ask({ data: { 'tls.crt': '<redacted>' } }, ...other)).to.include({ type: 'forward' });
+      expect(await ask(withCa, 'https://shop.example/cart')).to.include({ type: 'forward' });
+    });
+
+    it('is 421 also where the Secret is shown as it was written, because it is rejected', async () => {
+      const written = { stringData: { 'ca.crt': '<redacted>' }, data: { other: '<redacted>' } };
+      const other = ['https://www.example/cart', '-H', 'host: shop.example'];
+      expect(await ask(written, ...other)).to.include({ status: 421 });
     });
   });
 

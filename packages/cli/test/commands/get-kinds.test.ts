@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KINDS } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { OUTPUTS, renderTables } from '../../src/output/formats.ts';
 import { VIEWS } from '../../src/tables/views.ts';
 import { answer } from '../support/answering-server.ts';
@@ -85,6 +86,14 @@ metadata: { name: rejected }
 spec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] }, tyop: 1 }
 `;
 
+const REJECTED_SECRET = `apiVersion: v1
+kind: Secret
+metadata: { name: keys, namespace: gw-system }
+type: Opaque
+stringData: { first: MARKER }
+data: { second: '%MARKER' }
+`;
+
 describe('get of every kind', () => {
   let cwd: string;
   before(() => (cwd = mkdtempSync(join(tmpdir(), 'cli-kinds-'))));
@@ -141,6 +150,29 @@ describe('get of every kind', () => {
     }
     const { stdout } = await get(RESOURCES, 'secret', 'keys', '-o', 'kube-yaml');
     expect(stdout).to.contain('type: Opaque\n').and.contain('first: <redacted>').and.not.contain('spec');
+  });
+
+  it('shows no value of a rejected Secret in any form, neither of a directory nor of a running gateway', async () => {
+    writeFileSync(join(cwd, 'all.yaml'), REJECTED_SECRET);
+    const written = parse(REJECTED_SECRET) as object;
+    const server = await answer({ '/snapshots/input': { data: [written] } });
+    const sources = { directory: ['--config', '.'], gateway: ['--server', server.url] };
+    try {
+      for (const [name, source] of Object.entries(sources)) {
+        for (const output of OUTPUTS) {
+          const { code, stdout } = await call(['get', 'secrets', '-o', output, ...source], { cwd });
+          expect(code, name).to.equal(0);
+          expect(stdout, `${name} ${output}`)
+            .to.contain('keys')
+            .and.not.match(/MARKER|TUFSS0VS/);
+        }
+        const { stdout } = await call(['get', 'secret', 'keys', '-o', 'yaml', ...source], { cwd });
+        const shown = parse(stdout) as object;
+        expect(shown, name).to.deep.include({ stringData: { first: '<redacted>' }, data: { second: '<redacted>' } });
+      }
+    } finally {
+      await server.close();
+    }
   });
 
   it('shows weights and redirects', async () => {
