@@ -76,6 +76,30 @@ function sessionIndexContract(name: string, create: (now: () => number) => Promi
 
 sessionIndexContract('memory', async (now) => createLocalIndex(now, 3));
 
+describe('memory as an index', () => {
+  it('drops the expired sessions of others with later additions', async () => {
+    let time = 0;
+    const index = createLocalIndex(() => time);
+    const gone = Array.from({ length: 8 }, (_, i) => `gone-${i}`);
+    for (const key of gone) await index.add([key], { id: key, endsAt: 1000 });
+    time = 2000;
+    for (let i = 0; i < 8; i++) await index.add(['other'], { id: 'b', endsAt: 9000 });
+    expect(await index.find([...gone, 'other'])).to.deep.equal(['b']);
+  });
+
+  it('holds at most 200 000 keys, not counting those without sessions', async () => {
+    const index = createLocalIndex(() => 0);
+    await index.add(['empty'], { id: 'e', endsAt: 1000 });
+    await index.forget(['empty'], ['e']);
+    const keys = Array.from({ length: 200_000 }, (_, i) => `key-${i}`);
+    for (const key of keys) expect(await index.add([key], { id: key, endsAt: 1000 })).to.deep.equal([]);
+    await index.forget(['key-7'], ['key-7']);
+    expect(await index.add(['more'], { id: 'm', endsAt: 1000 })).to.deep.equal([]);
+    expect(await index.add(['most'], { id: 'n', endsAt: 1000 })).to.deep.equal(['key-0']);
+    expect(await index.find(['key-0', 'key-1', 'most'])).to.deep.equal(['key-1', 'n']);
+  });
+});
+
 describe('Redis as an index', () => {
   let server: RedisServer;
   const redisOf = () => createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
