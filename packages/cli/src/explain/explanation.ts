@@ -3,7 +3,7 @@ import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict 
 import { accessLines, type AccessExplanation } from './access.ts';
 import type { RejectedResource } from './rejected-resources.ts';
 import type { MissingListener } from './unserved-listeners.ts';
-import { dig, entries, text } from '../resources/objects.ts';
+import { optionText } from './option-text.ts';
 import { printableDeep } from '../output/printable.ts';
 import type { Colors } from '../output/terminal.ts';
 
@@ -126,20 +126,6 @@ function matcherLines({ path, mismatches }: MatcherVerdict): string[] {
 function optionLine({ option, from, destination, applies, value }: AppliedOption): string {
   const level = destination === undefined ? from : `${from} ${destination}`;
   return `${option} of the ${level}${applies ? '' : ' (replaced by a more specific one)'}: ${optionText(option, value)}`;
-}
-
-/** Returns the value of an option; for JWT only the providers and issuers, because keys and headers are long. */
-function optionText(option: string, value: unknown): string {
-  const providers = option.startsWith('jwt') ? entries(value, 'providers') : [];
-  if (providers.length === 0) return JSON.stringify(value);
-  const names = providers.map(([name, provider]) => {
-    const issuer = text(provider, 'issuer');
-    return issuer ? `${name} (${issuer})` : name;
-  });
-  const policy =
-    text(value, 'validationPolicy') ||
-    (dig(value, 'allowMissingOrFailedJwt') === true ? 'ALLOW_MISSING_OR_FAILED' : '');
-  return `${providers.length === 1 ? 'provider' : 'providers'} ${names.join(', ')}${policy && `, ${policy}`}`;
 }
 
 function outcomeLines(outcome: Outcome): string[] {
