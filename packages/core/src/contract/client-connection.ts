@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIPv6, SocketAddress } from 'node:net';
 
 /** The client of a request and its connection, as far as they can be trusted. */
 export interface ClientConnection {
@@ -14,10 +15,16 @@ export interface ClientConnection {
   readonly localPort: number;
 }
 
-/** Returns an address in the form of logs and headers: IPv4-mapped IPv6 addresses become IPv4. */
+/** Start of all spellings of IPv4-mapped IPv6 addresses, and of some others. */
+const MAPPED = /^[0:]+:ffff:/i;
+const CANONICAL_MAPPED = /^::ffff:(?=.*\.)/;
+
+/** Returns an address in the form of logs and headers: IPv4-mapped IPv6 addresses become IPv4, whatever their spelling. */
 export function plainAddress(address: string | undefined): string {
   if (address === undefined) return '';
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+  if (!MAPPED.test(address) || !isIPv6(address)) return address;
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
+  return CANONICAL_MAPPED.test(canonical) ? canonical.slice(7) : address;
 }
 
 /** What Express computes for a request, depending on its setting `trust proxy`. */

@@ -48,7 +48,21 @@ describe('the connection of a client', () => {
     expect(factsOf(req).connection).to.equal(trusted);
   });
 
-  it('shows IPv4 in IPv6 form as IPv4', () => {
-    expect(['::ffff:10.0.0.9', '::1', undefined].map(plainAddress)).to.deep.equal(['10.0.0.9', '::1', '']);
-  });
+  for (const [address, plain] of [
+    ['::ffff:10.0.0.9', '10.0.0.9'],
+    ['::FFFF:10.0.0.9', '10.0.0.9'],
+    ['::ffff:a00:9', '10.0.0.9'],
+    ['0:0:0:0:0:ffff:10.0.0.9', '10.0.0.9'],
+    ['0000:0000:0000:0000:0000:FFFF:0a00:0009', '10.0.0.9'],
+    ['0::ffff:a00:9', '10.0.0.9'],
+    ['10.0.0.9', '10.0.0.9'],
+    ['::1', '::1'],
+    ['::ffff:0:a00:9', '::ffff:0:a00:9'],
+    ['2001:DB8::ffff:a00:9', '2001:DB8::ffff:a00:9'],
+    ['::ffff:10.0.0.900', '::ffff:10.0.0.900'],
+    ['::ffff:unknown', '::ffff:unknown'],
+    [undefined, ''],
+  ] as const) {
+    it(`shows ${address} as ${plain === '' ? 'empty' : plain}`, () => expect(plainAddress(address)).to.equal(plain));
+  }
 });

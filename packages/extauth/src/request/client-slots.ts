@@ -1,3 +1,6 @@
+import { isIPv6, SocketAddress } from 'node:net';
+import { plainAddress } from '@edge-gateway/core';
+
 /** A bounded number of slots that clients share. */
 export interface ClientSlots {
   /** Takes a slot. Returns false if the client has as many as are left for all others. */
@@ -29,15 +32,21 @@ export function createClientSlots(max: number): ClientSlots {
   };
 }
 
-/** Returns what addresses of one client have in common: an IPv4 address itself, of an IPv6 address its first 64 bits. */
+/** An IPv4 address behind NAT64 (RFC 6052 §2.1), in canonical spelling. */
+const NAT64 = /^64:ff9b::(?:[0-9a-f]+(?::[0-9a-f]+)?)?$/;
+
+/**
+ * Returns what addresses of one client have in common: an IPv4 address itself, also in an IPv6 address, and of other IPv6 addresses
+ * the first 64 bits.
+ */
 export function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [start = '', end] = address.split('::');
+  const plain = plainAddress(address);
+  if (!isIPv6(plain)) return plain;
+  const canonical = new SocketAddress({ address: plain, family: 'ipv6' }).address;
+  if (NAT64.test(canonical)) return canonical;
+  const [start = '', end = ''] = canonical.split('::');
   const groups = start === '' ? [] : start.split(':');
-  const after = end === undefined || end === '' ? [] : end.split(':');
+  const after = end === '' ? [] : end.split(':');
   const zeros = Array.from({ length: Math.max(0, 8 - groups.length - after.length) }, () => '0');
-  return [...groups, ...zeros, ...after]
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':');
+  return [...groups, ...zeros, ...after].slice(0, 4).join(':');
 }

@@ -41,6 +41,14 @@ describe('the network of a client', () => {
     ['::1', '0:0:0:0'],
     ['::', '0:0:0:0'],
     ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::FFFF:192.0.2.7', '192.0.2.7'],
+    ['::ffff:c000:207', '192.0.2.7'],
+    ['0:0:0:0:0:ffff:192.0.2.7', '192.0.2.7'],
+    ['64:ff9b::192.0.2.7', '64:ff9b::c000:207'],
+    ['0064:FF9B:0:0:0:0:c000:0208', '64:ff9b::c000:208'],
+    ['64:ff9b:1:2::9', '64:ff9b:1:2'],
+    ['not:an:address', 'not:an:address'],
   ] as const) {
     it(`of ${address === '' ? 'no address' : address} is ${network === '' ? 'empty' : network}`, () =>
       expect(networkOf(address)).to.equal(network));
