@@ -83,7 +83,7 @@ function explain(...asked: Parameters<typeof explainRequest>): Explanation {
 }
 
 function checkMethod(method: string): string {
-  if (/^[A-Za-z][A-Za-z-]*$/.test(method)) return method.toUpperCase();
+  if (/^[A-Za-z][A-Za-z-]*$/.test(method)) return method;
   throw cliError('ERR_CLI_USAGE', `the first argument must be a method such as GET, not '${method}'`);
 }
 

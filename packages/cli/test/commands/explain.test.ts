@@ -162,7 +162,7 @@ spec:
       ['GET', 'http://shop.example/cart/1?x=2', '-H', 'x-beta: 1'],
       'explain-forward.txt',
     ],
-    ['a request that is answered', ['post', 'http://www.example/cart', '-H', 'X-Beta:1'], 'explain-reply.txt'],
+    ['a request that is answered', ['POST', 'http://www.example/cart', '-H', 'X-Beta:1'], 'explain-reply.txt'],
     ['a request that is redirected', ['GET', 'http://shop.example/old'], 'explain-redirect.txt'],
     ['a request without a route', ['GET', 'http://shop.example/none'], 'explain-no-route.txt'],
     ['a request without a virtual host', ['GET', 'http://other.test/'], 'explain-no-host.txt'],
@@ -251,6 +251,10 @@ spec:
         stderr: 'Error: cannot read the served configuration; compare the versions with gatewayctl version\n',
       });
     }
+  });
+
+  it('keeps the case of the method, which is part of it', async () => {
+    expect((await offline('post', 'http://www.example/cart')).stdout).to.match(/^post .*answer 400/s);
   });
 
   const wrong: [argv: string[], message: RegExp][] = [

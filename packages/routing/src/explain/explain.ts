@@ -31,7 +31,7 @@ export function explainRequest(
   const url = readUrl(asked.url);
   const { listener, verdicts } = chooseListener(snapshot, url, asked.listener);
   const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [] };
-  const written = { method: asked.method.toUpperCase(), host: url.authority, path: url.path };
+  const written = { method: asked.method, host: url.authority, path: url.path };
   if (!listener) {
     return { ...bare, request: written, outcome: reply(0, '', 'no listener matches the request') };
   }

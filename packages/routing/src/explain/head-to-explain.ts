@@ -21,7 +21,7 @@ export function headToExplain(
   const message = new IncomingMessage(Object.assign(new Socket(), { servername: serverNameOf(url.authority) }));
   const raw = flatOf(headers);
   if (!raw.some((text, i) => i % 2 === 0 && text.toLowerCase() === 'host')) raw.unshift('Host', url.authority);
-  message.method = method.toUpperCase();
+  message.method = method;
   message.url = url.path;
   message.httpVersion = '1.1';
   message.rawHeaders = raw;

@@ -20,7 +20,7 @@ describe('explain', () => {
     ];
     const snapshot = snapshotOf([hostOf(routes, { domains: ['*.example'] })], [UPSTREAM]);
     const explained = explainRequest(snapshot, {
-      method: 'get',
+      method: 'GET',
       url: 'http://a.example/api/pets?x=1',
       headers: { 'X-Own': '1', 'x-envoy-force-trace': '1' },
     });

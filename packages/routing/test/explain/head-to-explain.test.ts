@@ -28,6 +28,7 @@ const CASES: readonly Case[] = [
   { name: 'CONNECT', method: 'CONNECT', status: 405 },
   { name: 'a method without a registration', method: 'PURGE', status: 405 },
   { name: 'a method that the parser does not know', method: 'FOO', status: 400 },
+  { name: 'a method in lower case', method: 'get', status: 400 },
   { name: 'an unknown expectation', headers: { expect: 'tea' }, status: 417 },
   { name: 'the expectation of a 100', headers: { expect: '100-continue' }, status: 200 },
   { name: 'userinfo in Host', headers: { host: 'user@a' }, status: 400 },
