@@ -50,9 +50,8 @@ function rulesOf({ issuer, audiences }: JwtSpec): TokenRules {
 }
 
 /** RFC 8725 §3.11. No type, `JWT`, or `at+jwt` (RFC 9068 §2.1), which some issuers write with a prefix of their own. */
-function isAccessTokenType(typ: unknown): boolean {
-  if (typ === undefined) return true;
-  return typeof typ === 'string' && /^(?:application\/)?(?:jwt|(?:[a-z0-9-]+-)?at\+jwt)$/i.test(typ);
+function isAccessTokenType(typ: string | undefined): boolean {
+  return typ === undefined || /^(?:application\/)?(?:jwt|(?:[a-z0-9-]+-)?at\+jwt)$/i.test(typ);
 }
 
 /** Values of the claim `typ` in Keycloak tokens that are not access tokens. */

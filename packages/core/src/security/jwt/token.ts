@@ -34,7 +34,7 @@ export interface TokenForm {
   /** Default: a token without `kid` is verified with every key that fits its algorithm. */
   readonly kid?: 'required';
   /** Returns true for a `typ` that is accepted. Default: all but those of logout, event, DPoP and request tokens (RFC 8725 §3.11). */
-  readonly isType?: (typ: unknown) => boolean;
+  readonly isType?: (typ: string | undefined) => boolean;
   /** A larger token is rejected unread. Default: 16,384. */
   readonly maxBytes?: number;
   /** `fraction` accepts times that are not integers (RFC 7519 §2). Default: `integer`. */
@@ -120,13 +120,14 @@ function checkHeader(header: Readonly<Record<string, unknown>>, form: TokenForm)
   if (typeof alg !== 'string') return 'headerAlg';
   if (!(form.algorithms ?? DEFAULT_ALGORITHMS).includes(alg)) return 'algNotSupported';
   if (kid !== undefined && typeof kid !== 'string') return 'headerKid';
+  if (typ !== undefined && typeof typ !== 'string') return 'verificationFails';
   if (form.kid === 'required' && !kid) return 'noKey';
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) return 'verificationFails';
   return (form.isType ?? isCredentialType)(typ) ? undefined : 'verificationFails';
 }
 
-function isCredentialType(typ: unknown): boolean {
-  return typeof typ !== 'string' || !OTHER_TYPES.has(typ.toLowerCase().replace(/^application\//, ''));
+function isCredentialType(typ: string | undefined): boolean {
+  return typ === undefined || !OTHER_TYPES.has(typ.toLowerCase().replace(/^application\//, ''));
 }
 
 function checkPayload(payload: Readonly<Record<string, unknown>>, { times }: TokenForm): JwtFailure | undefined {

@@ -155,6 +155,9 @@ export function attackContract({ name, hasTexts, create }: VerifyingKind): void 
       );
     });
 
+    for (const typ of [['logout+jwt'], ['JWT'], { typ: 'JWT' }, 7, null]) {
+      it(`typ ${JSON.stringify(typ)}, which is not a string`, () => refused(signed({ alg: 'RS256', kid: 'rsa', typ })));
+    }
     it('an unknown crit', () => refused(signed({ alg: 'RS256', kid: 'rsa', crit: ['exp'], exp: 1 })));
     it('an empty crit', () => refused(signed({ alg: 'RS256', kid: 'rsa', crit: [] })));
     it('b64 false', () => refused(signed({ alg: 'RS256', kid: 'rsa', b64: false, crit: ['b64'] })));
