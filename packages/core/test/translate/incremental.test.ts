@@ -304,7 +304,8 @@ const hasProblems = (translation: Translation) =>
 
 describe('a sequence of changes', () => {
   let compared = 0;
-  for (let seed = 1; seed <= 25; seed++) {
+  // Sequence 5141 lists a missing option twice.
+  for (const seed of [...Array.from({ length: 25 }, (_, i) => i + 1), 5141]) {
     it(`equals a full translation at each step (sequence ${seed})`, () => {
       const random = randomOf(seed);
       const stock = new Stock();

@@ -114,11 +114,11 @@ function sharedOptions(refs: readonly Ref[], kind: SharedKind, context: OptionCo
   const shared = written.flatMap((ref, i) => {
     const at = [...context.at, 'optionsConfigRefs', 'delegateOptions', i];
     const key = keyOf(kind, ref);
+    // Only the first of equal references is used and reported: another one would find no option left to replace.
+    if (!listed.delete(key)) return [];
     const known = before.filter((one) => one.ref === key);
     const kept = known.length > 0 ? known : replaced;
     const found = referenced(ref, kind, { ...context, at }, kept.length > 0);
-    // The first of equal references is used.
-    if (!listed.delete(key)) return [];
     if (found !== 'missing') return [{ ref: key, options: found }];
     if (kept === replaced) replaced = [];
     return kept.map(({ options }) => ({ ref: key, options }));
