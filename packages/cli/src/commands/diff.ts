@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { issueData } from '@edge-gateway/core';
+import { issueData, type ControlPlaneState } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
 import { badAnswer, type Connection } from '../gateway/connection.ts';
@@ -7,7 +7,7 @@ import { exitStatus } from '../command-line/exit-status.ts';
 import { gatewayOf } from '../gateway/connect.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { keepServed } from '../diff/keep-served.ts';
+import { isServedKept, keepServed } from '../diff/keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
 import { loadAfter } from '../diff/load-after.ts';
 import { entries, idOf, items } from '../resources/objects.ts';
@@ -50,17 +50,20 @@ export function addDiff(program: Command, io: Io): void {
   });
 }
 
-const KEPT = 'Rejected resources keep their last good version, as in a running gateway.';
+const KEPT_VERSION = ' Rejected resources keep their last good version, as in a running gateway.';
+const KEPT_DESTINATION = ' The route keeps its last good destination, as in a running gateway.';
 
 interface Compared {
   readonly diffs: readonly ProxyDiff[];
   readonly problems: Validation['problems'];
+  /** What stays in use in spite of the problems, as a sentence; empty if nothing does. */
+  readonly kept: string;
 }
 
-function printTable({ out, outWrapped, colors }: Terminal, { diffs, problems }: Compared): void {
+function printTable({ out, outWrapped, colors }: Terminal, { diffs, problems, kept }: Compared): void {
   out(renderComparison(diffs, colors));
   if (problems.length === 0) return;
-  outWrapped(['', 'Problems', ...problemLines(problems, colors), `${countLine(problems)}. ${KEPT}`].join('\n'));
+  outWrapped(['', 'Problems', ...problemLines(problems, colors), `${countLine(problems)}.${kept}`].join('\n'));
 }
 
 async function compare(io: Io, command: Command, directory: string): Promise<Compared> {
@@ -76,10 +79,19 @@ async function compare(io: Io, command: Command, directory: string): Promise<Com
     planned = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
   }
   const snapshots = [...planned.snapshots.values()];
+  const after = connection ? keepServed(snapshots, served) : snapshots;
   return {
-    diffs: compareServed(served, connection ? keepServed(snapshots, served) : snapshots),
+    diffs: compareServed(served, after),
     problems: shownProblems(io, validationOf(planned).problems),
+    kept: keptBy(planned, isServedKept(snapshots, after)),
   };
+}
+
+/** A reference to a missing resource rejects nothing, although `diff` counts it as an error. */
+function keptBy({ issues }: ControlPlaneState, isDestinationKept: boolean): string {
+  if (issues.some(({ severity }) => severity === 'error')) return KEPT_VERSION;
+  const isKept = isDestinationKept || issues.some(({ message }) => message.includes('keeps its last good destination'));
+  return isKept ? KEPT_DESTINATION : '';
 }
 
 /** Returns the resources that a running gateway uses, including last good versions of rejected ones. */

@@ -43,3 +43,13 @@ function isBroken(action: RouteAction): boolean {
 function isUsable(action: RouteAction, upstreams: ReadonlySet<string>): boolean {
   return action.type === 'forward' && action.destinations.every((one) => !one.broken && upstreams.has(one.upstream));
 }
+
+/** Returns true if some route of the first snapshots has another action in those that {@link keepServed} made of them. */
+export function isServedKept(planned: readonly Snapshot[], kept: readonly Snapshot[]): boolean {
+  const actions = actionsOf(kept);
+  return actionsOf(planned).some((action, i) => action !== actions[i]);
+}
+
+function actionsOf(snapshots: readonly Snapshot[]): RouteAction[] {
+  return snapshots.flatMap(({ listeners }) => listeners.flatMap(routesOf)).map(([, action]) => action);
+}

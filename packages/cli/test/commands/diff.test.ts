@@ -132,6 +132,21 @@ describe('diff', () => {
       expect(stdout).to.not.contain('hunter2');
     });
 
+    it('says what stays in use: a rejected resource, the destination of a route, or nothing', async () => {
+      const misspelt = shop.replace('upstream: { name: echo }', 'upstream: { name: ehco }');
+      const added = '      - { matchers: [{ prefix: /z }], routeAction: { single: { upstream: { name: zzz } } } }\n';
+      for (const [name, text, end] of [
+        ['rejected', broken, ' Rejected resources keep their last good version, as in a running gateway.'],
+        ['kept', misspelt, ' The route keeps its last good destination, as in a running gateway.'],
+        ['new', shop + added, ''],
+      ] as const) {
+        directory(`says-${name}`, text);
+        const { code, stdout } = await diff(`says-${name}`, '--against', 'old');
+        expect(code).to.equal(1);
+        expect(stdout.split('\n').at(-2), name).to.equal(`1 error, 0 warnings.${end}`);
+      }
+    });
+
     it('shows the other changes of such a directory, also as JSON', async () => {
       directory('broken-more', `${broken}${MORE}`);
       const { code, stdout } = await diff('broken-more', '--against', 'old', '-o', 'json');
@@ -171,6 +186,8 @@ describe('diff', () => {
       await server.close();
       expect(code).to.equal(1);
       expect(stdout).to.match(/^No differences\.\n[^]*did you mean echo/);
+      expect(stdout).to.contain('1 error, 0 warnings. The route keeps its last good destination');
+      expect(gone.stdout).to.not.contain('last good');
       expect(gone.stdout).to.contain('~ route');
     });
 
