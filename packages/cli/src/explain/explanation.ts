@@ -3,6 +3,7 @@ import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict 
 import { accessLines, type AccessExplanation } from './access.ts';
 import type { RejectedResource } from './rejected-resources.ts';
 import type { MissingListener } from './unserved-listeners.ts';
+import { differsInPort } from './port-in-host.ts';
 import { optionText } from './option-text.ts';
 import { printableDeep } from '../output/printable.ts';
 import type { Colors } from '../output/terminal.ts';
@@ -101,13 +102,18 @@ const section = (title: string, lines: readonly string[]): string[] =>
 const mark = (good: boolean, text: string, colors: Colors): string =>
   good ? `${colors.green('✓')} ${text}` : `${colors.red('✗')} ${text}`;
 
-function hostLines({ virtualHost, otherDomains }: Explanation, colors: Colors): string[] {
+function hostLines({ request, virtualHost, otherDomains }: Explanation, colors: Colors): string[] {
   if (virtualHost) {
     const { name, domain, virtualService } = virtualHost;
     const where = `VirtualService ${virtualService.namespace}/${virtualService.name}`;
     return [mark(true, `${name}: the domain ${domain} is the best match (${where})`, colors)];
   }
-  return otherDomains.map((domain) => mark(false, `the domain ${domain} does not match`, colors));
+  return otherDomains.map((domain) => {
+    const port = differsInPort(domain, request.host)
+      ? `: the port is part of the host, and ${request.host} is not among the domains (without the port it would match)`
+      : '';
+    return mark(false, `the domain ${domain} does not match${port}`, colors);
+  });
 }
 
 function routeLines({ name, source, matched, matchers }: RouteVerdict, colors: Colors): string[] {

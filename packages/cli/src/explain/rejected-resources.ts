@@ -1,7 +1,8 @@
 import type { ResourceRef, Snapshot } from '@edge-gateway/core';
 import type { Explanation } from '@edge-gateway/routing';
 import type { AccessExplanation } from './access.ts';
-import type { StatusObject } from '../resources/objects.ts';
+import { differsInPort, matchesDomain } from './port-in-host.ts';
+import { items, type StatusObject } from '../resources/objects.ts';
 import { reportsOf } from '../resources/status.ts';
 
 /** A rejected resource that is relevant for an explanation. */
@@ -37,12 +38,22 @@ export function rejectedBehind(
     const { kind, metadata } = object;
     const rejection = reportsOf(object).find(({ state }) => state === 'Rejected');
     const serves = behind.has(idOf(kind, metadata));
-    const isMeant = wasAsked && (kind === 'VirtualService' || kind === 'RouteTable');
+    const isMeant = wasAsked && mayBeMeant(object, explanation);
     if (!rejection) return serves ? keptParts(object) : [];
     if (!serves && !isMeant) return [];
     const reason = rejection.reason.split('\n').find((line) => line.trim() !== '') ?? '';
     return [{ kind, namespace: metadata.namespace, name: metadata.name, reason: reason.trim(), serves }];
   });
+}
+
+/** A virtual service whose domains are known is only meant if one of them matches, and none if only the port differs. */
+function mayBeMeant({ kind, spec }: StatusObject, { request, otherDomains }: Explained): boolean {
+  const isPortWrong = otherDomains.some((domain) => differsInPort(domain, request.host));
+  if (kind === 'RouteTable') return !isPortWrong;
+  if (kind !== 'VirtualService') return false;
+  const domains = items(spec, 'virtualHost', 'domains').map(String);
+  if (domains.length === 0) return !isPortWrong;
+  return domains.some((domain) => matchesDomain(domain, request.host) || differsInPort(domain, request.host));
 }
 
 function keptParts(object: StatusObject): RejectedResource[] {

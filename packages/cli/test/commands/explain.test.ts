@@ -47,12 +47,12 @@ describe('explain', () => {
 
   describe('of rejected resources', () => {
     const rejection = { statuses: { 'gw-system': { state: 2, reason: 'bad field x\nmore', reportedBy: 'gateway' } } };
-    const ask = async (kind: string, name: string, url: string, status: object = rejection) => {
+    const ask = async (kind: string, name: string, url: string, status: object = rejection, spec?: object) => {
       const { snapshots } = await loadDirectory(cwd);
       const metadata = { name, namespace: 'gw-system' };
       const server = await answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } },
-        '/snapshots/input': { data: [{ apiVersion: 'v1', kind, metadata, status }] },
+        '/snapshots/input': { data: [{ apiVersion: 'v1', kind, metadata, spec, status }] },
       });
       const { stdout } = await explain('GET', url, '--server', server.url);
       await server.close();
@@ -86,6 +86,23 @@ describe('explain', () => {
       expect(await ask('VirtualService', 'other', 'http://other.test/')).to.contain(
         'VirtualService gw-system/other: it may have been meant to match the request: bad field x',
       );
+    });
+
+    it('says that the port is part of the host, without rejected resources', async () => {
+      const stdout = await ask('VirtualService', 'other', 'http://shop.example:8080/');
+      expect(stdout).to.contain(
+        '✗ the domain shop.example does not match: the port is part of the host, and shop.example:8080 is not among the domains',
+      );
+      expect(stdout).to.not.contain('Rejected');
+    });
+
+    it('leaves out rejected virtual services with other domains', async () => {
+      const other = (domain: string) =>
+        ask('VirtualService', 'other', 'http://other.test/', rejection, { virtualHost: { domains: [domain] } });
+      for (const domain of ['*', 'other.test', '*.test', 'other.*'])
+        expect(await other(domain), domain).to.contain('it may have been meant');
+      for (const domain of ['else.test', '*.other.test', 'another.*'])
+        expect(await other(domain), domain).to.not.contain('Rejected');
     });
 
     it('leaves out those that have nothing to do with the request', async () => {
