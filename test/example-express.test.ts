@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,6 +81,20 @@ describe('the example with Express, login and roles', () => {
       .to.include('Do you want to sign-out')
       .and.not.include('oops');
     expect((await browser.send(`${url}/account`)).status).to.equal(302);
+  });
+
+  it('names the required version on a Node that cannot run TypeScript', () => {
+    const env = { ...process.env, NODE_OPTIONS: '--no-experimental-strip-types' };
+    for (const script of ['start', 'provider']) {
+      const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', script], {
+        cwd: folder,
+        env,
+        encoding: 'utf8',
+        timeout: 20_000,
+      });
+      expect({ status, stdout }, script).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr).to.match(/^Node v\S+ cannot run this example: install Node 22\.18 or later[^\n]*\n$/);
+    }
   });
 
   it('refers to the tarballs that npm run pack writes', () => {
