@@ -3,7 +3,7 @@ import type { Explanation } from '@edge-gateway/routing';
 import type { AccessExplanation } from './access.ts';
 import { differsInPort, matchesDomain } from './port-in-host.ts';
 import { items, type StatusObject } from '../resources/objects.ts';
-import { reportsOf } from '../resources/status.ts';
+import { firstLineOf, reportsOf } from '../resources/status.ts';
 
 /** A rejected resource that is relevant for an explanation. */
 export interface RejectedResource extends ResourceRef {
@@ -41,8 +41,8 @@ export function rejectedBehind(
     const isMeant = wasAsked && mayBeMeant(object, explanation);
     if (!rejection) return serves ? keptParts(object) : [];
     if (!serves && !isMeant) return [];
-    const reason = rejection.reason.split('\n').find((line) => line.trim() !== '') ?? '';
-    return [{ kind, namespace: metadata.namespace, name: metadata.name, reason: reason.trim(), serves }];
+    const reason = firstLineOf(rejection.reason);
+    return [{ kind, namespace: metadata.namespace, name: metadata.name, reason, serves }];
   });
 }
 

@@ -1,4 +1,6 @@
-import { dig, items, refAt, text } from '../resources/objects.ts';
+import { redact } from '@edge-gateway/core';
+import { stringify } from 'yaml';
+import { dig, entries, items, refAt, text } from '../resources/objects.ts';
 
 /** Where one destination leads: `ns.name (upstream)`, `ns.name (service)`, …; a missing namespace is the holder's. */
 export function destinationText(destination: unknown, namespace: string): string {
@@ -10,8 +12,27 @@ export function destinationText(destination: unknown, namespace: string): string
   return consul ? `${consul} (service)` : '';
 }
 
-/** What a route does, as one cell. */
+/** Members of a route that are no action. */
+const NO_ACTION: ReadonlySet<string> = new Set([
+  'name',
+  'matchers',
+  'options',
+  'optionsConfigRefs',
+  'inheritableMatchers',
+  'inheritablePathMatchers',
+]);
+
+/** What a route does, as one cell; an action without a short form, such as an invalid one, as it is written. */
 export function actionText(route: unknown, namespace: string): string {
+  const known = knownActionText(route, namespace);
+  if (known || dig(route, 'delegateAction', 'selector')) return known;
+  const written = entries(route).filter(([key]) => !NO_ACTION.has(key));
+  if (written.length === 0) return '';
+  const options = { collectionStyle: 'flow', lineWidth: 0, aliasDuplicateObjects: false } as const;
+  return stringify(redact(Object.fromEntries(written)), options).trimEnd();
+}
+
+function knownActionText(route: unknown, namespace: string): string {
   if (dig(route, 'routeAction')) return routeActionText(dig(route, 'routeAction'), namespace);
   if (dig(route, 'redirectAction')) return redirectText(dig(route, 'redirectAction'));
   if (dig(route, 'directResponseAction')) return text(route, 'directResponseAction', 'status');

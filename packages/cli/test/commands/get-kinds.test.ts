@@ -64,6 +64,18 @@ spec:
       - { matchers: [{ prefix: /all }], redirectAction: { httpsRedirect: true, hostRedirect: b.example, pathRedirect: /x } }
 `;
 
+const INVALID_ACTIONS = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: rejected }
+spec:
+  virtualHost:
+    routes:
+      - { matchers: [{ prefix: /a }], directResponse: { status: 200 } }
+      - { matchers: [{ prefix: /b }], routeAction: { single: { upstrem: { name: a } } } }
+      - { matchers: [{ prefix: /c }], delegateAction: { selector: { labels: { a: b } } } }
+      - { matchers: [{ prefix: /d }], directResponseAction: { status: 204 } }
+`;
+
 const BODY = `apiVersion: gateway.vendor.io/v1
 kind: VirtualService
 metadata: { name: body }
@@ -112,7 +124,7 @@ describe('get of every kind', () => {
     for (const { kind, tables } of VIEWS) {
       const object = { apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'gw-system' }, spec: {}, status };
       for (const { columns, rows } of tables([object], [object]))
-        expect(rows[0]![columns.indexOf('Status')], kind).to.equal('Rejected');
+        expect(rows[0]![columns.indexOf('Status')]!.split('\n')[0], kind).to.equal('Rejected');
     }
   });
 
@@ -193,6 +205,17 @@ describe('get of every kind', () => {
     expect((await get(REJECTED, 'us')).stdout)
       .to.contain('Static')
       .and.contain('127.0.0.1:80');
+  });
+
+  it('shows the reason of a rejected virtual service, and its invalid actions as they are written', async () => {
+    const { stdout } = await get(INVALID_ACTIONS, 'vs');
+    expect(stdout).to.match(/Rejected [^]*\| spec\.virtualHost\.routes\[0\]: route must specify an action/);
+    expect(stdout.match(/\/\w+ ->[^|]*/g)?.map((cell) => cell.trim())).to.deep.equal([
+      '/a -> { directResponse: { status: <redacted> } }',
+      '/b -> { routeAction: { single: { upstrem: { name: <redacted> } } } }',
+      '/c ->',
+      '/d -> 204',
+    ]);
   });
 
   it('shows no defaults of a resource of which a gateway shows only the name', async () => {

@@ -56,4 +56,11 @@ describe('status', () => {
     });
     expect(virtualServiceStatus(refused, false)).to.equal(`Rejected\n${PROXY} Warning: why`);
   });
+
+  it('shows the first line of the reason of a virtual service that is rejected and in no proxy', () => {
+    const reason = '\n  first: unknown key\nsecond: unknown key';
+    const rejected = resource({ statuses: { a: { state: 2, reason } } });
+    expect(virtualServiceStatus(rejected, false)).to.equal('Rejected\nfirst: unknown key');
+    expect(virtualServiceStatus(resource({ statuses: { a: { state: 2 } } }), false)).to.equal('Rejected');
+  });
 });
