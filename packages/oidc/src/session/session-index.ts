@@ -47,10 +47,10 @@ export function createLocalIndex(now: () => number, maxIds = MAX_IDS): SessionIn
     prune(key);
     const ids = entries.get(key) ?? new Map<string, number>();
     entries.set(key, ids.set(id, endsAt));
-    const oldest = entries.size > MAX_KEYS ? [...entries.keys()].slice(0, 1) : [];
+    const [oldest] = entries.size > MAX_KEYS ? entries.keys() : [];
     const surplus = ids.size > maxIds ? firstToExpire(ids, ids.size - maxIds) : [];
     for (const each of surplus) ids.delete(each);
-    return [...surplus, ...oldest.flatMap(removeKey)];
+    return oldest === undefined ? surplus : [...surplus, ...removeKey(oldest)];
   }
 
   function removeKey(key: string): readonly string[] {
