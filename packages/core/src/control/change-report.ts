@@ -66,7 +66,12 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
       problems.value = issues.length;
       valid.value = issues.some(({ severity }) => severity === 'error') ? 0 : 1;
       const ms = Math.round(milliseconds);
-      log.info({ revision, resources: state.resources.size, problems: issues.length, ms }, 'configuration applied');
+      const counts = {
+        resources: state.resources.size,
+        ...(state.rejected.size > 0 && { rejected: state.rejected.size }),
+        problems: issues.length,
+      };
+      log.info({ revision, ...counts, ms }, 'configuration applied');
     },
     failed(error) {
       const reason = error instanceof Error ? error.message : String(error);

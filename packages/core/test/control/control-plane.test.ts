@@ -161,6 +161,8 @@ describe('createControlPlane', () => {
     expect(written.filter(({ msg }) => msg === 'configuration applied').map(({ revision }) => revision)).to.deep.equal([
       1, 2, 3, 4, 5,
     ]);
+    const applied = written.find(({ msg, revision }) => msg === 'configuration applied' && revision === 2);
+    expect(applied).to.include({ resources: 2, rejected: 1 });
     const problems = written.filter(({ msg }) => msg !== 'configuration applied');
     expect(problems.map(({ level, revision }) => [level, revision])).to.deep.equal([
       [problems[0]!.level, 1],
