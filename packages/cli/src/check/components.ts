@@ -14,12 +14,16 @@ export function readComponents(answer: unknown): RunningComponent[] {
   }));
 }
 
+/** The start of a listener's status message; only what follows it is the cause. */
+const LISTENER_MESSAGE = /^Listener (?:Warning|Error): \w+\. Reason: /;
+
 function problems(components: readonly RunningComponent[], noun: string): string[] {
   return components
     .filter((one) => !isReady(one))
-    .map(
-      ({ name, kind, state, reason }) => `${noun} ${name} (${kind}) is ${state || 'unknown'}${reason && `: ${reason}`}`,
-    );
+    .map(({ name, kind, state, reason }) => {
+      const shown = kind === 'listener' && state === 'failed' ? 'not served' : state || 'unknown';
+      return `${noun} ${name} (${kind}) is ${shown}${reason && `: ${reason.replace(LISTENER_MESSAGE, '')}`}`;
+    });
 }
 
 /** Returns true if a component works. */

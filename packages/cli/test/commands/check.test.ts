@@ -173,7 +173,7 @@ describe('check', () => {
     ];
     const { stderr } = await check([], [], { '/components': components });
     expect(stderr).to.contain('* Component gateway-proxy (proxy) is starting: no snapshot yet');
-    expect(stderr).to.contain('* Listener listener-::-80 (listener) is failed: port taken');
+    expect(stderr).to.contain('* Listener listener-::-80 (listener) is not served: port taken');
     expect((await check([], ['-n', 'other'])).stderr).to.contain('No running control plane or proxy was found');
     expect((await check([], ['-p', 'nothing'])).stdout).to.contain(
       'Warning: The provided label selector (nothing) applies to no pods',
@@ -199,7 +199,7 @@ describe('check', () => {
     const { code, stderr } = await check([], [], pages);
     expect(code).to.equal(1);
     expect(stderr).to.equal(
-      `Error: 1 error occurred:\n\t* Listener listener-::-8443 (listener) is failed: ${reason}\n`,
+      'Error: 1 error occurred:\n\t* Listener listener-::-8443 (listener) is not served: SSL secret not found: no secret gw-system.none\n',
     );
     expect((await check([], ['-x', 'pods'], pages)).stderr).to.contain('Component gateway-proxy');
   });
