@@ -63,7 +63,9 @@ export function addExplain(program: Command, io: Io): void {
     if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
     else {
       const unserved = await unservedFor(explained, { url, ...listener }, () => readUnserved(snapshot.proxy));
-      terminal.outWrapped(renderExplanation({ ...explanation, unserved }, terminal.colors));
+      terminal.outWrapped(
+        renderExplanation({ ...explanation, unserved, loginHeader: access.loginHeader }, terminal.colors),
+      );
     }
   });
 }

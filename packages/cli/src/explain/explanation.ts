@@ -38,12 +38,14 @@ interface ShownExplanation extends Explanation {
   readonly rejected?: readonly RejectedResource[];
   /** Listeners that may have been meant for the request. */
   readonly unserved?: readonly MissingListener[];
+  /** The header in which the login adds the token that JWT misses. */
+  readonly loginHeader?: string | undefined;
 }
 
 /** An explanation as text: listener, virtual host, routes, options, access, result. */
 export function renderExplanation(explanation: ShownExplanation, colors: Colors): string {
   const shown = printableDeep(explanation);
-  const { request, listeners, unserved = [], routes, options, access, rejected = [], outcome } = shown;
+  const { request, listeners, unserved = [], routes, options, access, rejected = [] } = shown;
   const lines = [
     colors.bold(`${request.method} ${request.host}${request.path}`),
     ...section('Listener', [
@@ -71,7 +73,7 @@ export function renderExplanation(explanation: ShownExplanation, colors: Colors)
         colors,
       ),
     ),
-    ...section(resultTitle(access), outcomeLines(outcome)),
+    ...section(resultTitle(access), resultLines(shown)),
   ];
   return lines.join('\n');
 }
@@ -132,6 +134,12 @@ function matcherLines({ path, mismatches }: MatcherVerdict): string[] {
 function optionLine({ option, from, destination, applies, value }: AppliedOption): string {
   const level = destination === undefined ? from : `${from} ${destination}`;
   return `${option} of the ${level}${applies ? '' : ' (replaced by a more specific one)'}: ${optionText(option, value)}`;
+}
+
+/** A token that the login adds is only missing in the explanation, so the rejection is not the result. */
+function resultLines({ loginHeader, outcome }: ShownExplanation): string[] {
+  if (loginHeader === undefined) return outcomeLines(outcome);
+  return [`the login adds the token in header ${loginHeader}; to explain the request with it, give --claims JSON`];
 }
 
 function outcomeLines(outcome: Outcome): string[] {

@@ -326,11 +326,15 @@ spec:
       '.AAAA';
 
     async function ask(options: object, ...argv: string[]) {
+      return askBehind(login, options, ...argv);
+    }
+
+    async function askBehind(authConfig: object, options: object, ...argv: string[]) {
       const { snapshots } = await loadDirectory(cwd);
       const plain = snapshots.get('gateway-proxy')!;
       const listeners = plain.listeners.map((listener) => ({
         ...listener,
-        virtualHosts: listener.virtualHosts.map((host) => ({ ...host, options, authConfigs: [login] })),
+        virtualHosts: listener.virtualHosts.map((host) => ({ ...host, options, authConfigs: [authConfig] })),
       }));
       const server = await answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': { ...plain, listeners } } },
@@ -455,6 +459,25 @@ spec:
       expect((await ask({ extauth, rbac: { disable: true } })).stdout).to.contain(conditional);
       expect((await ask({ extauth, jwtStaged: before })).stdout).to.not.contain(conditional);
       expect((await ask({ rbac: { disable: true } })).stdout).to.contain('\nResult\n');
+    });
+
+    it('does not present a token that the login adds as missing', async () => {
+      const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
+      const behind = (idTokenHeader: string, options: object) => {
+        const oidcAuthorizationCode = { headers: { idTokenHeader } };
+        return askBehind({ ...login, spec: { configs: [{ oauth2: { oidcAuthorizationCode } }] } }, options);
+      };
+      const added = (await behind('JWT', { extauth, jwtStaged: jwt() })).stdout;
+      expect(added).to.contain(
+        'Result, if external auth allows the request\n  the login adds the token in header jwt; to explain the request with it',
+      );
+      expect(added).to.not.contain('answer 401');
+      for (const [header, options] of [
+        ['other', { extauth, jwtStaged: jwt() }],
+        ['jwt', { jwtStaged: jwt() }],
+        ['jwt', { extauth, jwtStaged: { beforeExtAuth: jwt().afterExtAuth } }],
+      ] as const)
+        expect((await behind(header, options)).stdout).to.contain('answer 401 (access denied)');
     });
 
     it('explains the response to a denied request', async () => {
