@@ -51,6 +51,21 @@ describe('the home page of the proxy admin, in a browser', () => {
     await screenshot(page, 'admin-page');
   });
 
+  for (const width of [400, 1280])
+    it(`keeps each label beside its field at ${width} px, and names the value of each selection`, async () => {
+      await page.setViewportSize({ width, height: 800 });
+      const labels = page.locator('label:has(input, select)');
+      const heights = await labels.evaluateAll((all: { offsetHeight: number }[]) =>
+        all.map((each) => each.offsetHeight),
+      );
+      expect(heights).to.not.deep.equal([]);
+      for (const height of heights) expect(height).to.be.below(40);
+      for (const text of await page.locator('select option:checked').allTextContents())
+        expect(text).to.equal('default');
+      await screenshot(page, `admin-page-${width}`);
+      await page.setViewportSize({ width: 400, height: 800 });
+    });
+
   for (const name of ['healthcheck/fail', 'quitquitquit', 'drain_listeners', 'reset_counters']) {
     it(`sends nothing when ${name} is pressed without confirmation`, async () => {
       await press(name);

@@ -21,9 +21,13 @@ function wantsJson(req: Request): boolean {
 
 function table(records: readonly TranslationRecord[]): string {
   const rows = records.map(({ revision, at, durationMs, resources, problems }) => {
-    const cells = [revision, new Date(at).toISOString(), durationMs.toFixed(1), resources, problems];
+    const cells = [revision, timeOf(at), durationMs.toFixed(1), resources, problems];
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
   const names = ['revision', 'at', 'milliseconds', 'resources', 'problems'].map((name) => `<th>${name}</th>`).join('');
   return `<table>\n<tr>${names}</tr>\n${rows.join('\n')}\n</table>`;
+}
+
+function timeOf(at: number): string {
+  return `<time>${new Date(at).toISOString()}</time>`;
 }

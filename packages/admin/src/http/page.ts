@@ -3,8 +3,9 @@ import { escapeHtml } from '@edge-gateway/core';
 const STYLE =
   ':root{color-scheme:light dark}body{font-family:sans-serif;margin:2em;overflow-wrap:break-word}' +
   'table{display:block;overflow-x:auto}td,th{padding:.2em 1em .2em 0;text-align:left}' +
-  'label:has([type=checkbox]){white-space:nowrap}label{margin-right:.5em}' +
-  '@media(max-width:40em){body{margin:1em}td,th{padding-right:.6em}input{max-width:100%}' +
+  'label{display:inline-flex;align-items:baseline;gap:.3em;white-space:nowrap;margin-right:.5em;max-width:100%}' +
+  'time{white-space:nowrap}' +
+  '@media(max-width:40em){body{margin:1em}td,th{padding-right:.6em}input{min-width:0;max-width:100%}' +
   'table:has(th){font-size:.85em}table:has(th) td{overflow-wrap:anywhere}' +
   'td:has(form),td:has(form)+td{display:block}td:has(form)+td{padding-bottom:1em}}';
 

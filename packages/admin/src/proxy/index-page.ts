@@ -34,5 +34,5 @@ function inputOf({ name, help, values, flag }: Parameter): string {
   if (flag) return `<label>${escapeHtml(name)} <input type="checkbox" value="on" ${attributes}></label>`;
   if (!values) return `<label>${escapeHtml(name)} <input ${attributes}></label>`;
   const options = values.map((value) => `<option>${escapeHtml(value)}</option>`).join('');
-  return `<label>${escapeHtml(name)} <select ${attributes}><option></option>${options}</select></label>`;
+  return `<label>${escapeHtml(name)} <select ${attributes}><option value="">default</option>${options}</select></label>`;
 }

@@ -101,7 +101,7 @@ describe('the control-plane port', () => {
   it('shows the last translations as a page and as JSON', async () => {
     const { text } = await admin.ask('/zpages');
     expect(text).to.contain('color-scheme:light dark').and.contain('name="viewport"');
-    expect(text).to.contain('<td>4</td><td>2026-01-02T00:00:00.000Z</td>');
+    expect(text).to.contain('<td>4</td><td><time>2026-01-02T00:00:00.000Z</time></td>');
     const { translations } = JSON.parse((await admin.ask('/zpages?format=json')).text);
     expect(translations[0]).to.include({ revision: 4, problems: 1 });
   });
