@@ -154,7 +154,7 @@ describe('the identity provider', () => {
     expect(again.location).to.match(/^https:\/\/app\.example\/callback\?code=/);
     const query = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: `${APP}/goodbye` });
     const page = await browser.open(`${issuer}/session/end?${query}`);
-    expect(page.text).to.contain('End your session');
+    expect(page.text).to.contain('End your session').and.to.contain('uses the same account');
     const xsrf = /name="xsrf" value="(\w+)"/.exec(page.text)![1]!;
     const done = await browser.open(`${issuer}/session/end/confirm`, { xsrf, logout: 'yes' });
     expect(done.location).to.equal(`${APP}/goodbye`);
