@@ -1,6 +1,6 @@
 import { OK, always, isOn, type EndpointFactory } from './endpoint.ts';
 
-/** `/drain_listeners`: accepts no more connections. */
+/** `/drain_listeners`: stops accepting connections. */
 export const drainListeners: EndpointFactory = ({ context, drain }) =>
   drain && {
     paths: ['/drain_listeners'],

@@ -13,7 +13,7 @@ export interface AccessExplanation extends ExplainedAccess {
 
 interface ExplainedExtAuth {
   readonly authConfig: string;
-  /** Missing where the snapshot has no such AuthConfig: the route responds with 500. */
+  /** Missing if the snapshot lacks the AuthConfig: the route responds with 500. */
   readonly steps?: readonly string[];
   readonly booleanExpr?: string;
 }

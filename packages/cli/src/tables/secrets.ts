@@ -8,7 +8,7 @@ function keysOf(object: StatusObject): string {
   return [...new Set(names)].join('\n');
 }
 
-/** The status of a Secret or ConfigMap, which in a cluster has none. */
+/** The status of a Secret or ConfigMap; in a cluster these kinds have no status. */
 function ownStatus(object: StatusObject): string {
   return object.status === undefined ? '' : statusCell(object);
 }
