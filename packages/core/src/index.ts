@@ -64,6 +64,7 @@ export {
   type LoggerName,
   type Loggers,
 } from './observe/logger.ts';
+export { readableLine } from './observe/readable-line.ts';
 export type { RecentLines } from './observe/recent-lines.ts';
 export {
   HISTOGRAM_BUCKETS,

@@ -1,6 +1,5 @@
-import { createLineSink } from '@edge-gateway/core';
+import { createLineSink, readableLine } from '@edge-gateway/core';
 import type { DestinationStream } from 'pino';
-import { readableLine } from './readable-line.ts';
 
 /**
  * Creates the destination of the program's log, standard error. On a terminal lines are readable text and written immediately; otherwise they are collected and written off the

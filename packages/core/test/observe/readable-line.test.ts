@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { readableLine } from '../../src/process/readable-line.ts';
+import { readableLine } from '../../src/observe/readable-line.ts';
 
 const line = (fields: object): string =>
   JSON.stringify({ level: 30, time: 0, logger: 'config', msg: 'hello', ...fields });
-const read = (fields: object): string => readableLine(line(fields), { colors: false });
+const read = (fields: object): string => readableLine(line(fields));
 
 describe('a log line on a terminal', () => {
   it('shows time, level, logger, message and fields', () => {
@@ -32,6 +32,13 @@ describe('a log line on a terminal', () => {
   it('shows the stack of an error below the line', () => {
     const err = { type: 'Error', message: 'broken', stack: 'Error: broken\n    at a.ts:1:1' };
     expect(read({ err })).to.match(/err=\n {4}Error: broken\n {8}at a.ts:1:1\n$/);
+  });
+
+  it('returns another line as it is', () => {
+    for (const other of ['{"level":30,"time":0,"msg":"cut…', 'null', '{"msg":"no level"}', '']) {
+      expect(readableLine(`${other}\n`)).to.equal(`${other}\n`);
+    }
+    expect(readableLine('{"a\u001b')).to.equal('{"a\\u001b\n');
   });
 
   it('uses colors if the terminal supports them', () => {

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '@edge-gateway/core';
+import { printable } from '../security/printable.ts';
 
 /** Names and colours of pino's levels. */
 const LEVELS: Readonly<Record<number, readonly [name: string, style: Parameters<typeof styleText>[0]]>> = {
@@ -19,11 +19,16 @@ interface Line {
 }
 
 /**
- * Returns a JSON line of pino as readable text: time, level, logger, message, then the other fields. Control
- * characters become visible escapes.
+ * Returns a JSON line of the program's log as readable text with a line break: time, level, logger, message, then the other
+ * fields. Another line, such as one that was cut, is returned as it is. Control characters become visible escapes.
+ *
+ * @example
+ * readableLine('{"level":30,"time":0,"msg":"applied","revision":2}'); // in UTC '00:00:00 INFO  applied revision=2\n'
  */
-export function readableLine(json: string, { colors }: { readonly colors: boolean }): string {
-  const { level, time, logger = '', msg = '', ...fields } = JSON.parse(json) as Line;
+export function readableLine(json: string, { colors = false }: { readonly colors?: boolean } = {}): string {
+  const line = parsedLine(json);
+  if (line === undefined) return `${printable(json.trimEnd())}\n`;
+  const { level, time, logger = '', msg = '', ...fields } = line;
   const style = (format: Parameters<typeof styleText>[0], text: string): string =>
     colors ? styleText(format, text, { validateStream: false }) : text;
   const [name, levelStyle] = LEVELS[level] ?? [String(level), 'gray'];
@@ -35,6 +40,15 @@ export function readableLine(json: string, { colors }: { readonly colors: boolea
   ];
   const rest = Object.entries(fields).map(([key, value]) => `${style('gray', `${key}=`)}${shown(value)}`);
   return `${[...parts, ...rest].join(' ')}\n`;
+}
+
+function parsedLine(json: string): Line | undefined {
+  try {
+    const line = JSON.parse(json) as Partial<Line> | null;
+    return typeof line?.level === 'number' && typeof line.time === 'number' ? (line as Line) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function shown(value: unknown): string {
