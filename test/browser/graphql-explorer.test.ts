@@ -79,6 +79,34 @@ describe('the GraphQL explorer, in a browser', () => {
     expect(problems).to.deep.equal([]);
   });
 
+  for (const colorScheme of ['dark', 'light'] as const) {
+    it(`stacks its panels on a narrow screen (${colorScheme})`, async () => {
+      const page = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme });
+      await page.goto(`${gateway.admin}/graphql/gw-system/hello`, { waitUntil: 'networkidle' });
+      await page.getByRole('button', { name: 'Variables' }).click();
+      await page.locator('.graphiql-query-editor .CodeMirror').click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText('query ($skip: Boolean!) {\n  hello @skip(if: $skip)\n}');
+      await page.locator('.graphiql-editor-tool .CodeMirror').first().click();
+      await page.keyboard.insertText('{ "skip": false }');
+      await page.getByRole('button', { name: /Documentation Explorer/ }).click();
+      await page.getByRole('link', { name: 'Query' }).first().waitFor();
+      await page.locator('.graphiql-execute-button').click();
+      await page.locator('.result-window', { hasText: 'from the gateway' }).waitFor();
+      await screenshot(page, `graphql-explorer-400-${colorScheme}`);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(400);
+      let above = 0;
+      for (const panel of ['.graphiql-plugin', '.graphiql-query-editor', '.graphiql-editor-tool', '.result-window']) {
+        const { x, y, width, height } = (await page.locator(panel).boundingBox())!;
+        expect(width, panel).to.be.within(350, 400 - x);
+        expect(height, panel).to.be.above(80);
+        expect(y, panel).to.be.at.least(above);
+        above = y + height;
+      }
+      await page.close();
+    });
+  }
+
   it('executes and loads nothing from a schema or a response', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
     const loaded: string[] = [];

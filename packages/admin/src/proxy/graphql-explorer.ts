@@ -23,6 +23,20 @@ const fetcher = GraphiQL.createFetcher({ url });
 ReactDOM.createRoot(document.getElementById('explorer')).render(createElement(GraphiQL, { fetcher }));
 `;
 
+/** Stacks the panels of GraphiQL on narrow screens; `!important` overrides the sizes that its script sets. */
+const STYLE = `html,body,#explorer{height:100%;margin:0}
+@media (max-width:700px){
+  .graphiql-container{flex-direction:column;height:auto;min-height:100%;overflow:visible}
+  .graphiql-container .graphiql-sidebar{flex-direction:row;width:auto}
+  .graphiql-container .graphiql-sidebar>button{margin:0!important}
+  .graphiql-container .graphiql-main,.graphiql-container #graphiql-session{flex-direction:column}
+  .graphiql-container .graphiql-sessions{margin:0 8px 8px}
+  .graphiql-container .graphiql-editors{flex:none!important;height:26rem}
+  .graphiql-container .graphiql-response{flex:1 0 16rem!important}
+  .graphiql-container .graphiql-plugin{border:0;flex:none!important;max-height:26rem;min-width:0!important}
+  .graphiql-horizontal-drag-bar{display:none}
+}`;
+
 /** Scripts and styles of this port only; GraphiQL writes styles of its own and carries its fonts within. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src data:; img-src data:; " +
@@ -83,8 +97,8 @@ function explorerPage({ namespace, name }: ResourceRef): string {
   );
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>
-<link rel="icon" href="data:,"><link rel="stylesheet" href="/graphql/assets/graphiql.css">
-<style>html,body,#explorer{height:100%;margin:0}</style>
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><link rel="stylesheet" href="/graphql/assets/graphiql.css">
+<style>${STYLE}</style>
 ${scripts.join('\n')}</head>
 <body><div id="explorer"></div></body></html>
 `;
