@@ -39,8 +39,8 @@ export interface RouterOptions {
    */
   readonly fallthrough?: 'next' | 'notFound';
   /**
-   * Where requests are logged by listeners that name no access log. Default: `stdout`, one JSON line a request; `none`
-   * when no context with loggers is given, or a silent one.
+   * Where requests are logged by listeners that name no access log. Default: `stdout`, one JSON line a request, readable text on
+   * a terminal; `none` when no context with loggers is given, or a silent one.
    */
   readonly accessLog?: 'stdout' | 'none';
   /**
@@ -97,7 +97,7 @@ export function createRouter(options: RouterOptions = {}): Router {
     actions: options.actions ?? [],
     context,
     sinks,
-    defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'))] : [],
+    defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'), process.stdout)] : [],
   });
   const serving = createServeListener(table, upstreams, {
     stats: createHttpStats(context.metrics),

@@ -1,7 +1,7 @@
 import type { Context, LineSink, Listener } from '@edge-gateway/core';
 import { compileFormat, fill } from '../format/format.ts';
 import type { RequestRecord } from '../format/record.ts';
-import { defaultJsonLine, DEFAULT_TEXT } from './default-line.ts';
+import { DEFAULT_TEXT, defaultLineFor, type Terminal } from './default-line.ts';
 import { compileFilter, type LogFilter } from './filter.ts';
 import { compileJsonFormat } from './json-format.ts';
 import type { Sinks } from './sinks.ts';
@@ -24,9 +24,10 @@ export interface AccessLogEnvironment {
   readonly defaultLogs: readonly AccessLog[];
 }
 
-/** The log of one JSON line per request. */
-export function createDefaultLog(sink: LineSink): AccessLog {
-  return { write: (record) => sink.write(defaultJsonLine(record)) };
+/** The log of a gateway that configures none: a line per request, readable text on a `terminal`, otherwise JSON. */
+export function createDefaultLog(sink: LineSink, terminal: Terminal = {}): AccessLog {
+  const line = defaultLineFor(terminal);
+  return { write: (record) => sink.write(line(record)) };
 }
 
 /** The logs that a listener's options name; an empty list turns logging off. A log with an invalid format writes the default line, and logs a warning once. */

@@ -1,7 +1,8 @@
+import { styleText } from 'node:util';
+import { printable, redactPath } from '@edge-gateway/core';
 import { findHeader } from '../http1/flat-headers.ts';
 import { compileFormat, type Format } from '../format/format.ts';
 import { VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
-import { redactPath } from '@edge-gateway/core';
 
 /** The line of a text log that names no format (reference: security-graphql 7.5). */
 export const DEFAULT_TEXT: Format = compileFormat(
@@ -36,6 +37,48 @@ export function defaultJsonLine(record: RequestRecord): string {
   if (forwardedFor !== undefined) line += `,"forwardedFor":${quoted(forwardedFor)}`;
   return `${line}}\n`;
 }
+
+/** The parts of a standard stream that distinguish a terminal. */
+export interface Terminal {
+  readonly isTTY?: boolean;
+  hasColors?(): boolean;
+}
+
+/** Returns the form of the lines of a gateway that configures no log: readable text on a terminal, otherwise JSON. */
+export function defaultLineFor(terminal: Terminal): (record: RequestRecord) => string {
+  if (!terminal.isTTY) return defaultJsonLine;
+  const colors = terminal.hasColors?.() ?? false;
+  return (record) => readableAccessLine(record, { colors });
+}
+
+/** Returns the line of a request for a terminal: local time, method, host and path, status, duration, flags and details. */
+function readableAccessLine(record: RequestRecord, { colors }: { readonly colors: boolean }): string {
+  const { method, authority, originalPath } = record.head;
+  const { status, durationMs, flags, details } = record.result;
+  const style = (format: Parameters<typeof styleText>[0], text: string): string =>
+    colors ? styleText(format, text, { validateStream: false }) : text;
+  const parts = [
+    style('gray', new Date(record.startedAt).toTimeString().slice(0, 8)),
+    shown(method),
+    shown(authority + redactPath(originalPath)),
+    style(STATUS_COLORS[Math.floor(status / 100)] ?? 'red', String(status)),
+    `${tenths(durationMs)}ms`,
+    flags,
+    details === VIA_UPSTREAM ? '' : shown(details),
+  ];
+  return `${parts.filter((part) => part !== '').join(' ')}\n`;
+}
+
+/** Returns a text on one line, without control characters. */
+const shown = (text: string): string => printable(text).replaceAll('\n', '\\n');
+
+/** By the first digit of the status. */
+const STATUS_COLORS: Readonly<Record<number, 'green' | 'cyan' | 'yellow'>> = {
+  1: 'cyan',
+  2: 'green',
+  3: 'cyan',
+  4: 'yellow',
+};
 
 const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defaultJsonLine } from '../../src/access-log/default-line.ts';
+import { defaultJsonLine, defaultLineFor } from '../../src/access-log/default-line.ts';
 import { recordOf } from '../records.ts';
 
 describe('default line', () => {
@@ -34,5 +34,54 @@ describe('default line', () => {
       'bytesReceived',
       'bytesSent',
     ]);
+  });
+});
+
+describe('default line on a terminal', () => {
+  const line = defaultLineFor({ isTTY: true, hasColors: () => false });
+  const time = '\\d\\d:\\d\\d:\\d\\d';
+
+  it('has time, method, host with path, status and duration', () => {
+    expect(line(recordOf({ details: 'via_upstream' }))).to.match(
+      new RegExp(`^${time} GET a\\.example/a\\?x=1 200 12\\.3ms\n$`),
+    );
+  });
+
+  it('has flags and the reason of a failure, and no secrets of the query', () => {
+    const failed = { status: 503, flags: 'UF', details: 'upstream_reset', originalPath: '/cb?code=secret' };
+    expect(line(recordOf(failed))).to.match(
+      new RegExp(`^${time} GET a\\.example/cb\\?code=\\[redacted\\] 503 12\\.3ms UF upstream_reset\n$`),
+    );
+  });
+
+  it('leaves out what a malformed request does not have', () => {
+    const malformed = { method: '', authority: '', originalPath: '', status: 400, flags: 'DPE', durationMs: 0 };
+    expect(line(recordOf(malformed))).to.match(new RegExp(`^${time} 400 0ms DPE\n$`));
+  });
+
+  it('escapes control characters, so that a client can neither move the cursor nor forge a line', () => {
+    const text = 'a\u001b[2J\nb\r\u009b';
+    const written = line(recordOf({ method: text, authority: text, originalPath: `/${text}`, details: text }));
+    // oxlint-disable-next-line no-control-regex
+    expect(written.slice(0, -1)).not.to.match(/[\u0000-\u0008\u000a-\u001f\u0080-\u009f]/);
+    expect(written).to.include('a\\u001b[2J\\nb\\u000d\\u009b');
+  });
+
+  it('shows the status in colour if the terminal supports it', () => {
+    const colored = defaultLineFor({ isTTY: true, hasColors: () => true });
+    for (const [status, color] of [
+      [101, 36],
+      [200, 32],
+      [302, 36],
+      [404, 33],
+      [503, 31],
+      [0, 31],
+    ]) {
+      expect(colored(recordOf({ status: status! }))).to.include(`\u001b[${color}m${status}\u001b[39m`);
+    }
+  });
+
+  it('is JSON where there is no terminal', () => {
+    expect(JSON.parse(defaultLineFor({ hasColors: () => true })(recordOf()))).to.include({ status: 200 });
   });
 });
