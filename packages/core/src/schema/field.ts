@@ -39,13 +39,26 @@ export interface OneOf {
   readonly message?: string;
 }
 
-/** Annotations of a block besides its fields; checked by name, after the schema. */
-export interface BlockOptions<K extends string = string> {
-  readonly oneOf?: readonly OneOf[];
-  readonly required?: readonly K[];
-  /** Keys of the field `options` that may also be written here; normalization moves them there. */
-  readonly beside?: readonly string[];
+/** Rules of a block besides its fields; checked by name. */
+export interface BlockRules {
+  readonly 'x-oneof'?: readonly OneOf[];
+  readonly 'x-required'?: readonly string[];
+  readonly 'x-beside'?: readonly string[];
 }
+/** At most one field of each group may be set. */
+export const oneOf = (...groups: readonly (readonly string[])[]): BlockRules => ({
+  'x-oneof': groups.map((members) => ({ members })),
+});
+/** At most one field of the block may be set. */
+export const exclusive = oneOf([]);
+/** One of the fields must be set, otherwise `message` is reported. */
+export const exactlyOne = (message: string, ...members: readonly string[]): BlockRules => ({
+  'x-oneof': [{ members, required: true, message }],
+});
+/** Fields that must be set. */
+export const required = (...fields: readonly string[]): BlockRules => ({ 'x-required': fields });
+/** Keys of the field `options` that may also be written beside it; normalization moves them there. */
+export const beside = (...fields: readonly string[]): BlockRules => ({ 'x-beside': fields });
 
 /** Bounds of a number, both included. */
 export interface Bounds {
@@ -60,20 +73,31 @@ function field<T>(schema: object, description: string | undefined, options: obje
   return Type.Unsafe<T>({ ...schema, ...options, ...(description !== undefined && { description }) });
 }
 
+/** The rules and annotations of a block, and its fields. */
+type Parts<P> = readonly [...rules: readonly (BlockRules & FieldOptions)[], fields: P];
+
 /** An object with known, optional fields. */
-export function block<const P extends Fields>(
-  properties: P,
-  { oneOf, required, beside }: BlockOptions<keyof P & string> = {},
-): TUnsafe<Block<P>> {
+export function block<const P extends Fields>(...parts: Parts<P>): TUnsafe<Block<P>> {
+  const properties = parts.at(-1) as P;
+  const rules = Object.assign({}, ...parts.slice(0, -1)) as BlockRules;
+  const oneOf = rules['x-oneof']?.map((rule) =>
+    rule.members.length > 0 ? rule : { members: Object.keys(properties) },
+  );
   return Type.Unsafe<Block<P>>({
     type: 'object',
     properties,
+    ...rules,
     ...(oneOf && { 'x-oneof': oneOf }),
-    ...(required && { 'x-required': required }),
-    ...(beside && { 'x-beside': beside }),
     additionalProperties: false,
   });
 }
+
+/** A field with a block. */
+export const group = <const P extends Fields>(description: string, ...parts: Parts<P>) =>
+  field<Block<P>>(block(...parts), description);
+/** A field with a list of blocks. */
+export const groups = <const P extends Fields>(description: string, ...parts: Parts<P>) =>
+  list<Block<P>>(block(...parts), description);
 
 /**
  * Gives a block the name it is shared under, and the interface that stands for it in types.
@@ -119,17 +143,28 @@ export const text = (description?: string, options?: FieldOptions) =>
   field<string>({ type: 'string' }, description, options);
 export const bool = (description?: string, options?: FieldOptions) =>
   field<boolean>({ type: 'boolean' }, description, options);
+/** A switch that is off by default. */
+export const flag = (description: string, options?: FieldOptions) => bool(description, { default: false, ...options });
 /** Text, also written as `true` or `false` without quotes. */
 export const textOrBool = (description?: string, options?: FieldOptions) =>
   field<string | boolean>({ type: ['string', 'boolean'] }, description, options);
 export const int = (description?: string, options?: FieldOptions & Bounds) =>
   field<number>({ type: 'integer' }, description, options);
+/** A number that is not negative. */
+export const count = (description: string, options?: FieldOptions) => int(description, { minimum: 0, ...options });
+/** A number of 32 bits without sign. */
+export const uint32 = (description: string, options?: FieldOptions) =>
+  int(description, { minimum: 0, maximum: 4294967295, ...options });
+/** A number of a port; 0 where the field describes it. */
+export const port = (description: string, options?: FieldOptions) =>
+  int(description, { minimum: 0, maximum: 65535, ...options });
 export const float = (description?: string, options?: FieldOptions & Bounds) =>
   field<number>({ type: 'number' }, description, options);
 export const list = <T>(items: TUnsafe<T>, description?: string, options?: FieldOptions) =>
   field<readonly T[]>({ type: 'array', items }, description, options);
 export const map = <T>(values: TUnsafe<T>, description?: string, options?: FieldOptions) =>
   field<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values }, description, options);
+export const texts = (description: string, options?: FieldOptions) => list(text(), description, options);
 /** Any JSON value: free-form settings that are passed on. */
 export const anything = (description?: string, options?: FieldOptions) => field<unknown>({}, description, options);
 /** An object with no fields, e.g. `random: {}`. */

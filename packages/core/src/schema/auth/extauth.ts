@@ -1,110 +1,67 @@
 import { DEFAULTS } from '../defaults.ts';
-import {
-  block,
-  bool,
-  duration,
-  enumeration,
-  int,
-  list,
-  map,
-  named,
-  notYet,
-  of,
-  ref,
-  refused,
-  text,
-  type Static,
-} from '../field.ts';
+import * as f from '../field.ts';
 
 /** Fields that call a custom auth server directly. */
 export const OWN_SERVER = 'refer to an AuthConfig with passThroughAuth by configRef';
 
-const extension = block(
-  {
-    configRef: ref('AuthConfig that requests must satisfy.'),
-    disable: bool('True disables external auth at this level and below.', { default: false }),
-    customAuth: of(
-      block({
-        contextExtensions: map(text(), 'Values to send to the server.'),
-        name: text('Entry in Settings `namedExtauth`. Default: the server in Settings `extauth`.'),
-      }),
-      'Calls your own auth server.',
-      { ...refused, 'x-instead': OWN_SERVER },
-    ),
-  },
-  { oneOf: [{ members: ['configRef', 'disable', 'customAuth'] }] },
-);
-/** External auth of a virtual host, route or weighted destination; the most specific level applies. */
-export interface ExtAuthExtension extends Static<typeof extension> {}
-export const ExtAuthExtension = named<ExtAuthExtension>('ExtAuthExtension', extension);
-
-const httpService = block({
-  pathPrefix: text('Prefix for the path of the request.'),
-  request: of(
-    block({
-      allowedHeaders: list(text(), 'Request headers to send to the server.'),
-      allowedHeadersRegex: list(text(), 'RE2 expressions for request headers to send.'),
-      headersToAdd: map(text(), 'Headers added to the call.'),
-    }),
-    'The call.',
-  ),
-  response: of(
-    block({
-      allowedUpstreamHeaders: list(
-        text(),
-        'Headers of the auth response that replace request headers to the upstream.',
-      ),
-      allowedClientHeaders: list(text(), 'Headers of a denial to send to the client. Empty: all.'),
-      allowedUpstreamHeadersToAppend: list(
-        text(),
-        'Headers of the auth response to append to request headers to the upstream.',
-      ),
-    }),
-    'The response.',
+const extension = f.block(f.exclusive, {
+  configRef: f.ref('AuthConfig that requests must satisfy.'),
+  disable: f.flag('True disables external auth at this level and below.'),
+  customAuth: f.group(
+    'Calls your own auth server.',
+    { ...f.refused, 'x-instead': OWN_SERVER },
+    {
+      contextExtensions: f.map(f.text(), 'Values to send to the server.'),
+      name: f.text('Entry in Settings `namedExtauth`. Default: the server in Settings `extauth`.'),
+    },
   ),
 });
-const server = block(
-  {
-    extauthzServerRef: ref('Upstream of the server. Without effect: the chain runs in the gateway.', notYet),
-    httpService: of(httpService, 'Calls over HTTP. Unset: gRPC.', notYet),
-    grpcService: of(block({ authority: text('`:authority` of the calls.') }), 'Calls over gRPC.', notYet),
-    userIdHeader: text('Header with the user for the upstream; always removed from client requests.', {
-      default: DEFAULTS.userIdHeader,
-    }),
-    requestTimeout: duration('Timeout of a step that calls another server; must not be 0.', {
-      default: DEFAULTS.authTimeout,
-    }),
-    failureModeAllow: bool(
-      'Allows requests when an auth server fails. Failures caused by the client are always rejected.',
-      {
-        default: false,
-      },
+/** External auth of a virtual host, route or weighted destination; the most specific level applies. */
+export interface ExtAuthExtension extends f.Static<typeof extension> {}
+export const ExtAuthExtension = f.named<ExtAuthExtension>('ExtAuthExtension', extension);
+
+const httpService = f.block({
+  pathPrefix: f.text('Prefix for the path of the request.'),
+  request: f.group('The call.', {
+    allowedHeaders: f.texts('Request headers to send to the server.'),
+    allowedHeadersRegex: f.texts('RE2 expressions for request headers to send.'),
+    headersToAdd: f.map(f.text(), 'Headers added to the call.'),
+  }),
+  response: f.group('The response.', {
+    allowedUpstreamHeaders: f.texts('Headers of the auth response that replace request headers to the upstream.'),
+    allowedClientHeaders: f.texts('Headers of a denial to send to the client. Empty: all.'),
+    allowedUpstreamHeadersToAppend: f.texts(
+      'Headers of the auth response to append to request headers to the upstream.',
     ),
-    requestBody: of(
-      block({
-        maxRequestBytes: int('Maximum body size in bytes; 0 is the default.', {
-          minimum: 0,
-          maximum: 4294967295,
-          default: DEFAULTS.authBodyBytes,
-        }),
-        allowPartialMessage: bool('Sends the beginning of a larger body instead of rejecting it with 413.', {
-          default: false,
-        }),
-        packAsBytes: bool('Sends bytes instead of text to servers over gRPC.', { default: false }),
-      }),
-      'Sends the request body too. Unset: no body.',
-    ),
-    clearRouteCache: bool('Selects the route again after headers were added.', { default: false }),
-    statusOnError: int('Status if a check failed; a valid status from 200.', {
-      minimum: 100,
-      maximum: 599,
-      default: DEFAULTS.authStatusOnError,
-    }),
-    transportApiVersion: enumeration(['V3'], 'Version of the protocol.', { default: 'V3', ...notYet }),
-    statPrefix: text('Prefix of the statistics.', notYet),
-  },
-  { oneOf: [{ members: ['httpService', 'grpcService'] }] },
-);
+  }),
+});
+const server = f.block(f.oneOf(['httpService', 'grpcService']), {
+  extauthzServerRef: f.ref('Upstream of the server. Without effect: the chain runs in the gateway.', f.notYet),
+  httpService: f.of(httpService, 'Calls over HTTP. Unset: gRPC.', f.notYet),
+  grpcService: f.group('Calls over gRPC.', f.notYet, { authority: f.text('`:authority` of the calls.') }),
+  userIdHeader: f.text('Header with the user for the upstream; always removed from client requests.', {
+    default: DEFAULTS.userIdHeader,
+  }),
+  requestTimeout: f.duration('Timeout of a step that calls another server; must not be 0.', {
+    default: DEFAULTS.authTimeout,
+  }),
+  failureModeAllow: f.flag(
+    'Allows requests when an auth server fails. Failures caused by the client are always rejected.',
+  ),
+  requestBody: f.group('Sends the request body too. Unset: no body.', {
+    maxRequestBytes: f.uint32('Maximum body size in bytes; 0 is the default.', { default: DEFAULTS.authBodyBytes }),
+    allowPartialMessage: f.flag('Sends the beginning of a larger body instead of rejecting it with 413.'),
+    packAsBytes: f.flag('Sends bytes instead of text to servers over gRPC.'),
+  }),
+  clearRouteCache: f.flag('Selects the route again after headers were added.'),
+  statusOnError: f.int('Status if a check failed; a valid status from 200.', {
+    minimum: 100,
+    maximum: 599,
+    default: DEFAULTS.authStatusOnError,
+  }),
+  transportApiVersion: f.enumeration(['V3'], 'Version of the protocol.', { default: 'V3', ...f.notYet }),
+  statPrefix: f.text('Prefix of the statistics.', f.notYet),
+});
 /** The external auth server. */
-export interface ExtAuthServer extends Static<typeof server> {}
-export const ExtAuthServer = named<ExtAuthServer>('ExtAuthServer', server);
+export interface ExtAuthServer extends f.Static<typeof server> {}
+export const ExtAuthServer = f.named<ExtAuthServer>('ExtAuthServer', server);

@@ -1,42 +1,33 @@
-import { block, bool, enumeration, list, map, named, of, text, textOrBool, type Static } from '../field.ts';
+import * as f from '../field.ts';
 
-const policy = block({
-  principals: list(
-    block({
-      jwtPrincipal: of(
-        block({
-          claims: map(textOrBool(), 'Value by claim; all must match. With the matcher BOOLEAN also `true` or `false`.'),
-          provider: text('Only tokens of this provider. Empty: any.'),
-          matcher: enumeration(
-            ['EXACT_STRING', 'BOOLEAN', 'LIST_CONTAINS', 'REGEX_MATCH'],
-            'How a claim is compared with its value.',
-            { default: 'EXACT_STRING' },
-          ),
-        }),
-        'A principal with these claims.',
+const policy = f.block({
+  principals: f.groups('Principals; one must match.', {
+    jwtPrincipal: f.group('A principal with these claims.', {
+      claims: f.map(f.textOrBool(), 'Value by claim; all must match. With the matcher BOOLEAN also `true` or `false`.'),
+      provider: f.text('Only tokens of this provider. Empty: any.'),
+      matcher: f.enumeration(
+        ['EXACT_STRING', 'BOOLEAN', 'LIST_CONTAINS', 'REGEX_MATCH'],
+        'How a claim is compared with its value.',
+        { default: 'EXACT_STRING' },
       ),
     }),
-    'Principals; one must match.',
-  ),
-  permissions: of(
-    block({
-      pathPrefix: text('Prefix of the path. Unset: any path.'),
-      methods: list(text(), 'Allowed methods. Unset: all.'),
-    }),
-    'What the principals are allowed to do. Unset: everything.',
-  ),
-  nestedClaimDelimiter: text('Separator of the path to a nested claim, usually `.`. Empty: only top-level claims.', {
+  }),
+  permissions: f.group('What the principals are allowed to do. Unset: everything.', {
+    pathPrefix: f.text('Prefix of the path. Unset: any path.'),
+    methods: f.texts('Allowed methods. Unset: all.'),
+  }),
+  nestedClaimDelimiter: f.text('Separator of the path to a nested claim, usually `.`. Empty: only top-level claims.', {
     default: '',
   }),
 });
 /** Principals and what they are allowed to do. */
-export interface RbacPolicy extends Static<typeof policy> {}
-export const RbacPolicy = named<RbacPolicy>('RbacPolicy', policy);
+export interface RbacPolicy extends f.Static<typeof policy> {}
+export const RbacPolicy = f.named<RbacPolicy>('RbacPolicy', policy);
 
-const fields = block({
-  disable: bool('True disables RBAC here.', { default: false }),
-  policies: map(RbacPolicy, 'Policies by name; one of them must allow the request, no policies deny every request.'),
+const fields = f.block({
+  disable: f.flag('True disables RBAC here.'),
+  policies: f.map(RbacPolicy, 'Policies by name; one of them must allow the request, no policies deny every request.'),
 });
 /** Access by the claims of verified tokens. */
-export interface Rbac extends Static<typeof fields> {}
-export const Rbac = named<Rbac>('Rbac', fields);
+export interface Rbac extends f.Static<typeof fields> {}
+export const Rbac = f.named<Rbac>('Rbac', fields);

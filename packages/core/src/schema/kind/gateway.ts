@@ -1,5 +1,5 @@
 import { MultiDestination, DestinationSpec } from '../route/destination.ts';
-import { block, bool, empty, int, list, map, named, notYet, of, ref, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 import {
   HttpListenerOptions,
   ListenerOptions,
@@ -10,130 +10,110 @@ import { HttpConnectionManagerSettings } from '../listener/http-connection-manag
 import { LabelExpression } from '../route/matcher.ts';
 import { SslConfig } from '../listener/ssl-config.ts';
 
-const httpGateway = block({
-  virtualServices: list(ref(), 'Virtual services by name; only used without expressions and selector.'),
-  virtualServiceSelector: map(text(), 'Labels that a virtual service must have.'),
-  virtualServiceExpressions: of(
-    block({ expressions: list(LabelExpression, 'All must match.') }),
+const httpGateway = f.block({
+  virtualServices: f.list(f.ref(), 'Virtual services by name; only used without expressions and selector.'),
+  virtualServiceSelector: f.map(f.text(), 'Labels that a virtual service must have.'),
+  virtualServiceExpressions: f.group(
     'Expressions that the labels of a virtual service must match; take precedence over the selector.',
+    { expressions: f.list(LabelExpression, 'All must match.') },
   ),
-  virtualServiceNamespaces: list(text(), 'Namespaces in which selectors search; `*` is all. Empty: all.'),
-  options: of(HttpListenerOptions, 'HTTP options.'),
+  virtualServiceNamespaces: f.texts('Namespaces in which selectors search; `*` is all. Empty: all.'),
+  options: f.of(HttpListenerOptions, 'HTTP options.'),
 });
 /** Serves HTTP. Nothing chosen: all virtual services. */
-export interface HttpGateway extends Static<typeof httpGateway> {}
-export const HttpGateway = named<HttpGateway>('HttpGateway', httpGateway);
+export interface HttpGateway extends f.Static<typeof httpGateway> {}
+export const HttpGateway = f.named<HttpGateway>('HttpGateway', httpGateway);
 
-const tcpDestination = block(
-  {
-    single: of(DestinationSpec, 'One destination.'),
-    multi: of(MultiDestination, 'Several weighted destinations.'),
-    upstreamGroup: ref('An UpstreamGroup.'),
-    forwardSniClusterName: empty('The server name (SNI) is the name of the cluster.'),
-  },
-  { oneOf: [{ members: ['single', 'multi', 'upstreamGroup', 'forwardSniClusterName'] }] },
-);
-const tcpHost = block({
-  name: text('Name in logs and statistics.'),
-  sslConfig: of(SslConfig, 'TLS to clients, and the server names of this host.'),
-  destination: of(tcpDestination, 'The destination of connections.'),
+const tcpDestination = f.block(f.exclusive, {
+  single: f.of(DestinationSpec, 'One destination.'),
+  multi: f.of(MultiDestination, 'Several weighted destinations.'),
+  upstreamGroup: f.ref('An UpstreamGroup.'),
+  forwardSniClusterName: f.empty('The server name (SNI) is the name of the cluster.'),
+});
+const tcpHost = f.block({
+  name: f.text('Name in logs and statistics.'),
+  sslConfig: f.of(SslConfig, 'TLS to clients, and the server names of this host.'),
+  destination: f.of(tcpDestination, 'The destination of connections.'),
 });
 /** Where TCP connections of one listener go. */
-export interface TcpHost extends Static<typeof tcpHost> {}
-export const TcpHost = named<TcpHost>('TcpHost', tcpHost);
+export interface TcpHost extends f.Static<typeof tcpHost> {}
+export const TcpHost = f.named<TcpHost>('TcpHost', tcpHost);
 
-const tcpGateway = block({
-  tcpHosts: list(TcpHost, 'The hosts.'),
-  options: of(TcpListenerOptions, 'TCP options.'),
+const tcpGateway = f.block({
+  tcpHosts: f.list(TcpHost, 'The hosts.'),
+  options: f.of(TcpListenerOptions, 'TCP options.'),
 });
 /** Serves TCP. */
-export interface TcpGateway extends Static<typeof tcpGateway> {}
-export const TcpGateway = named<TcpGateway>('TcpGateway', tcpGateway);
+export interface TcpGateway extends f.Static<typeof tcpGateway> {}
+export const TcpGateway = f.named<TcpGateway>('TcpGateway', tcpGateway);
 
-const matcher = block({
-  sslConfig: of(SslConfig, 'TLS, and the server names.'),
-  sourcePrefixRanges: list(
-    block({
-      addressPrefix: text('First address.'),
-      prefixLen: int('Length of the prefix in bits.', { minimum: 0, maximum: 128 }),
-    }),
-    'Source addresses of clients.',
-  ),
-  passthroughCipherSuites: list(text(), 'Cipher suites that pass through without TLS termination.'),
+const matcher = f.block({
+  sslConfig: f.of(SslConfig, 'TLS, and the server names.'),
+  sourcePrefixRanges: f.groups('Source addresses of clients.', {
+    addressPrefix: f.text('First address.'),
+    prefixLen: f.int('Length of the prefix in bits.', { minimum: 0, maximum: 128 }),
+  }),
+  passthroughCipherSuites: f.texts('Cipher suites that pass through without TLS termination.'),
 });
 /** Which connections an inner gateway takes. */
-export interface ConnectionMatcher extends Static<typeof matcher> {}
-export const ConnectionMatcher = named<ConnectionMatcher>('ConnectionMatcher', matcher);
+export interface ConnectionMatcher extends f.Static<typeof matcher> {}
+export const ConnectionMatcher = f.named<ConnectionMatcher>('ConnectionMatcher', matcher);
 
 const delegated = {
-  ref: ref('One gateway.'),
-  selector: of(
-    block({
-      labels: map(text(), 'Labels that it must have.'),
-      namespaces: list(text(), 'Namespaces to search; `*` is all.'),
-      expressions: list(LabelExpression, 'Expressions that its labels must match.'),
-    }),
-    'All that match.',
-  ),
+  ref: f.ref('One gateway.'),
+  selector: f.group('All that match.', {
+    labels: f.map(f.text(), 'Labels that it must have.'),
+    namespaces: f.texts('Namespaces to search; `*` is all.'),
+    expressions: f.list(LabelExpression, 'Expressions that its labels must match.'),
+  }),
 } as const;
-const hybridGateway = block({
-  matchedGateways: list(
-    block(
-      {
-        matcher: of(ConnectionMatcher, 'Connections that it accepts.'),
-        httpGateway: of(HttpGateway, 'Serves HTTP.'),
-        tcpGateway: of(TcpGateway, 'Serves TCP.'),
-      },
-      { oneOf: [{ members: ['httpGateway', 'tcpGateway'] }] },
-    ),
+const hybridGateway = f.block({
+  matchedGateways: f.groups(
     'Inner gateways; take precedence over delegated ones.',
+    f.oneOf(['httpGateway', 'tcpGateway']),
+    {
+      matcher: f.of(ConnectionMatcher, 'Connections that it accepts.'),
+      httpGateway: f.of(HttpGateway, 'Serves HTTP.'),
+      tcpGateway: f.of(TcpGateway, 'Serves TCP.'),
+    },
   ),
-  delegatedHttpGateways: of(
-    block({
-      ...delegated,
-      preventChildOverrides: bool('These settings override those of the selected gateways.', { default: false }),
-      httpConnectionManagerSettings: of(HttpConnectionManagerSettings, 'Settings of the selected gateways.'),
-      sslConfig: of(SslConfig, 'TLS of the selected gateways.'),
-    }),
-    'MatchableHttpGateways that belong to it.',
-  ),
-  delegatedTcpGateways: of(block(delegated), 'MatchableTcpGateways that belong to it.'),
+  delegatedHttpGateways: f.group('MatchableHttpGateways that belong to it.', {
+    ...delegated,
+    preventChildOverrides: f.flag('These settings override those of the selected gateways.'),
+    httpConnectionManagerSettings: f.of(HttpConnectionManagerSettings, 'Settings of the selected gateways.'),
+    sslConfig: f.of(SslConfig, 'TLS of the selected gateways.'),
+  }),
+  delegatedTcpGateways: f.group('MatchableTcpGateways that belong to it.', delegated),
 });
 
-const fields = block(
-  {
-    bindAddress: text('Address to listen on.', { default: '::' }),
-    bindPort: int('Port to listen on.', { minimum: 0, maximum: 65535 }),
-    ssl: bool('Serves virtual services with `sslConfig`; false serves those without.', { default: false }),
-    proxyNames: list(text(), 'Proxies that listen.', { default: ['gateway-proxy'] }),
-    options: of(ListenerOptions, 'Options of the listener.'),
-    routeOptions: of(RouteConfigOptions, 'Options of all its routes.'),
-    useProxyProto: bool('Deprecated; reads the PROXY header. See `options.proxyProtocol`.', {
-      default: false,
-      ...notYet,
-    }),
-    httpGateway: of(HttpGateway, 'Serves HTTP.'),
-    tcpGateway: of(TcpGateway, 'Serves TCP.', notYet),
-    hybridGateway: of(hybridGateway, 'Several gateways on one port, by TLS and client address.', notYet),
-  },
-  { oneOf: [{ members: ['httpGateway', 'tcpGateway', 'hybridGateway'] }] },
-);
+const fields = f.block(f.oneOf(['httpGateway', 'tcpGateway', 'hybridGateway']), {
+  bindAddress: f.text('Address to listen on.', { default: '::' }),
+  bindPort: f.port('Port to listen on.'),
+  ssl: f.flag('Serves virtual services with `sslConfig`; false serves those without.'),
+  proxyNames: f.texts('Proxies that listen.', { default: ['gateway-proxy'] }),
+  options: f.of(ListenerOptions, 'Options of the listener.'),
+  routeOptions: f.of(RouteConfigOptions, 'Options of all its routes.'),
+  useProxyProto: f.flag('Deprecated; reads the PROXY header. See `options.proxyProtocol`.', f.notYet),
+  httpGateway: f.of(HttpGateway, 'Serves HTTP.'),
+  tcpGateway: f.of(TcpGateway, 'Serves TCP.', f.notYet),
+  hybridGateway: f.of(hybridGateway, 'Several gateways on one port, by TLS and client address.', f.notYet),
+});
 /** `spec` of a Gateway. */
-export interface GatewaySpec extends Static<typeof fields> {}
-export const GatewaySpec = named<GatewaySpec>('GatewaySpec', fields);
+export interface GatewaySpec extends f.Static<typeof fields> {}
+export const GatewaySpec = f.named<GatewaySpec>('GatewaySpec', fields);
 
-const matchableHttp = block({
-  matcher: of(ConnectionMatcher, 'Connections that it accepts.', notYet),
-  httpGateway: of(HttpGateway, 'Serves HTTP.', notYet),
+const matchableHttp = f.block({
+  matcher: f.of(ConnectionMatcher, 'Connections that it accepts.', f.notYet),
+  httpGateway: f.of(HttpGateway, 'Serves HTTP.', f.notYet),
 });
 /** `spec` of a MatchableHttpGateway. */
-export interface MatchableHttpGatewaySpec extends Static<typeof matchableHttp> {}
-export const MatchableHttpGatewaySpec = named<MatchableHttpGatewaySpec>('MatchableHttpGatewaySpec', matchableHttp);
+export interface MatchableHttpGatewaySpec extends f.Static<typeof matchableHttp> {}
+export const MatchableHttpGatewaySpec = f.named<MatchableHttpGatewaySpec>('MatchableHttpGatewaySpec', matchableHttp);
 
-const matchableTcp = block({
-  matcher: of(ConnectionMatcher, 'Connections that it accepts.', notYet),
-  tcpGateway: of(TcpGateway, 'Serves TCP.', notYet),
+const matchableTcp = f.block({
+  matcher: f.of(ConnectionMatcher, 'Connections that it accepts.', f.notYet),
+  tcpGateway: f.of(TcpGateway, 'Serves TCP.', f.notYet),
 });
 /** `spec` of a MatchableTcpGateway. */
-export interface MatchableTcpGatewaySpec extends Static<typeof matchableTcp> {}
-export const MatchableTcpGatewaySpec = named<MatchableTcpGatewaySpec>('MatchableTcpGatewaySpec', matchableTcp);
+export interface MatchableTcpGatewaySpec extends f.Static<typeof matchableTcp> {}
+export const MatchableTcpGatewaySpec = f.named<MatchableTcpGatewaySpec>('MatchableTcpGatewaySpec', matchableTcp);

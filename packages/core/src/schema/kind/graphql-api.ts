@@ -1,147 +1,107 @@
-import { anything, block, bool, duration, int, list, map, named, of, ref, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 
-const rest = block({
-  upstreamRef: ref('Upstream to call.'),
-  request: of(
-    block({
-      headers: map(text(), 'Template by header, with `:method` and `:path`.'),
-      queryParams: map(text(), 'Template by query parameter.'),
-      body: anything('Body; every string in it may be a template.'),
-    }),
-    'The request.',
-  ),
-  response: of(
-    block({
-      resultRoot: text('Path to the part of the response to use.'),
-      setters: map(text(), 'Template by field, on `$body`.'),
-    }),
-    'Mapping of the response.',
-  ),
-  batch: of(
-    block(
-      {
-        key: text('Template of the key of one field, e.g. `{$parent.id}`.'),
-        keyField: text('Field with the key in each element of the response. Unset: the response is an object by key.'),
-        maxKeys: int('Maximum number of keys per request.', { minimum: 1, maximum: 10_000, default: 100 }),
-      },
-      { required: ['key'] },
-    ),
+const rest = f.block({
+  upstreamRef: f.ref('Upstream to call.'),
+  request: f.group('The request.', {
+    headers: f.map(f.text(), 'Template by header, with `:method` and `:path`.'),
+    queryParams: f.map(f.text(), 'Template by query parameter.'),
+    body: f.anything('Body; every string in it may be a template.'),
+  }),
+  response: f.group('Mapping of the response.', {
+    resultRoot: f.text('Path to the part of the response to use.'),
+    setters: f.map(f.text(), 'Template by field, on `$body`.'),
+  }),
+  batch: f.group(
     'Sends one request for many fields of a list: `{$batch.keys}` in the request is the list of their keys.',
+    f.required('key'),
+    {
+      key: f.text('Template of the key of one field, e.g. `{$parent.id}`.'),
+      keyField: f.text('Field with the key in each element of the response. Unset: the response is an object by key.'),
+      maxKeys: f.int('Maximum number of keys per request.', { minimum: 1, maximum: 10_000, default: 100 }),
+    },
   ),
-  timeout: duration('Timeout. Default: the connect timeout of the upstream, else 1s.'),
-  spanName: text('Name of the span of each request. Default: the name of the resolution.'),
+  timeout: f.duration('Timeout. Default: the connect timeout of the upstream, else 1s.'),
+  spanName: f.text('Name of the span of each request. Default: the name of the resolution.'),
 });
-const grpc = block({
-  upstreamRef: ref('Upstream to call.'),
-  requestTransform: of(
-    block({
-      outgoingMessageJson: anything('The message; every string in it may be a template.'),
-      serviceName: text('Full name of the service.'),
-      methodName: text('Method.'),
-      requestMetadata: map(text(), 'Template by metadata key.'),
-    }),
-    'The call.',
-  ),
-  timeout: duration('Timeout. Default: the connect timeout of the upstream, else 1s.'),
-  spanName: text('Name of the span of each call. Default: the name of the resolution.'),
+const grpc = f.block({
+  upstreamRef: f.ref('Upstream to call.'),
+  requestTransform: f.group('The call.', {
+    outgoingMessageJson: f.anything('The message; every string in it may be a template.'),
+    serviceName: f.text('Full name of the service.'),
+    methodName: f.text('Method.'),
+    requestMetadata: f.map(f.text(), 'Template by metadata key.'),
+  }),
+  timeout: f.duration('Timeout. Default: the connect timeout of the upstream, else 1s.'),
+  spanName: f.text('Name of the span of each call. Default: the name of the resolution.'),
 });
-const mock = block(
-  {
-    syncResponse: anything('Returns this response.'),
-    asyncResponse: of(
-      block({ response: anything('The response.'), delay: duration('The delay.') }),
-      'Returns this response after a delay.',
-    ),
-    errorResponse: text('Returns this error.'),
-  },
-  { oneOf: [{ members: ['syncResponse', 'asyncResponse', 'errorResponse'] }] },
-);
-const resolution = block(
-  {
-    restResolver: of(rest, 'Calls a REST service.'),
-    grpcResolver: of(grpc, 'Calls a gRPC service.'),
-    mockResolver: of(mock, 'Returns a response without a call.'),
-    statPrefix: text('Prefix of the statistics. Default: the name.'),
-  },
-  { oneOf: [{ members: ['restResolver', 'grpcResolver', 'mockResolver'] }] },
-);
+const mock = f.block(f.exclusive, {
+  syncResponse: f.anything('Returns this response.'),
+  asyncResponse: f.group('Returns this response after a delay.', {
+    response: f.anything('The response.'),
+    delay: f.duration('The delay.'),
+  }),
+  errorResponse: f.text('Returns this error.'),
+});
+const resolution = f.block(f.oneOf(['restResolver', 'grpcResolver', 'mockResolver']), {
+  restResolver: f.of(rest, 'Calls a REST service.'),
+  grpcResolver: f.of(grpc, 'Calls a gRPC service.'),
+  mockResolver: f.of(mock, 'Returns a response without a call.'),
+  statPrefix: f.text('Prefix of the statistics. Default: the name.'),
+});
 /** How a field is resolved. */
-export interface Resolution extends Static<typeof resolution> {}
-export const Resolution = named<Resolution>('Resolution', resolution);
+export interface Resolution extends f.Static<typeof resolution> {}
+export const Resolution = f.named<Resolution>('Resolution', resolution);
 
-const executor = block(
-  {
-    local: of(
-      block({
-        resolutions: map(Resolution, 'Resolutions by the name in `@resolve`.'),
-        enableIntrospection: bool('Enables introspection.', { default: false }),
-        options: of(
-          block({ maxDepth: int('Maximum depth of fields; 0 is no limit.', { minimum: 0, default: 0 }) }),
-          'Limits.',
-        ),
-      }),
-      'Executes queries in the gateway.',
+const executor = f.block(f.exclusive, {
+  local: f.group('Executes queries in the gateway.', {
+    resolutions: f.map(Resolution, 'Resolutions by the name in `@resolve`.'),
+    enableIntrospection: f.flag('Enables introspection.'),
+    options: f.group('Limits.', { maxDepth: f.count('Maximum depth of fields; 0 is no limit.', { default: 0 }) }),
+  }),
+  remote: f.group('Forwards queries to a GraphQL server.', {
+    upstreamRef: f.ref('Upstream with the server.'),
+    headers: f.map(f.text(), 'Header values, with templates.'),
+    queryParams: f.map(f.text(), 'Query parameters, with templates.'),
+    spanName: f.text('Name of the span of each request. Default: the name of the upstream.'),
+    enableIntrospection: f.flag('Enables introspection of `schemaDefinition`. Extension of this gateway.'),
+    errorExtensions: f.texts(
+      'Keys of the `extensions` of errors to return to clients; others, such as stack traces, are removed. Extension of this gateway.',
+      { default: ['code'] },
     ),
-    remote: of(
-      block({
-        upstreamRef: ref('Upstream with the server.'),
-        headers: map(text(), 'Header values, with templates.'),
-        queryParams: map(text(), 'Query parameters, with templates.'),
-        spanName: text('Name of the span of each request. Default: the name of the upstream.'),
-        enableIntrospection: bool('Enables introspection of `schemaDefinition`. Extension of this gateway.', {
-          default: false,
-        }),
-        errorExtensions: list(
-          text(),
-          'Keys of the `extensions` of errors to return to clients; others, such as stack traces, are removed. Extension of this gateway.',
-          { default: ['code'] },
-        ),
-        resultExtensions: list(
-          text(),
-          'Keys of the `extensions` of results to return to clients. Default: none. Extension of this gateway.',
-        ),
-      }),
-      'Forwards queries to a GraphQL server.',
+    resultExtensions: f.texts(
+      'Keys of the `extensions` of results to return to clients. Default: none. Extension of this gateway.',
     ),
-  },
-  { oneOf: [{ members: ['local', 'remote'] }] },
-);
-const registry = block(
-  {
-    protoDescriptor: text('File with a descriptor set, at most 10 MiB; a path below the configuration directory.'),
-    protoDescriptorBin: text('Descriptor set as base64.'),
-    protoRefsList: of(
-      block({ configMapRefs: list(ref(), 'ConfigMaps; each value is a descriptor set as base64.') }),
-      'Descriptor sets in ConfigMaps.',
-    ),
-  },
-  { oneOf: [{ members: ['protoDescriptor', 'protoDescriptorBin', 'protoRefsList'] }] },
-);
-const executable = block({
-  schemaDefinition: text('Schema definition language, with `@resolve` and `@cacheControl`.'),
-  executor: of(executor, 'The executor of queries.'),
-  grpcDescriptorRegistry: of(registry, 'Descriptors of gRPC services.'),
+  }),
 });
-const stitched = block({
-  subschemas: list(
-    block({
-      name: text('Name of a GraphQLApi.'),
-      namespace: text('Its namespace.'),
-      typeMerge: map(
-        block({
-          selectionSet: text('Key fields, e.g. `{ id }`.'),
-          queryName: text('Root field that returns the whole type.'),
-          args: map(text(), 'Path in the object by argument.'),
-        }),
-        'How types of other APIs are completed by this API, by type.',
-      ),
-    }),
-    'The joined APIs.',
-  ),
+const registry = f.block(f.exclusive, {
+  protoDescriptor: f.text('File with a descriptor set, at most 10 MiB; a path below the configuration directory.'),
+  protoDescriptorBin: f.text('Descriptor set as base64.'),
+  protoRefsList: f.group('Descriptor sets in ConfigMaps.', {
+    configMapRefs: f.list(f.ref(), 'ConfigMaps; each value is a descriptor set as base64.'),
+  }),
+});
+const executable = f.block({
+  schemaDefinition: f.text('Schema definition language, with `@resolve` and `@cacheControl`.'),
+  executor: f.of(executor, 'The executor of queries.'),
+  grpcDescriptorRegistry: f.of(registry, 'Descriptors of gRPC services.'),
+});
+const stitched = f.block({
+  subschemas: f.groups('The joined APIs.', {
+    name: f.text('Name of a GraphQLApi.'),
+    namespace: f.text('Its namespace.'),
+    typeMerge: f.map(
+      f.block({
+        selectionSet: f.text('Key fields, e.g. `{ id }`.'),
+        queryName: f.text('Root field that returns the whole type.'),
+        args: f.map(f.text(), 'Path in the object by argument.'),
+      }),
+      'How types of other APIs are completed by this API, by type.',
+    ),
+  }),
 });
 
-const limit = (description: string, value: number, minimum = 0) => int(description, { minimum, default: value });
-const limits = block({
+const limit = (description: string, value: number, minimum = 0) => f.int(description, { minimum, default: value });
+const limits = f.block({
   maxDocumentLength: limit('Maximum number of characters in a document; 0 is no limit.', 65_536),
   maxTokens: limit('Maximum number of tokens in a document; 0 is no limit.', 1000),
   maxQueryDepth: limit('Maximum depth of fields; 0 is no limit.', 15),
@@ -173,38 +133,25 @@ const limits = block({
   ),
 });
 
-const fields = block(
+const fields = f.block(
+  f.exactlyOne('a GraphQLApi must set executableSchema or stitchedSchema', 'executableSchema', 'stitchedSchema'),
   {
-    executableSchema: of(executable, 'A single API.'),
-    stitchedSchema: of(stitched, 'An API that joins other APIs.'),
-    statPrefix: text('Prefix of the statistics. Default: `<namespace>_<name>`.'),
-    persistedQueryCacheConfig: of(
-      block({ cacheSize: int('Maximum number of cached queries.', { minimum: 0, default: 1000 }) }),
-      'Persisted queries, which clients name by their hash.',
-    ),
-    allowedQueryHashes: list(text(), 'SHA-256 hashes of allowed queries. Empty: all.'),
-    options: of(
-      block({
-        logSensitiveInfo: bool('Logs requests and responses at level debug.', { default: false }),
-        limits: of(limits, 'Limits for client requests.'),
-        allowedOrigins: list(
-          text(),
-          'Origins, besides its own, whose pages may open WebSockets, e.g. `https://app.example.com`; `*` is any.',
-        ),
-      }),
-      'Options.',
-    ),
-  },
-  {
-    oneOf: [
-      {
-        members: ['executableSchema', 'stitchedSchema'],
-        required: true,
-        message: 'a GraphQLApi must set executableSchema or stitchedSchema',
-      },
-    ],
+    executableSchema: f.of(executable, 'A single API.'),
+    stitchedSchema: f.of(stitched, 'An API that joins other APIs.'),
+    statPrefix: f.text('Prefix of the statistics. Default: `<namespace>_<name>`.'),
+    persistedQueryCacheConfig: f.group('Persisted queries, which clients name by their hash.', {
+      cacheSize: f.count('Maximum number of cached queries.', { default: 1000 }),
+    }),
+    allowedQueryHashes: f.texts('SHA-256 hashes of allowed queries. Empty: all.'),
+    options: f.group('Options.', {
+      logSensitiveInfo: f.flag('Logs requests and responses at level debug.'),
+      limits: f.of(limits, 'Limits for client requests.'),
+      allowedOrigins: f.texts(
+        'Origins, besides its own, whose pages may open WebSockets, e.g. `https://app.example.com`; `*` is any.',
+      ),
+    }),
   },
 );
 /** `spec` of a GraphQLApi. */
-export interface GraphQLApiSpec extends Static<typeof fields> {}
-export const GraphQLApiSpec = named<GraphQLApiSpec>('GraphQLApiSpec', fields);
+export interface GraphQLApiSpec extends f.Static<typeof fields> {}
+export const GraphQLApiSpec = f.named<GraphQLApiSpec>('GraphQLApiSpec', fields);

@@ -1,10 +1,10 @@
-import { anything, block, list, named, of, type Static } from '../field.ts';
+import * as f from '../field.ts';
 import { RouteOptions } from '../route/route-options.ts';
 
-const fields = block({
-  options: of(RouteOptions, 'The options.'),
-  targetRefs: list(anything(), 'Only used with the Kubernetes Gateway API.'),
+const fields = f.block({
+  options: f.of(RouteOptions, 'The options.'),
+  targetRefs: f.list(f.anything(), 'Only used with the Kubernetes Gateway API.'),
 });
 /** `spec` of a RouteOption. */
-export interface RouteOptionSpec extends Static<typeof fields> {}
-export const RouteOptionSpec = named<RouteOptionSpec>('RouteOptionSpec', fields);
+export interface RouteOptionSpec extends f.Static<typeof fields> {}
+export const RouteOptionSpec = f.named<RouteOptionSpec>('RouteOptionSpec', fields);

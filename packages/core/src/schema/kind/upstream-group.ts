@@ -1,9 +1,9 @@
 import { WeightedDestination } from '../route/destination.ts';
-import { block, list, named, type Static } from '../field.ts';
+import * as f from '../field.ts';
 
-const fields = block({
-  destinations: list(WeightedDestination, 'Destinations. Default namespace of an upstream: that of the group.'),
+const fields = f.block({
+  destinations: f.list(WeightedDestination, 'Destinations. Default namespace of an upstream: that of the group.'),
 });
 /** `spec` of an UpstreamGroup. */
-export interface UpstreamGroupSpec extends Static<typeof fields> {}
-export const UpstreamGroupSpec = named<UpstreamGroupSpec>('UpstreamGroupSpec', fields);
+export interface UpstreamGroupSpec extends f.Static<typeof fields> {}
+export const UpstreamGroupSpec = f.named<UpstreamGroupSpec>('UpstreamGroupSpec', fields);

@@ -1,130 +1,88 @@
 import { CircuitBreakers } from '../upstream/circuit-breakers.ts';
 import { DEFAULTS } from '../defaults.ts';
-import {
-  block,
-  bool,
-  duration,
-  enumeration,
-  float,
-  int,
-  list,
-  map,
-  named,
-  notYet,
-  of,
-  text,
-  type Static,
-} from '../field.ts';
+import * as f from '../field.ts';
 import { HealthCheck, OutlierDetection } from '../upstream/health.ts';
 import { LoadBalancerConfig } from '../upstream/load-balancer.ts';
 import { UpstreamSslConfig } from '../listener/ssl-config.ts';
 import { Failover, UPSTREAM_TYPES } from '../upstream/upstream-types.ts';
 
-const UINT32 = { minimum: 0, maximum: 4294967295 } as const;
 const WINDOW = { minimum: 65535, maximum: 2147483647 } as const;
 
-const connection = block({
-  maxRequestsPerConnection: int('Requests after which a connection is closed. 0: no limit.', { ...UINT32, default: 0 }),
-  connectTimeout: duration('Timeout of connecting.', { default: DEFAULTS.connectTimeout }),
-  tcpKeepalive: of(
-    block({
-      keepaliveProbes: int('Unanswered probes until a connection counts as dead.', UINT32),
-      keepaliveTime: duration('Idle time before the first probe; rounded up to seconds.'),
-      keepaliveInterval: duration('Interval between probes; rounded up to seconds.'),
-    }),
-    'TCP keepalive.',
-    notYet,
-  ),
-  perConnectionBufferLimitBytes: int('Maximum buffered bytes per connection.', {
-    ...UINT32,
-    default: 1048576,
-    ...notYet,
+const connection = f.block({
+  maxRequestsPerConnection: f.uint32('Requests after which a connection is closed. 0: no limit.', { default: 0 }),
+  connectTimeout: f.duration('Timeout of connecting.', { default: DEFAULTS.connectTimeout }),
+  tcpKeepalive: f.group('TCP keepalive.', f.notYet, {
+    keepaliveProbes: f.uint32('Unanswered probes until a connection counts as dead.'),
+    keepaliveTime: f.duration('Idle time before the first probe; rounded up to seconds.'),
+    keepaliveInterval: f.duration('Interval between probes; rounded up to seconds.'),
   }),
-  commonHttpProtocolOptions: of(
-    block({
-      idleTimeout: duration('Idle timeout of a connection without requests.', { default: '1h' }),
-      maxHeadersCount: int('Maximum number of response headers.', { minimum: 1, default: 100, ...notYet }),
-      maxStreamDuration: duration('Maximum lifetime of a stream. Default: no limit.', notYet),
-      headersWithUnderscoresAction: enumeration(
-        ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
-        'How headers with an underscore in their name are handled.',
-        { default: 'ALLOW', ...notYet },
-      ),
-    }),
-    'Options of all HTTP versions.',
-  ),
-  http1ProtocolOptions: of(
-    block(
-      {
-        enableTrailers: bool('Forwards trailers.', { default: false }),
-        properCaseHeaderKeyFormat: bool('Writes header names in title case, such as `Content-Type`.', {
-          default: false,
-        }),
-        preserveCaseHeaderKeyFormat: bool('Keeps the case of header names.', { default: false }),
-        overrideStreamErrorOnInvalidHttpMessage: bool('Closes only the stream after an error, not the connection.', {
-          default: false,
-        }),
-      },
-      { oneOf: [{ members: ['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat'] }] },
+  perConnectionBufferLimitBytes: f.uint32('Maximum buffered bytes per connection.', { default: 1048576, ...f.notYet }),
+  commonHttpProtocolOptions: f.group('Options of all HTTP versions.', {
+    idleTimeout: f.duration('Idle timeout of a connection without requests.', { default: '1h' }),
+    maxHeadersCount: f.int('Maximum number of response headers.', { minimum: 1, default: 100, ...f.notYet }),
+    maxStreamDuration: f.duration('Maximum lifetime of a stream. Default: no limit.', f.notYet),
+    headersWithUnderscoresAction: f.enumeration(
+      ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
+      'How headers with an underscore in their name are handled.',
+      { default: 'ALLOW', ...f.notYet },
     ),
+  }),
+  http1ProtocolOptions: f.group(
     'HTTP/1.1.',
-    notYet,
+    f.notYet,
+    f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat']),
+    {
+      enableTrailers: f.flag('Forwards trailers.'),
+      properCaseHeaderKeyFormat: f.flag('Writes header names in title case, such as `Content-Type`.'),
+      preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.'),
+      overrideStreamErrorOnInvalidHttpMessage: f.flag('Closes only the stream after an error, not the connection.'),
+    },
   ),
 });
 /** Connections to an upstream. */
-export interface ConnectionConfig extends Static<typeof connection> {}
-export const ConnectionConfig = named<ConnectionConfig>('ConnectionConfig', connection);
+export interface ConnectionConfig extends f.Static<typeof connection> {}
+export const ConnectionConfig = f.named<ConnectionConfig>('ConnectionConfig', connection);
 
-const fields = block(
-  {
-    discoveryMetadata: of(block({ labels: map(text(), 'Labels of the discovered service.') }), 'Written by discovery.'),
-    sslConfig: of(UpstreamSslConfig, 'TLS to the endpoints.'),
-    circuitBreakers: of(CircuitBreakers, 'Circuit breakers. Default, by field: Settings `gw.circuitBreakers`.'),
-    loadBalancerConfig: of(LoadBalancerConfig, 'The load balancing algorithm.'),
-    connectionConfig: of(ConnectionConfig, 'Connections.'),
-    protocolSelection: enumeration(
-      ['USE_CONFIGURED_PROTOCOL', 'USE_DOWNSTREAM_PROTOCOL'],
-      'Whether to use the HTTP version of the client.',
-      { default: 'USE_CONFIGURED_PROTOCOL', ...notYet },
-    ),
-    useHttp2: bool('Uses HTTP/2. Default: true for gRPC services, else false.', { default: false, ...notYet }),
-    initialStreamWindowSize: int('HTTP/2: window size of a stream in bytes.', { ...WINDOW, ...notYet }),
-    initialConnectionWindowSize: int('HTTP/2: window size of a connection in bytes.', { ...WINDOW, ...notYet }),
-    maxConcurrentStreams: int('HTTP/2: maximum number of concurrent streams per connection.', { ...UINT32, ...notYet }),
-    overrideStreamErrorOnInvalidHttpMessage: bool(
-      'HTTP/2: closes only the stream after an error, not the connection.',
-      {
-        default: false,
-        ...notYet,
-      },
-    ),
-    healthChecks: list(HealthCheck, 'Active health checks of the endpoints.', notYet),
-    outlierDetection: of(OutlierDetection, 'Ejects endpoints that fail.', notYet),
-    failover: of(Failover, 'Failover endpoints.', notYet),
-    httpProxyHostname: text('HTTP proxy that tunnels connections, `host:port`.', notYet),
-    httpConnectSslConfig: of(UpstreamSslConfig, 'TLS to the HTTP proxy.', notYet),
-    httpConnectHeaders: list(
-      block({ key: text('Header name.'), value: text('Its value.') }),
-      'Headers of the CONNECT request.',
-      notYet,
-    ),
-    ignoreHealthOnHostRemoval: bool('Removes endpoints immediately, even if healthy.', { default: false, ...notYet }),
-    respectDnsTtl: bool('Resolves names again when their TTL expires.', { default: false, ...notYet }),
-    dnsRefreshRate: duration('Interval between DNS lookups, at least 1ms.', notYet),
-    proxyProtocolVersion: enumeration(['V1', 'V2'], 'Sends a PROXY header of this version.', notYet),
-    preconnectPolicy: of(
-      block({
-        perUpstreamPreconnectRatio: float('Preconnect ratio per endpoint, 1 to 3.', { minimum: 1, maximum: 3 }),
-        predictivePreconnectRatio: float('Predictive preconnect ratio, 1 to 3.', { minimum: 1, maximum: 3 }),
-      }),
-      'Opens connections ahead of requests.',
-      notYet,
-    ),
-    disableIstioAutoMtls: bool('Does not enable mesh TLS automatically.', { default: false, ...notYet }),
-    ...UPSTREAM_TYPES,
-  },
-  { oneOf: [{ members: Object.keys(UPSTREAM_TYPES) }] },
-);
+const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
+  discoveryMetadata: f.group('Written by discovery.', { labels: f.map(f.text(), 'Labels of the discovered service.') }),
+  sslConfig: f.of(UpstreamSslConfig, 'TLS to the endpoints.'),
+  circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers. Default, by field: Settings `gw.circuitBreakers`.'),
+  loadBalancerConfig: f.of(LoadBalancerConfig, 'The load balancing algorithm.'),
+  connectionConfig: f.of(ConnectionConfig, 'Connections.'),
+  protocolSelection: f.enumeration(
+    ['USE_CONFIGURED_PROTOCOL', 'USE_DOWNSTREAM_PROTOCOL'],
+    'Whether to use the HTTP version of the client.',
+    { default: 'USE_CONFIGURED_PROTOCOL', ...f.notYet },
+  ),
+  useHttp2: f.flag('Uses HTTP/2. Default: true for gRPC services, else false.', f.notYet),
+  initialStreamWindowSize: f.int('HTTP/2: window size of a stream in bytes.', { ...WINDOW, ...f.notYet }),
+  initialConnectionWindowSize: f.int('HTTP/2: window size of a connection in bytes.', { ...WINDOW, ...f.notYet }),
+  maxConcurrentStreams: f.uint32('HTTP/2: maximum number of concurrent streams per connection.', f.notYet),
+  overrideStreamErrorOnInvalidHttpMessage: f.flag(
+    'HTTP/2: closes only the stream after an error, not the connection.',
+    f.notYet,
+  ),
+  healthChecks: f.list(HealthCheck, 'Active health checks of the endpoints.', f.notYet),
+  outlierDetection: f.of(OutlierDetection, 'Ejects endpoints that fail.', f.notYet),
+  failover: f.of(Failover, 'Failover endpoints.', f.notYet),
+  httpProxyHostname: f.text('HTTP proxy that tunnels connections, `host:port`.', f.notYet),
+  httpConnectSslConfig: f.of(UpstreamSslConfig, 'TLS to the HTTP proxy.', f.notYet),
+  httpConnectHeaders: f.list(
+    f.block({ key: f.text('Header name.'), value: f.text('Its value.') }),
+    'Headers of the CONNECT request.',
+    f.notYet,
+  ),
+  ignoreHealthOnHostRemoval: f.flag('Removes endpoints immediately, even if healthy.', f.notYet),
+  respectDnsTtl: f.flag('Resolves names again when their TTL expires.', f.notYet),
+  dnsRefreshRate: f.duration('Interval between DNS lookups, at least 1ms.', f.notYet),
+  proxyProtocolVersion: f.enumeration(['V1', 'V2'], 'Sends a PROXY header of this version.', f.notYet),
+  preconnectPolicy: f.group('Opens connections ahead of requests.', f.notYet, {
+    perUpstreamPreconnectRatio: f.float('Preconnect ratio per endpoint, 1 to 3.', { minimum: 1, maximum: 3 }),
+    predictivePreconnectRatio: f.float('Predictive preconnect ratio, 1 to 3.', { minimum: 1, maximum: 3 }),
+  }),
+  disableIstioAutoMtls: f.flag('Does not enable mesh TLS automatically.', f.notYet),
+  ...UPSTREAM_TYPES,
+});
 /** `spec` of an Upstream. */
-export interface UpstreamSpec extends Static<typeof fields> {}
-export const UpstreamSpec = named<UpstreamSpec>('UpstreamSpec', fields);
+export interface UpstreamSpec extends f.Static<typeof fields> {}
+export const UpstreamSpec = f.named<UpstreamSpec>('UpstreamSpec', fields);

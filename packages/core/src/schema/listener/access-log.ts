@@ -1,153 +1,107 @@
-import {
-  anything,
-  block,
-  bool,
-  duration,
-  empty,
-  enumeration,
-  int,
-  list,
-  map,
-  named,
-  notYet,
-  of,
-  self,
-  text,
-  type Static,
-} from '../field.ts';
+import * as f from '../field.ts';
 import { HeaderMatcher } from '../route/matcher.ts';
 
-const value = block({
-  defaultValue: int('The number, unless the runtime key overrides it.', { minimum: 0 }),
-  runtimeKey: text('Runtime key that may override it.'),
+const value = f.block({
+  defaultValue: f.count('The number, unless the runtime key overrides it.'),
+  runtimeKey: f.text('Runtime key that may override it.'),
 });
-const comparison = of(
-  block({
-    op: enumeration(['EQ', 'GE', 'LE'], 'Equal, at least, at most.', { default: 'EQ' }),
-    value: of(value, 'The value to compare with.'),
-  }),
-  'The comparison.',
-);
+const comparison = f.group('The comparison.', {
+  op: f.enumeration(['EQ', 'GE', 'LE'], 'Equal, at least, at most.', { default: 'EQ' }),
+  value: f.of(value, 'The value to compare with.'),
+});
 const several = (description: string) =>
-  of(block({ filters: list(self('AccessLogFilter'), 'The filters; at least two.') }), description);
+  f.group(description, { filters: f.list(f.self('AccessLogFilter'), 'The filters; at least two.') });
 
-const filter = block(
+const filter = f.block(
+  f.exactlyOne(
+    'an access log filter must set exactly one condition',
+    'statusCodeFilter',
+    'durationFilter',
+    'notHealthCheckFilter',
+    'traceableFilter',
+    'runtimeFilter',
+    'headerFilter',
+    'responseFlagFilter',
+    'grpcStatusFilter',
+    'andFilter',
+    'orFilter',
+  ),
   {
-    statusCodeFilter: of(block({ comparison }), 'By status.'),
-    durationFilter: of(block({ comparison }), 'By duration in milliseconds.'),
-    notHealthCheckFilter: empty('All requests except health checks.'),
-    traceableFilter: empty('Traced requests.', notYet),
-    runtimeFilter: of(
-      block({
-        runtimeKey: text('Runtime key with the share.'),
-        percentSampled: of(
-          block({
-            numerator: int('Numerator of the fraction.', { minimum: 0 }),
-            denominator: enumeration(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Denominator of the fraction.', {
-              default: 'HUNDRED',
-            }),
-          }),
-          'Share of requests.',
-        ),
-        useIndependentRandomness: bool('Draws a random number instead of using the request id.', { default: false }),
+    statusCodeFilter: f.group('By status.', { comparison }),
+    durationFilter: f.group('By duration in milliseconds.', { comparison }),
+    notHealthCheckFilter: f.empty('All requests except health checks.'),
+    traceableFilter: f.empty('Traced requests.', f.notYet),
+    runtimeFilter: f.group('A share of requests.', {
+      runtimeKey: f.text('Runtime key with the share.'),
+      percentSampled: f.group('Share of requests.', {
+        numerator: f.count('Numerator of the fraction.'),
+        denominator: f.enumeration(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Denominator of the fraction.', {
+          default: 'HUNDRED',
+        }),
       }),
-      'A share of requests.',
-    ),
-    headerFilter: of(block({ header: of(HeaderMatcher, 'The condition.') }), 'By request header.'),
-    responseFlagFilter: of(block({ flags: list(text(), 'Flags, e.g. `NR`. Empty: any.') }), 'By response flag.'),
-    grpcStatusFilter: of(
-      block({
-        statuses: list(anything(), 'Statuses by name or number.'),
-        exclude: bool('Excludes these statuses instead.', { default: false }),
-      }),
-      'By gRPC status.',
-      notYet,
-    ),
+      useIndependentRandomness: f.flag('Draws a random number instead of using the request id.'),
+    }),
+    headerFilter: f.group('By request header.', { header: f.of(HeaderMatcher, 'The condition.') }),
+    responseFlagFilter: f.group('By response flag.', { flags: f.texts('Flags, e.g. `NR`. Empty: any.') }),
+    grpcStatusFilter: f.group('By gRPC status.', f.notYet, {
+      statuses: f.list(f.anything(), 'Statuses by name or number.'),
+      exclude: f.flag('Excludes these statuses instead.'),
+    }),
     andFilter: several('All of them must match.'),
     orFilter: several('One of them must match.'),
   },
-  {
-    oneOf: [
-      {
-        members: [
-          'statusCodeFilter',
-          'durationFilter',
-          'notHealthCheckFilter',
-          'traceableFilter',
-          'runtimeFilter',
-          'headerFilter',
-          'responseFlagFilter',
-          'grpcStatusFilter',
-          'andFilter',
-          'orFilter',
-        ],
-        required: true,
-        message: 'an access log filter must set exactly one condition',
-      },
-    ],
-  },
 );
 /** Which requests are logged. */
-export interface AccessLogFilter extends Static<typeof filter> {
+export interface AccessLogFilter extends f.Static<typeof filter> {
   readonly andFilter?: { readonly filters?: readonly AccessLogFilter[] };
   readonly orFilter?: { readonly filters?: readonly AccessLogFilter[] };
 }
-export const AccessLogFilter = named<AccessLogFilter>('AccessLogFilter', filter);
+export const AccessLogFilter = f.named<AccessLogFilter>('AccessLogFilter', filter);
 
-const fileSink = block(
-  {
-    path: text('File to append lines to; `/dev/stdout` is standard output.'),
-    stringFormat: text('Format with command operators; must end with its own newline. Empty: the default format.'),
-    jsonFormat: map(anything(), 'Command operators by key; one JSON object per line.'),
-  },
-  { oneOf: [{ members: ['stringFormat', 'jsonFormat'] }] },
-);
-const names = (what: string) => list(text(), what);
-const grpcService = block({
-  logName: text('Name of the log.'),
-  staticClusterName: text('Cluster of the server.', { default: 'access_log_cluster' }),
-  additionalRequestHeadersToLog: names('Additional request headers to send.'),
-  additionalResponseHeadersToLog: names('Additional response headers to send.'),
-  additionalResponseTrailersToLog: names('Additional response trailers to send.'),
-  filterStateObjectsToLog: names('Additional filter state objects to send.'),
+const fileSink = f.block(f.oneOf(['stringFormat', 'jsonFormat']), {
+  path: f.text('File to append lines to; `/dev/stdout` is standard output.'),
+  stringFormat: f.text('Format with command operators; must end with its own newline. Empty: the default format.'),
+  jsonFormat: f.map(f.anything(), 'Command operators by key; one JSON object per line.'),
 });
-const openTelemetry = block({
-  logName: text('Name of the log.'),
-  collector: of(
-    block({
-      endpoint: text('Address of the collector.'),
-      authority: text('`:authority` of the calls.'),
-      headers: anything('Headers of the calls.'),
-      insecure: bool('Plain text.', { default: false }),
-      sslConfig: anything('TLS to the collector.'),
-      timeout: duration('Timeout of a call.'),
-    }),
-    'The collector.',
-  ),
-  filterStateObjectsToLog: names('Additional filter state objects to send.'),
-  disableBuiltinLabels: bool('Omits the built-in labels.', { default: false }),
-  body: anything('Body of an entry.'),
-  attributes: anything('Attributes of an entry.'),
+const grpcService = f.block({
+  logName: f.text('Name of the log.'),
+  staticClusterName: f.text('Cluster of the server.', { default: 'access_log_cluster' }),
+  additionalRequestHeadersToLog: f.texts('Additional request headers to send.'),
+  additionalResponseHeadersToLog: f.texts('Additional response headers to send.'),
+  additionalResponseTrailersToLog: f.texts('Additional response trailers to send.'),
+  filterStateObjectsToLog: f.texts('Additional filter state objects to send.'),
 });
-const log = block(
-  {
-    fileSink: of(fileSink, 'Writes lines to a file or to standard output.'),
-    grpcService: of(grpcService, 'Sends entries to a server.', notYet),
-    openTelemetryService: of(openTelemetry, 'Sends entries to a collector.', notYet),
-    filter: of(AccessLogFilter, 'Selects the requests to log. Unset: all.'),
-  },
-  { oneOf: [{ members: ['fileSink', 'grpcService', 'openTelemetryService'] }] },
-);
+const openTelemetry = f.block({
+  logName: f.text('Name of the log.'),
+  collector: f.group('The collector.', {
+    endpoint: f.text('Address of the collector.'),
+    authority: f.text('`:authority` of the calls.'),
+    headers: f.anything('Headers of the calls.'),
+    insecure: f.flag('Plain text.'),
+    sslConfig: f.anything('TLS to the collector.'),
+    timeout: f.duration('Timeout of a call.'),
+  }),
+  filterStateObjectsToLog: f.texts('Additional filter state objects to send.'),
+  disableBuiltinLabels: f.flag('Omits the built-in labels.'),
+  body: f.anything('Body of an entry.'),
+  attributes: f.anything('Attributes of an entry.'),
+});
+const log = f.block(f.oneOf(['fileSink', 'grpcService', 'openTelemetryService']), {
+  fileSink: f.of(fileSink, 'Writes lines to a file or to standard output.'),
+  grpcService: f.of(grpcService, 'Sends entries to a server.', f.notYet),
+  openTelemetryService: f.of(openTelemetry, 'Sends entries to a collector.', f.notYet),
+  filter: f.of(AccessLogFilter, 'Selects the requests to log. Unset: all.'),
+});
 /** One access log. */
-export interface AccessLog extends Static<typeof log> {}
-export const AccessLog = named<AccessLog>('AccessLog', log);
+export interface AccessLog extends f.Static<typeof log> {}
+export const AccessLog = f.named<AccessLog>('AccessLog', log);
 
-const service = block({
-  accessLog: list(
+const service = f.block({
+  accessLog: f.list(
     AccessLog,
     'Access logs. An empty list turns logging off. Default: one JSON line per request to standard output.',
   ),
 });
 /** Where requests are logged. */
-export interface AccessLoggingService extends Static<typeof service> {}
-export const AccessLoggingService = named<AccessLoggingService>('AccessLoggingService', service);
+export interface AccessLoggingService extends f.Static<typeof service> {}
+export const AccessLoggingService = f.named<AccessLoggingService>('AccessLoggingService', service);

@@ -1,83 +1,64 @@
-import { anything, block, bool, enumeration, int, list, named, notYet, of, ref, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 import { TracePercentages } from '../route/small-options.ts';
 
 const collector = {
-  collectorUpstreamRef: ref('Upstream of the collector.'),
-  clusterName: text('Cluster of the collector.'),
+  collectorUpstreamRef: f.ref('Upstream of the collector.'),
+  clusterName: f.text('Cluster of the collector.'),
 } as const;
-const ONE_COLLECTOR = { oneOf: [{ members: ['collectorUpstreamRef', 'clusterName'] }] } as const;
+const ONE_COLLECTOR = f.oneOf(['collectorUpstreamRef', 'clusterName']);
 
-const zipkin = block(
-  {
-    ...collector,
-    collectorEndpoint: text('Path to send spans to.'),
-    collectorEndpointVersion: enumeration(['HTTP_JSON', 'HTTP_PROTO'], 'Form of the spans.', { default: 'HTTP_JSON' }),
-    traceId128bit: bool('Trace ids of 128 bits.', { default: false }),
-    sharedSpanContext: bool('Client and server share a span.', { default: true }),
-  },
-  ONE_COLLECTOR,
-);
-const datadog = block(
-  {
-    ...collector,
-    serviceName: text('Name of this service.'),
-    collectorHostname: text('Host of the collector.'),
-    remoteConfig: anything('Reads settings from the collector.'),
-  },
-  ONE_COLLECTOR,
-);
-const openTelemetry = block(
-  {
-    ...collector,
-    serviceName: text('Name of this service.'),
-    maxCacheSize: int('Maximum number of buffered spans.', { minimum: 0 }),
-    grpcService: of(
-      block({ authority: text('`:authority` of the calls. Default: the cluster name.') }),
-      'Connection to the collector, over gRPC.',
-    ),
-  },
-  ONE_COLLECTOR,
-);
+const zipkin = f.block(ONE_COLLECTOR, {
+  ...collector,
+  collectorEndpoint: f.text('Path to send spans to.'),
+  collectorEndpointVersion: f.enumeration(['HTTP_JSON', 'HTTP_PROTO'], 'Form of the spans.', { default: 'HTTP_JSON' }),
+  traceId128bit: f.flag('Trace ids of 128 bits.'),
+  sharedSpanContext: f.bool('Client and server share a span.', { default: true }),
+});
+const datadog = f.block(ONE_COLLECTOR, {
+  ...collector,
+  serviceName: f.text('Name of this service.'),
+  collectorHostname: f.text('Host of the collector.'),
+  remoteConfig: f.anything('Reads settings from the collector.'),
+});
+const openTelemetry = f.block(ONE_COLLECTOR, {
+  ...collector,
+  serviceName: f.text('Name of this service.'),
+  maxCacheSize: f.count('Maximum number of buffered spans.'),
+  grpcService: f.group('Connection to the collector, over gRPC.', {
+    authority: f.text('`:authority` of the calls. Default: the cluster name.'),
+  }),
+});
 
-const fields = block(
-  {
-    requestHeadersForTags: list(text(), 'Request headers to add as tags.'),
-    verbose: bool('Adds events to spans.', { default: false }),
-    tracePercentages: of(TracePercentages, 'Shares of requests to trace.'),
-    environmentVariablesForTags: list(
-      block({
-        tag: text('Name of the tag.'),
-        name: text('Environment variable.'),
-        defaultValue: text('Value if it is not set.'),
+const fields = f.block(f.oneOf(['zipkinConfig', 'datadogConfig', 'openTelemetryConfig', 'openCensusConfig']), {
+  requestHeadersForTags: f.texts('Request headers to add as tags.'),
+  verbose: f.flag('Adds events to spans.'),
+  tracePercentages: f.of(TracePercentages, 'Shares of requests to trace.'),
+  environmentVariablesForTags: f.groups('Environment variables to add as tags.', {
+    tag: f.text('Name of the tag.'),
+    name: f.text('Environment variable.'),
+    defaultValue: f.text('Value if it is not set.'),
+  }),
+  literalsForTags: f.groups('Fixed tags.', { tag: f.text('Name of the tag.'), value: f.text('Its value.') }),
+  metadataForTags: f.list(
+    f.block({
+      tag: f.text('Name of the tag.'),
+      kind: f.enumeration(['REQUEST', 'ENDPOINT'], 'Whose metadata.', { default: 'REQUEST' }),
+      value: f.group('Location of the value.', {
+        namespace: f.text('Namespace. Default: the claims of the token.'),
+        key: f.text('Key.'),
+        nestedFieldDelimiter: f.text('Separator of the parts of the key.', { default: '.' }),
       }),
-      'Environment variables to add as tags.',
-    ),
-    literalsForTags: list(block({ tag: text('Name of the tag.'), value: text('Its value.') }), 'Fixed tags.'),
-    metadataForTags: list(
-      block({
-        tag: text('Name of the tag.'),
-        kind: enumeration(['REQUEST', 'ENDPOINT'], 'Whose metadata.', { default: 'REQUEST' }),
-        value: of(
-          block({
-            namespace: text('Namespace. Default: the claims of the token.'),
-            key: text('Key.'),
-            nestedFieldDelimiter: text('Separator of the parts of the key.', { default: '.' }),
-          }),
-          'Location of the value.',
-        ),
-        defaultValue: text('Value if there is none.'),
-      }),
-      'Metadata to add as tags.',
-      notYet,
-    ),
-    spawnUpstreamSpan: bool('Creates a separate span for the upstream call.', { default: false }),
-    zipkinConfig: of(zipkin, 'Sends spans to Zipkin.'),
-    datadogConfig: of(datadog, 'Sends spans to Datadog.'),
-    openTelemetryConfig: of(openTelemetry, 'Sends spans to an OpenTelemetry collector.'),
-    openCensusConfig: anything('Not supported by any data plane.'),
-  },
-  { oneOf: [{ members: ['zipkinConfig', 'datadogConfig', 'openTelemetryConfig', 'openCensusConfig'] }] },
-);
+      defaultValue: f.text('Value if there is none.'),
+    }),
+    'Metadata to add as tags.',
+    f.notYet,
+  ),
+  spawnUpstreamSpan: f.flag('Creates a separate span for the upstream call.'),
+  zipkinConfig: f.of(zipkin, 'Sends spans to Zipkin.'),
+  datadogConfig: f.of(datadog, 'Sends spans to Datadog.'),
+  openTelemetryConfig: f.of(openTelemetry, 'Sends spans to an OpenTelemetry collector.'),
+  openCensusConfig: f.anything('Not supported by any data plane.'),
+});
 /** Tracing of a listener. */
-export interface ListenerTracing extends Static<typeof fields> {}
-export const ListenerTracing = named<ListenerTracing>('ListenerTracing', fields);
+export interface ListenerTracing extends f.Static<typeof fields> {}
+export const ListenerTracing = f.named<ListenerTracing>('ListenerTracing', fields);

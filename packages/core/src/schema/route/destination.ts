@@ -1,92 +1,63 @@
-import { block, bool, enumeration, int, list, map, named, notYet, of, ref, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 import { WeightedDestinationOptions } from './route-options.ts';
 import { FunctionParameters, TransformationTemplate } from './transformations.ts';
 
 const PORT = { minimum: 1, maximum: 65535 } as const;
 
-const destinationSpec = block(
-  {
-    aws: of(
-      block({
-        logicalName: text('Function of the upstream, by logical name.'),
-        invocationStyle: enumeration(['SYNC', 'ASYNC'], 'Whether the answer is waited for.', { default: 'SYNC' }),
-        requestTransformation: bool('Also sends method, path and headers.', { default: false }),
-        responseTransformation: bool('Deprecated; reads the response as HTML.', { default: false }),
-        unwrapAsAlb: bool('Reads the response as a load balancer would.', { default: false }),
-        unwrapAsApiGateway: bool('Reads the response as an API gateway would.', { default: false }),
-        wrapAsApiGateway: bool('Calls as an API gateway would.', { default: false }),
-      }),
-      'Calls a cloud function.',
-    ),
-    azure: of(block({ functionName: text('Function of the upstream.') }), 'Calls a cloud function.'),
-    rest: of(
-      block({
-        functionName: text('Function of the upstream.'),
-        parameters: of(FunctionParameters, 'Sources of its parameters.'),
-        responseTransformation: of(TransformationTemplate, 'Transformation of the response.'),
-      }),
-      'Calls a function of a REST service.',
-    ),
-    grpc: of(
-      block({
-        package: text('Package of the service.'),
-        service: text('Name of the service.'),
-        function: text('Name of the method.'),
-        parameters: of(FunctionParameters, 'Sources of its fields.'),
-      }),
-      'Deprecated; calls a gRPC method.',
-    ),
-  },
-  { oneOf: [{ members: ['aws', 'azure', 'rest', 'grpc'] }] },
-);
-
-const fields = block(
-  {
-    upstream: ref('The upstream. Default namespace: that of the enclosing resource.'),
-    kube: of(
-      block({
-        ref: ref('The Service.'),
-        port: int('Port of the Service.', PORT),
-      }),
-      'A Kubernetes Service.',
-      notYet,
-    ),
-    consul: of(
-      block({
-        serviceName: text('Name of the service.'),
-        tags: list(text(), 'Tags that instances must have.'),
-        dataCenters: list(text(), 'Data centers. Empty: all.'),
-      }),
-      'A service in Consul.',
-      notYet,
-    ),
-    destinationSpec: of(destinationSpec, 'Function of the upstream to call.', notYet),
-    subset: of(
-      block({ values: map(text(), 'Value by label.') }),
-      'Restricts the endpoints to those with these labels.',
-      notYet,
-    ),
-  },
-  { oneOf: [{ members: ['upstream', 'kube', 'consul'] }] },
-);
-/** Where a request goes, as written in a route. */
-export interface DestinationSpec extends Static<typeof fields> {}
-export const DestinationSpec = named<DestinationSpec>('Destination', fields);
-
-const weighted = block({
-  destination: of(DestinationSpec, 'The destination of this share.'),
-  weight: int('Share relative to the sum of all weights, which must be at least 1.', {
-    minimum: 0,
-    maximum: 4294967295,
-    default: 0,
+const destinationSpec = f.block(f.exclusive, {
+  aws: f.group('Calls a cloud function.', {
+    logicalName: f.text('Function of the upstream, by logical name.'),
+    invocationStyle: f.enumeration(['SYNC', 'ASYNC'], 'Whether the answer is waited for.', { default: 'SYNC' }),
+    requestTransformation: f.flag('Also sends method, path and headers.'),
+    responseTransformation: f.flag('Deprecated; reads the response as HTML.'),
+    unwrapAsAlb: f.flag('Reads the response as a load balancer would.'),
+    unwrapAsApiGateway: f.flag('Reads the response as an API gateway would.'),
+    wrapAsApiGateway: f.flag('Calls as an API gateway would.'),
   }),
-  options: of(WeightedDestinationOptions, 'Options of this share.'),
+  azure: f.group('Calls a cloud function.', { functionName: f.text('Function of the upstream.') }),
+  rest: f.group('Calls a function of a REST service.', {
+    functionName: f.text('Function of the upstream.'),
+    parameters: f.of(FunctionParameters, 'Sources of its parameters.'),
+    responseTransformation: f.of(TransformationTemplate, 'Transformation of the response.'),
+  }),
+  grpc: f.group('Deprecated; calls a gRPC method.', {
+    package: f.text('Package of the service.'),
+    service: f.text('Name of the service.'),
+    function: f.text('Name of the method.'),
+    parameters: f.of(FunctionParameters, 'Sources of its fields.'),
+  }),
+});
+
+const fields = f.block(f.oneOf(['upstream', 'kube', 'consul']), {
+  upstream: f.ref('The upstream. Default namespace: that of the enclosing resource.'),
+  kube: f.group('A Kubernetes Service.', f.notYet, {
+    ref: f.ref('The Service.'),
+    port: f.int('Port of the Service.', PORT),
+  }),
+  consul: f.group('A service in Consul.', f.notYet, {
+    serviceName: f.text('Name of the service.'),
+    tags: f.texts('Tags that instances must have.'),
+    dataCenters: f.texts('Data centers. Empty: all.'),
+  }),
+  destinationSpec: f.of(destinationSpec, 'Function of the upstream to call.', f.notYet),
+  subset: f.group('Restricts the endpoints to those with these labels.', f.notYet, {
+    values: f.map(f.text(), 'Value by label.'),
+  }),
+});
+/** Where a request goes, as written in a route. */
+export interface DestinationSpec extends f.Static<typeof fields> {}
+export const DestinationSpec = f.named<DestinationSpec>('Destination', fields);
+
+const weighted = f.block({
+  destination: f.of(DestinationSpec, 'The destination of this share.'),
+  weight: f.uint32('Share relative to the sum of all weights, which must be at least 1.', { default: 0 }),
+  options: f.of(WeightedDestinationOptions, 'Options of this share.'),
 });
 /** A destination with its weight. */
-export interface WeightedDestination extends Static<typeof weighted> {}
-export const WeightedDestination = named<WeightedDestination>('WeightedDestination', weighted);
+export interface WeightedDestination extends f.Static<typeof weighted> {}
+export const WeightedDestination = f.named<WeightedDestination>('WeightedDestination', weighted);
 
-const multi = block({ destinations: list(WeightedDestination, 'The destinations; at least one.') });
+const multi = f.block({ destinations: f.list(WeightedDestination, 'The destinations; at least one.') });
 /** Several weighted destinations. */
-export interface MultiDestination extends Static<typeof multi> {}
-export const MultiDestination = named<MultiDestination>('MultiDestination', multi);
+export interface MultiDestination extends f.Static<typeof multi> {}
+export const MultiDestination = f.named<MultiDestination>('MultiDestination', multi);

@@ -1,16 +1,15 @@
-import { block, bool, enumeration, float, int, list, named, of, regex, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 import { Matcher } from './matcher.ts';
 
 const mask = {
-  name: text('Name of the action.'),
-  maskChar: text('Replacement character.', { default: 'X' }),
-  percent: of(
-    block({ value: float('Percent.', { minimum: 0, maximum: 100, default: 75 }) }),
-    'Share of the match to mask, from the left.',
-  ),
+  name: f.text('Name of the action.'),
+  maskChar: f.text('Replacement character.', { default: 'X' }),
+  percent: f.group('Share of the match to mask, from the left.', {
+    value: f.float('Percent.', { minimum: 0, maximum: 100, default: 75 }),
+  }),
 } as const;
-const action = block({
-  actionType: enumeration(
+const action = f.block({
+  actionType: f.enumeration(
     [
       'CUSTOM',
       'SSN',
@@ -28,45 +27,36 @@ const action = block({
     'Patterns to find.',
     { default: 'CUSTOM' },
   ),
-  customAction: of(
-    block({
-      ...mask,
-      regex: list(regex(), 'RE2 expressions; older form.'),
-      regexActions: list(
-        block({
-          regex: regex('RE2 expression.'),
-          subgroup: int('Capture group to mask.', { minimum: 0, default: 0 }),
-        }),
-        'RE2 expressions, in order.',
-      ),
+  customAction: f.group('Custom expressions.', {
+    ...mask,
+    regex: f.list(f.regex(), 'RE2 expressions; older form.'),
+    regexActions: f.groups('RE2 expressions, in order.', {
+      regex: f.regex('RE2 expression.'),
+      subgroup: f.count('Capture group to mask.', { default: 0 }),
     }),
-    'Custom expressions.',
-  ),
-  keyValueAction: of(
-    block({ ...mask, keyToMask: text('Header or metadata key whose value to mask.') }, { required: ['keyToMask'] }),
-    'The value of a key.',
-  ),
-  shadow: bool('Counts matches without masking.', { default: false }),
+  }),
+  keyValueAction: f.group('The value of a key.', f.required('keyToMask'), {
+    ...mask,
+    keyToMask: f.text('Header or metadata key whose value to mask.'),
+  }),
+  shadow: f.flag('Counts matches without masking.'),
 });
-const enabledFor = enumeration(['RESPONSE_BODY', 'ACCESS_LOGS', 'ALL'], 'Where values are masked.', {
+const enabledFor = f.enumeration(['RESPONSE_BODY', 'ACCESS_LOGS', 'ALL'], 'Where values are masked.', {
   default: 'RESPONSE_BODY',
 });
 
-const fields = block({ actions: list(action, 'What to mask.'), enabledFor });
+const fields = f.block({ actions: f.list(action, 'What to mask.'), enabledFor });
 /** Masks sensitive values. */
-export interface Dlp extends Static<typeof fields> {}
-export const Dlp = named<Dlp>('Dlp', fields);
+export interface Dlp extends f.Static<typeof fields> {}
+export const Dlp = f.named<Dlp>('Dlp', fields);
 
-const listener = block({
-  dlpRules: list(
-    block({
-      matcher: of(Matcher, 'Requests to which it applies. Unset: all.'),
-      actions: list(action, 'What to mask.'),
-    }),
-    'The first match is used.',
-  ),
+const listener = f.block({
+  dlpRules: f.groups('The first match is used.', {
+    matcher: f.of(Matcher, 'Requests to which it applies. Unset: all.'),
+    actions: f.list(action, 'What to mask.'),
+  }),
   enabledFor,
 });
 /** Masks sensitive values on a listener. */
-export interface DlpListener extends Static<typeof listener> {}
-export const DlpListener = named<DlpListener>('DlpListener', listener);
+export interface DlpListener extends f.Static<typeof listener> {}
+export const DlpListener = f.named<DlpListener>('DlpListener', listener);

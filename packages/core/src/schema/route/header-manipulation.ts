@@ -1,34 +1,31 @@
-import { block, bool, list, named, of, ref, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 
-const header = block({
-  key: text('Header name. Names that begin with `:` and `Host` are rejected.'),
-  value: text('Value; operators such as `%START_TIME%` are replaced, `%%` is a percent sign.'),
+const header = f.block({
+  key: f.text('Header name. Names that begin with `:` and `Host` are rejected.'),
+  value: f.text('Value; operators such as `%START_TIME%` are replaced, `%%` is a percent sign.'),
 });
-const append = bool('True appends a value; false replaces existing values.', { default: true });
+const append = f.bool('True appends a value; false replaces existing values.', { default: true });
 
-const requestHeader = block(
-  {
-    header: of(header, 'The header to set.'),
-    headerSecretRef: ref('Secret of type gw.vendor.io/header or Opaque; each key becomes a header.'),
-    append,
-  },
-  { oneOf: [{ members: ['header', 'headerSecretRef'] }] },
-);
+const requestHeader = f.block(f.oneOf(['header', 'headerSecretRef']), {
+  header: f.of(header, 'The header to set.'),
+  headerSecretRef: f.ref('Secret of type gw.vendor.io/header or Opaque; each key becomes a header.'),
+  append,
+});
 /** A header to add to the request. */
-export interface RequestHeaderToAdd extends Static<typeof requestHeader> {}
-export const RequestHeaderToAdd = named<RequestHeaderToAdd>('RequestHeaderToAdd', requestHeader);
+export interface RequestHeaderToAdd extends f.Static<typeof requestHeader> {}
+export const RequestHeaderToAdd = f.named<RequestHeaderToAdd>('RequestHeaderToAdd', requestHeader);
 
-const responseHeader = block({ header: of(header, 'The header to set.'), append });
+const responseHeader = f.block({ header: f.of(header, 'The header to set.'), append });
 /** A header to add to the response. */
-export interface ResponseHeaderToAdd extends Static<typeof responseHeader> {}
-export const ResponseHeaderToAdd = named<ResponseHeaderToAdd>('ResponseHeaderToAdd', responseHeader);
+export interface ResponseHeaderToAdd extends f.Static<typeof responseHeader> {}
+export const ResponseHeaderToAdd = f.named<ResponseHeaderToAdd>('ResponseHeaderToAdd', responseHeader);
 
-const fields = block({
-  requestHeadersToAdd: list(RequestHeaderToAdd, 'Request headers to add.'),
-  requestHeadersToRemove: list(text(), 'Request headers to remove.'),
-  responseHeadersToAdd: list(ResponseHeaderToAdd, 'Response headers to add.'),
-  responseHeadersToRemove: list(text(), 'Response headers to remove.'),
+const fields = f.block({
+  requestHeadersToAdd: f.list(RequestHeaderToAdd, 'Request headers to add.'),
+  requestHeadersToRemove: f.texts('Request headers to remove.'),
+  responseHeadersToAdd: f.list(ResponseHeaderToAdd, 'Response headers to add.'),
+  responseHeadersToRemove: f.texts('Response headers to remove.'),
 });
 /** Adds and removes headers. The levels are combined: weighted destination, then route, then virtual host. */
-export interface HeaderManipulation extends Static<typeof fields> {}
-export const HeaderManipulation = named<HeaderManipulation>('HeaderManipulation', fields);
+export interface HeaderManipulation extends f.Static<typeof fields> {}
+export const HeaderManipulation = f.named<HeaderManipulation>('HeaderManipulation', fields);

@@ -1,64 +1,58 @@
-import { block, bool, empty, enumeration, list, named, notYet, of, regex, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 
-const header = block({
-  name: text('Header name, case-insensitive. The pseudo headers `:authority`, `:path` and `:method` are allowed.'),
-  value: text('Value to compare with. Unset: the header must be present.'),
-  regex: bool('`value` is an RE2 expression that must match the whole header.', { default: false }),
-  invertMatch: bool('Inverts the match; without `value` the header must be absent.', { default: false }),
+const header = f.block({
+  name: f.text('Header name, case-insensitive. The pseudo headers `:authority`, `:path` and `:method` are allowed.'),
+  value: f.text('Value to compare with. Unset: the header must be present.'),
+  regex: f.flag('`value` is an RE2 expression that must match the whole header.'),
+  invertMatch: f.flag('Inverts the match; without `value` the header must be absent.'),
 });
 /** A condition on one request header. */
-export interface HeaderMatcher extends Static<typeof header> {}
-export const HeaderMatcher = named<HeaderMatcher>('HeaderMatcher', header);
+export interface HeaderMatcher extends f.Static<typeof header> {}
+export const HeaderMatcher = f.named<HeaderMatcher>('HeaderMatcher', header);
 
-const query = block({
-  name: text('Name of the query parameter.'),
-  value: text('Value to compare with. Unset: the parameter must be present.'),
-  regex: bool('`value` is an RE2 expression that must match the whole parameter.', { default: false }),
+const query = f.block({
+  name: f.text('Name of the query parameter.'),
+  value: f.text('Value to compare with. Unset: the parameter must be present.'),
+  regex: f.flag('`value` is an RE2 expression that must match the whole parameter.'),
 });
 /** A condition on one query parameter. */
-export interface QueryParameterMatcher extends Static<typeof query> {}
-export const QueryParameterMatcher = named<QueryParameterMatcher>('QueryParameterMatcher', query);
+export interface QueryParameterMatcher extends f.Static<typeof query> {}
+export const QueryParameterMatcher = f.named<QueryParameterMatcher>('QueryParameterMatcher', query);
 
-const fields = block(
-  {
-    prefix: text('String prefix of the path: `/foo` also matches `/foobar`.'),
-    exact: text('The whole path, without the query string.'),
-    regex: regex('RE2 expression that must match the whole path, without the query string.'),
-    connectMatcher: empty('Matches only HTTP CONNECT requests.', notYet),
-    caseSensitive: bool('Whether `prefix` and `exact` are case-sensitive.', { default: true }),
-    headers: list(HeaderMatcher, 'Conditions on headers; all must match.'),
-    queryParameters: list(QueryParameterMatcher, 'Conditions on query parameters; all must match.'),
-    methods: list(text(), 'HTTP methods in upper case; one must match. Unset: every method.'),
-  },
-  { oneOf: [{ members: ['prefix', 'exact', 'regex', 'connectMatcher'] }] },
-);
+const fields = f.block(f.oneOf(['prefix', 'exact', 'regex', 'connectMatcher']), {
+  prefix: f.text('String prefix of the path: `/foo` also matches `/foobar`.'),
+  exact: f.text('The whole path, without the query string.'),
+  regex: f.regex('RE2 expression that must match the whole path, without the query string.'),
+  connectMatcher: f.empty('Matches only HTTP CONNECT requests.', f.notYet),
+  caseSensitive: f.bool('Whether `prefix` and `exact` are case-sensitive.', { default: true }),
+  headers: f.list(HeaderMatcher, 'Conditions on headers; all must match.'),
+  queryParameters: f.list(QueryParameterMatcher, 'Conditions on query parameters; all must match.'),
+  methods: f.texts('HTTP methods in upper case; one must match. Unset: every method.'),
+});
 /** The requests that a route matches. */
-export interface Matcher extends Static<typeof fields> {}
-export const Matcher = named<Matcher>('Matcher', fields);
+export interface Matcher extends f.Static<typeof fields> {}
+export const Matcher = f.named<Matcher>('Matcher', fields);
 
-const stringMatcher = block(
-  {
-    exact: text('The whole string.'),
-    prefix: text('Prefix of the string.'),
-    suffix: text('Suffix of the string.'),
-    safeRegex: of(block({ regex: regex('RE2 expression that matches the whole string.') }), 'Regular expression form.'),
-    ignoreCase: bool('Compares case-insensitively; not with `safeRegex`.', { default: false }),
-  },
-  { oneOf: [{ members: ['exact', 'prefix', 'suffix', 'safeRegex'] }] },
-);
+const stringMatcher = f.block(f.oneOf(['exact', 'prefix', 'suffix', 'safeRegex']), {
+  exact: f.text('The whole string.'),
+  prefix: f.text('Prefix of the string.'),
+  suffix: f.text('Suffix of the string.'),
+  safeRegex: f.group('Regular expression form.', { regex: f.regex('RE2 expression that matches the whole string.') }),
+  ignoreCase: f.flag('Compares case-insensitively; not with `safeRegex`.'),
+});
 /** A condition on a string. */
-export interface StringMatcher extends Static<typeof stringMatcher> {}
-export const StringMatcher = named<StringMatcher>('StringMatcher', stringMatcher);
+export interface StringMatcher extends f.Static<typeof stringMatcher> {}
+export const StringMatcher = f.named<StringMatcher>('StringMatcher', stringMatcher);
 
-const expression = block({
-  key: text('Label key.'),
-  operator: enumeration(
+const expression = f.block({
+  key: f.text('Label key.'),
+  operator: f.enumeration(
     ['Equals', 'DoubleEquals', 'NotEquals', 'In', 'NotIn', 'Exists', 'DoesNotExist', 'GreaterThan', 'LessThan'],
     'How the label is compared with `values`.',
     { default: 'Equals' },
   ),
-  values: list(text(), 'Values to compare with; none with `Exists` and `DoesNotExist`.'),
+  values: f.texts('Values to compare with; none with `Exists` and `DoesNotExist`.'),
 });
 /** A label expression of a selector. */
-export interface LabelExpression extends Static<typeof expression> {}
-export const LabelExpression = named<LabelExpression>('LabelExpression', expression);
+export interface LabelExpression extends f.Static<typeof expression> {}
+export const LabelExpression = f.named<LabelExpression>('LabelExpression', expression);

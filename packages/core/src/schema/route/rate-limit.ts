@@ -1,241 +1,179 @@
-import {
-  anything,
-  block,
-  bool,
-  duration,
-  empty,
-  enumeration,
-  int,
-  list,
-  named,
-  notYet,
-  of,
-  ref,
-  refused,
-  regex,
-  self,
-  text,
-  type Static,
-} from '../field.ts';
+import * as f from '../field.ts';
 
 const UNITS = ['UNKNOWN', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR', 'WEEK'] as const;
 const UINT32 = 4294967295;
 
-const limit = block({
-  requestsPerUnit: int('Requests allowed per unit.', { minimum: 0, maximum: UINT32 }),
-  unit: enumeration(UNITS, 'The unit of time.'),
+const limit = f.block({
+  requestsPerUnit: f.uint32('Requests allowed per unit.'),
+  unit: f.enumeration(UNITS, 'The unit of time.'),
 });
 /** A number of requests per unit of time. */
-export interface RateLimit extends Static<typeof limit> {}
-export const RateLimit = named<RateLimit>('RateLimit', limit);
+export interface RateLimit extends f.Static<typeof limit> {}
+export const RateLimit = f.named<RateLimit>('RateLimit', limit);
 
-const basic = block({
-  anonymousLimits: of(RateLimit, 'For requests without a user, counted by client address. Unset: unlimited.'),
-  authorizedLimits: of(RateLimit, 'For requests with a user, counted by user. Unset: unlimited.'),
+const basic = f.block({
+  anonymousLimits: f.of(RateLimit, 'For requests without a user, counted by client address. Unset: unlimited.'),
+  authorizedLimits: f.of(RateLimit, 'For requests with a user, counted by user. Unset: unlimited.'),
 });
 /** Limits for authenticated and anonymous users. */
-export interface RateLimitBasic extends Static<typeof basic> {}
-export const RateLimitBasic = named<RateLimitBasic>('RateLimitBasic', basic);
+export interface RateLimitBasic extends f.Static<typeof basic> {}
+export const RateLimitBasic = f.named<RateLimitBasic>('RateLimitBasic', basic);
 
-const bucket = block({
-  maxTokens: int('Maximum number of tokens; the bucket starts full.', { minimum: 1, maximum: UINT32 }),
-  tokensPerFill: int('Tokens added per fill.', { minimum: 1, maximum: UINT32, default: 1 }),
-  fillInterval: duration('Interval between fills, at least 50ms.', { default: '1s' }),
+const bucket = f.block({
+  maxTokens: f.int('Maximum number of tokens; the bucket starts full.', { minimum: 1, maximum: UINT32 }),
+  tokensPerFill: f.int('Tokens added per fill.', { minimum: 1, maximum: UINT32, default: 1 }),
+  fillInterval: f.duration('Interval between fills, at least 50ms.', { default: '1s' }),
 });
 /** A local limit of this proxy instance. */
-export interface TokenBucket extends Static<typeof bucket> {}
-export const TokenBucket = named<TokenBucket>('TokenBucket', bucket);
+export interface TokenBucket extends f.Static<typeof bucket> {}
+export const TokenBucket = f.named<TokenBucket>('TokenBucket', bucket);
 
-const headerCondition = block(
+const headerCondition = f.block(
+  f.oneOf(['exactMatch', 'regexMatch', 'rangeMatch', 'presentMatch', 'prefixMatch', 'suffixMatch']),
   {
-    name: text('Header name.'),
-    exactMatch: text('The whole value.'),
-    regexMatch: regex('RE2 expression that matches the whole value.'),
-    rangeMatch: of(
-      block({ start: int('Start of the range, inclusive.'), end: int('End of the range, exclusive.') }),
-      'The value is a number in this range.',
-    ),
-    presentMatch: bool('The header is present.'),
-    prefixMatch: text('Prefix of the value.'),
-    suffixMatch: text('Suffix of the value.'),
-    invertMatch: bool('Inverts the match.', { default: false }),
-  },
-  { oneOf: [{ members: ['exactMatch', 'regexMatch', 'rangeMatch', 'presentMatch', 'prefixMatch', 'suffixMatch'] }] },
-);
-const action = block(
-  {
-    sourceCluster: empty('Entry `source_cluster` with the cluster of this proxy.'),
-    destinationCluster: empty('Entry `destination_cluster` with the cluster of the route.'),
-    requestHeaders: of(
-      block(
-        { headerName: text('Header whose value is the entry.'), descriptorKey: text('Key of the entry.') },
-        { required: ['headerName', 'descriptorKey'] },
-      ),
-      'Entry with the value of a header; without the header the whole descriptor is dropped.',
-    ),
-    remoteAddress: empty('Entry `remote_address` with the trusted client address.'),
-    genericKey: of(
-      block({ descriptorValue: text('Value of the entry.') }, { required: ['descriptorValue'] }),
-      'Entry `generic_key` with a fixed value.',
-    ),
-    headerValueMatch: of(
-      block(
-        {
-          descriptorValue: text('Value of the entry.'),
-          expectMatch: bool('False adds the entry if the headers do not match.', { default: true }),
-          headers: list(headerCondition, 'Conditions; all must match.'),
-        },
-        { required: ['descriptorValue'] },
-      ),
-      'Entry `header_match` if the headers match.',
-    ),
-    metadata: of(
-      block(
-        {
-          descriptorKey: text('Key of the entry.'),
-          metadataKey: of(
-            block({
-              key: text('Metadata namespace.'),
-              path: list(block({ key: text('Key of one step.') }), 'Path to the value.'),
-            }),
-            'Location of the value, which must be a string.',
-          ),
-          defaultValue: text('Value if there is none.'),
-          source: enumeration(['DYNAMIC', 'ROUTE_ENTRY'], 'Metadata of the request or of the route.', {
-            default: 'DYNAMIC',
-          }),
-        },
-        { required: ['descriptorKey'] },
-      ),
-      'Entry from metadata.',
-    ),
-    cel: of(
-      block({ expression: text('CEL expression.'), key: text('Key of the entry.') }),
-      'Entry from an expression; only supported by another data plane.',
-      notYet,
-    ),
-  },
-  {
-    oneOf: [
-      {
-        members: [
-          'sourceCluster',
-          'destinationCluster',
-          'requestHeaders',
-          'remoteAddress',
-          'genericKey',
-          'headerValueMatch',
-          'metadata',
-          'cel',
-        ],
-      },
-    ],
-  },
-);
-/** Makes one entry of a descriptor. */
-export interface RateLimitAction extends Static<typeof action> {}
-export const RateLimitAction = named<RateLimitAction>('RateLimitAction', action);
-
-const actions = block({
-  actions: list(RateLimitAction, 'Ordered tuple of entries.'),
-  setActions: list(RateLimitAction, 'Unordered set of entries.'),
-  limit: of(
-    block({
-      dynamicMetadata: of(
-        block({ metadataKey: anything('Key and path of `{requests_per_unit, unit}`.') }),
-        'Reads the quota from metadata.',
-      ),
+    name: f.text('Header name.'),
+    exactMatch: f.text('The whole value.'),
+    regexMatch: f.regex('RE2 expression that matches the whole value.'),
+    rangeMatch: f.group('The value is a number in this range.', {
+      start: f.int('Start of the range, inclusive.'),
+      end: f.int('End of the range, exclusive.'),
     }),
-    'Overrides the quota of the rules.',
+    presentMatch: f.bool('The header is present.'),
+    prefixMatch: f.text('Prefix of the value.'),
+    suffixMatch: f.text('Suffix of the value.'),
+    invertMatch: f.flag('Inverts the match.'),
+  },
+);
+const action = f.block(f.exclusive, {
+  sourceCluster: f.empty('Entry `source_cluster` with the cluster of this proxy.'),
+  destinationCluster: f.empty('Entry `destination_cluster` with the cluster of the route.'),
+  requestHeaders: f.group(
+    'Entry with the value of a header; without the header the whole descriptor is dropped.',
+    f.required('headerName', 'descriptorKey'),
+    { headerName: f.text('Header whose value is the entry.'), descriptorKey: f.text('Key of the entry.') },
   ),
-  type: enumeration(['REQUEST', 'TOKEN'], 'What is counted.', { default: 'REQUEST' }),
+  remoteAddress: f.empty('Entry `remote_address` with the trusted client address.'),
+  genericKey: f.group('Entry `generic_key` with a fixed value.', f.required('descriptorValue'), {
+    descriptorValue: f.text('Value of the entry.'),
+  }),
+  headerValueMatch: f.group('Entry `header_match` if the headers match.', f.required('descriptorValue'), {
+    descriptorValue: f.text('Value of the entry.'),
+    expectMatch: f.bool('False adds the entry if the headers do not match.', { default: true }),
+    headers: f.list(headerCondition, 'Conditions; all must match.'),
+  }),
+  metadata: f.group('Entry from metadata.', f.required('descriptorKey'), {
+    descriptorKey: f.text('Key of the entry.'),
+    metadataKey: f.group('Location of the value, which must be a string.', {
+      key: f.text('Metadata namespace.'),
+      path: f.groups('Path to the value.', { key: f.text('Key of one step.') }),
+    }),
+    defaultValue: f.text('Value if there is none.'),
+    source: f.enumeration(['DYNAMIC', 'ROUTE_ENTRY'], 'Metadata of the request or of the route.', {
+      default: 'DYNAMIC',
+    }),
+  }),
+  cel: f.group('Entry from an expression; only supported by another data plane.', f.notYet, {
+    expression: f.text('CEL expression.'),
+    key: f.text('Key of the entry.'),
+  }),
+});
+/** Makes one entry of a descriptor. */
+export interface RateLimitAction extends f.Static<typeof action> {}
+export const RateLimitAction = f.named<RateLimitAction>('RateLimitAction', action);
+
+const actions = f.block({
+  actions: f.list(RateLimitAction, 'Ordered tuple of entries.'),
+  setActions: f.list(RateLimitAction, 'Unordered set of entries.'),
+  limit: f.group('Overrides the quota of the rules.', {
+    dynamicMetadata: f.group('Reads the quota from metadata.', {
+      metadataKey: f.anything('Key and path of `{requests_per_unit, unit}`.'),
+    }),
+  }),
+  type: f.enumeration(['REQUEST', 'TOKEN'], 'What is counted.', { default: 'REQUEST' }),
 });
 /** One descriptor that a request is counted under. */
-export interface RateLimitActions extends Static<typeof actions> {}
-export const RateLimitActions = named<RateLimitActions>('RateLimitActions', actions);
+export interface RateLimitActions extends f.Static<typeof actions> {}
+export const RateLimitActions = f.named<RateLimitActions>('RateLimitActions', actions);
 
 const vhost = {
-  rateLimits: list(RateLimitActions, 'Descriptors; a request over the limit of any of them is rejected with 429.'),
-  localRatelimit: of(TokenBucket, 'Limit counted in this proxy instance.'),
+  rateLimits: f.list(RateLimitActions, 'Descriptors; a request over the limit of any of them is rejected with 429.'),
+  localRatelimit: f.of(TokenBucket, 'Limit counted in this proxy instance.'),
 } as const;
-const vhostFields = block(vhost);
+const vhostFields = f.block(vhost);
 /** Rate limits of a virtual host. */
-export interface RateLimitVhost extends Static<typeof vhostFields> {}
-export const RateLimitVhost = named<RateLimitVhost>('RateLimitVhost', vhostFields);
+export interface RateLimitVhost extends f.Static<typeof vhostFields> {}
+export const RateLimitVhost = f.named<RateLimitVhost>('RateLimitVhost', vhostFields);
 
-const routeFields = block({
+const routeFields = f.block({
   ...vhost,
-  includeVhRateLimits: bool('Counts the descriptors of the virtual host as well.', { default: false }),
+  includeVhRateLimits: f.flag('Counts the descriptors of the virtual host as well.'),
 });
 /** Rate limits of a route. */
-export interface RateLimitRoute extends Static<typeof routeFields> {}
-export const RateLimitRoute = named<RateLimitRoute>('RateLimitRoute', routeFields);
+export interface RateLimitRoute extends f.Static<typeof routeFields> {}
+export const RateLimitRoute = f.named<RateLimitRoute>('RateLimitRoute', routeFields);
 
-const refs = block({ refs: list(ref(), 'The RateLimitConfigs.') });
+const refs = f.block({ refs: f.list(f.ref(), 'The RateLimitConfigs.') });
 /** Names RateLimitConfigs. */
-export interface RateLimitConfigRefs extends Static<typeof refs> {}
-export const RateLimitConfigRefs = named<RateLimitConfigRefs>('RateLimitConfigRefs', refs);
+export interface RateLimitConfigRefs extends f.Static<typeof refs> {}
+export const RateLimitConfigRefs = f.named<RateLimitConfigRefs>('RateLimitConfigRefs', refs);
 
-const descriptor = block(
-  {
-    key: text('Key of the entry.'),
-    value: text('Value of the entry. Unset: each value has its own counter.'),
-    rateLimit: of(RateLimit, 'The limit. Unset: not limited here.'),
-    descriptors: list(self('RateLimitDescriptor'), 'Rules for the entries that follow.'),
-    weight: int('Of all matching rules only those with the highest weight apply.', { minimum: 0, default: 0 }),
-    alwaysApply: bool('Applies regardless of weights.', { default: false }),
-  },
-  { required: ['key'] },
-);
+const descriptor = f.block(f.required('key'), {
+  key: f.text('Key of the entry.'),
+  value: f.text('Value of the entry. Unset: each value has its own counter.'),
+  rateLimit: f.of(RateLimit, 'The limit. Unset: not limited here.'),
+  descriptors: f.list(f.self('RateLimitDescriptor'), 'Rules for the entries that follow.'),
+  weight: f.count('Of all matching rules only those with the highest weight apply.', { default: 0 }),
+  alwaysApply: f.flag('Applies regardless of weights.'),
+});
 /** A rule for an ordered tuple of entries; a tree. */
-export interface RateLimitDescriptor extends Static<typeof descriptor> {
+export interface RateLimitDescriptor extends f.Static<typeof descriptor> {
   readonly descriptors?: readonly RateLimitDescriptor[];
 }
-export const RateLimitDescriptor = named<RateLimitDescriptor>('RateLimitDescriptor', descriptor);
+export const RateLimitDescriptor = f.named<RateLimitDescriptor>('RateLimitDescriptor', descriptor);
 
-const setDescriptor = block({
-  simpleDescriptors: list(
-    block({ key: text('Key of the entry.'), value: text('Value of the entry. Unset: any.') }, { required: ['key'] }),
+const setDescriptor = f.block({
+  simpleDescriptors: f.groups(
     'Entries that a request must have; an empty list matches every request.',
+    f.required('key'),
+    {
+      key: f.text('Key of the entry.'),
+      value: f.text('Value of the entry. Unset: any.'),
+    },
   ),
-  rateLimit: of(RateLimit, 'The limit.'),
-  alwaysApply: bool('Applies even if an earlier rule matched.', { default: false }),
+  rateLimit: f.of(RateLimit, 'The limit.'),
+  alwaysApply: f.flag('Applies even if an earlier rule matched.'),
 });
 /** A rule for a set of entries. */
-export interface RateLimitSetDescriptor extends Static<typeof setDescriptor> {}
-export const RateLimitSetDescriptor = named<RateLimitSetDescriptor>('RateLimitSetDescriptor', setDescriptor);
+export interface RateLimitSetDescriptor extends f.Static<typeof setDescriptor> {}
+export const RateLimitSetDescriptor = f.named<RateLimitSetDescriptor>('RateLimitSetDescriptor', setDescriptor);
 
-const rules = block({
-  descriptors: list(RateLimitDescriptor, 'Rules for ordered tuples.'),
-  setDescriptors: list(RateLimitSetDescriptor, 'Rules for sets; the first match wins.'),
+const rules = f.block({
+  descriptors: f.list(RateLimitDescriptor, 'Rules for ordered tuples.'),
+  setDescriptors: f.list(RateLimitSetDescriptor, 'Rules for sets; the first match wins.'),
 });
 /** Rules of the rate limit server. */
-export interface RateLimitRules extends Static<typeof rules> {}
-export const RateLimitRules = named<RateLimitRules>('RateLimitRules', rules);
+export interface RateLimitRules extends f.Static<typeof rules> {}
+export const RateLimitRules = f.named<RateLimitRules>('RateLimitRules', rules);
 
-const server = block({
-  ratelimitServerRef: ref('Upstream of the server.'),
-  requestTimeout: duration('Timeout of a request to the server.', { default: '100ms' }),
-  denyOnFail: bool('True returns 500 if the server fails; false allows the request.', { default: false }),
-  enableXRatelimitHeaders: bool('Adds `x-ratelimit-*` to responses.', { default: false }),
-  rateLimitBeforeAuth: bool('Limits before the login, when users are not known yet.', { default: false }),
-  grpcService: of(block({ authority: text('`:authority` of the calls.') }), 'Connection to the server, over gRPC.'),
+const server = f.block({
+  ratelimitServerRef: f.ref('Upstream of the server.'),
+  requestTimeout: f.duration('Timeout of a request to the server.', { default: '100ms' }),
+  denyOnFail: f.flag('True returns 500 if the server fails; false allows the request.'),
+  enableXRatelimitHeaders: f.flag('Adds `x-ratelimit-*` to responses.'),
+  rateLimitBeforeAuth: f.flag('Limits before the login, when users are not known yet.'),
+  grpcService: f.group('Connection to the server, over gRPC.', { authority: f.text('`:authority` of the calls.') }),
 });
 /** The rate limit server. */
-export interface RateLimitServer extends Static<typeof server> {}
-export const RateLimitServer = named<RateLimitServer>('RateLimitServer', server);
+export interface RateLimitServer extends f.Static<typeof server> {}
+export const RateLimitServer = f.named<RateLimitServer>('RateLimitServer', server);
 
-const spec = block({
-  raw: of(
-    block({
-      descriptors: list(RateLimitDescriptor, 'Rules for ordered tuples.'),
-      setDescriptors: list(RateLimitSetDescriptor, 'Rules for sets.'),
-      rateLimits: list(RateLimitActions, 'Descriptors under which requests are counted.'),
-    }),
-    'Rules and descriptors combined.',
-    refused,
-  ),
+const spec = f.block({
+  raw: f.group('Rules and descriptors combined.', f.refused, {
+    descriptors: f.list(RateLimitDescriptor, 'Rules for ordered tuples.'),
+    setDescriptors: f.list(RateLimitSetDescriptor, 'Rules for sets.'),
+    rateLimits: f.list(RateLimitActions, 'Descriptors under which requests are counted.'),
+  }),
 });
 /** `spec` of a RateLimitConfig: a reusable policy. */
-export interface RateLimitConfigSpec extends Static<typeof spec> {}
-export const RateLimitConfigSpec = named<RateLimitConfigSpec>('RateLimitConfigSpec', spec);
+export interface RateLimitConfigSpec extends f.Static<typeof spec> {}
+export const RateLimitConfigSpec = f.named<RateLimitConfigSpec>('RateLimitConfigSpec', spec);

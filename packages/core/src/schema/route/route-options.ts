@@ -3,22 +3,7 @@ import { DEFAULTS } from '../defaults.ts';
 import { Dlp } from './dlp.ts';
 import { ExtAuthExtension } from '../auth/extauth.ts';
 import { ExtProcRoute } from './ext-proc.ts';
-import {
-  anything,
-  block,
-  bool,
-  duration,
-  enumeration,
-  list,
-  map,
-  named,
-  notYet,
-  of,
-  refused,
-  regex,
-  text,
-  type Static,
-} from '../field.ts';
+import * as f from '../field.ts';
 import { HeaderManipulation } from './header-manipulation.ts';
 import { JwtProviders, JwtRoute, JwtStaged, JwtStagedRoute } from '../auth/jwt.ts';
 import { RateLimitBasic, RateLimitConfigRefs, RateLimitRoute, RateLimitVhost } from './rate-limit.ts';
@@ -30,143 +15,129 @@ import { StagedTransformations, Transformations } from './transformations.ts';
 import { Waf } from './waf.ts';
 
 const everywhere = {
-  headerManipulation: of(HeaderManipulation, 'Headers to add and remove; the levels are combined.'),
-  stagedTransformations: of(StagedTransformations, 'Transformations of requests and responses by stage.'),
-  transformations: of(Transformations, 'Deprecated form of `stagedTransformations`.'),
-  extensions: anything('Free-form settings for extensions.', notYet),
-  extauth: of(ExtAuthExtension, 'External auth. Unset: inherited from the next level up.'),
-  bufferPerRoute: of(BufferPerRoute, 'Buffering of requests at this level.', notYet),
-  csrf: of(Csrf, 'Rejects mutating requests from other origins.', refused),
+  headerManipulation: f.of(HeaderManipulation, 'Headers to add and remove; the levels are combined.'),
+  stagedTransformations: f.of(StagedTransformations, 'Transformations of requests and responses by stage.'),
+  transformations: f.of(Transformations, 'Deprecated form of `stagedTransformations`.'),
+  extensions: f.anything('Free-form settings for extensions.', f.notYet),
+  extauth: f.of(ExtAuthExtension, 'External auth. Unset: inherited from the next level up.'),
+  bufferPerRoute: f.of(BufferPerRoute, 'Buffering of requests at this level.', f.notYet),
+  csrf: f.of(Csrf, 'Rejects mutating requests from other origins.', f.refused),
 } as const;
 
 const policies = {
-  retries: of(Retries, 'Retry policy.', {
-    ...notYet,
+  retries: f.of(Retries, 'Retry policy.', {
+    ...f.notYet,
     'x-instead': 'only the requests of GraphQLApis are tried again',
   }),
-  cors: of(Cors, 'CORS policy.', notYet),
-  ratelimitBasic: of(RateLimitBasic, 'Limits for known and unknown users.', refused),
-  rateLimitConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs, at the stage defined in the Settings.', refused),
-  rateLimitEarlyConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs before auth.', refused),
-  rateLimitRegularConfigs: of(RateLimitConfigRefs, 'RateLimitConfigs after auth.', refused),
-  rbac: of(Rbac, 'Access control by claims.'),
-  waf: of(Waf, 'Web application firewall.', refused),
-  dlp: of(Dlp, 'Masks sensitive values.', refused),
-  extProc: of(ExtProcRoute, 'External processing at this level.', notYet),
-  extProcEarly: of(ExtProcRoute, 'Early external processing at this level.', notYet),
-  extProcLate: of(ExtProcRoute, 'Late external processing at this level.', notYet),
+  cors: f.of(Cors, 'CORS policy.', f.notYet),
+  ratelimitBasic: f.of(RateLimitBasic, 'Limits for known and unknown users.', f.refused),
+  rateLimitConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs, at the stage defined in the Settings.', f.refused),
+  rateLimitEarlyConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs before auth.', f.refused),
+  rateLimitRegularConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs after auth.', f.refused),
+  rbac: f.of(Rbac, 'Access control by claims.'),
+  waf: f.of(Waf, 'Web application firewall.', f.refused),
+  dlp: f.of(Dlp, 'Masks sensitive values.', f.refused),
+  extProc: f.of(ExtProcRoute, 'External processing at this level.', f.notYet),
+  extProcEarly: f.of(ExtProcRoute, 'Early external processing at this level.', f.notYet),
+  extProcLate: f.of(ExtProcRoute, 'Late external processing at this level.', f.notYet),
 } as const;
 
 const RATE_LIMIT_PAIRS = [
-  { members: ['ratelimit', 'rateLimitConfigs'] },
-  { members: ['ratelimitEarly', 'rateLimitEarlyConfigs'] },
-  { members: ['ratelimitRegular', 'rateLimitRegularConfigs'] },
+  ['ratelimit', 'rateLimitConfigs'],
+  ['ratelimitEarly', 'rateLimitEarlyConfigs'],
+  ['ratelimitRegular', 'rateLimitRegularConfigs'],
 ] as const;
 
-const pathRegex = block({
-  pattern: of(
-    block({ regex: regex('RE2 expression for the path.'), googleRe2: anything('Limits of the expression.') }),
-    'Pattern for the path, without the query.',
-  ),
-  substitution: text('The host; `\\1` is the first group.'),
+const pathRegex = f.block({
+  pattern: f.group('Pattern for the path, without the query.', {
+    regex: f.regex('RE2 expression for the path.'),
+    googleRe2: f.anything('Limits of the expression.'),
+  }),
+  substitution: f.text('The host; `\\1` is the first group.'),
 });
 
-const route = block(
+const route = f.block(
+  f.oneOf(['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'], ...RATE_LIMIT_PAIRS, [
+    'jwt',
+    'jwtStaged',
+    'jwtProvidersStaged',
+  ]),
   {
-    timeout: duration('Timeout of the whole upstream request, then 504; `0s` is no limit.', {
+    timeout: f.duration('Timeout of the whole upstream request, then 504; `0s` is no limit.', {
       default: DEFAULTS.routeTimeout,
     }),
-    idleTimeout: duration('Idle timeout of the stream. Default: the stream idle timeout of the listener.', notYet),
-    maxStreamDuration: of(
-      block({
-        maxStreamDuration: duration('Maximum lifetime of the stream.'),
-        grpcTimeoutHeaderMax: duration('Upper bound of the header `grpc-timeout`.'),
-        grpcTimeoutHeaderOffset: duration('Subtracted from the header `grpc-timeout`.'),
-      }),
-      'Maximum lifetime of a stream.',
-      notYet,
-    ),
-    prefixRewrite: text(
+    idleTimeout: f.duration('Idle timeout of the stream. Default: the stream idle timeout of the listener.', f.notYet),
+    maxStreamDuration: f.group('Maximum lifetime of a stream.', f.notYet, {
+      maxStreamDuration: f.duration('Maximum lifetime of the stream.'),
+      grpcTimeoutHeaderMax: f.duration('Upper bound of the header `grpc-timeout`.'),
+      grpcTimeoutHeaderOffset: f.duration('Subtracted from the header `grpc-timeout`.'),
+    }),
+    prefixRewrite: f.text(
       'Replaces the matched prefix, or the whole exact path; the query is kept. Empty is the same as unset.',
     ),
-    regexRewrite: of(RegexRewrite, 'Rewrites the path without the query; not together with `prefixRewrite`.', notYet),
-    hostRewrite: text('Host to send to the upstream.'),
-    autoHostRewrite: bool('Sends the DNS name of the endpoint as host.', { default: false }),
-    hostRewriteHeader: text('Request header with the host to send to the upstream.', notYet),
-    hostRewritePathRegex: of(pathRegex, 'Derives the host from the path.', notYet),
-    appendXForwardedHost: bool(
+    regexRewrite: f.of(
+      RegexRewrite,
+      'Rewrites the path without the query; not together with `prefixRewrite`.',
+      f.notYet,
+    ),
+    hostRewrite: f.text('Host to send to the upstream.'),
+    autoHostRewrite: f.flag('Sends the DNS name of the endpoint as host.'),
+    hostRewriteHeader: f.text('Request header with the host to send to the upstream.', f.notYet),
+    hostRewritePathRegex: f.of(pathRegex, 'Derives the host from the path.', f.notYet),
+    appendXForwardedHost: f.bool(
       'Sends the original host in `x-forwarded-host` if it is rewritten. Default: Settings `gw.istioOptions.appendXForwardedHost`.',
       { default: true },
     ),
-    faults: of(Faults, 'Fault injection.', notYet),
-    shadowing: of(Shadowing, 'Sends a copy of requests to another upstream.', notYet),
-    lbHash: of(LbHash, 'Hash policies for ring hash and Maglev.', notYet),
-    upgrades: list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
-    tracing: of(RouteTracing, 'Tracing of this route.', notYet),
-    envoyMetadata: map(anything(), 'Metadata of the route, by namespace.', notYet),
-    ratelimit: of(RateLimitRoute, 'Rate limits, at the stage defined in the Settings.', refused),
-    ratelimitEarly: of(RateLimitRoute, 'Rate limits before auth.', refused),
-    ratelimitRegular: of(RateLimitRoute, 'Rate limits after auth.', refused),
-    jwt: of(JwtRoute, 'Deprecated; disables `jwt` of the virtual host on this route.'),
-    jwtStaged: of(JwtStagedRoute, 'Disables JWT verification on this route, by stage.'),
-    jwtProvidersStaged: of(JwtStaged, 'Providers of the route, by stage; the route must have a name.'),
-    ai: anything('Settings for language model routes.', notYet),
+    faults: f.of(Faults, 'Fault injection.', f.notYet),
+    shadowing: f.of(Shadowing, 'Sends a copy of requests to another upstream.', f.notYet),
+    lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.', f.notYet),
+    upgrades: f.list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
+    tracing: f.of(RouteTracing, 'Tracing of this route.', f.notYet),
+    envoyMetadata: f.map(f.anything(), 'Metadata of the route, by namespace.', f.notYet),
+    ratelimit: f.of(RateLimitRoute, 'Rate limits, at the stage defined in the Settings.', f.refused),
+    ratelimitEarly: f.of(RateLimitRoute, 'Rate limits before auth.', f.refused),
+    ratelimitRegular: f.of(RateLimitRoute, 'Rate limits after auth.', f.refused),
+    jwt: f.of(JwtRoute, 'Deprecated; disables `jwt` of the virtual host on this route.'),
+    jwtStaged: f.of(JwtStagedRoute, 'Disables JWT verification on this route, by stage.'),
+    jwtProvidersStaged: f.of(JwtStaged, 'Providers of the route, by stage; the route must have a name.'),
+    ai: f.anything('Settings for language model routes.', f.notYet),
     ...everywhere,
     ...policies,
-  },
-  {
-    oneOf: [
-      { members: ['hostRewrite', 'autoHostRewrite', 'hostRewriteHeader', 'hostRewritePathRegex'] },
-      ...RATE_LIMIT_PAIRS,
-      { members: ['jwt', 'jwtStaged', 'jwtProvidersStaged'] },
-    ],
   },
 );
 /** Options of a route. A delegated route's own keys override those of its parent. */
-export interface RouteOptions extends Static<typeof route> {}
-export const RouteOptions = named<RouteOptions>('RouteOptions', route);
+export interface RouteOptions extends f.Static<typeof route> {}
+export const RouteOptions = f.named<RouteOptions>('RouteOptions', route);
 
-const virtualCluster = block(
-  {
-    name: text('Name in the statistics.'),
-    pattern: text('RE2 expression that matches the whole path.'),
-    method: text('HTTP method. Unset: any.'),
-  },
-  { required: ['name', 'pattern'] },
-);
-const virtualHost = block(
-  {
-    stats: of(
-      block({ virtualClusters: list(virtualCluster, 'Groups of requests to count.') }),
-      'Additional statistics.',
-      notYet,
-    ),
-    includeRequestAttemptCount: bool('Sends `x-envoy-attempt-count` to the upstream.', { default: false, ...notYet }),
-    includeAttemptCountInResponse: bool('Sends `x-envoy-attempt-count` to the client.', { default: false, ...notYet }),
-    corsPolicyMergeSettings: of(
-      block({
-        exposeHeaders: enumeration(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.', {
-          default: 'DEFAULT',
-        }),
-      }),
-      'How `cors` of virtual host and route are merged.',
-      notYet,
-    ),
-    ratelimit: of(RateLimitVhost, 'Rate limits, at the stage defined in the Settings.', refused),
-    ratelimitEarly: of(RateLimitVhost, 'Rate limits before auth.', refused),
-    ratelimitRegular: of(RateLimitVhost, 'Rate limits after auth.', refused),
-    jwt: of(JwtProviders, 'Deprecated; the same as `jwtStaged.afterExtAuth`.'),
-    jwtStaged: of(JwtStaged, 'Tokens that requests must have, by stage.'),
-    ...everywhere,
-    ...policies,
-  },
-  { oneOf: [...RATE_LIMIT_PAIRS, { members: ['jwt', 'jwtStaged'] }] },
-);
+const virtualCluster = f.block(f.required('name', 'pattern'), {
+  name: f.text('Name in the statistics.'),
+  pattern: f.text('RE2 expression that matches the whole path.'),
+  method: f.text('HTTP method. Unset: any.'),
+});
+const virtualHost = f.block(f.oneOf(...RATE_LIMIT_PAIRS, ['jwt', 'jwtStaged']), {
+  stats: f.group('Additional statistics.', f.notYet, {
+    virtualClusters: f.list(virtualCluster, 'Groups of requests to count.'),
+  }),
+  includeRequestAttemptCount: f.flag('Sends `x-envoy-attempt-count` to the upstream.', f.notYet),
+  includeAttemptCountInResponse: f.flag('Sends `x-envoy-attempt-count` to the client.', f.notYet),
+  corsPolicyMergeSettings: f.group('How `cors` of virtual host and route are merged.', f.notYet, {
+    exposeHeaders: f.enumeration(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.', {
+      default: 'DEFAULT',
+    }),
+  }),
+  ratelimit: f.of(RateLimitVhost, 'Rate limits, at the stage defined in the Settings.', f.refused),
+  ratelimitEarly: f.of(RateLimitVhost, 'Rate limits before auth.', f.refused),
+  ratelimitRegular: f.of(RateLimitVhost, 'Rate limits after auth.', f.refused),
+  jwt: f.of(JwtProviders, 'Deprecated; the same as `jwtStaged.afterExtAuth`.'),
+  jwtStaged: f.of(JwtStaged, 'Tokens that requests must have, by stage.'),
+  ...everywhere,
+  ...policies,
+});
 /** Options of a virtual host. */
-export interface VirtualHostOptions extends Static<typeof virtualHost> {}
-export const VirtualHostOptions = named<VirtualHostOptions>('VirtualHostOptions', virtualHost);
+export interface VirtualHostOptions extends f.Static<typeof virtualHost> {}
+export const VirtualHostOptions = f.named<VirtualHostOptions>('VirtualHostOptions', virtualHost);
 
-const weighted = block(everywhere);
+const weighted = f.block(everywhere);
 /** Options of one weighted destination. */
-export interface WeightedDestinationOptions extends Static<typeof weighted> {}
-export const WeightedDestinationOptions = named<WeightedDestinationOptions>('WeightedDestinationOptions', weighted);
+export interface WeightedDestinationOptions extends f.Static<typeof weighted> {}
+export const WeightedDestinationOptions = f.named<WeightedDestinationOptions>('WeightedDestinationOptions', weighted);

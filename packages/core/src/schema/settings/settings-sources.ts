@@ -1,83 +1,71 @@
-import { block, bool, empty, int, list, named, notYet, of, secret, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 
-const directory = block({ directory: text('The directory.') });
-const key = block({ rootKey: text('Root key of all others.', { default: 'gw' }) });
+const directory = f.block({ directory: f.text('The directory.') });
+const key = f.block({ rootKey: f.text('Root key of all others.', { default: 'gw' }) });
 
 /** Where resources come from; the command line's `--config` is the one in use. */
 export const ConfigSources = {
-  kubernetesConfigSource: empty('The Kubernetes API.', notYet),
-  directoryConfigSource: of(directory, 'Files `<dir>/<plural>/<namespace>/<name>.yaml`.', notYet),
-  consulKvSource: of(key, 'The key-value store of Consul.', notYet),
+  kubernetesConfigSource: f.empty('The Kubernetes API.', f.notYet),
+  directoryConfigSource: f.of(directory, 'Files `<dir>/<plural>/<namespace>/<name>.yaml`.', f.notYet),
+  consulKvSource: f.of(key, 'The key-value store of Consul.', f.notYet),
 } as const;
 
-const vault = block({
-  address: text('Address of the server.'),
-  accessToken: text('Token.', secret),
-  token: text('Deprecated; token.', secret),
-  tlsConfig: of(
-    block({
-      caCert: text('File with the root certificates.'),
-      caPath: text('Directory with root certificates.'),
-      clientCert: text('File with the client certificate.'),
-      clientKey: text('File with its key.'),
-      tlsServerName: text('Server name (SNI).'),
-      insecure: bool('Skips certificate verification.', { default: false }),
-    }),
-    'TLS to the server.',
-  ),
-  caCert: text('Deprecated; see `tlsConfig`.'),
-  caPath: text('Deprecated; see `tlsConfig`.'),
-  clientCert: text('Deprecated; see `tlsConfig`.'),
-  clientKey: text('Deprecated; see `tlsConfig`.'),
-  tlsServerName: text('Deprecated; see `tlsConfig`.'),
-  insecure: bool('Deprecated; see `tlsConfig`.', { default: false }),
-  rootKey: text('Root key of all others.', { default: 'gw' }),
-  pathPrefix: text('Path of the secret engine.', { default: 'secret' }),
-  aws: of(
-    block({
-      vaultRole: text('Role at the server.'),
-      region: text('Region.'),
-      iamServerIdHeader: text('Value of the header that names the server.'),
-      mountPath: text('Path of the auth method.'),
-      accessKeyId: text('Key id.'),
-      secretAccessKey: text('Key.', secret),
-      sessionToken: text('Session token.', secret),
-      leaseIncrement: int('Lease increment in seconds.', { minimum: 0 }),
-    }),
-    'Logs in with AWS credentials.',
-  ),
+const vault = f.block({
+  address: f.text('Address of the server.'),
+  accessToken: f.text('Token.', f.secret),
+  token: f.text('Deprecated; token.', f.secret),
+  tlsConfig: f.group('TLS to the server.', {
+    caCert: f.text('File with the root certificates.'),
+    caPath: f.text('Directory with root certificates.'),
+    clientCert: f.text('File with the client certificate.'),
+    clientKey: f.text('File with its key.'),
+    tlsServerName: f.text('Server name (SNI).'),
+    insecure: f.flag('Skips certificate verification.'),
+  }),
+  caCert: f.text('Deprecated; see `tlsConfig`.'),
+  caPath: f.text('Deprecated; see `tlsConfig`.'),
+  clientCert: f.text('Deprecated; see `tlsConfig`.'),
+  clientKey: f.text('Deprecated; see `tlsConfig`.'),
+  tlsServerName: f.text('Deprecated; see `tlsConfig`.'),
+  insecure: f.flag('Deprecated; see `tlsConfig`.'),
+  rootKey: f.text('Root key of all others.', { default: 'gw' }),
+  pathPrefix: f.text('Path of the secret engine.', { default: 'secret' }),
+  aws: f.group('Logs in with AWS credentials.', {
+    vaultRole: f.text('Role at the server.'),
+    region: f.text('Region.'),
+    iamServerIdHeader: f.text('Value of the header that names the server.'),
+    mountPath: f.text('Path of the auth method.'),
+    accessKeyId: f.text('Key id.'),
+    secretAccessKey: f.text('Key.', f.secret),
+    sessionToken: f.text('Session token.', f.secret),
+    leaseIncrement: f.count('Lease increment in seconds.'),
+  }),
 });
 /** Secrets from Vault. */
-export interface VaultSecrets extends Static<typeof vault> {}
-export const VaultSecrets = named<VaultSecrets>('VaultSecrets', vault);
+export interface VaultSecrets extends f.Static<typeof vault> {}
+export const VaultSecrets = f.named<VaultSecrets>('VaultSecrets', vault);
 
 /** Where secrets come from. */
 export const SecretSources = {
-  kubernetesSecretSource: empty('The Kubernetes API.', notYet),
-  vaultSecretSource: of(VaultSecrets, 'Vault.', notYet),
-  directorySecretSource: of(directory, 'Files.', notYet),
+  kubernetesSecretSource: f.empty('The Kubernetes API.', f.notYet),
+  vaultSecretSource: f.of(VaultSecrets, 'Vault.', f.notYet),
+  directorySecretSource: f.of(directory, 'Files.', f.notYet),
 } as const;
 
-const secretOptions = block({
-  sources: list(
-    block(
-      {
-        kubernetes: empty('The Kubernetes API.'),
-        vault: of(VaultSecrets, 'Vault.'),
-        directory: of(directory, 'Files.'),
-      },
-      { oneOf: [{ members: ['kubernetes', 'vault', 'directory'] }] },
-    ),
-    'The sources.',
-  ),
+const secretOptions = f.block({
+  sources: f.groups('The sources.', f.exclusive, {
+    kubernetes: f.empty('The Kubernetes API.'),
+    vault: f.of(VaultSecrets, 'Vault.'),
+    directory: f.of(directory, 'Files.'),
+  }),
 });
 /** Several sources of secrets. */
-export interface SecretOptions extends Static<typeof secretOptions> {}
-export const SecretOptions = named<SecretOptions>('SecretOptions', secretOptions);
+export interface SecretOptions extends f.Static<typeof secretOptions> {}
+export const SecretOptions = f.named<SecretOptions>('SecretOptions', secretOptions);
 
 /** Where ConfigMaps come from. */
 export const ArtifactSources = {
-  kubernetesArtifactSource: empty('The Kubernetes API.', notYet),
-  directoryArtifactSource: of(directory, 'Files.', notYet),
-  consulKvArtifactSource: of(key, 'The key-value store of Consul.', notYet),
+  kubernetesArtifactSource: f.empty('The Kubernetes API.', f.notYet),
+  directoryArtifactSource: f.of(directory, 'Files.', f.notYet),
+  consulKvArtifactSource: f.of(key, 'The key-value store of Consul.', f.notYet),
 } as const;

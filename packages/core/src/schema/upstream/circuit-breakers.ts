@@ -1,22 +1,18 @@
-import { block, bool, int, named, notYet, type Static } from '../field.ts';
+import * as f from '../field.ts';
 
-const UINT32 = { minimum: 0, maximum: 4294967295 } as const;
-
-const fields = block({
-  maxConnections: int('Maximum number of connections to an endpoint.', { ...UINT32, default: 1024 }),
-  maxPendingRequests: int('Maximum number of requests that wait for a connection to an endpoint.', {
-    ...UINT32,
+const fields = f.block({
+  maxConnections: f.uint32('Maximum number of connections to an endpoint.', { default: 1024 }),
+  maxPendingRequests: f.uint32('Maximum number of requests that wait for a connection to an endpoint.', {
     default: 1024,
   }),
-  maxRequests: int('Maximum number of active requests.', { ...UINT32, default: 1024, ...notYet }),
-  maxRetries: int('Maximum number of active retries.', {
-    ...UINT32,
+  maxRequests: f.uint32('Maximum number of active requests.', { default: 1024, ...f.notYet }),
+  maxRetries: f.uint32('Maximum number of active retries.', {
     default: 3,
-    ...notYet,
+    ...f.notYet,
     'x-instead': 'only the retries of GraphQLApis are limited',
   }),
-  trackRemaining: bool('Reports the remaining resources in the statistics.', { default: false, ...notYet }),
+  trackRemaining: f.flag('Reports the remaining resources in the statistics.', f.notYet),
 });
 /** Limits towards one upstream. */
-export interface CircuitBreakers extends Static<typeof fields> {}
-export const CircuitBreakers = named<CircuitBreakers>('CircuitBreakers', fields);
+export interface CircuitBreakers extends f.Static<typeof fields> {}
+export const CircuitBreakers = f.named<CircuitBreakers>('CircuitBreakers', fields);

@@ -1,61 +1,43 @@
-import { block, bool, enumeration, list, map, named, of, text, type Static } from '../field.ts';
+import * as f from '../field.ts';
 import { GrpcJsonTranscoder } from '../listener/grpc-json-transcoder.ts';
 import { TransformationTemplate } from '../route/transformations.ts';
 
-const fields = block(
-  {
-    rest: of(
-      block({
-        transformations: map(TransformationTemplate, 'Template of the request by function.'),
-        swaggerInfo: of(
-          block(
-            { url: text('Source of the document.'), inline: text('The document.') },
-            { oneOf: [{ members: ['url', 'inline'] }] },
-          ),
-          'OpenAPI document.',
-        ),
-      }),
-      'A REST service with functions.',
-    ),
-    grpc: of(
-      block({
-        descriptors: text('Descriptor set as base64.'),
-        grpcServices: list(
-          block({
-            packageName: text('Package.'),
-            serviceName: text('Service.'),
-            functionNames: list(text(), 'Methods.'),
-          }),
-          'The services.',
-        ),
-      }),
-      'Deprecated; a gRPC service.',
-    ),
-    grpcJsonTranscoder: of(GrpcJsonTranscoder, 'A gRPC service with JSON transcoding.'),
-    graphql: of(
-      block({ endpoint: of(block({ url: text('URL of the server.') }), 'The server.') }),
-      'A GraphQL server.',
-    ),
-  },
-  { oneOf: [{ members: ['rest', 'grpc', 'grpcJsonTranscoder', 'graphql'] }] },
-);
-/** The functions of an upstream. */
-export interface ServiceSpec extends Static<typeof fields> {}
-export const ServiceSpec = named<ServiceSpec>('ServiceSpec', fields);
-
-const selector = block({
-  keys: list(text(), 'Labels that define a subset.'),
-  singleHostPerSubset: bool('Each subset has one endpoint.', { default: false }),
+const fields = f.block(f.exclusive, {
+  rest: f.group('A REST service with functions.', {
+    transformations: f.map(TransformationTemplate, 'Template of the request by function.'),
+    swaggerInfo: f.group('OpenAPI document.', f.exclusive, {
+      url: f.text('Source of the document.'),
+      inline: f.text('The document.'),
+    }),
+  }),
+  grpc: f.group('Deprecated; a gRPC service.', {
+    descriptors: f.text('Descriptor set as base64.'),
+    grpcServices: f.groups('The services.', {
+      packageName: f.text('Package.'),
+      serviceName: f.text('Service.'),
+      functionNames: f.texts('Methods.'),
+    }),
+  }),
+  grpcJsonTranscoder: f.of(GrpcJsonTranscoder, 'A gRPC service with JSON transcoding.'),
+  graphql: f.group('A GraphQL server.', { endpoint: f.group('The server.', { url: f.text('URL of the server.') }) }),
 });
-const subset = block({
-  selectors: list(selector, 'The subsets.'),
-  fallbackPolicy: enumeration(
+/** The functions of an upstream. */
+export interface ServiceSpec extends f.Static<typeof fields> {}
+export const ServiceSpec = f.named<ServiceSpec>('ServiceSpec', fields);
+
+const selector = f.block({
+  keys: f.texts('Labels that define a subset.'),
+  singleHostPerSubset: f.flag('Each subset has one endpoint.'),
+});
+const subset = f.block({
+  selectors: f.list(selector, 'The subsets.'),
+  fallbackPolicy: f.enumeration(
     ['ANY_ENDPOINT', 'DEFAULT_SUBSET', 'NO_FALLBACK'],
     'What to use if no endpoint matches.',
     { default: 'ANY_ENDPOINT' },
   ),
-  defaultSubset: of(block({ values: map(text(), 'Value by label.') }), 'The subset of `DEFAULT_SUBSET`.'),
+  defaultSubset: f.group('The subset of `DEFAULT_SUBSET`.', { values: f.map(f.text(), 'Value by label.') }),
 });
 /** Subsets of endpoints by label. */
-export interface SubsetSpec extends Static<typeof subset> {}
-export const SubsetSpec = named<SubsetSpec>('SubsetSpec', subset);
+export interface SubsetSpec extends f.Static<typeof subset> {}
+export const SubsetSpec = f.named<SubsetSpec>('SubsetSpec', subset);

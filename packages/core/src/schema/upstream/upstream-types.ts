@@ -1,192 +1,151 @@
-import {
-  anything,
-  block,
-  bool,
-  enumeration,
-  int,
-  list,
-  map,
-  named,
-  notYet,
-  of,
-  ref,
-  text,
-  type Static,
-} from '../field.ts';
+import * as f from '../field.ts';
 import { ServiceSpec, SubsetSpec } from './service-spec.ts';
 
-const UINT32 = { minimum: 0, maximum: 4294967295 } as const;
-const serviceSpec = of(ServiceSpec, 'Functions of the upstream.', notYet);
-const subsetSpec = of(SubsetSpec, 'Subsets of endpoints by label.', notYet);
+const serviceSpec = f.of(ServiceSpec, 'Functions of the upstream.', f.notYet);
+const subsetSpec = f.of(SubsetSpec, 'Subsets of endpoints by label.', f.notYet);
 
-const host = block({
-  addr: text('DNS name or address.'),
-  port: int('Port.', { minimum: 0, maximum: 65535 }),
-  sniAddr: text('Server name (SNI) for TLS. Default: `addr`, see `autoSniRewrite`.'),
-  loadBalancingWeight: int('Weight of the host, at least 1.', { minimum: 1, maximum: 4294967295, default: 1 }),
-  healthCheckConfig: of(
-    block({ path: text('Path of a check.'), method: text('Method of a check.') }),
-    'Health checks of this host.',
-    notYet,
-  ),
-  metadata: map(anything(), 'Metadata of the endpoint, by namespace.', notYet),
+const host = f.block({
+  addr: f.text('DNS name or address.'),
+  port: f.port('Port.'),
+  sniAddr: f.text('Server name (SNI) for TLS. Default: `addr`, see `autoSniRewrite`.'),
+  loadBalancingWeight: f.int('Weight of the host, at least 1.', { minimum: 1, maximum: 4294967295, default: 1 }),
+  healthCheckConfig: f.group('Health checks of this host.', f.notYet, {
+    path: f.text('Path of a check.'),
+    method: f.text('Method of a check.'),
+  }),
+  metadata: f.map(f.anything(), 'Metadata of the endpoint, by namespace.', f.notYet),
 });
 /** One host of a static upstream. */
-export interface StaticHost extends Static<typeof host> {}
-export const StaticHost = named<StaticHost>('StaticHost', host);
+export interface StaticHost extends f.Static<typeof host> {}
+export const StaticHost = f.named<StaticHost>('StaticHost', host);
 
-const staticFields = block({
-  hosts: list(StaticHost, 'The hosts; at least one.'),
-  useTls: bool('Uses TLS. Unset: true if a port is 443.'),
-  autoSniRewrite: bool('Uses the host as server name (SNI), if it is a DNS name.', { default: true }),
+const staticFields = f.block({
+  hosts: f.list(StaticHost, 'The hosts; at least one.'),
+  useTls: f.bool('Uses TLS. Unset: true if a port is 443.'),
+  autoSniRewrite: f.bool('Uses the host as server name (SNI), if it is a DNS name.', { default: true }),
   serviceSpec,
 });
 /** A fixed list of hosts. */
-export interface StaticUpstream extends Static<typeof staticFields> {}
-export const StaticUpstream = named<StaticUpstream>('StaticUpstream', staticFields);
+export interface StaticUpstream extends f.Static<typeof staticFields> {}
+export const StaticUpstream = f.named<StaticUpstream>('StaticUpstream', staticFields);
 
-const kube = block({
-  serviceName: text('Name of the Service.'),
-  serviceNamespace: text('Namespace of the Service.'),
-  servicePort: int('Port of the Service.', { minimum: 0, maximum: 65535 }),
-  selector: map(text(), 'Labels of the pods. Default: those of the Service.'),
+const kube = f.block({
+  serviceName: f.text('Name of the Service.'),
+  serviceNamespace: f.text('Namespace of the Service.'),
+  servicePort: f.port('Port of the Service.'),
+  selector: f.map(f.text(), 'Labels of the pods. Default: those of the Service.'),
   serviceSpec,
   subsetSpec,
 });
 /** A Kubernetes Service. */
-export interface KubeUpstream extends Static<typeof kube> {}
-export const KubeUpstream = named<KubeUpstream>('KubeUpstream', kube);
+export interface KubeUpstream extends f.Static<typeof kube> {}
+export const KubeUpstream = f.named<KubeUpstream>('KubeUpstream', kube);
 
-const consul = block({
-  serviceName: text('Name of the service.'),
-  serviceTags: list(text(), 'Tags that the service must have.'),
-  instanceTags: list(text(), 'Tags that an instance must have.'),
-  instanceBlacklistTags: list(text(), 'Tags that an instance must not have.'),
-  dataCenters: list(text(), 'Data centers. Empty: all.'),
-  consistencyMode: enumeration(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.', {
+const consul = f.block({
+  serviceName: f.text('Name of the service.'),
+  serviceTags: f.texts('Tags that the service must have.'),
+  instanceTags: f.texts('Tags that an instance must have.'),
+  instanceBlacklistTags: f.texts('Tags that an instance must not have.'),
+  dataCenters: f.texts('Data centers. Empty: all.'),
+  consistencyMode: f.enumeration(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.', {
     default: 'ConsistentMode',
   }),
-  queryOptions: anything('Options of queries.'),
+  queryOptions: f.anything('Options of queries.'),
   serviceSpec,
   subsetSpec,
 });
 /** A service in Consul. */
-export interface ConsulUpstream extends Static<typeof consul> {}
-export const ConsulUpstream = named<ConsulUpstream>('ConsulUpstream', consul);
+export interface ConsulUpstream extends f.Static<typeof consul> {}
+export const ConsulUpstream = f.named<ConsulUpstream>('ConsulUpstream', consul);
 
-const aws = block({
-  region: text('Region.'),
-  secretRef: ref('Secret with the credentials.'),
-  disableRoleChaining: bool('Assumes `roleArn` directly.', { default: false }),
-  roleArn: text('Role to assume.'),
-  lambdaFunctions: list(
-    block({
-      logicalName: text('Name that routes use.'),
-      lambdaFunctionName: text('Name of the function.'),
-      qualifier: text('Version or alias.'),
-    }),
-    'The functions.',
-  ),
-  awsAccountId: text('Account of the functions.'),
-  destinationOverrides: anything('Defaults of destinations.'),
+const aws = f.block({
+  region: f.text('Region.'),
+  secretRef: f.ref('Secret with the credentials.'),
+  disableRoleChaining: f.flag('Assumes `roleArn` directly.'),
+  roleArn: f.text('Role to assume.'),
+  lambdaFunctions: f.groups('The functions.', {
+    logicalName: f.text('Name that routes use.'),
+    lambdaFunctionName: f.text('Name of the function.'),
+    qualifier: f.text('Version or alias.'),
+  }),
+  awsAccountId: f.text('Account of the functions.'),
+  destinationOverrides: f.anything('Defaults of destinations.'),
 });
 /** AWS Lambda functions. */
-export interface AwsUpstream extends Static<typeof aws> {}
-export const AwsUpstream = named<AwsUpstream>('AwsUpstream', aws);
+export interface AwsUpstream extends f.Static<typeof aws> {}
+export const AwsUpstream = f.named<AwsUpstream>('AwsUpstream', aws);
 
-const ec2 = block({
-  region: text('Region.'),
-  secretRef: ref('Secret with the credentials.'),
-  roleArn: text('Role to assume.'),
-  filters: list(
-    block(
-      {
-        key: text('Tag that must be present.'),
-        kvPair: of(block({ key: text('Tag.'), value: text('Its value.') }), 'Tag that has to have this value.'),
-      },
-      { oneOf: [{ members: ['key', 'kvPair'] }] },
-    ),
-    'Filters for the instances; all must match.',
-  ),
-  publicIp: bool('Uses the public address.', { default: false }),
-  port: int('Port; 0 means 80.', { minimum: 0, maximum: 65535, default: 80 }),
+const ec2 = f.block({
+  region: f.text('Region.'),
+  secretRef: f.ref('Secret with the credentials.'),
+  roleArn: f.text('Role to assume.'),
+  filters: f.groups('Filters for the instances; all must match.', f.exclusive, {
+    key: f.text('Tag that must be present.'),
+    kvPair: f.group('Tag that has to have this value.', { key: f.text('Tag.'), value: f.text('Its value.') }),
+  }),
+  publicIp: f.flag('Uses the public address.'),
+  port: f.port('Port; 0 means 80.', { default: 80 }),
 });
 /** AWS EC2 instances. */
-export interface AwsEc2Upstream extends Static<typeof ec2> {}
-export const AwsEc2Upstream = named<AwsEc2Upstream>('AwsEc2Upstream', ec2);
+export interface AwsEc2Upstream extends f.Static<typeof ec2> {}
+export const AwsEc2Upstream = f.named<AwsEc2Upstream>('AwsEc2Upstream', ec2);
 
-const azure = block({
-  functionAppName: text('Name of the function app.'),
-  secretRef: ref('Secret with the keys.'),
-  functions: list(
-    block({
-      functionName: text('Name of the function.'),
-      authLevel: enumeration(['Anonymous', 'Function', 'Admin'], 'Key it needs.', { default: 'Anonymous' }),
-    }),
-    'The functions.',
-  ),
+const azure = f.block({
+  functionAppName: f.text('Name of the function app.'),
+  secretRef: f.ref('Secret with the keys.'),
+  functions: f.groups('The functions.', {
+    functionName: f.text('Name of the function.'),
+    authLevel: f.enumeration(['Anonymous', 'Function', 'Admin'], 'Key it needs.', { default: 'Anonymous' }),
+  }),
 });
 /** Azure functions. */
-export interface AzureUpstream extends Static<typeof azure> {}
-export const AzureUpstream = named<AzureUpstream>('AzureUpstream', azure);
+export interface AzureUpstream extends f.Static<typeof azure> {}
+export const AzureUpstream = f.named<AzureUpstream>('AzureUpstream', azure);
 
 /** The types of an upstream; an upstream has exactly one. */
 export const UPSTREAM_TYPES = {
-  static: of(StaticUpstream, 'A fixed list of hosts.'),
-  kube: of(KubeUpstream, 'A Kubernetes Service.', notYet),
-  consul: of(ConsulUpstream, 'A service in Consul.', notYet),
-  aws: of(AwsUpstream, 'AWS Lambda functions.', notYet),
-  awsEc2: of(AwsEc2Upstream, 'AWS EC2 instances.', notYet),
-  azure: of(AzureUpstream, 'Azure functions.', notYet),
-  pipe: of(block({ path: text('Path of the socket.') }), 'A Unix socket.', notYet),
-  gcp: of(
-    block({ host: text('Host of the service.'), audience: text('Audience of the token.') }, { required: ['host'] }),
-    'A Google Cloud service, called with an identity token.',
-    notYet,
-  ),
-  ai: anything('Language model providers.', notYet),
+  static: f.of(StaticUpstream, 'A fixed list of hosts.'),
+  kube: f.of(KubeUpstream, 'A Kubernetes Service.', f.notYet),
+  consul: f.of(ConsulUpstream, 'A service in Consul.', f.notYet),
+  aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.notYet),
+  awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.notYet),
+  azure: f.of(AzureUpstream, 'Azure functions.', f.notYet),
+  pipe: f.group('A Unix socket.', f.notYet, { path: f.text('Path of the socket.') }),
+  gcp: f.group('A Google Cloud service, called with an identity token.', f.notYet, f.required('host'), {
+    host: f.text('Host of the service.'),
+    audience: f.text('Audience of the token.'),
+  }),
+  ai: f.anything('Language model providers.', f.notYet),
 } as const;
 
-const failover = block({
-  prioritizedLocalities: list(
-    block({
-      localityEndpoints: list(
-        block({
-          locality: of(
-            block({ region: text('Region.'), zone: text('Zone.'), subZone: text('Part of the zone.') }),
-            'The locality.',
-          ),
-          lbEndpoints: list(
-            block({
-              address: text('DNS name or address.'),
-              port: int('Port.', { minimum: 0, maximum: 65535 }),
-              healthCheckConfig: of(
-                block({
-                  portValue: int('Port of a check.', { minimum: 0, maximum: 65535 }),
-                  hostname: text('Host of a check.'),
-                  path: text('Path of a check.'),
-                  method: text('Method of a check.'),
-                }),
-                'Health checks of the endpoint.',
-              ),
-              upstreamSslConfig: anything('TLS to the endpoint.'),
-              loadBalancingWeight: int('Weight of the endpoint.', UINT32),
-              metadata: map(anything(), 'Metadata, by namespace.'),
-            }),
-            'The endpoints.',
-          ),
-          loadBalancingWeight: int('Weight of the locality.', UINT32),
+const failover = f.block({
+  prioritizedLocalities: f.groups('Localities in order of priority.', {
+    localityEndpoints: f.groups('Endpoints by locality.', {
+      locality: f.group('The locality.', {
+        region: f.text('Region.'),
+        zone: f.text('Zone.'),
+        subZone: f.text('Part of the zone.'),
+      }),
+      lbEndpoints: f.groups('The endpoints.', {
+        address: f.text('DNS name or address.'),
+        port: f.port('Port.'),
+        healthCheckConfig: f.group('Health checks of the endpoint.', {
+          portValue: f.port('Port of a check.'),
+          hostname: f.text('Host of a check.'),
+          path: f.text('Path of a check.'),
+          method: f.text('Method of a check.'),
         }),
-        'Endpoints by locality.',
-      ),
+        upstreamSslConfig: f.anything('TLS to the endpoint.'),
+        loadBalancingWeight: f.uint32('Weight of the endpoint.'),
+        metadata: f.map(f.anything(), 'Metadata, by namespace.'),
+      }),
+      loadBalancingWeight: f.uint32('Weight of the locality.'),
     }),
-    'Localities in order of priority.',
-  ),
-  policy: of(
-    block({ overprovisioningFactor: int('Overprovisioning factor, in percent.', { ...UINT32, default: 140 }) }),
-    'Failover policy.',
-  ),
+  }),
+  policy: f.group('Failover policy.', {
+    overprovisioningFactor: f.uint32('Overprovisioning factor, in percent.', { default: 140 }),
+  }),
 });
 /** Failover endpoints. */
-export interface Failover extends Static<typeof failover> {}
-export const Failover = named<Failover>('Failover', failover);
+export interface Failover extends f.Static<typeof failover> {}
+export const Failover = f.named<Failover>('Failover', failover);
