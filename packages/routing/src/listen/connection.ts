@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { linger, setCloseDelay } from '@edge-gateway/core';
+import { localEndOf } from '../serve/connection-record.ts';
 import type { ListenLimits } from './limits.ts';
 
 /** One client connection, from its first byte (behind the handshake) to its end. */
@@ -45,6 +46,7 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
     idleBytes: socket.bytesRead,
   };
   (socket as Carrier)[CONNECTION] = connection;
+  localEndOf(socket);
   setCloseDelay(socket, limits.closeDelayMs);
   const destroySoon = socket.destroySoon.bind(socket);
   socket.destroySoon = () => (readsOn(connection) ? linger(socket) : destroySoon());

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { plainAddress } from '@edge-gateway/core';
 import type { RecordedConnection } from '../format/record.ts';
@@ -7,12 +8,32 @@ import type { ConnectionFacts } from '../route/downstream-head.ts';
 /** The part of an `IncomingMessage` that says something of its connection. */
 type OnConnection = Pick<IncomingMessage, 'httpVersion' | 'socket'>;
 
+/** The end of a connection on this machine. */
+interface LocalEnd {
+  readonly address: string;
+  readonly port: number;
+}
+
+const LOCAL_END = Symbol('edge-gateway.localEnd');
+const UNKNOWN_END: LocalEnd = { address: '', port: 0 };
+
+/** Returns the local end of a socket and remembers it: a closed socket no longer has its address. */
+export function localEndOf(socket: Socket & { [LOCAL_END]?: LocalEnd }): LocalEnd {
+  const known = socket[LOCAL_END];
+  if (known) return known;
+  const { localAddress, localPort = 0 } = socket;
+  if (localAddress === undefined) return UNKNOWN_END;
+  return (socket[LOCAL_END] = { address: plainAddress(localAddress), port: localPort });
+}
+
 /** The connection of a request, read from its socket when it is needed. */
 export class ConnectionRecord implements RecordedConnection, ConnectionFacts {
   readonly #req: OnConnection;
 
   constructor(req: OnConnection) {
     this.#req = req;
+    // Formats read it when the client may have left.
+    localEndOf(req.socket);
   }
 
   get protocol(): string {
@@ -28,11 +49,11 @@ export class ConnectionRecord implements RecordedConnection, ConnectionFacts {
   }
 
   get localAddress(): string {
-    return plainAddress(this.#req.socket.localAddress);
+    return localEndOf(this.#req.socket).address;
   }
 
   get localPort(): number {
-    return this.#req.socket.localPort ?? 0;
+    return localEndOf(this.#req.socket).port;
   }
 
   get tls(): boolean {
