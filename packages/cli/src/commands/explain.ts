@@ -29,7 +29,7 @@ export function addExplain(program: Command, io: Io): void {
     .command('explain')
     .description('Explain which listener, virtual host and route a request gets, and what goes upstream.')
     .argument('[method]', 'HTTP method, e.g. GET')
-    .argument('[url]', 'absolute URL, e.g. http://shop.example/cart')
+    .argument('[url]', "absolute URL, e.g. http://shop.example/cart; or '*' with OPTIONS")
     .option('--graphql <query>', 'explain the requests of this GraphQL operation to upstreams, instead of a request')
     .option('--api <name>', 'GraphQLApi of --graphql if there are several: name or namespace/name')
     .option('-H, --header <header>', 'request header "name: value"; repeatable', collect)
@@ -90,7 +90,7 @@ function checkMethod(method: string): string {
 }
 
 function checkUrl(url: string): string {
-  if (/^https?:\/\/[^/\s]\S*$/i.test(url)) return url;
+  if (url === '*' || /^https?:\/\/[^/\s]\S*$/i.test(url)) return url;
   throw cliError(
     'ERR_CLI_USAGE',
     `the second argument must be a whole URL such as http://shop.example/cart, not '${url}'`,

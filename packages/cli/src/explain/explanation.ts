@@ -59,18 +59,10 @@ export function renderExplanation(explanation: ShownExplanation, colors: Colors)
     ),
     ...section('Options, in order', options.map(optionLine)),
     ...(access ? section('Access (no signature is verified here)', accessLines(access, colors)) : []),
-    ...section(
-      'Rejected resources',
-      rejectedLines(
-        rejected.filter(({ keeps }) => !keeps),
-        colors,
-      ),
-    ),
-    ...section(
-      'Served as before',
-      rejectedLines(
-        rejected.filter(({ keeps }) => keeps),
-        colors,
+    ...REJECTED_SECTIONS.flatMap(([title, isListed]) =>
+      section(
+        title,
+        rejected.filter(isListed).map((one) => mark(false, rejectedLine(one), colors)),
       ),
     ),
     ...section(resultTitle(access), resultLines(shown)),
@@ -82,12 +74,14 @@ function unservedLine({ name, reason, resources }: MissingListener): string {
   return `${name}: it is not served: ${reason}${resources.length > 0 ? ` (${resources.join(', ')})` : ''}`;
 }
 
-function rejectedLines(list: readonly RejectedResource[], colors: Colors): string[] {
-  return list.map((one) => mark(false, rejectedLine(one), colors));
-}
+const REJECTED_SECTIONS: readonly (readonly [title: string, isListed: (one: RejectedResource) => boolean])[] = [
+  ['Rejected resources', ({ keeps, lacksRoutes }) => !keeps && !lacksRoutes],
+  ['Routes that are missing', ({ lacksRoutes = false }) => lacksRoutes],
+  ['Served as before', ({ keeps = false }) => keeps],
+];
 
-function rejectedLine({ kind, namespace, name, serves, keeps, reason }: RejectedResource): string {
-  if (keeps) return `${kind} ${namespace}/${name}: ${reason}`;
+function rejectedLine({ kind, namespace, name, serves, keeps, lacksRoutes, reason }: RejectedResource): string {
+  if (keeps || lacksRoutes) return `${kind} ${namespace}/${name}: ${reason}`;
   const effect = serves ? 'its last good version is served' : 'it may have been meant to match the request';
   return `${kind} ${namespace}/${name}: ${effect}${reason && `: ${reason}`}`;
 }

@@ -13,7 +13,13 @@ export interface RejectedResource extends ResourceRef {
   readonly serves: boolean;
   /** True if the resource is accepted, but a part with a broken reference is served as it was before. */
   readonly keeps?: boolean;
+  /** True if the resource is accepted, but routes are missing because it delegates to a route table that is not served. */
+  readonly lacksRoutes?: boolean;
 }
+
+/** Matches the reason in a status when a delegating route has no route table. */
+const LACKS_ROUTES =
+  /route table \S+ not found(?!.* stays in use)|finds no route table|its routes are missing|neither a route table/;
 
 /** Matches the reason in a status when a part of a resource keeps its last good version. */
 const KEEPS = /keeps? its last good|last good .* stay in force/;
@@ -39,7 +45,14 @@ export function rejectedBehind(
     const rejection = reportsOf(object).find(({ state }) => state === 'Rejected');
     const serves = behind.has(idOf(kind, metadata));
     const isMeant = wasAsked && mayBeMeant(object, explanation);
-    if (!rejection) return serves ? keptParts(object) : [];
+    if (!rejection) {
+      if (!serves) return [];
+      const lacking = isTaken || kind !== 'VirtualService' ? [] : remarksOf(object, LACKS_ROUTES);
+      return [
+        ...remarksOf(object, KEEPS).map((one) => ({ ...one, keeps: true })),
+        ...lacking.map((one) => ({ ...one, lacksRoutes: true })),
+      ];
+    }
     if (!serves && !isMeant) return [];
     const reason = firstLineOf(rejection.reason);
     return [{ kind, namespace: metadata.namespace, name: metadata.name, reason, serves }];
@@ -56,13 +69,14 @@ function mayBeMeant({ kind, spec }: StatusObject, { request, otherDomains }: Exp
   return domains.some((domain) => matchesDomain(domain, request.host) || differsInPort(domain, request.host));
 }
 
-function keptParts(object: StatusObject): RejectedResource[] {
+/** Returns the lines in the status of an accepted resource that match a pattern. */
+function remarksOf(object: StatusObject, pattern: RegExp): RejectedResource[] {
   const { kind, metadata } = object;
   const lines = reportsOf(object).flatMap(({ reason }) => reason.split('\n'));
   const { namespace, name } = metadata;
   return lines
-    .filter((line) => KEEPS.test(line))
-    .map((line) => ({ kind, namespace, name, reason: line.trim(), serves: true, keeps: true }));
+    .filter((line) => pattern.test(line))
+    .map((line) => ({ kind, namespace, name, reason: line.trim(), serves: true }));
 }
 
 function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, snapshot: Snapshot): string[] {

@@ -82,6 +82,16 @@ describe('explain', () => {
       );
     });
 
+    it('names the route table that a route without match delegates to', async () => {
+      const found = 'route table gw-system.cartt not found (did you mean cart?)';
+      const reason = `warning: \n  ${found}\n  ${found}; the last good route table gw-system.c stays in use\n`;
+      const status = { statuses: { 'gw-system': { state: 'Warning', reason, reportedBy: 'gateway' } } };
+      const stdout = await ask('VirtualService', 'shop', 'http://shop.example/none', status);
+      expect(stdout).to.contain(`Routes that are missing\n  ✗ VirtualService gw-system/shop: ${found}\n\nResult`);
+      const matched = await ask('VirtualService', 'shop', 'http://shop.example/cart', status);
+      expect(matched).to.not.contain('missing');
+    });
+
     it('names rejected resources if nothing matches the request', async () => {
       expect(await ask('VirtualService', 'other', 'http://other.test/')).to.contain(
         'VirtualService gw-system/other: it may have been meant to match the request: bad field x',
@@ -268,6 +278,11 @@ spec:
         stderr: 'Error: cannot read the served configuration; compare the versions with gatewayctl version\n',
       });
     }
+  });
+
+  it('explains OPTIONS *, to which the gateway itself responds', async () => {
+    const { stdout } = await explain('OPTIONS', '*', '--config', '.');
+    expect(stdout).to.match(/Result\n {2}answer 204 \(/);
   });
 
   it('keeps the case of the method, which is part of it', async () => {

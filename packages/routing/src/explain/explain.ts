@@ -1,8 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import { createContext, GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../listen/check/absolute-target.ts';
+import { SERVER_OPTIONS, isServerWide } from '../listen/check/check-head.ts';
 import { refusal, type Refusal } from '../listen/refuse/refusal.ts';
-import { routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
+import type { CompiledHost } from '../route/compile/virtual-host.ts';
+import type { DomainEntry } from '../route/match/domain.ts';
+import { routeRequest, type RouteDecision, type RouteTable, type RoutingMode } from '../route/route-request.ts';
 import { admitRequest, type AdmissionParts } from './admission.ts';
 import { appliedOptions } from './applied-options.ts';
 import { chooseListener } from './choose-listener.ts';
@@ -37,8 +41,13 @@ export function explainRequest(
   }
   const message = headToExplain(asked, url);
   const rejected = rejectionOf(message, listener, context.secrets);
-  if (rejected) return { ...bare, request: written, outcome: replyOf(rejected) };
   const table = createExplainedTable({ snapshot, listener, context });
+  if (rejected)
+    return { ...bare, request: written, ...misdirectedTo(table, rejected, message), outcome: replyOf(rejected) };
+  if (isServerWide(message)) {
+    const outcome = reply(SERVER_OPTIONS.status, '', 'the gateway itself responds to OPTIONS *');
+    return { ...bare, request: written, outcome };
+  }
   if (table.failed !== undefined) {
     return { ...bare, request: written, outcome: reply(500, '', 'invalid listener settings') };
   }
@@ -71,10 +80,21 @@ function explainDecision(
     return { otherDomains: listener.virtualHosts.flatMap(({ domains }) => domains), outcome };
   }
   const host = found.value.source;
-  const virtualHost = { name: host.name, virtualService: host.virtualService, domain: found.domain };
+  const virtualHost = namesOf(found);
   if (!entry) return { virtualHost, routes, outcome: refusing ?? reply(404, '', 'no route fits') };
   const options = appliedOptions(listener, host, entry.route.compiled.source);
   return { virtualHost, routes, options, outcome: refusing ?? outcomeOf(snapshot, request, entry) };
+}
+
+function namesOf({ domain, value }: DomainEntry<CompiledHost>): NonNullable<Explanation['virtualHost']> {
+  const { name, virtualService } = value.source;
+  return { name, virtualService, domain };
+}
+
+/** Returns the virtual host of a request that came on the connection for another one. */
+function misdirectedTo(table: RouteTable, { code }: Refusal, { headers }: IncomingMessage): Partial<Explanation> {
+  const found = code === 'ERR_ROUTING_MISDIRECTED' ? table.findHost(headers.host ?? '') : undefined;
+  return found ? { virtualHost: namesOf(found) } : {};
 }
 
 /** A URL, with its path as it is written. */
@@ -85,8 +105,12 @@ export interface WrittenUrl {
   readonly port: number | undefined;
 }
 
-/** Takes a URL apart without resolving dot segments, as `URL` would. Its fragment is not part of a request. */
+/**
+ * Takes a URL apart without resolving dot segments, as `URL` would. Its fragment is not part of a request. `*` is the target
+ * of `OPTIONS *`, which has no host.
+ */
 function readUrl(written: string): WrittenUrl {
+  if (written === '*') return { tls: false, authority: 'localhost', path: '*', port: undefined };
   const absolute = parseAbsoluteTarget(written.replace(/#.*$/, ''));
   if (!absolute) {
     const { message } = ERROR_CODES.ERR_ROUTING_BAD_TARGET;

@@ -3,7 +3,7 @@ import type { Endpoint, Facts, ResourceRef, Route, VirtualHost } from '@edge-gat
 /** A request to explain. */
 export interface RequestToExplain {
   readonly method: string;
-  /** Absolute, e.g. `http://a.example:8080/pets?x=1`. */
+  /** Absolute, e.g. `http://a.example:8080/pets?x=1`; or `*`, the target of `OPTIONS *`. */
   readonly url: string;
   /** `host` overrides the host of the URL, which remains the server name (SNI) of a TLS connection. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;

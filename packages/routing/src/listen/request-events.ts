@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Context, Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from './check/absolute-target.ts';
-import { checkHead } from './check/check-head.ts';
+import { SERVER_OPTIONS, checkHead, isServerWide } from './check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from './refuse/refusal.ts';
@@ -63,8 +63,8 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
   }
 
   function hand(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
-    if (req.url === '*') {
-      res.writeHead(204, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']).end();
+    if (isServerWide(req)) {
+      res.writeHead(SERVER_OPTIONS.status, SERVER_OPTIONS.headers).end();
       return;
     }
     canonicalHead(req, connection);

@@ -45,6 +45,8 @@ const CASES: readonly Case[] = [
   { name: '101 headers', headers: { 'x-a': Array.from({ length: 100 }, () => '1') }, status: 431 },
   { name: 'a head of 17 KiB', headers: { 'x-a': 'a'.repeat(17_408) }, status: 431 },
   { name: 'a target of 9 KiB', target: `/${'a'.repeat(9_216)}`, status: 414 },
+  { name: 'OPTIONS *', method: 'OPTIONS', target: '*', status: 204 },
+  { name: 'GET *', target: '*', status: 400 },
   { name: 'a backslash', target: '/a\\b', status: 400 },
   { name: 'an invalid escape', target: '/%zz', status: 400 },
   { name: 'an escaped NUL', target: '/%00', status: 400 },
@@ -99,7 +101,11 @@ describe('explain and the checks of a listener', () => {
         statuses.find((each) => each >= 200),
         'served',
       ).to.equal(status);
-      const { outcome } = explainRequest(snapshot, { method, url: `http://a${target}`, headers });
+      const { outcome } = explainRequest(snapshot, {
+        method,
+        url: target === '*' ? '*' : `http://a${target}`,
+        headers,
+      });
       const explained =
         outcome.type === 'forward' ? outcome.destinations[0]!.reply?.status : (outcome as { status?: number }).status;
       expect(explained, 'explained').to.equal(status);
@@ -170,6 +176,16 @@ describe('explain and the check of a TLS connection', () => {
       expect(explainRequest(snapshot, asked, context).outcome, 'explained').to.include({ type: 'reply', status });
     });
   }
+
+  it('name the virtual host that requires a client certificate, and both names', () => {
+    const asked = { method: 'GET', url: 'https://www.example.com/', headers: { host: 'api.example.com:8443' } };
+    const { outcome, virtualHost } = explainRequest(snapshot, asked, context);
+    expect(virtualHost).to.include({ name: 'gw-system.host', domain: '*' });
+    expect(outcome).to.have.property(
+      'reason',
+      'ERR_ROUTING_MISDIRECTED: api.example.com requires a client certificate, and the TLS connection is for www.example.com',
+    );
+  });
 
   it('explain no rejection while the secrets are unknown', () => {
     const asked = { method: 'GET', url: 'https://www.example.com/', headers: { host: 'api.example.com' } };

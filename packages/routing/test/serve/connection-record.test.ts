@@ -30,7 +30,8 @@ describe('the connection in the access log', () => {
     const router = createRouter({ context });
     router.apply(snapshot);
     const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
-    const [{ port }] = (await listeners.apply(snapshot)) as [{ port: number }];
+    const [result] = await listeners.apply(snapshot);
+    const port = result!.port!;
     const { socket } = await open(port);
     const client = socket.localPort;
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');

@@ -16,10 +16,13 @@ export function checkConnection<T>(
   req: IncomingMessage,
   { select, requiresClient }: ConnectionRules<T>,
 ): Refusal | undefined {
-  const wanted = select((req.headers.host ?? '').replace(/:\d*$/, ''));
+  const host = (req.headers.host ?? '').replace(/:\d*$/, '');
+  const wanted = select(host);
   if (!wanted || !requiresClient(wanted)) return undefined;
-  const made = select((req.socket as TLSSocket).servername || undefined);
-  return made === wanted ? undefined : refusal('ERR_ROUTING_MISDIRECTED');
+  const serverName = (req.socket as TLSSocket).servername || undefined;
+  if (select(serverName) === wanted) return undefined;
+  const detail = `${host} requires a client certificate, and the TLS connection is for ${serverName ?? 'no server name'}`;
+  return refusal('ERR_ROUTING_MISDIRECTED', { detail });
 }
 
 /** True if clients must show a certificate: there is a root CA, and `oneWayTls` does not turn the check off. */

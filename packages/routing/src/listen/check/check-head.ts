@@ -24,3 +24,11 @@ export function checkHead(
   if (req.method === 'CONNECT') return refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: 'CONNECT' });
   return checkRequest(req, limits) ?? checkConnection?.(req) ?? (isUpgrade ? checkUpgrade(req) : undefined);
 }
+
+/** The response to `OPTIONS *`, which asks about the server and not about a route. */
+export const SERVER_OPTIONS = { status: 204, headers: ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'] };
+
+/** True if a request whose head passed the checks is `OPTIONS *`: the listener itself responds. */
+export function isServerWide({ url }: Pick<IncomingMessage, 'url'>): boolean {
+  return url === '*';
+}
