@@ -82,7 +82,7 @@ describe('the protected pages, in a browser', () => {
           .to.contain('RBAC: access denied')
           .and.contain('You are signed in as admin@example.com');
         const away = await page.getByRole('link', { name: 'Switch accounts' }).getAttribute('href');
-        expect(away).to.equal(`${prefix}/logout`);
+        expect(away).to.equal(`${prefix}/logout?switch_account=${encodeURIComponent(`${prefix}/reports`)}`);
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
           await page.setViewportSize({ width: 400, height: 700 });
@@ -94,6 +94,19 @@ describe('the protected pages, in a browser', () => {
         await logIn(other, 'user@example.com');
         expect(await other.locator('main').textContent()).to.contain('RBAC: access denied');
         await screenshot(other, `${slug}-4-another-user`);
+      });
+
+      it('switches accounts with the form of the provider, and returns to the page', async () => {
+        const page = await (await newContext()).newPage();
+        await logIn(page, 'user@example.com');
+        for (const email of ['user@example.com', 'admin@example.com']) {
+          await page.getByRole('link', { name: 'Switch accounts' }).click();
+          await page.waitForURL(`${demo.issuer}/interaction/**`);
+          await fillIn(page, email);
+          await page.waitForURL(url('/account'));
+        }
+        expect(await page.locator('#who').textContent()).to.equal('admin@example.com');
+        await screenshot(page, `${slug}-7-switched`);
       });
 
       it('logs out at the gateway and the identity provider, and requires a new login', async () => {

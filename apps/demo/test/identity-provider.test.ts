@@ -68,8 +68,8 @@ describe('the identity provider', () => {
       code_challenge_method: 'S256',
     })}`;
 
-  async function logIn(browser: Browser, email = 'admin@example.com', password = 'admin') {
-    const { location } = await browser.open(authorizeUrl());
+  async function logIn(browser: Browser, email = 'admin@example.com', password = 'admin', url = authorizeUrl()) {
+    const { location } = await browser.open(url);
     const answer = await browser.open(location, { email, password });
     return answer.location.includes('/auth/') ? browser.open(answer.location) : answer;
   }
@@ -154,12 +154,26 @@ describe('the identity provider', () => {
     expect(again.location).to.match(/^https:\/\/app\.example\/callback\?code=/);
     const query = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: `${APP}/goodbye` });
     const page = await browser.open(`${issuer}/session/end?${query}`);
-    expect(page.text).to.contain('End your session').and.to.contain('uses the same account');
+    expect(page.text).to.contain('End your session').and.to.contain('the next login needs no password');
     const xsrf = /name="xsrf" value="(\w+)"/.exec(page.text)![1]!;
     const done = await browser.open(`${issuer}/session/end/confirm`, { xsrf, logout: 'yes' });
     expect(done.location).to.equal(`${APP}/goodbye`);
     expect(told.join('')).to.match(/^logout_token=/);
     expect((await browser.open(authorizeUrl())).location).to.match(/\/interaction\//);
+  });
+
+  it('replaces the session when another user logs in with prompt=login', async () => {
+    const browser = new Browser();
+    const first = (await exchange(codeOf((await logIn(browser)).location))).body.refresh_token as string;
+    const page = await logIn(browser, 'user@example.com', 'user', `${authorizeUrl()}&prompt=login`);
+    const xsrf = /name="xsrf" value="([\w-]+)"/.exec(page.text)?.[1];
+    expect(xsrf, page.text).to.be.a('string');
+    const ended = await browser.open(`${issuer}/session/end/confirm`, { xsrf: xsrf!, logout: 'yes' });
+    const { location } = await browser.open(ended.location);
+    const { id_token } = (await exchange(codeOf(location))).body as { id_token: string };
+    const claims = JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString()) as object;
+    expect(claims).to.include({ sub: 'user@example.com' });
+    expect((await tokens({ grant_type: 'refresh_token', refresh_token: first })).status).to.equal(400);
   });
 
   it('asks for confirmation unless the user clicked on a page of the client', async () => {

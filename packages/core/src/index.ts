@@ -195,7 +195,7 @@ export { extractorProblem } from './validate/transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';
 export { headerProblems } from './validate/transformation/header-problems.ts';
 export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
-export { errorPage, type ErrorFacts } from './page/error-page.ts';
+export { errorPage, SWITCH_ACCOUNT, type ErrorFacts } from './page/error-page.ts';
 export { escapeHtml } from './page/html.ts';
 export { forPeople, withPage, type Reader } from './page/for-people.ts';
 export { isNavigation, signsOf, type RequestSigns } from './page/navigation.ts';

@@ -33,7 +33,7 @@ export function loginEndedPage(again: string): string {
 export function logoutPage(form: string): string {
   return htmlPage(
     'Log out',
-    `<p>End your session at the identity provider as well? If you stay logged in, the next login uses the same account.</p>
+    `<p>End your session at the identity provider as well? If you stay logged in, the next login needs no password.</p>
 ${form}
 <p><button type="submit" form="op.logoutForm" name="logout" value="yes">Log out</button>
 <button type="submit" form="op.logoutForm">Stay logged in</button></p>`,

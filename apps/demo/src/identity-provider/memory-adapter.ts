@@ -45,7 +45,10 @@ function adapterOf(held: Map<string, Held>, prefix: string): Adapter {
       held.delete(prefix + id);
     },
     async revokeByGrantId(grantId) {
-      for (const [key, { payload }] of held) if (payload.grantId === grantId) held.delete(key);
+      for (const [key, { payload }] of held) {
+        // A login in progress refers to the grant too, and continues.
+        if (key.startsWith(prefix) && payload.grantId === grantId) held.delete(key);
+      }
     },
   };
 }

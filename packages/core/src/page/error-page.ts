@@ -22,6 +22,9 @@ const MESSAGES: Readonly<Record<number, string>> = {
   504: 'Try again in a moment.',
 };
 
+/** Query parameter of a logout path: starts a login with another account. Its value is the path to return to. */
+export const SWITCH_ACCOUNT = 'switch_account';
+
 /** The outcome of a request. */
 export interface ErrorFacts {
   /** From 400. */
@@ -34,14 +37,16 @@ export interface ErrorFacts {
   readonly user?: string | undefined;
   /** Logout path of the signed-in user. */
   readonly logoutPath?: string | undefined;
+  /** Path of the page, with query, to which a login with another account returns. */
+  readonly path?: string | undefined;
 }
 
 /** Returns the page for an error. It contains the text for scripts. */
-export function errorPage({ status, body, logoutPath, ...rest }: ErrorFacts): PageContent {
+export function errorPage({ status, body, logoutPath, path = '', ...rest }: ErrorFacts): PageContent {
   const ends = status >= 500 ? '5xx' : '4xx';
   const links: PageLink[] = [];
   if (status === 403 && rest.user !== undefined && logoutPath !== undefined)
-    links.push({ href: logoutPath, text: 'Switch accounts' });
+    links.push({ href: `${logoutPath}?${SWITCH_ACCOUNT}=${encodeURIComponent(path)}`, text: 'Switch accounts' });
   if (status >= 502) links.push({ href: '', text: 'Try again' });
   // Whoever may not see this page may not see the start page either.
   if (status !== 401 && status !== 403) links.push({ href: '/', text: 'Go to the start page' });

@@ -34,6 +34,7 @@ export function forPeople(response: ErrorResponse, { request, requestId, pages, 
     requestId,
     user: facts?.identity && nameOf(facts.identity),
     logoutPath: facts?.logoutPath,
+    path: request.method === 'GET' ? request.path : undefined,
   });
   return {
     status,

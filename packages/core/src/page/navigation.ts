@@ -4,14 +4,18 @@ import type { IncomingMessage } from 'node:http';
 export interface RequestSigns {
   /** Upper case. */
   readonly method: string;
+  /** With query, as the client sent it. */
+  readonly path?: string;
   /** A request header by its lower-case name. */
   header(name: string): string | undefined;
 }
 
 /** Returns these parts of a `node:http` request, from the headers that the client sent. */
-export function signsOf({ method = 'GET', headers }: IncomingMessage): RequestSigns {
+export function signsOf(req: IncomingMessage): RequestSigns {
+  const { method = 'GET', url = '/', headers, originalUrl = url } = req as IncomingMessage & { originalUrl?: string };
   return {
     method,
+    path: originalUrl,
     header(name) {
       const value = headers[name];
       return Array.isArray(value) ? value.join(', ') : value;

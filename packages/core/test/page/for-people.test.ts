@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createPages, errorResponse, forPeople, GatewayError, withPage, type Reader } from '../../src/index.ts';
 
-const reader = (facts?: Reader['facts']): Reader => ({
-  request: { method: 'GET', header: (name) => (name === 'sec-fetch-mode' ? 'navigate' : undefined) },
+const reader = (facts?: Reader['facts'], method = 'GET'): Reader => ({
+  request: { method, path: '/a?b', header: (name) => (name === 'sec-fetch-mode' ? 'navigate' : undefined) },
   requestId: 'r-1',
   pages: createPages(),
   facts,
@@ -26,17 +26,17 @@ describe('forPeople', () => {
   });
 
   it('shows the display name of the signed-in user', () => {
-    const signedIn = (claims: object, subject = '7') =>
-      forPeople(
-        errorResponse(denied(), 'r'),
-        reader({ identity: { provider: 'p', subject, claims: { ...claims }, groups: [] }, logoutPath: '/bye' }),
-      ).body;
+    const signedIn = (claims: object, method = 'GET') => {
+      const identity = { provider: 'p', subject: '7', claims: { ...claims }, groups: [] };
+      return forPeople(errorResponse(denied(), 'r'), reader({ identity, logoutPath: '/bye' }, method)).body;
+    };
     expect(signedIn({ email: 'ann@example.com', name: 'Ann' })).to.contain('signed in as ann@example.com');
     expect(signedIn({ preferred_username: 'ann' })).to.contain('signed in as ann.');
     expect(signedIn({ email: '<script>' }))
       .to.contain('&#60;script&#62;')
       .and.not.contain('<script>');
-    expect(signedIn({})).to.contain('signed in as 7').and.contain('href="/bye"');
+    expect(signedIn({})).to.contain('signed in as 7').and.contain('href="/bye?switch_account=%2Fa%3Fb"');
+    expect(signedIn({}, 'POST'), 'only GET can be repeated').to.contain('href="/bye?switch_account="');
   });
 
   it('leaves pages, custom bodies and responses that are not errors unchanged', () => {

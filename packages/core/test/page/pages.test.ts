@@ -76,6 +76,13 @@ describe('errorPage', () => {
     expect(links({ logoutPath: '/logout' })).to.not.include('Switch accounts');
   });
 
+  it('names the page to return to in the link that switches accounts', () => {
+    const facts = { status: 403, body: '', user: 'ann', logoutPath: '/logout' };
+    const [link] = errorPage({ ...facts, path: '/reports?year=1&b' }).links!;
+    expect(link!.href).to.equal('/logout?switch_account=%2Freports%3Fyear%3D1%26b');
+    expect(errorPage(facts).links![0]!.href).to.equal('/logout?switch_account=');
+  });
+
   it('has a default title for other statuses', () => {
     expect(errorPage({ status: 418, body: '' }).title).to.equal('The request was rejected');
     expect(errorPage({ status: 500, body: '' }).title).to.equal('Something went wrong');

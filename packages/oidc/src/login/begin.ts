@@ -11,15 +11,37 @@ import { targetOf } from './target.ts';
 
 /** Redirects a browser to the provider. A script gets 401, and a browser in a redirect loop gets a page. */
 export async function begin(login: Login, request: AuthRequest): Promise<AuthDenied> {
-  const { settings, block, openid } = login;
+  const { settings } = login;
   if (cannotFollowLogin(request)) return loginRequired(request);
   const round = roundsOf(request, settings);
   const target = targetOf(request, settings);
   if (round >= MAX_ROUNDS) return loopPage(target, forgetRounds(settings));
-  const { attempt, state, cookies } = beginAttempt(request, settings, { target, round, now: login.now() });
+  return { ...(await redirectToProvider(login, request, { target, round })), redirect: true };
+}
+
+/** Redirects a browser to the provider for a login with another account; `path` is the page after it. */
+export function beginSwitch(login: Login, request: AuthRequest, path: string): Promise<AuthDenied> {
+  const target = targetOf({ host: request.host, scheme: request.scheme, path }, login.settings);
+  return redirectToProvider(login, request, { target, round: 0, prompt: 'login' });
+}
+
+interface Aim {
+  readonly target: string;
+  readonly round: number;
+  /** `login` requires the provider's form even for a user who is logged in there (OpenID Connect Core 3.1.2.1). */
+  readonly prompt?: 'login';
+}
+
+async function redirectToProvider(login: Login, request: AuthRequest, aim: Aim): Promise<AuthDenied> {
+  const { settings, block, openid } = login;
+  const { prompt, ...rest } = aim;
+  const { attempt, state, cookies } = beginAttempt(request, settings, { ...rest, now: login.now() });
   await warnAboutUnsupported(login);
+  const configured = extraParameters(block, 'authEndpointQueryParams', request);
+  const asks = /\b(?:login|select_account)\b/.test(configured['prompt'] ?? '');
   const url = await login.client.authorizationUrl({
-    ...extraParameters(block, 'authEndpointQueryParams', request),
+    ...configured,
+    ...(prompt && !asks && { prompt }),
     redirect_uri: settings.redirectUri,
     scope: scopeOf(block, openid ? ['openid'] : []),
     state,
@@ -27,7 +49,7 @@ export async function begin(login: Login, request: AuthRequest): Promise<AuthDen
     code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
     code_challenge_method: 'S256',
   });
-  return { ...redirectTo(url.href, cookies, 'login'), redirect: true };
+  return redirectTo(url.href, cookies, 'login');
 }
 
 /** The provider metadata that was last checked, by login. */

@@ -5,10 +5,13 @@ const MAX_LENGTH = 2000;
 const HOST = /^[a-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/i;
 
 /**
- * Returns the URL after the login: the requested one if it belongs to this application (the origin of `appUrl`, or a host in
+ * Returns the URL after the login: that of the request if it belongs to this application (the origin of `appUrl`, or a host in
  * the domain of the cookies), otherwise `appUrl`.
  */
-export function targetOf(request: AuthRequest, { appUrl, cookie }: LoginSettings): string {
+export function targetOf(
+  request: Pick<AuthRequest, 'host' | 'path' | 'scheme'>,
+  { appUrl, cookie }: LoginSettings,
+): string {
   const { host, path } = request;
   // oxlint-disable-next-line no-control-regex
   if (!path.startsWith('/') || path.length > MAX_LENGTH || /[\u0000-\u0020\u007f\\]/.test(path)) return appUrl.href;
@@ -19,7 +22,7 @@ export function targetOf(request: AuthRequest, { appUrl, cookie }: LoginSettings
 }
 
 function originOf(
-  { scheme }: AuthRequest,
+  { scheme }: Pick<AuthRequest, 'scheme'>,
   host: string,
   own: { readonly appUrl: URL; readonly domain: string | undefined },
 ): string | undefined {

@@ -1,5 +1,7 @@
-import { escapeHtml, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
+import { escapeHtml, SWITCH_ACCOUNT, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { rethrowUnavailableStore } from '../failure.ts';
+import { beginSwitch } from '../login/begin.ts';
+import { cannotFollowLogin } from '../login/error-response.ts';
 import { cookieHeaders, page, redirectTo } from '../login/page.ts';
 import type { Login } from '../login/login.ts';
 import { forgetRounds } from '../login/rounds.ts';
@@ -14,16 +16,25 @@ const METHODS = new Set(['GET', 'HEAD', 'POST']);
  * Logs out: removes the session, revokes its tokens, ends the session at the provider, and redirects to `afterLogoutUrl`.
  * Throws `ERR_OIDC_STORE_UNAVAILABLE` if the store is unavailable: the cookie stays, so that the logout can be repeated.
  * If another site caused the request, a page asks first, so that a link or an image logs nobody out.
+ * With `switch_account` the browser is redirected to a new login instead, in which the provider asks for the account.
  */
 export async function logout(login: Login, request: AuthRequest): Promise<AuthDenied> {
   if (!METHODS.has(request.method))
     return { allowed: false, status: 405, headers: ['allow', 'GET, HEAD, POST'], reason: 'method' };
   if (isFromOtherSite(request)) return confirm(request);
+  const newLogin = await switchOf(login, request);
   const stored = await login.storage.load(request).catch(rethrowUnavailableStore);
   const cookies = await login.storage.remove(request, stored);
   if (stored) await revoke(login, request, await newestOf(login, stored));
   const all = [...cookies, forgetRounds(login.settings)];
+  if (newLogin) return { ...newLogin, headers: [...(newLogin.headers ?? []), ...cookieHeaders(all)] };
   return (await endAtProvider(login, stored, all)) ?? redirectTo(login.settings.afterLogoutUrl, all, 'logged out');
+}
+
+/** Begins the login with another account, if the request asks for it: before the logout, which an unavailable provider then prevents. */
+async function switchOf(login: Login, request: AuthRequest): Promise<AuthDenied | undefined> {
+  const path = new URLSearchParams(request.path.split('?', 2)[1] ?? '').get(SWITCH_ACCOUNT);
+  return path === null || cannotFollowLogin(request) ? undefined : beginSwitch(login, request, path);
 }
 
 function confirm(request: AuthRequest): AuthDenied {

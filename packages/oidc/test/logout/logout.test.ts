@@ -48,6 +48,67 @@ describe('logging out', () => {
     }
   });
 
+  describe('with switch_account', () => {
+    const switching = (path: string) => `${world.site.url}/logout?switch_account=${encodeURIComponent(path)}`;
+
+    it('requires the form of the provider, whose session lasts, and returns to the page', async () => {
+      const browser = await login('user@example.com');
+      const cookie = `__session=${browser.cookie('__session')}`;
+      const asked = await browser.visit(switching('/a?b=1'), { stopAt: (url) => url.includes('/interaction/') });
+      expect(asked.hops.join(' ')).to.contain('prompt=login').and.not.contain('/session/end');
+      expect((await createBrowser().send(`${world.site.url}/a`, { headers: { cookie } })).status).to.equal(302);
+      const done = await browser.visit(asked.url);
+      expect([done.url, done.status]).to.deep.equal([`${world.site.url}/a?b=1`, 200]);
+    });
+
+    it('can be repeated', async () => {
+      const browser = await login();
+      for (let i = 0; i < 4; i++) expect((await browser.visit(switching('/a'))).status, `switch ${i}`).to.equal(200);
+    });
+
+    for (const path of ['https://evil.example/', '//evil.example', '/\\evil.example', '@evil.example', ''])
+      it(`returns to no other site: ${JSON.stringify(path)}`, async () => {
+        const { url } = await (await login()).visit(switching(path));
+        expect(new URL(url).origin).to.equal(world.site.url);
+      });
+
+    it('keeps select_account where it is configured', async () => {
+      world.protect({ authEndpointQueryParams: { prompt: 'consent select_account' } });
+      try {
+        const { headers } = await createBrowser().send(switching('/a'));
+        expect(new URL(headers.get('location')!).searchParams.get('prompt')).to.equal('consent select_account');
+      } finally {
+        world.protect();
+      }
+    });
+
+    it('keeps the session if the provider is unavailable', async () => {
+      const more = { session: { cookieOptions: { notSecure: true } } };
+      const browser = createBrowser();
+      world.protect(more);
+      await browser.visit(`${world.site.url}/a`);
+      world.protect(more);
+      world.idp.intercept = (_req, res) => res.writeHead(503).end() !== undefined;
+      expect((await browser.send(switching('/a'))).status).to.equal(503);
+      world.idp.intercept = undefined;
+      world.protect(more);
+      expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
+      world.protect();
+    });
+
+    it('asks first if another site caused the request', async () => {
+      const headers = { 'sec-fetch-site': 'cross-site' };
+      const answer = await (await login()).send(switching('/a'), { headers });
+      expect(answer.status).to.equal(403);
+      expect(await answer.text()).to.contain('href="/logout"');
+    });
+
+    it('is an ordinary logout for a script', async () => {
+      const answer = await (await login()).send(switching('/a'), { headers: { 'sec-fetch-mode': 'cors' } });
+      expect(answer.headers.get('location')).to.contain('/session/end');
+    });
+  });
+
   it('revokes the refresh token and the access token', async () => {
     const idp = await startBadProvider();
     const site = await startSite();
