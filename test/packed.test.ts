@@ -14,6 +14,7 @@ interface Manifest {
   readonly name: string;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /** What a program does with each package, so that its types are used. */
@@ -43,7 +44,8 @@ describe('the packed packages', () => {
     await run('node', [join(ROOT, 'scripts', 'pack.mjs'), join(folder, 'tarballs')], { env: ENV });
     manifests = [];
     for (const name of readdirSync(join(folder, 'tarballs'))) manifests.push(await unpack(name));
-    link(join(ROOT, 'node_modules/@types/node'), '@types/node');
+    const peers = new Set(manifests.flatMap(({ peerDependencies = {} }) => Object.keys(peerDependencies)));
+    for (const name of ['@types/node', ...peers]) link(join(ROOT, 'node_modules', name), name);
     writeFileSync(join(project, 'package.json'), '{ "name": "project", "private": true }');
     problems = await typeProblems();
   });
@@ -78,6 +80,16 @@ describe('the packed packages', () => {
         expect(version, `${name} → ${dependency}`).to.match(/^\d+\.\d+\.\d+$/);
       }
     }
+  });
+
+  it('use the copy of graphql that the project has', async () => {
+    const { peerDependencies, dependencies } = manifests.find(({ name }) => name === '@edge-gateway/graphql')!;
+    expect(peerDependencies).to.have.property('graphql');
+    expect(dependencies).to.not.have.property('graphql');
+    const program = `import { graphqlApi } from '@edge-gateway/graphql';
+      import { buildSchema } from 'graphql';
+      graphqlApi({ schema: buildSchema('type Query { a: Int }') }).close();`;
+    await node('--input-type=module', '-e', program);
   });
 
   for (const [name, names] of Object.entries(NAMES)) {
