@@ -20,7 +20,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   ]);
   for (const info of kinds) {
     files.set(`resources/${info.kind.toLowerCase()}.md`, resourcePage(info));
-    files.set(`schemas/${info.kind}.json`, `${JSON.stringify(resourceSchema(info, 'editor'), undefined, 1)}\n`);
+    files.set(`schemas/${info.kind}.json`, `${JSON.stringify(resourceSchema(info), undefined, 1)}\n`);
   }
   files.set('schemas/all.json', `${JSON.stringify(anyKind(), undefined, 1)}\n`);
   return files;

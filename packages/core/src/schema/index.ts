@@ -29,7 +29,7 @@ export type { GrpcJsonTranscoder } from './listener/grpc-json-transcoder.ts';
 export type { HeaderManipulation, RequestHeaderToAdd, ResponseHeaderToAdd } from './route/header-manipulation.ts';
 export type { HealthCheck, OutlierDetection } from './upstream/health.ts';
 export type { HttpConnectionManagerSettings } from './listener/http-connection-manager.ts';
-export type { JsonSchema, Reader } from './json-schema.ts';
+export type { JsonSchema } from './json-schema.ts';
 export type { ClaimToHeader, JwtProvider, JwtProviders, JwtRoute, JwtStaged, JwtStagedRoute } from './auth/jwt.ts';
 export type { ListenerTracing } from './listener/listener-tracing.ts';
 export type { LoadBalancerConfig } from './upstream/load-balancer.ts';

@@ -4,15 +4,9 @@ import type { KindInfo } from './kinds.ts';
 /** A JSON Schema, draft 7. */
 export type JsonSchema = { [key: string]: unknown };
 
-/**
- * Who reads the schema: `validator` sees resources after reading (enums by name, nothing beside `options`), `editor`
- * what people write, with descriptions and defaults.
- */
-export type Reader = 'validator' | 'editor';
-
-/** The JSON Schema of a whole resource of a kind; named blocks appear once, under `$defs`. */
-export function resourceSchema(info: KindInfo, reader: Reader): JsonSchema {
-  const writer = new Writer(reader);
+/** The JSON Schema of a whole resource of a kind as it is written; named blocks appear once, under `$defs`. */
+export function resourceSchema(info: KindInfo): JsonSchema {
+  const writer = new Writer();
   const content = info.body
     ? (writer.convert(info.schema, { inline: true })['properties'] as JsonSchema)
     : { spec: { ...writer.convert(info.schema), description: info.description } };
@@ -41,20 +35,8 @@ export function resourceSchema(info: KindInfo, reader: Reader): JsonSchema {
   };
 }
 
-/** The JSON Schema of the content of a kind after reading: its `spec`, or its body. */
-export function contentSchema(info: KindInfo): JsonSchema {
-  const writer = new Writer('validator');
-  const content = writer.convert(info.schema, { inline: true });
-  return { ...content, $defs: Object.fromEntries(writer.definitions) };
-}
-
 class Writer {
   readonly definitions = new Map<string, JsonSchema>();
-  readonly #reader: Reader;
-
-  constructor(reader: Reader) {
-    this.#reader = reader;
-  }
 
   convert(schema: TSchema, { inline = false } = {}): JsonSchema {
     const from = schema as unknown as JsonSchema;
@@ -70,7 +52,7 @@ class Writer {
   #body(from: JsonSchema): JsonSchema {
     const { type, items, minimum, maximum, properties, additionalProperties: values } = from;
     if (properties) return this.#object(from);
-    if (from['enum']) return { enum: this.#reader === 'validator' ? from['x-enum-names'] : from['enum'] };
+    if (from['enum']) return { enum: from['enum'] };
     return {
       ...(type !== undefined && { type }),
       ...(minimum !== undefined && { minimum }),
@@ -83,18 +65,15 @@ class Writer {
   #object(from: JsonSchema): JsonSchema {
     const fields = Object.entries(from['properties'] as Record<string, TSchema>);
     const properties: JsonSchema = Object.fromEntries(fields.map(([key, field]) => [key, this.convert(field)]));
-    if (this.#reader === 'editor') {
-      const options = (from['properties'] as Record<string, TSchema>)['options'] as unknown as JsonSchema;
-      for (const key of (from['x-beside'] as string[] | undefined) ?? []) {
-        properties[key] = this.convert((options['properties'] as Record<string, TSchema>)[key]!);
-      }
+    const options = (from['properties'] as Record<string, TSchema>)['options'] as unknown as JsonSchema;
+    for (const key of (from['x-beside'] as string[] | undefined) ?? []) {
+      properties[key] = this.convert((options['properties'] as Record<string, TSchema>)[key]!);
     }
-    const required = this.#reader === 'editor' ? (from['x-required'] as string[] | undefined) : undefined;
+    const required = from['x-required'] as string[] | undefined;
     return { type: 'object', properties, ...(required && { required }), additionalProperties: false };
   }
 
   #describe({ description, default: fallback, ...rest }: JsonSchema): JsonSchema {
-    if (this.#reader === 'validator') return {};
     const support = rest['x-support'];
     const note =
       support === 'refused' ? ' Refused: not supported yet.' : support === 'notYet' ? ' Not supported yet.' : '';

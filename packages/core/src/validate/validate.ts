@@ -4,10 +4,9 @@ import { keyOf, type Kind, type Origin, type Resource, type ResourceKey } from '
 import type { SecretSpec } from '../schema/kind/secret.ts';
 import type { TextPlace } from '../parse/text-place.ts';
 import type { WrittenResource } from '../source/source.ts';
-import { checkTypes } from './types/check-types.ts';
 import { isObject, readKind, readMetadata } from './resource-identity.ts';
 import { nodeOf } from './types/node.ts';
-import { Normaliser, writtenPath, type Move } from './types/normalise.ts';
+import { normalise, writtenPath, type Content } from './types/content.ts';
 import { DocumentReport } from './document-report.ts';
 import { foldSecret } from './auth/secret.ts';
 import type { ResourceCheck } from './resource-check.ts';
@@ -62,37 +61,22 @@ export function validateWritten(written: WrittenResource, checks?: readonly Reso
   return { resource: report.failed ? undefined : resource, key, issues: report.issues, locate };
 }
 
-interface Content {
-  readonly spec: unknown;
-  readonly moves: readonly Move[];
-}
-
 function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: DocumentReport): Content {
   if (!info.body) {
     checkFrame(info, value, report);
-    return value['spec'] === undefined || value['spec'] === null
-      ? check(info, { written: {}, at: ['spec'] }, report)
-      : checkSpec(info, value, report);
+    return normalise(info.schema, { written: specOf(value), at: ['spec'] }, report);
   }
   const body = Object.fromEntries(Object.entries(value).filter(([key]) => !FRAME.includes(key as never)));
-  const content = check(info, { written: body, at: [] }, report);
+  const content = normalise(info.schema, { written: body, at: [] }, report);
   if (info.kind !== 'Secret' || report.failed) return content;
   return { ...content, spec: foldSecret(content.spec as SecretSpec, report) };
 }
 
-function checkSpec(info: KindInfo, value: Readonly<Record<string, unknown>>, report: DocumentReport): Content {
-  const { spec } = value;
-  if (!isObject(spec) || !('namespacedStatuses' in spec)) return check(info, { written: spec, at: ['spec'] }, report);
+/** Returns the written `spec` without the status that is stored in it. */
+function specOf({ spec }: Readonly<Record<string, unknown>>): unknown {
+  if (!isObject(spec)) return spec ?? {};
   const { namespacedStatuses: _, ...rest } = spec;
-  return check(info, { written: rest, at: ['spec'] }, report);
-}
-
-function check(info: KindInfo, { written, at }: { written: unknown; at: string[] }, report: DocumentReport): Content {
-  const normaliser = new Normaliser(report, at);
-  const value = normaliser.walk(nodeOf(info.schema), written);
-  const { moves } = normaliser;
-  checkTypes(info, { value, at, moves }, report);
-  return { spec: value, moves };
+  return rest;
 }
 
 function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, report: DocumentReport): void {

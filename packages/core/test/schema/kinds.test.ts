@@ -81,7 +81,7 @@ describe('the schemas', () => {
 
   for (const info of KINDS.values()) {
     it(`generate a JSON Schema of ${info.kind} for editors`, () => {
-      const schema = resourceSchema(info, 'editor');
+      const schema = resourceSchema(info);
       const validate = new Ajv({ strict: false }).compile(schema);
       const frame = { apiVersion: info.apiVersions[0], kind: info.kind, metadata: { name: 'x' } };
       const required = info.kind === 'AuthConfig' ? { spec: { configs: [] } } : {};
@@ -92,7 +92,7 @@ describe('the schemas', () => {
   }
 
   it('accept fields beside options and enums by number in editors', () => {
-    const validate = new Ajv({ strict: false }).compile(resourceSchema(KINDS.get('VirtualService')!, 'editor'));
+    const validate = new Ajv({ strict: false }).compile(resourceSchema(KINDS.get('VirtualService')!));
     const route = { redirectAction: { responseCode: 3 }, rbac: { disable: true }, jwt: { disable: true } };
     const spec = { virtualHost: { headerManipulation: { requestHeadersToRemove: ['x'] }, routes: [route] } };
     const resource = { apiVersion: 'gateway.vendor.io/v1', kind: 'VirtualService', metadata: { name: 'x' }, spec };

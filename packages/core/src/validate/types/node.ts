@@ -19,7 +19,18 @@ export type Node =
   | { readonly type: 'map'; readonly values: Node }
   | { readonly type: 'list'; readonly items: Node }
   | { readonly type: 'enum'; readonly names: readonly string[]; readonly first: number }
-  | { readonly type: 'duration' | 'regex' | 'plain' | 'anything' };
+  | ScalarNode
+  | { readonly type: 'anything' };
+
+/** A text, a number or a switch. */
+export interface ScalarNode {
+  readonly type: 'scalar';
+  /** The accepted types of JSON Schema. */
+  readonly types: readonly string[];
+  readonly format?: 'duration' | 'regex';
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
 
 /** A field of a block. */
 export interface FieldNode {
@@ -33,7 +44,9 @@ export interface FieldNode {
 
 /** The parts of schemas that are read here. */
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly title?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
@@ -41,7 +54,7 @@ interface Schema {
   readonly enum?: readonly (string | number)[];
   readonly default?: unknown;
   readonly 'x-enum-names'?: readonly string[];
-  readonly 'x-format'?: 'duration' | 'regex';
+  readonly 'x-format'?: ScalarNode['format'];
   readonly 'x-support'?: Support;
   readonly 'x-instead'?: string;
   readonly 'x-oneof'?: readonly OneOf[];
@@ -65,8 +78,8 @@ function toNode(schema: Schema): Node {
   if (schema.items) return { type: 'list', items: toNode(schema.items) };
   const names = schema['x-enum-names'];
   if (names) return { type: 'enum', names, first: schema.enum?.find((value) => typeof value === 'number') as number };
-  if (schema['x-format']) return { type: schema['x-format'] };
-  return { type: schema.type === undefined ? 'anything' : 'plain' };
+  const { type, minimum, maximum, 'x-format': format } = schema;
+  return type === undefined ? { type: 'anything' } : { type: 'scalar', types: [type].flat(), format, minimum, maximum };
 }
 
 function toObject(schema: Schema, properties: Readonly<Record<string, Schema>>): ObjectNode {
@@ -101,16 +114,4 @@ function toField(schema: Schema): FieldNode {
     default: schema.default,
     node: () => (node ??= toNode(schema)),
   };
-}
-
-/** Returns the node at a path, with keys in camelCase; `undefined` if the schema ends before. */
-export function nodeAt(root: Node, path: readonly (string | number)[]): Node | undefined {
-  let node: Node | undefined = root;
-  for (const step of path) {
-    if (node?.type === 'object') node = node.fields.get(String(step))?.node();
-    else if (node?.type === 'map') node = node.values;
-    else if (node?.type === 'list') node = node.items;
-    else return undefined;
-  }
-  return node;
 }

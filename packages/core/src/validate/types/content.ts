@@ -1,9 +1,13 @@
+import type { TSchema } from 'typebox';
 import { parseDuration } from '../../syntax/duration.ts';
 import type { FieldPath } from '../../resource/problem.ts';
 import { RegexError, compileRegex, readSubstitution } from '../../syntax/regex.ts';
 import { foldBeside } from './beside.ts';
-import type { FieldNode, Node, ObjectNode } from './node.ts';
+import { nodeOf, type FieldNode, type Node, type ObjectNode, type ScalarNode } from './node.ts';
+import { isObject } from '../resource-identity.ts';
 import type { DocumentReport, WrittenProblem } from '../document-report.ts';
+import { unknownKey } from './unknown-key.ts';
+import { boundProblem, enumProblem, typeProblem } from './wrong-value.ts';
 
 type Json = Record<string, unknown>;
 type Step = string | number;
@@ -14,6 +18,12 @@ export interface Move {
   readonly written: FieldPath;
 }
 
+/** A content in its normal form, and its renamed fields. */
+export interface Content {
+  readonly spec: unknown;
+  readonly moves: readonly Move[];
+}
+
 /** Returns the original path of a field. */
 export function writtenPath(moves: readonly Move[], now: FieldPath): FieldPath {
   const move = moves.findLast((each) => each.now.length <= now.length && each.now.every((step, i) => step === now[i]));
@@ -21,14 +31,26 @@ export function writtenPath(moves: readonly Move[], now: FieldPath): FieldPath {
 }
 
 /**
- * Walks a value along its schema once: returns a frozen copy with enums by name and keys in camelCase, and reports what
- * is checked by name (one-ofs, required fields, durations, expressions, support). The schema checks types.
+ * Walks the content at `at` along its schema once: returns a frozen copy with enums by name and keys in camelCase, and
+ * reports everything that does not match the schema.
  */
-export class Normaliser {
+export function normalise(
+  schema: TSchema,
+  { written, at }: { readonly written: unknown; readonly at: FieldPath },
+  report: DocumentReport,
+): Content {
+  const walk = new Walk(report, at);
+  return { spec: walk.value(nodeOf(schema), written), moves: walk.moves };
+}
+
+class Walk {
   readonly moves: Move[] = [];
   readonly #report: DocumentReport;
-  #now: Step[];
-  #written: Step[];
+  readonly #at: FieldPath;
+  #now: FieldPath;
+  #written: FieldPath;
+  /** The nodes from the root to the current value. */
+  readonly #nodes: Node[] = [];
   /** True below an unsupported field, so that only the field itself is reported. */
   #unsupported = false;
   /** `options` that were built from keys beside them, with these keys. */
@@ -36,20 +58,47 @@ export class Normaliser {
 
   constructor(report: DocumentReport, at: FieldPath) {
     this.#report = report;
-    this.#now = [...at];
-    this.#written = [...at];
+    this.#at = at;
+    this.#now = at;
+    this.#written = at;
   }
 
-  walk(node: Node, value: unknown): unknown {
-    if (node.type === 'object') return isObject(value) ? this.#object(node, value) : value;
-    if (node.type === 'map') return isObject(value) ? this.#map(node.values, value) : value;
-    if (node.type === 'list') return Array.isArray(value) ? this.#list(node.items, value) : value;
-    if (node.type === 'enum') return typeof value === 'number' ? (node.names[value - node.first] ?? value) : value;
+  /** Returns a value in its normal form; one of another type as it is. */
+  value(node: Node, value: unknown): unknown {
     if (node.type === 'anything') return frozenCopy(value);
-    if (typeof value !== 'string') return value;
-    if (node.type === 'duration') this.#duration(value);
-    if (node.type === 'regex') this.#regex(value);
+    if (node.type === 'scalar') return this.#scalar(node, value);
+    if (node.type === 'enum') return this.#enum(node, value);
+    this.#nodes.push(node);
+    const result = this.#container(node, value);
+    this.#nodes.pop();
+    return result;
+  }
+
+  #container(node: Extract<Node, { type: 'object' | 'map' | 'list' }>, value: unknown): unknown {
+    if (node.type === 'list' && Array.isArray(value)) {
+      return Object.freeze(value.map((item, i) => this.#inside(i, node.items, item)));
+    }
+    if (node.type === 'object' && isObject(value)) return this.#object(node, value);
+    if (node.type === 'map' && isObject(value)) return this.#map(node.values, value);
+    this.#problem(typeProblem(node.type === 'list' ? 'array' : 'object', value));
     return value;
+  }
+
+  #scalar(node: ScalarNode, value: unknown): unknown {
+    if (!node.types.some((type) => isOfType(type, value))) {
+      this.#problem(typeProblem(node.types.join(), value, node.format));
+    }
+    const outside = typeof value === 'number' ? boundProblem(node, value) : undefined;
+    if (outside) this.#problem(outside);
+    if (typeof value === 'string' && node.format === 'duration') this.#duration(value);
+    if (typeof value === 'string' && node.format === 'regex') this.#regex(value);
+    return value;
+  }
+
+  #enum({ names, first }: Extract<Node, { type: 'enum' }>, value: unknown): unknown {
+    const name = typeof value === 'number' ? (names[value - first] ?? value) : value;
+    if (!names.includes(name as string)) this.#problem(enumProblem(name, names));
+    return name;
   }
 
   #object(node: ObjectNode, given: Json): unknown {
@@ -61,12 +110,19 @@ export class Normaliser {
       const name = node.aliases.get(key) ?? key;
       const field = node.fields.get(name);
       if (key === '__proto__') this.#badKey(key);
-      else if (!field) out[key] = frozenCopy(value[key]);
+      else if (!field) out[key] = this.#unknown(key, value[key]);
       else if (name !== key && Object.hasOwn(value, name)) this.#conflict(key, name);
       else out[name] = this.#field(field, name, { key, value: value[key], beside: from?.get(name) });
     }
     this.#checkBlock(node, out);
     return Object.freeze(out);
+  }
+
+  #unknown(key: string, value: unknown): unknown {
+    if (!this.#report.full) {
+      this.#problem(unknownKey({ nodes: this.#nodes, at: this.#at }, this.#now.slice(this.#at.length), key), key);
+    }
+    return frozenCopy(value);
   }
 
   #fold(node: ObjectNode, value: Json): Json {
@@ -80,29 +136,25 @@ export class Normaliser {
   #field(
     field: FieldNode,
     name: string,
-    written: { key: string; value: unknown; beside?: string | undefined },
+    { key, value, beside }: { key: string; value: unknown; beside?: string | undefined },
   ): unknown {
-    const [now, place, outside] = [this.#now, this.#written, this.#unsupported];
-    this.#now = [...now, name];
-    this.#written = written.beside === undefined ? [...place, written.key] : [...place.slice(0, -1), written.beside];
-    if (written.beside !== undefined || name !== written.key)
-      this.moves.push({ now: this.#now, written: this.#written });
-    if (field.support !== 'yes' && !outside && !asksForDefault(field, written.value)) this.#support(name, field);
-    const result = this.walk(field.node(), written.value);
-    this.#now = now;
-    this.#written = place;
+    const outside = this.#unsupported;
+    const written = beside === undefined ? [...this.#written, key] : [...this.#written.slice(0, -1), beside];
+    if (beside !== undefined || name !== key) this.moves.push({ now: [...this.#now, name], written });
+    if (field.support !== 'yes' && !outside && !asksForDefault(field, value)) this.#support(name, field, written);
+    const result = this.#inside(name, field.node(), value, written);
     this.#unsupported = outside;
     return result;
   }
 
-  #support(name: string, { support, instead: hint }: FieldNode): void {
+  #support(name: string, { support, instead: hint }: FieldNode, path: FieldPath): void {
     this.#unsupported = true;
     if (support === 'refused') {
       const message = `${name} is a security field that is not supported yet, so the resource is rejected`;
-      this.#problem({ code: 'SECURITY_FIELD_NOT_SUPPORTED', message, hint });
+      this.#report.add({ code: 'SECURITY_FIELD_NOT_SUPPORTED', path, message, hint });
     } else {
       const message = `${name} is not supported yet`;
-      this.#problem({ code: 'NOT_SUPPORTED_YET', message, hint, severity: 'warning' });
+      this.#report.add({ code: 'NOT_SUPPORTED_YET', path, message, hint, severity: 'warning' });
     }
   }
 
@@ -110,20 +162,16 @@ export class Normaliser {
     const out: Json = {};
     for (const key of Object.keys(value)) {
       if (key === '__proto__') this.#badKey(key);
-      else if (!isEmpty(value[key], values)) out[key] = this.#step(values, key, value[key]);
+      else if (!isEmpty(value[key], values)) out[key] = this.#inside(key, values, value[key]);
     }
     return Object.freeze(out);
   }
 
-  #list(items: Node, value: readonly unknown[]): unknown {
-    return Object.freeze(value.map((item, i) => this.#step(items, i, item)));
-  }
-
-  #step(node: Node, step: Step, value: unknown): unknown {
+  #inside(step: Step, node: Node, value: unknown, written: FieldPath = [...this.#written, step]): unknown {
     const [now, place] = [this.#now, this.#written];
     this.#now = [...now, step];
-    this.#written = [...place, step];
-    const result = this.walk(node, value);
+    this.#written = written;
+    const result = this.value(node, value);
     this.#now = now;
     this.#written = place;
     return result;
@@ -208,6 +256,11 @@ function withoutEmpty(node: ObjectNode, value: Json): Json {
     : value;
 }
 
+function isOfType(type: string, value: unknown): boolean {
+  if (type === 'integer') return Number.isInteger(value);
+  return type === 'number' ? Number.isFinite(value) : typeof value === type;
+}
+
 function asksForDefault(field: FieldNode, value: unknown): boolean {
   return typeof value !== 'object' && field.default !== undefined && value === field.default;
 }
@@ -220,10 +273,6 @@ function regexProblem(pattern: string): string | undefined {
     if (!(error instanceof RegexError)) throw error;
     return `not a valid RE2 expression: ${error.message}, at offset ${error.offset}`;
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function frozenCopy(value: unknown): unknown {
