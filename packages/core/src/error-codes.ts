@@ -1,3 +1,5 @@
+import { errorsOf } from './errors.ts';
+
 /** Every error code of this package with its status. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_CORE_DIRECTORY_UNREADABLE: { status: 500, message: 'the directory of resources does not exist' },
@@ -12,3 +14,6 @@ export const ERROR_CODES = {
   ERR_CORE_TEMPLATE_RENDER: { status: 400, message: 'a template cannot be rendered for this input' },
   ERR_CORE_UPGRADE: { status: 403, message: 'this upgrade is not allowed here' },
 } as const satisfies Record<string, { status: number; message: string }>;
+
+/** Creates the error of a code. */
+export const coreError = errorsOf(ERROR_CODES);

@@ -51,6 +51,15 @@ export class GatewayError extends Error {
   }
 }
 
+/** Error codes with their status and message: the table of a package. */
+type ErrorTable<Code extends string> = Readonly<Record<Code, { readonly status: number; readonly message: string }>>;
+
+/** Returns the function that creates the errors of a table: with the status of the code, and its message by default. */
+export function errorsOf<Code extends string>(table: ErrorTable<Code>) {
+  return (code: Code, message: string = table[code].message, more: Partial<GatewayErrorOptions> = {}): GatewayError =>
+    new GatewayError(message, { status: table[code].status, ...more, code });
+}
+
 /** Thrown if a resource or an option block is invalid; `issues` contains every problem with its position. */
 export class InvalidResourceError extends GatewayError {
   override readonly name = 'InvalidResourceError';

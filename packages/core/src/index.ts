@@ -48,7 +48,7 @@ export {
   isIdentityHeader,
 } from './http/reserved-headers.ts';
 export { isHeaderName } from './http/header-name.ts';
-export { GatewayError, InvalidResourceError, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
+export { GatewayError, InvalidResourceError, errorsOf, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './contract/facts.ts';
 export type { GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
 export type { AzureAddresses } from './contract/azure-addresses.ts';
@@ -70,6 +70,7 @@ export {
   HISTOGRAM_BUCKETS,
   SECONDS_BUCKETS,
   createMetrics,
+  httpStat,
   samplesOf,
   type Counter,
   type Gauge,
@@ -89,7 +90,7 @@ export {
   type Problem,
 } from './resource/problem.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
-export { readBody } from './http/read-body.ts';
+export { readBody, readLimited } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
 export { RegexError, compileRegex, type Regex } from './syntax/regex.ts';
 export { compileRetries, type RetryPolicy } from './upstream/retry-policy.ts';
@@ -168,6 +169,7 @@ export type {
   UpstreamConnection,
 } from './upstream/upstream-call.ts';
 export { printable } from './security/printable.ts';
+export { TLS_VERSIONS, parseRoots } from './security/tls-material.ts';
 export { readCertificateFiles, type ReadFiles } from './source/read-certificates.ts';
 export {
   resolveCertificateFiles,

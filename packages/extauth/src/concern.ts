@@ -1,17 +1,8 @@
-import {
-  factsOf,
-  GatewayError,
-  type AuthMethodKind,
-  type Concern,
-  type Context,
-  type CookieTest,
-  type Handler,
-  type Scope,
-} from '@edge-gateway/core';
+import { factsOf, type AuthMethodKind, type Concern, type Context, type Handler, type Scope } from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthExtension } from '@edge-gateway/core/schema';
-import { createChain } from './chain/chain.ts';
 import { removeClientCopies } from './chain/grants.ts';
-import { grantedHeadersOf, hiddenCookiesOf } from './chain/granted-headers.ts';
+import { grantedHeadersOf, hiddenCookiesOf } from './chain/method-of.ts';
+import { configError, extauthError } from './error-codes.ts';
 import { createAuthHandler, type Refuse } from './request/handler.ts';
 import { settingsOf } from './settings.ts';
 
@@ -55,30 +46,13 @@ function asking({ configRef }: ExtAuthExtension, { methods, context, scope }: Su
   const { name = '', namespace = '' } = configRef ?? {};
   const id = `${namespace}.${name}`;
   const config = scope?.virtualHost.authConfigs.find(({ ref }) => ref.name === name && ref.namespace === namespace);
-  if (!config) throw new GatewayError(`there is no AuthConfig ${id}`, { code: 'ERR_EXTAUTH_CONFIG' });
+  if (!config) throw configError(`there is no AuthConfig ${id}`);
   const settings = settingsOf(scope?.settings.extauth);
-  const chain = createChain(config.spec, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
-  return createAuthHandler({
-    chain,
-    granted: grantedHere(methods, scope),
-    hidden: hiddenHere(methods, scope),
-    settings,
-    context,
-    id,
-    refuse: refuseByGateway,
-  });
+  const specs = specsOf(scope);
+  return createAuthHandler({ config: config.spec, specs, methods, settings, context, id, refuse: refuseByGateway });
 }
 
-/** Headers that any AuthConfig of the virtual host grants: its upstreams trust them on every route. */
-function grantedHere(methods: readonly AuthMethodKind[], scope: Scope | undefined): readonly string[] {
-  return grantedHeadersOf(specsOf(scope), methods);
-}
-
-/** Browsers send the cookies of a login to every route of the host, also to routes without external auth. */
-function hiddenHere(methods: readonly AuthMethodKind[], scope: Scope | undefined): CookieTest {
-  return hiddenCookiesOf(specsOf(scope), methods);
-}
-
+/** Every AuthConfig of the virtual host: its upstreams trust what any of them grants, and browsers send the cookies of a login, on every route. */
 function specsOf(scope: Scope | undefined): readonly AuthConfigSpec[] {
   return (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec);
 }
@@ -87,8 +61,8 @@ function specsOf(scope: Scope | undefined): readonly AuthConfigSpec[] {
 function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined): Handler | undefined {
   const written = scope?.settings.extauth;
   if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
-  const names = [settingsOf(written).userIdHeader, ...grantedHere(methods, scope)];
-  const hidden = hiddenHere(methods, scope);
+  const names = [settingsOf(written).userIdHeader, ...grantedHeadersOf(specsOf(scope), methods)];
+  const hidden = hiddenCookiesOf(specsOf(scope), methods);
   return function extAuth(req, _res, next) {
     const facts = factsOf(req);
     facts.hiddenCookies = hidden;
@@ -107,8 +81,7 @@ const refuseByGateway: Refuse = ({ status, headers, body, reason, details, flags
     else facts.responseChanges.push({ op: 'append', name, value: headers[i + 1]! });
   }
   next(
-    new GatewayError(reason, {
-      code: 'ERR_EXTAUTH_DENIED',
+    extauthError('ERR_EXTAUTH_DENIED', reason, {
       status,
       ...(contentType !== undefined && { headers: { 'content-type': contentType } }),
       reply: { body, details, flags, isFinal: true },

@@ -1,3 +1,5 @@
+import { errorsOf, type GatewayError } from '@edge-gateway/core';
+
 /** Errors of this package. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_EXTAUTH_METHOD: { status: 500, message: 'An auth config uses a method that is not available.' },
@@ -6,3 +8,10 @@ export const ERROR_CODES = {
   ERR_EXTAUTH_REQUEST: { status: 400, message: 'The request cannot be evaluated because of its content.' },
   ERR_EXTAUTH_DENIED: { status: 403, message: 'An auth config refused the request.' },
 } as const;
+
+/** Creates the error of a code. */
+export const extauthError = errorsOf(ERROR_CODES);
+
+/** Creates the error of a block or an option that cannot be used. */
+export const configError = (message: string, cause?: unknown): GatewayError =>
+  extauthError('ERR_EXTAUTH_CONFIG', message, { cause });

@@ -8,8 +8,6 @@ import {
   type Handler,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
-import { createChain } from './chain/chain.ts';
-import { grantedHeadersOf, hiddenCookiesOf } from './chain/granted-headers.ts';
 import { createAuthHandler, type Refuse } from './request/handler.ts';
 import { METHODS } from './methods/all.ts';
 import { settingsOf } from './settings.ts';
@@ -31,18 +29,8 @@ const concern: Concern<ExtAuthMiddlewareOptions> = {
   option: 'extauth',
   stage: 'extAuth',
   compile({ config, settings: written, methods = [], name: id = 'config' }, context): Handler {
-    const settings = settingsOf(written);
-    const kinds = [...methods, ...METHODS];
-    const chain = createChain(config, { kinds, context, id, timeoutMs: settings.timeoutMs });
-    return createAuthHandler({
-      chain,
-      granted: grantedHeadersOf([config], kinds),
-      hidden: hiddenCookiesOf([config], kinds),
-      settings,
-      context,
-      id,
-      refuse: refuseHere,
-    });
+    const parts = { config, specs: [config], methods: [...methods, ...METHODS], settings: settingsOf(written) };
+    return createAuthHandler({ ...parts, context, id, refuse: refuseHere });
   },
 };
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { DEFAULTS, GatewayError, parseDuration } from '@edge-gateway/core';
+import { DEFAULTS, MAX_DELAY_MS, parseDuration } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
-import { delayMs } from './server/delay.ts';
+import { configError } from './error-codes.ts';
 
 /** Default timeout of a step that calls a server, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.authTimeout);
@@ -23,9 +23,7 @@ export interface AuthSettings {
 export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
   const { requestTimeout, requestBody, statusOnError = DEFAULTS.authStatusOnError } = written;
   if (statusOnError < 200 || !STATUS_CODES[statusOnError]) {
-    throw new GatewayError(`statusOnError: ${statusOnError} is not a valid final status`, {
-      code: 'ERR_EXTAUTH_CONFIG',
-    });
+    throw configError(`statusOnError: ${statusOnError} is not a valid final status`);
   }
   return {
     timeoutMs: delayMs(requestTimeout) ?? DEFAULT_TIMEOUT_MS,
@@ -39,4 +37,10 @@ export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
       asBytes: requestBody.packAsBytes ?? false,
     },
   };
+}
+
+/** Converts a duration to whole milliseconds for timers, at most 24 days. Returns `undefined` for none or 0. */
+export function delayMs(written: string | undefined): number | undefined {
+  const ms = written === undefined ? 0 : Math.ceil(parseDuration(written));
+  return ms === 0 ? undefined : Math.min(ms, MAX_DELAY_MS);
 }

@@ -1,3 +1,5 @@
+import { errorsOf } from '@edge-gateway/core';
+
 /** Errors of this package. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_RBAC_JWT: { status: 401, message: 'The request has no valid token; the message says what is wrong with it.' },
@@ -7,3 +9,6 @@ export const ERROR_CODES = {
   ERR_RBAC_KEYS: { status: 500, message: 'The keys in a JWT provider cannot be used.' },
   ERR_RBAC_KEYS_UNREACHABLE: { status: 401, message: 'The key set of a JWT provider cannot be fetched.' },
 } as const;
+
+/** Creates the error of a code. */
+export const rbacError = errorsOf(ERROR_CODES);

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { formatIssue, parseDocuments } from '@edge-gateway/core';
+import { formatIssue, parseDocuments, readLimited } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { metadataOf, save, withCreateFlags, type CreateFlags } from '../create/save.ts';
 import { cliError, fileError } from '../error-codes.ts';
@@ -55,7 +55,7 @@ async function fetched(io: Io, url: string): Promise<string> {
   try {
     const response = await (io.fetch ?? fetch)(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} responded with ${response.status}`);
-    return await whole(response.body ?? [], url);
+    return await whole(response.body, url);
   } catch (error) {
     if (isOwn(error)) throw error;
     const { message, cause } = error as { readonly message: string; readonly cause?: { readonly message?: string } };
@@ -63,15 +63,10 @@ async function fetched(io: Io, url: string): Promise<string> {
   }
 }
 
-async function whole(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, from: string): Promise<string> {
-  const kept: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw cliError('ERR_CLI_TOO_LARGE', `${from} has more than ${MAX_BYTES} bytes`);
-    kept.push(chunk);
-  }
-  return Buffer.concat(kept).toString('utf8');
+async function whole(chunks: AsyncIterable<Uint8Array> | null, from: string): Promise<string> {
+  const read = await readLimited(chunks, MAX_BYTES);
+  if (!read) throw cliError('ERR_CLI_TOO_LARGE', `${from} has more than ${MAX_BYTES} bytes`);
+  return read.toString('utf8');
 }
 
 function isOwn(error: unknown): boolean {

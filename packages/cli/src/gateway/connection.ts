@@ -1,3 +1,4 @@
+import { readLimited } from '@edge-gateway/core';
 import { cliError } from '../error-codes.ts';
 
 /** Address of the control plane. */
@@ -121,16 +122,9 @@ async function* readEndless(page: Page, options: ConnectionOptions, signal: Abor
 }
 
 async function readBody(response: Response, page: Page, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw cliError('ERR_CLI_TOO_LARGE', `${addressOf(page)} sent more than ${maxBytes} bytes; is it a gateway?`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const body = await readLimited(response.body, maxBytes);
+  if (body) return body.toString('utf8');
+  throw cliError('ERR_CLI_TOO_LARGE', `${addressOf(page)} sent more than ${maxBytes} bytes; is it a gateway?`);
 }
 
 function parseJson(body: string, page: Page): unknown {

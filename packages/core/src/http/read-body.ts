@@ -28,4 +28,19 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer
   });
 }
 
+/** Reads a stream of at most `maxBytes`; returns `undefined` for a longer one, and ends it. */
+export async function readLimited(
+  stream: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
 const NO_BYTES = Buffer.alloc(0);

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ERROR_CODES } from '../error-codes.ts';
-import { GatewayError } from '../errors.ts';
+import { coreError } from '../error-codes.ts';
 import type { ProtectedHandler } from './protect.ts';
 import { createUpgradeResponse } from './upgrade-response.ts';
 
@@ -45,13 +44,11 @@ export function acceptUpgrades<Server extends UpgradeServer>(
 }
 
 function mountPath(path: string, chain: ProtectedHandler): string {
-  const problem = (message: string): GatewayError =>
-    new GatewayError(`acceptUpgrades: ${message}`, {
-      code: 'ERR_CORE_MIDDLEWARE',
-      status: ERROR_CODES.ERR_CORE_MIDDLEWARE.status,
-    });
-  if (!/^\/[^?#]*$/.test(path)) throw problem(`invalid path ${JSON.stringify(path)}: it must begin with a slash`);
-  if (typeof chain?.upgrade !== 'function') throw problem(`${path}: use protect(...handlers)`);
+  const written = JSON.stringify(path);
+  if (!/^\/[^?#]*$/.test(path))
+    throw coreError('ERR_CORE_MIDDLEWARE', `acceptUpgrades: invalid path ${written}: it must begin with a slash`);
+  if (typeof chain?.upgrade !== 'function')
+    throw coreError('ERR_CORE_MIDDLEWARE', `acceptUpgrades: ${path}: use protect(...handlers)`);
   return path.replace(/\/+$/, '');
 }
 

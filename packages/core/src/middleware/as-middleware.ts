@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createContext, type Concern, type Context, type Handler } from '../contract/concern.ts';
-import { ERROR_CODES } from '../error-codes.ts';
+import { coreError } from '../error-codes.ts';
 import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
 import { applyHeaderChanges, factsOf, type Facts } from '../contract/facts.ts';
@@ -32,7 +32,10 @@ export type CreateMiddleware<Options> = (options: Options & MiddlewareOptions, c
  */
 export function asMiddleware<Options extends object>(concern: Concern<Options>): CreateMiddleware<Options> {
   return ({ onRefusal = 'respond', ...options }, context = createContext()) => {
-    if (onRefusal !== 'respond' && onRefusal !== 'next') throw unknownValue(concern.name, onRefusal);
+    if (onRefusal !== 'respond' && onRefusal !== 'next') {
+      const problem = `invalid onRefusal ${JSON.stringify(onRefusal)}: use respond or next`;
+      throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
+    }
     // The rest are the concern's own options: no block has a field of this name.
     const handler = concern.compile(options as unknown as Options, context);
     if (!handler) return (_req, _res, next) => next();
@@ -64,12 +67,6 @@ export function asMiddleware<Options extends object>(concern: Concern<Options>):
 /** A response below status 400 is a step of a protocol, such as the redirect to a login: an error handler cannot handle it. */
 function isProtocol(error: unknown): boolean {
   return error instanceof GatewayError && error.status < 400;
-}
-
-function unknownValue(name: string, value: unknown): GatewayError {
-  const { status } = ERROR_CODES.ERR_CORE_MIDDLEWARE;
-  const message = `${name}: invalid onRefusal ${JSON.stringify(value)}: use respond or next`;
-  return new GatewayError(message, { code: 'ERR_CORE_MIDDLEWARE', status });
 }
 
 /** Strips headers that only a handler may set from rejected requests too: an error handler may still serve them. */

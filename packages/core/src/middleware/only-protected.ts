@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import type { Logger } from '../observe/logger.ts';
-import { ERROR_CODES } from '../error-codes.ts';
+import { coreError } from '../error-codes.ts';
 import { respondToError } from './respond-to-error.ts';
-import { GatewayError } from '../errors.ts';
 import { createUpgradeResponse } from './upgrade-response.ts';
 
 type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -14,12 +13,6 @@ const upgrades = new WeakSet<IncomingMessage>();
 /** Records that a chain of `protect` has accepted this upgrade. */
 export function markProtected(req: IncomingMessage): void {
   upgrades.add(req);
-}
-
-/** Returns the error for an upgrade without a handler. */
-export function upgradeRefused(): GatewayError {
-  const { status, message } = ERROR_CODES.ERR_CORE_UPGRADE;
-  return new GatewayError(message, { code: 'ERR_CORE_UPGRADE', status });
 }
 
 /**
@@ -34,6 +27,6 @@ export function onlyProtected(upgrade: Upgrade, log: Logger): Upgrade {
       {},
       'upgrade rejected: the handlers of the application did not run for it; use protect(...handlers).upgrade',
     );
-    respondToError(upgradeRefused(), req, createUpgradeResponse(req, socket as Socket));
+    respondToError(coreError('ERR_CORE_UPGRADE'), req, createUpgradeResponse(req, socket as Socket));
   };
 }

@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Handler } from '../contract/concern.ts';
-import { ERROR_CODES } from '../error-codes.ts';
+import { coreError } from '../error-codes.ts';
 import { respondToError } from './respond-to-error.ts';
-import { GatewayError } from '../errors.ts';
-import { markProtected, upgradeRefused } from './only-protected.ts';
+import { markProtected } from './only-protected.ts';
 import { runAll, type Middleware } from './run-middleware.ts';
 import { createUpgradeResponse, releaseSocket } from './upgrade-response.ts';
 
@@ -49,7 +48,7 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
       runAll(before, { req, res }, (error) => {
         if (error !== undefined) return respondToError(error, req, res);
         if (res.headersSent || socket.destroyed) return undefined;
-        if (!last.upgrade) return respondToError(upgradeRefused(), req, res);
+        if (!last.upgrade) return respondToError(coreError('ERR_CORE_UPGRADE'), req, res);
         releaseSocket(res, socket);
         markProtected(req);
         return takeOver(last, { req, socket, head });
@@ -100,11 +99,9 @@ function takeOver(handler: Handler, { req, socket, head }: Upgrade): void {
 }
 
 function check(handlers: readonly unknown[]): void {
-  const { status } = ERROR_CODES.ERR_CORE_MIDDLEWARE;
-  const problem = (message: string): GatewayError =>
-    new GatewayError(`protect: ${message}`, { code: 'ERR_CORE_MIDDLEWARE', status });
-  if (handlers.length === 0) throw problem('at least one handler is needed');
+  if (handlers.length === 0) throw coreError('ERR_CORE_MIDDLEWARE', 'protect: at least one handler is needed');
   for (const [i, handler] of handlers.entries()) {
-    if (typeof handler !== 'function') throw problem(`handler ${i + 1} is not a function`);
+    if (typeof handler === 'function') continue;
+    throw coreError('ERR_CORE_MIDDLEWARE', `protect: handler ${i + 1} is not a function`);
   }
 }

@@ -38,6 +38,12 @@ export interface StatName {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** Returns the name of a statistic of the HTTP manager: `rbac.allowed` is `http.http.rbac.allowed`. */
+export function httpStat(name: string): StatName {
+  const metric = `envoy_http_${name.replaceAll('.', '_')}`;
+  return { path: `http.http.${name}`, metric, labels: { envoy_http_conn_manager_prefix: 'http' } };
+}
+
 export type Stat = { readonly name: StatName } & (
   | { readonly type: 'counter'; readonly stat: Counter }
   | { readonly type: 'gauge'; readonly stat: Gauge }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { coreError } from '../error-codes.ts';
 import { BUILTIN_TEMPLATE } from './builtin-template.ts';
 import { escapeHtml, safeHref } from './html.ts';
 
@@ -80,10 +80,8 @@ function checkTemplate(name: string, text: string): void {
   for (const match of text.matchAll(PLACEHOLDER)) {
     if (PAGE_VARIABLES.some((variable) => variable === match[1])) continue;
     const line = text.slice(0, match.index).split('\n').length;
-    throw new GatewayError(
-      `${name}.html:${line}: unknown placeholder {{ ${match[1]} }}: use one of ${PAGE_VARIABLES.join(', ')}`,
-      { code: 'ERR_CORE_PAGE_TEMPLATE' },
-    );
+    const problem = `unknown placeholder {{ ${match[1]} }}: use one of ${PAGE_VARIABLES.join(', ')}`;
+    throw coreError('ERR_CORE_PAGE_TEMPLATE', `${name}.html:${line}: ${problem}`);
   }
 }
 

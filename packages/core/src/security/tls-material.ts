@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureVersion } from 'node:tls';
 import { parseCertificates } from './certificates.ts';
 
 /** PEM texts for one side of a TLS connection. */
@@ -42,3 +42,18 @@ export function tlsTextProblem({ cert, key, ca }: TlsTexts, names: TlsTextNames)
 }
 
 const NO_CERTIFICATE = 'does not contain a readable PEM certificate';
+
+/** Versions of TLS as Node names them, by their names in resources. */
+export const TLS_VERSIONS: Readonly<Record<string, SecureVersion | undefined>> = {
+  TLSv1_0: 'TLSv1',
+  TLSv1_1: 'TLSv1.1',
+  TLSv1_2: 'TLSv1.2',
+  TLSv1_3: 'TLSv1.3',
+};
+
+/** Returns root certificates for Node, which ignores a text without any and would trust the public ones. Throws a `TypeError` for an unreadable one. */
+export function parseRoots(pem: string): string[] {
+  const roots = parseCertificates(pem);
+  if (!roots) throw new TypeError(`it ${NO_CERTIFICATE}`);
+  return roots.map(String);
+}

@@ -1,13 +1,8 @@
 import { isIP } from 'node:net';
-import {
-  checkServerIdentity,
-  createSecureContext,
-  type PeerCertificate,
-  type SecureContext,
-  type SecureVersion,
-} from 'node:tls';
+import { checkServerIdentity, createSecureContext, type PeerCertificate, type SecureContext } from 'node:tls';
 import type { ResourceRef } from '../resource/resource.ts';
-import { alternativeNames, parseCertificates } from '../security/certificates.ts';
+import { alternativeNames } from '../security/certificates.ts';
+import { parseRoots, TLS_VERSIONS } from '../security/tls-material.ts';
 import type { SslFiles } from '../schema/listener/ssl-config.ts';
 import {
   secretText,
@@ -34,13 +29,6 @@ export interface TlsMaterial {
 }
 
 type SslConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
-
-const VERSIONS: Readonly<Record<string, SecureVersion>> = {
-  TLSv1_0: 'TLSv1',
-  TLSv1_1: 'TLSv1.1',
-  TLSv1_2: 'TLSv1.2',
-  TLSv1_3: 'TLSv1.3',
-};
 
 /** Returns the secret reference of an upstream's TLS, if any. The default namespace is the upstream's own. */
 function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined {
@@ -110,15 +98,15 @@ export function createUpstreamTls(upstream: SnapshotUpstream, material: TlsMater
 const trusted = new Map<string, SecureContext>();
 
 function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefined): SecureContext {
-  const minVersion = VERSIONS[ssl?.parameters?.minimumProtocolVersion ?? ''];
-  const maxVersion = VERSIONS[ssl?.parameters?.maximumProtocolVersion ?? ''];
+  const minVersion = TLS_VERSIONS[ssl?.parameters?.minimumProtocolVersion ?? ''];
+  const maxVersion = TLS_VERSIONS[ssl?.parameters?.maximumProtocolVersion ?? ''];
   if ((cert === undefined) !== (key === undefined))
     throw new Error('a client certificate needs its key, and a key its certificate');
   const client = ssl?.oneWayTls ? {} : { cert, key };
   try {
-    if (ca !== undefined) checkCertificates(ca);
-    if (ca !== undefined || client.cert !== undefined)
-      return createSecureContext({ ca, ...client, minVersion, maxVersion });
+    const roots = ca === undefined ? undefined : parseRoots(ca);
+    if (roots || client.cert !== undefined)
+      return createSecureContext({ ca: roots, ...client, minVersion, maxVersion });
     const versions = `${minVersion} ${maxVersion}`;
     let context = trusted.get(versions);
     if (!context) trusted.set(versions, (context = createSecureContext({ minVersion, maxVersion })));
@@ -126,11 +114,6 @@ function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefine
   } catch (cause) {
     throw new Error('its certificates cannot be used', { cause });
   }
-}
-
-/** Node ignores a text without any certificate, and would trust the public roots. */
-function checkCertificates(pem: string): void {
-  if (!parseCertificates(pem)) throw new Error('it does not contain a readable PEM certificate');
 }
 
 function checkNames(certificate: PeerCertificate, names: readonly string[]): Error | undefined {

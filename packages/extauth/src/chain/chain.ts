@@ -1,6 +1,5 @@
 import {
   applyHeaderChanges,
-  GatewayError,
   identityFrom,
   parseExpression,
   type AuthAllowed,
@@ -14,6 +13,7 @@ import {
   type Identity,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
+import { configError } from '../error-codes.ts';
 import { methodOf } from './method-of.ts';
 import { changeQuery } from './query-changes.ts';
 import { runStep, type StepOutcome } from './step.ts';
@@ -63,11 +63,9 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
     const name = config.name || `config_${i}`;
     return { name, method: methodOf(config, { ...parts, id: `${parts.id}/${name}` }) };
   });
-  if (steps.length === 0)
-    throw new GatewayError('an auth config needs at least one step', { code: 'ERR_EXTAUTH_CONFIG' });
+  if (steps.length === 0) throw configError('an auth config needs at least one step');
   const byName = new Map(steps.map((step) => [step.name, step]));
-  if (byName.size < steps.length)
-    throw new GatewayError('two steps of an auth config have the same name', { code: 'ERR_EXTAUTH_CONFIG' });
+  if (byName.size < steps.length) throw configError('two steps of an auth config have the same name');
   const expression = spec.booleanExpr ? parseExpression(spec.booleanExpr, new Set(byName.keys())) : allOf(steps);
   const { timeoutMs, id } = parts;
   const log = parts.context.log.get('ext_authz');

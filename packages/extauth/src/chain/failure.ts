@@ -1,4 +1,5 @@
 import { GatewayError } from '@edge-gateway/core';
+import { extauthError } from '../error-codes.ts';
 
 /**
  * Most bytes of a client that every server is expected to accept in a header. Where a call with more of them fails, the
@@ -53,5 +54,5 @@ export function isServerFailure(error: unknown): boolean {
 
 /** Returns an error that the client caused. `status` is the response status. */
 export function clientError(message: string, status: 400 | 413 | 429 | 431, cause?: unknown): GatewayError {
-  return new GatewayError(message, { code: 'ERR_EXTAUTH_REQUEST', status, ...(cause !== undefined && { cause }) });
+  return extauthError('ERR_EXTAUTH_REQUEST', message, { status, cause });
 }

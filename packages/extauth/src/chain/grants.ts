@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
-import { GatewayError, type AuthAllowed, type Facts, type HeaderChange } from '@edge-gateway/core';
+import { FRAMING_HEADERS, canonicalName, type AuthAllowed, type Facts, type HeaderChange } from '@edge-gateway/core';
+import { configError } from '../error-codes.ts';
 import { changeQuery } from './query-changes.ts';
 import type { AuthSettings } from '../settings.ts';
 
@@ -9,9 +10,9 @@ export const AUTH_METADATA = 'envoy.filters.http.ext_authz';
 /** Removes headers of the client that only steps may set, in every spelling. Values that were set since stay. */
 export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: readonly string[]): void {
   if (headers.length === 0) return;
-  const wanted = new Set(headers.map((name) => name.replaceAll('_', '-')));
+  const wanted = new Set(headers.map(canonicalName));
   for (const name of Object.keys(req.headers)) {
-    if (!wanted.has(name.replaceAll('_', '-'))) continue;
+    if (!wanted.has(canonicalName(name))) continue;
     const isGone = facts.requestChanges.some((change) => change.name === name && change.op !== 'append');
     if (!isGone) facts.requestChanges.push({ op: 'remove', name });
   }
@@ -41,17 +42,17 @@ function asBytes(text: string): string {
 
 /** Throws `ERR_EXTAUTH_CONFIG` where a header is none, or would break out of its line. */
 export function checkSendable(changes: readonly HeaderChange[]): void {
-  for (const change of changes) check(change);
+  for (const change of changes) {
+    try {
+      validateHeaderName(change.name);
+      if (change.op !== 'remove') validateHeaderValue(change.name, change.value);
+    } catch (cause) {
+      throw configError(`the header ${JSON.stringify(change.name)} cannot be sent`, cause);
+    }
+  }
 }
 
-function check(change: HeaderChange): void {
-  try {
-    validateHeaderName(change.name);
-    if (change.op !== 'remove') validateHeaderValue(change.name, change.value);
-  } catch (cause) {
-    throw new GatewayError(`the header ${JSON.stringify(change.name)} cannot be sent`, {
-      code: 'ERR_EXTAUTH_CONFIG',
-      cause,
-    });
-  }
+/** Returns true for a header, in lower case, that belongs to the proxy, also for `:path` and its like: no server may grant it, and none receives it. */
+export function isFraming(name: string): boolean {
+  return FRAMING_HEADERS.has(name) || name === 'expect' || name === 'host' || name.startsWith(':');
 }

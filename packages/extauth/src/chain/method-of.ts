@@ -1,5 +1,6 @@
-import { GatewayError, type AuthMethod, type AuthMethodKind, type Context } from '@edge-gateway/core';
-import type { AuthStep } from '@edge-gateway/core/schema';
+import type { AuthMethod, AuthMethodKind, Context, CookieTest } from '@edge-gateway/core';
+import type { AuthConfigSpec, AuthStep } from '@edge-gateway/core/schema';
+import { extauthError } from '../error-codes.ts';
 
 /** Blocks that hold one of several modes instead of a method. */
 const NESTED: Readonly<Record<string, readonly string[]>> = {
@@ -13,7 +14,7 @@ interface Block {
 }
 
 /** Returns the method that a step sets: `basicAuth`, or with its mode `oauth2.oidcAuthorizationCode`. */
-export function blockOf(step: AuthStep): Block | undefined {
+function blockOf(step: AuthStep): Block | undefined {
   const { name: _name, ...blocks } = step;
   const [type, spec] = Object.entries(blocks).find(([, block]) => block !== undefined) ?? [];
   if (type === undefined) return undefined;
@@ -33,9 +34,32 @@ export function methodOf(
   const block = blockOf(step);
   const kind = block && parts.kinds.find(({ type }) => type === block.type);
   if (!block || !kind) {
-    throw new GatewayError(`${parts.id}: the method ${block?.type ?? '(none)'} is not available`, {
-      code: 'ERR_EXTAUTH_METHOD',
-    });
+    throw extauthError('ERR_EXTAUTH_METHOD', `${parts.id}: the method ${block?.type ?? '(none)'} is not available`);
   }
   return kind.create(block.spec, { id: parts.id, context: parts.context });
+}
+
+/** The request headers, in lower case, that only the steps of these auth configs may fill, each once. */
+export function grantedHeadersOf(specs: readonly AuthConfigSpec[], kinds: readonly AuthMethodKind[]): string[] {
+  return [...new Set(ofEachStep(specs, kinds, (kind, spec) => kind.grantedHeaders?.(spec) ?? []))];
+}
+
+/** Returns the test for cookies that only the steps of these auth configs read. */
+export function hiddenCookiesOf(specs: readonly AuthConfigSpec[], kinds: readonly AuthMethodKind[]): CookieTest {
+  const tests = ofEachStep(specs, kinds, (kind, spec) => kind.hiddenCookies?.(spec) ?? []);
+  return (name) => tests.some((test) => test(name));
+}
+
+function ofEachStep<T>(
+  specs: readonly AuthConfigSpec[],
+  kinds: readonly AuthMethodKind[],
+  read: (kind: AuthMethodKind, spec: unknown) => T | readonly T[],
+): T[] {
+  return specs.flatMap(({ configs = [] }) =>
+    configs.flatMap((step) => {
+      const block = blockOf(step);
+      const kind = kinds.find(({ type }) => type === block?.type);
+      return kind ? read(kind, block?.spec) : [];
+    }),
+  );
 }

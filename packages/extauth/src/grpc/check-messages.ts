@@ -1,6 +1,6 @@
 import type { AuthDecision, AuthRequest, HeaderChange, QueryChange } from '@edge-gateway/core';
 import type { CheckResponse, HeaderOption, OkResponse } from './protocol.ts';
-import { isFraming } from '../server/framing.ts';
+import { isFraming } from '../chain/grants.ts';
 import { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
 
 const CONFIG_KEY = 'vendor.auth.passthrough.config';

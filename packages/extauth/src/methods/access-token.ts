@@ -1,19 +1,18 @@
-import {
-  GatewayError,
-  type AuthAllowed,
-  type AuthDecision,
-  type AuthDenied,
-  type AuthMethod,
-  type AuthMethodKind,
-  type Context,
-  type GroupLookup,
-  type GroupLookupKind,
-  type HeaderChange,
+import type {
+  AuthAllowed,
+  AuthDecision,
+  AuthDenied,
+  AuthMethod,
+  AuthMethodKind,
+  Context,
+  GroupLookup,
+  GroupLookupKind,
+  HeaderChange,
 } from '@edge-gateway/core';
 import { claimHeaders, claimMetadata, unsendableClaim, type Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation, ClaimToHeader } from '@edge-gateway/core/schema';
+import { configError } from '../error-codes.ts';
 import { bearerToken } from '../token/bearer-token.ts';
-import { hasScopes } from '../token/scopes.ts';
 import { createLookUp } from '../token/lookup.ts';
 
 /** Parts of the method from other packages. */
@@ -70,7 +69,7 @@ function methodOf(spec: AccessTokenValidation, surroundings: Surroundings): Auth
 }
 
 function groupsOf({ azure }: AccessTokenValidation, { groups, id, context }: Surroundings): GroupLookup | undefined {
-  if (azure && !groups) throw new GatewayError(`${id}: azure needs a lookup of groups`, { code: 'ERR_EXTAUTH_CONFIG' });
+  if (azure && !groups) throw configError(`${id}: azure needs a lookup of groups`);
   return azure && groups?.(azure, { context });
 }
 
@@ -101,4 +100,11 @@ function claimChanges(rules: readonly ClaimToHeader[], claims: Claims): HeaderCh
 
 function denied(reason: string): AuthDenied {
   return { allowed: false, status: 403, reason };
+}
+
+/** Returns true if each wanted scope is in the claim `scope`, a string with spaces or a list. */
+function hasScopes(wanted: readonly string[], { scope }: Claims): boolean {
+  if (wanted.length === 0) return true;
+  const given = typeof scope === 'string' ? scope.split(' ') : Array.isArray(scope) ? (scope as unknown[]) : [];
+  return wanted.every((one) => given.includes(one));
 }

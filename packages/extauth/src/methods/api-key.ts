@@ -1,6 +1,5 @@
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import {
-  GatewayError,
   secretText,
   type AuthDenied,
   type AuthMethodKind,
@@ -10,6 +9,7 @@ import {
   type SecretValue,
 } from '@edge-gateway/core';
 import type { ApiKeyAuth } from '@edge-gateway/core/schema';
+import { configError } from '../error-codes.ts';
 
 const CHALLENGE = ['www-authenticate', 'API key is missing or invalid'] as const;
 /** A longer key is rejected unhashed. */
@@ -30,7 +30,7 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
   type: 'apiKeyAuth',
   grantedHeaders: (spec) => copiesOf(spec).map(([name]) => name.toLowerCase()),
   create(spec, { id, context }) {
-    if (spec.aerospikeApikeyStorage) throw unusable(id, 'keys in Aerospike are not available');
+    if (spec.aerospikeApikeyStorage) throw configError(`${id}: keys in Aerospike are not available`);
     const digest = digestOf(spec, id, context);
     const refs = (spec.k8sSecretApikeyStorage?.apiKeySecretRefs ??
       spec.apiKeySecretRefs ??
@@ -97,7 +97,8 @@ function digestOf(spec: ApiKeyAuth, id: string, context: Context): (key: string)
   if (spec.hmac) {
     const ref = spec.hmac.sharedSecretRef as ResourceRef;
     const shared = secretText(context.secrets.get(ref), 'password');
-    if (shared === undefined) throw unusable(id, `there is no secret ${ref.namespace}.${ref.name} with a password`);
+    if (shared === undefined)
+      throw configError(`${id}: there is no secret ${ref.namespace}.${ref.name} with a password`);
     const secret = createSecretKey(shared, 'utf8');
     return (key) => createHmac('sha256', secret).update(key).digest('hex');
   }
@@ -113,8 +114,4 @@ function same(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   return timingSafeEqual(digest(a), digest(b));
-}
-
-function unusable(id: string, why: string): GatewayError {
-  return new GatewayError(`${id}: ${why}`, { code: 'ERR_EXTAUTH_CONFIG' });
 }

@@ -1,5 +1,6 @@
-import { GatewayError, type AuthDenied, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
+import type { AuthDenied, AuthMethodKind, AuthRequest } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
+import { configError } from '../error-codes.ts';
 import { networkOf } from '../request/client-slots.ts';
 import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type StoredHash } from '../password/hash.ts';
 import type { Rejection } from '../password/threads.ts';
@@ -16,15 +17,13 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
   type: 'basicAuth',
   create(spec, { id, context }) {
     if ((spec.apr ? 1 : 0) + (spec.encryption && spec.userList ? 1 : 0) !== 1) {
-      throw new GatewayError(`${id}: basicAuth needs apr, or encryption with userList`, { code: 'ERR_EXTAUTH_CONFIG' });
+      throw configError(`${id}: basicAuth needs apr, or encryption with userList`);
     }
     const scheme = spec.encryption?.sha1 ? 'sha1' : 'apr1';
     const users = usersOf(spec, scheme);
     for (const [name, stored] of users) {
       if (bcryptCost(stored) <= MAX_BCRYPT_COST) continue;
-      throw new GatewayError(`${id}: the bcrypt cost of user ${name} is above ${MAX_BCRYPT_COST}`, {
-        code: 'ERR_EXTAUTH_CONFIG',
-      });
+      throw configError(`${id}: the bcrypt cost of user ${name} is above ${MAX_BCRYPT_COST}`);
     }
     const decoys = decoysOf(users, scheme);
     const verifier = context.state('extauth.passwords', () => createVerifier(context.now));

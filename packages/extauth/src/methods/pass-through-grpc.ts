@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectivityState, credentials, status, type Client, type ServiceError } from '@grpc/grpc-js';
-import { GatewayError, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
+import type { AuthDecision, AuthMethodKind, AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
-import { bypassCounter } from '../request/bypass-counter.ts';
-import { delayMs } from '../server/delay.ts';
+import { configError } from '../error-codes.ts';
+import { delayMs } from '../settings.ts';
 import { isServerFailure } from '../chain/failure.ts';
 import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
@@ -12,6 +12,12 @@ import { serverTls } from '../server/tls.ts';
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_BACK_OFF_MS = 1_000;
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
+
+/** Requests that `failureModeAllow` allowed because the server failed. */
+const BYPASSED = {
+  path: 'extauth.vendor.io/passthrough_failure_bypass',
+  metric: 'extauth_vendor_io_passthrough_failure_bypass',
+};
 
 type GrpcSpec = NonNullable<PassThroughAuth['grpc']>;
 
@@ -26,9 +32,7 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
   type: 'passThroughAuth.grpc',
   create({ grpc = {}, config, failureModeAllow = false }, { id, context }) {
     const { address = '' } = grpc;
-    if (!ADDRESS.test(address)) {
-      throw new GatewayError(`${id}: passThroughAuth.grpc.address is no host:port`, { code: 'ERR_EXTAUTH_CONFIG' });
-    }
+    if (!ADDRESS.test(address)) throw configError(`${id}: passThroughAuth.grpc.address is no host:port`);
     const timeoutMs = delayMs(grpc.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
     const client: Client = new Authorization(
       address,
@@ -37,7 +41,7 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
         : credentials.createInsecure(),
     );
     const log = context.log.get('ext_authz');
-    const bypassed = bypassCounter(context.metrics, 'grpc');
+    const bypassed = context.metrics.counter(BYPASSED);
     let wasConnected = false;
 
     function once(request: AuthRequest, question: object, deadline: number): Promise<CheckResponse> {

@@ -1,6 +1,6 @@
 import { Agent, request as send } from 'undici';
 import {
-  GatewayError,
+  readLimited,
   type AuthAllowed,
   type AuthDecision,
   type AuthDenied,
@@ -9,15 +9,21 @@ import {
   type HeaderChange,
 } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { configError, extauthError } from '../error-codes.ts';
+import { isFraming } from '../chain/grants.ts';
 import { MAX_ANSWER_BYTES } from '../server/ask.ts';
-import { bypassCounter } from '../request/bypass-counter.ts';
-import { delayMs } from '../server/delay.ts';
+import { delayMs } from '../settings.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
-import { isFraming } from '../server/framing.ts';
 import { serverTls } from '../server/tls.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_CONNECTIONS = 100;
+
+/** Requests that `failureModeAllow` allowed because the server failed. */
+const BYPASSED = {
+  path: 'extauth.vendor.io/http_passthrough_bypass_failure',
+  metric: 'extauth_vendor_io_http_passthrough_bypass_failure',
+};
 
 type HttpSpec = NonNullable<PassThroughAuth['http']>;
 
@@ -61,30 +67,25 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
       const tls = { config: http.tlsConfig, id, context };
       const isTls = url.startsWith('https:');
       const dispatcher = agentOf(http, isTls ? { secureContext: serverTls({ ...tls, moreRoots }) } : {});
-      const bypassed = bypassCounter(context.metrics, 'http');
+      const bypassed = context.metrics.counter(BYPASSED);
 
       async function ask(request: AuthRequest, question: Question): Promise<Answer> {
         const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
-        const { headers: told, body } = question;
-        const {
-          statusCode,
-          headers,
-          body: stream,
-        } = await send(url, {
+        const response = await send(url, {
           method: 'POST',
           dispatcher,
-          headers: told,
-          body: body ?? null,
+          headers: question.headers,
+          body: question.body ?? null,
           headersTimeout: delayMs(http.responseHeaderTimeout) ?? 0,
           signal: AbortSignal.any(limits),
         });
-        const isRefusal = statusCode !== 200 && statusCode < 500;
-        // A denial stays a denial, even if its body cannot be read.
-        const text = await textOf(stream).catch((error: unknown) => {
-          if (isRefusal) return '';
+        const { statusCode: status, headers } = response;
+        const body = await textOf(response.body).catch((error: unknown) => {
+          // A denial stays a denial, even if its body cannot be read.
+          if (status !== 200 && status < 500) return '';
           throw error;
         });
-        return { status: statusCode, headers, body: text };
+        return { status, headers, body };
       }
 
       return {
@@ -120,7 +121,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
 function urlOf({ url = '' }: HttpSpec, id: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed.href;
-  throw new GatewayError(`${id}: passThroughAuth.http.url is no HTTP address`, { code: 'ERR_EXTAUTH_CONFIG' });
+  throw configError(`${id}: passThroughAuth.http.url is no HTTP address`);
 }
 
 function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
@@ -163,14 +164,9 @@ function bodyFor({ config, http }: PassThroughAuth, { state, metadata, body }: A
 }
 
 async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new GatewayError('the answer is too long', { code: 'ERR_EXTAUTH_ANSWER' });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const body = await readLimited(stream, MAX_ANSWER_BYTES);
+  if (!body) throw extauthError('ERR_EXTAUTH_ANSWER', 'the answer is too long');
+  return body.toString('utf8');
 }
 
 function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {

@@ -1,11 +1,5 @@
-import {
-  createContext,
-  GatewayError,
-  plainSecrets,
-  type Context,
-  type Handler,
-  type MiddlewareOptions,
-} from '@edge-gateway/core';
+import { createContext, plainSecrets, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import { configError } from '../error-codes.ts';
 import { extauth } from '../middleware.ts';
 
 /** An API key and its owner. */
@@ -55,21 +49,19 @@ export function apiKeyAuth(options: ApiKeyAuthOptions, context: Context = create
 }
 
 function keysOf(written: ApiKeyAuthOptions['keys']): readonly Required<PlainApiKey>[] {
-  if (!Array.isArray(written) || written.length === 0) throw unusable('keys must contain at least one key');
+  if (!Array.isArray(written) || written.length === 0) throw configError(`${STEP}: keys must contain at least one key`);
   const seen = new Set<string>();
   const names = new Set<string>();
   return (written as ApiKeyAuthOptions['keys']).map((each, i) => {
     const { key, name = `key-${i + 1}`, metadata = {} } = typeof each === 'string' ? { key: each } : each;
-    if (typeof key !== 'string' || key === '') throw unusable(`keys[${i}]: the key is empty`);
-    if (seen.has(key)) throw unusable(`keys[${i}]: duplicate key`);
+    if (typeof key !== 'string' || key === '') throw configError(`${STEP}: keys[${i}]: the key is empty`);
+    if (seen.has(key)) throw configError(`${STEP}: keys[${i}]: duplicate key`);
     if (name === '' || names.has(name))
-      throw unusable(`keys[${i}]: invalid name ${JSON.stringify(name)}: it must not be empty or occur twice`);
+      throw configError(
+        `${STEP}: keys[${i}]: invalid name ${JSON.stringify(name)}: it must not be empty or occur twice`,
+      );
     seen.add(key);
     names.add(name);
     return { key, name, metadata };
   });
-}
-
-function unusable(why: string): GatewayError {
-  return new GatewayError(`${STEP}: ${why}`, { code: 'ERR_EXTAUTH_CONFIG' });
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createContext, GatewayError, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import { createContext, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import { configError } from '../error-codes.ts';
 import { extauth } from '../middleware.ts';
-import { hashApr1 } from '../password/hash.ts';
+import { hashApr1, isBcrypt } from '../password/hash.ts';
 
 /** Options of {@link basicAuth}. */
 export interface BasicAuthOptions extends MiddlewareOptions {
@@ -15,7 +16,6 @@ export interface BasicAuthOptions extends MiddlewareOptions {
 
 const STEP = 'basicAuth';
 const APR1 = /^\$apr1\$([^$]+)\$([^$]+)$/;
-const BCRYPT = /^\$2[aby]\$\d\d\$/;
 
 /**
  * Allows requests with a user name and its password (RFC 7617); `identityOf(req)?.subject` is the user name. All others are
@@ -27,7 +27,7 @@ const BCRYPT = /^\$2[aby]\$\d\d\$/;
 export function basicAuth(options: BasicAuthOptions, context: Context = createContext()): Handler {
   const { realm, userIdHeader, onRefusal } = options;
   const entries = Object.entries(options.users ?? {});
-  if (entries.length === 0) throw unusable('users must contain at least one user');
+  if (entries.length === 0) throw configError(`${STEP}: users must contain at least one user`);
   const users = Object.fromEntries(entries.map(([name, password]) => [name, storedOf(name, password)]));
   const config = { configs: [{ name: STEP, basicAuth: { realm, apr: { users } } }] };
   return extauth({ config, settings: { userIdHeader }, name: STEP, onRefusal }, context);
@@ -35,22 +35,18 @@ export function basicAuth(options: BasicAuthOptions, context: Context = createCo
 
 function storedOf(name: string, written: string | { readonly hash: string }): { salt: string; hashedPassword: string } {
   if (name === '' || name.includes(':'))
-    throw unusable(`invalid user name ${JSON.stringify(name)}: it must not be empty or contain a colon`);
+    throw configError(`${STEP}: invalid user name ${JSON.stringify(name)}: it must not be empty or contain a colon`);
   if (typeof written === 'string') {
-    if (written === '') throw unusable(`the password of ${name} is empty`);
-    if (APR1.test(written) || BCRYPT.test(written))
-      throw unusable(`the password of ${name} looks like a hash: write { hash }`);
+    if (written === '') throw configError(`${STEP}: the password of ${name} is empty`);
+    if (APR1.test(written) || isBcrypt(written))
+      throw configError(`${STEP}: the password of ${name} looks like a hash: write { hash }`);
     const salt = randomBytes(6).toString('base64url');
     return { salt, hashedPassword: hashApr1(written, salt) };
   }
   const hash = written?.hash ?? '';
-  if (BCRYPT.test(hash)) return { salt: '', hashedPassword: hash };
+  if (isBcrypt(hash)) return { salt: '', hashedPassword: hash };
   const [, salt, hashedPassword] = APR1.exec(hash) ?? [];
   if (!salt || !hashedPassword)
-    throw unusable(`the hash of ${name} has an unknown format: use bcrypt ($2y$…) or APR1 ($apr1$…)`);
+    throw configError(`${STEP}: the hash of ${name} has an unknown format: use bcrypt ($2y$…) or APR1 ($apr1$…)`);
   return { salt, hashedPassword };
-}
-
-function unusable(why: string): GatewayError {
-  return new GatewayError(`${STEP}: ${why}`, { code: 'ERR_EXTAUTH_CONFIG' });
 }

@@ -1,23 +1,27 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   factsOf,
+  httpStat,
+  restoreBody,
   withPage,
   type AuthAllowed,
   type AuthDenied,
+  type AuthMethodKind,
   type AuthRequest,
   type Context,
-  type CookieTest,
   type Facts,
   type Handler,
   type HeaderChange,
   type Next,
   type ReadBody,
 } from '@edge-gateway/core';
+import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { authRequestOf } from './auth-request.ts';
-import type { Chain, ChainDecision } from '../chain/chain.ts';
-import { clientStatusOf } from '../chain/failure.ts';
+import { createChain, type ChainDecision } from '../chain/chain.ts';
+import { clientError, clientStatusOf } from '../chain/failure.ts';
 import { checkSendable, record, removeClientCopies } from '../chain/grants.ts';
-import { parsedBody } from './parsed-body.ts';
+import { grantedHeadersOf, hiddenCookiesOf } from '../chain/method-of.ts';
+import { configError } from '../error-codes.ts';
 import { hasBody, readBody } from './read-body.ts';
 import type { AuthSettings } from '../settings.ts';
 
@@ -46,10 +50,10 @@ export interface Exchange {
 export type Refuse = (refusal: Refusal, exchange: Exchange) => void;
 
 export interface HandlerParts {
-  readonly chain: Chain;
-  /** Request headers that only steps may fill; lower case. */
-  readonly granted: readonly string[];
-  readonly hidden: CookieTest;
+  readonly config: AuthConfigSpec;
+  /** The auth configs whose granted headers and cookies are hidden from clients and upstreams, this one among them. */
+  readonly specs: readonly AuthConfigSpec[];
+  readonly methods: readonly AuthMethodKind[];
   readonly settings: AuthSettings;
   readonly context: Context;
   /** `<namespace>.<name>` of the AuthConfig. */
@@ -67,7 +71,11 @@ const TOO_LARGE: Refusal = {
 };
 
 /** Creates the handler that runs a chain for requests of `node:http`. */
-export function createAuthHandler({ chain, granted, hidden, settings, context, id, refuse }: HandlerParts): Handler {
+export function createAuthHandler(parts: HandlerParts): Handler {
+  const { methods, settings, context, id, refuse } = parts;
+  const chain = createChain(parts.config, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
+  const granted = grantedHeadersOf(parts.specs, methods);
+  const hidden = hiddenCookiesOf(parts.specs, methods);
   const stats = statsOf(context);
   const log = context.log.get('ext_authz');
 
@@ -147,11 +155,16 @@ export function createAuthHandler({ chain, granted, hidden, settings, context, i
   return handler;
 }
 
-/** Reads the body and puts it back into the stream; a body that an earlier parser consumed is only restored. */
+/**
+ * Reads the body and puts it back into the stream; a body that an earlier parser consumed is only restored. Throws
+ * `ERR_EXTAUTH_REQUEST` (400) if it cannot be restored, and `ERR_EXTAUTH_CONFIG` if the parser left nothing of it.
+ */
 async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promise<ReadBody> {
   if (!req.readableEnded) return (facts.body = await readBody(req, limit));
-  const bytes = parsedBody(req);
-  return { bytes: bytes.subarray(0, limit), whole: bytes.length <= limit };
+  const restored = restoreBody(req);
+  if (restored.bytes) return { bytes: restored.bytes.subarray(0, limit), whole: restored.bytes.length <= limit };
+  const message = `the body was read before external auth: ${restored.reason}`;
+  throw restored.isMissing ? configError(`${message}; mount external auth first`) : clientError(message, 400);
 }
 
 /** Failures outside the steps are caused by the client or a defect, because no server was called. */
@@ -176,12 +189,7 @@ function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {
 }
 
 function statsOf({ metrics }: Context) {
-  const counter = (what: string) =>
-    metrics.counter({
-      path: `http.http.ext_authz.${what}`,
-      metric: `envoy_http_ext_authz_${what}`,
-      labels: { envoy_http_conn_manager_prefix: 'http' },
-    });
+  const counter = (what: string) => metrics.counter(httpStat(`ext_authz.${what}`));
   return {
     ok: counter('ok'),
     denied: counter('denied'),

@@ -1,4 +1,4 @@
-import { freezeDeep } from '@edge-gateway/core';
+import { freezeDeep, readLimited } from '@edge-gateway/core';
 import { UnusableAnswer, type UnusableAnswerParts } from '../chain/failure.ts';
 
 /** Longest answer that is read, in bytes. */
@@ -28,34 +28,22 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
   const host = URL.parse(url)?.host ?? 'the address';
   const unusable = (what: string, more?: UnusableAnswerParts) => new UnusableAnswer(`${host} ${what}`, more);
   let answer: Response;
-  let text: string | undefined;
+  let body: Buffer | undefined;
   try {
     answer = await fetch(url, { ...init, redirect: 'error', ...(signal && { signal }) });
-    text = await bodyOf(answer);
+    body = await readLimited(answer.body, MAX_ANSWER_BYTES);
   } catch (cause) {
     if (signal?.aborted) throw cause;
     throw unusable('cannot be reached', { cause });
   }
   if (refusals?.includes(answer.status)) return undefined;
-  if (text === undefined) throw unusable('gave an answer that is too long');
+  if (!body) throw unusable('gave an answer that is too long');
   if (answer.status !== 200) throw unusable(`responded with status ${answer.status}`, { answered: answer.status });
   try {
-    const value = JSON.parse(text) as unknown;
+    const value = JSON.parse(body.toString('utf8')) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return freezeDeep(value as JsonObject);
   } catch (cause) {
     throw unusable('returned a response that is not JSON', { cause });
   }
   throw unusable('returned a response that is not JSON object');
-}
-
-/** `undefined` when it is too long. */
-async function bodyOf(answer: Response): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

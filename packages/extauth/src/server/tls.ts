@@ -1,6 +1,7 @@
-import { createSecureContext, getCACertificates, type SecureContext, type SecureVersion } from 'node:tls';
-import { GatewayError, parseCertificates, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { TLS_VERSIONS, parseRoots, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { configError } from '../error-codes.ts';
 
 type TlsConfig = NonNullable<NonNullable<PassThroughAuth['http']>['tlsConfig']>;
 
@@ -13,13 +14,6 @@ export interface ServerTls {
   readonly moreRoots?: string | undefined;
 }
 
-const VERSIONS: Readonly<Record<string, SecureVersion>> = {
-  TLSv1_0: 'TLSv1',
-  TLSv1_1: 'TLSv1.1',
-  TLSv1_2: 'TLSv1.2',
-  TLSv1_3: 'TLSv1.3',
-};
-
 /**
  * What connections to an own auth server are made with; the server is always verified. Throws `ERR_EXTAUTH_CONFIG` when
  * the secret is not there, or holds no certificates.
@@ -27,32 +21,21 @@ const VERSIONS: Readonly<Record<string, SecureVersion>> = {
 export function serverTls({ config, id, context: { secrets }, moreRoots }: ServerTls): SecureContext {
   const { minimumProtocolVersion = '', maximumProtocolVersion = '' } = config?.sslParams ?? {};
   const secret = config?.secretRef && secrets.get(config.secretRef as ResourceRef);
-  if (config?.secretRef && !secret) throw unusable(`${id}: there is no secret ${config.secretRef.name}`);
+  if (config?.secretRef && !secret) throw configError(`${id}: there is no secret ${config.secretRef.name}`);
   const own = secretText(secret, 'ca.crt');
   const cert = secretText(secret, 'tls.crt');
   const key = secretText(secret, 'tls.key');
   try {
     const more =
-      own === undefined && moreRoots !== undefined ? [...getCACertificates(), ...readRoots(moreRoots)] : undefined;
-    const roots = own === undefined ? more : readRoots(own);
+      own === undefined && moreRoots !== undefined ? [...getCACertificates(), ...parseRoots(moreRoots)] : undefined;
+    const roots = own === undefined ? more : parseRoots(own);
     return createSecureContext({
       ...(roots && { ca: roots }),
       ...(cert !== undefined && key !== undefined && { cert, key }),
-      minVersion: VERSIONS[minimumProtocolVersion] ?? 'TLSv1.2',
-      maxVersion: VERSIONS[maximumProtocolVersion] ?? 'TLSv1.3',
+      minVersion: TLS_VERSIONS[minimumProtocolVersion] ?? 'TLSv1.2',
+      maxVersion: TLS_VERSIONS[maximumProtocolVersion] ?? 'TLSv1.3',
     });
   } catch (cause) {
-    throw unusable(`${id}: the certificates towards the auth server cannot be used`, cause);
+    throw configError(`${id}: the certificates towards the auth server cannot be used`, cause);
   }
-}
-
-/** A TLS context passes over what is no certificate, and would then trust less, or others, than was meant. */
-function readRoots(pem: string): string[] {
-  const roots = parseCertificates(pem);
-  if (!roots) throw new TypeError('it does not contain a readable PEM certificate');
-  return roots.map(String);
-}
-
-function unusable(message: string, cause?: unknown): GatewayError {
-  return new GatewayError(message, { code: 'ERR_EXTAUTH_CONFIG', cause });
 }

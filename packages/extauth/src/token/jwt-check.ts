@@ -1,4 +1,4 @@
-import { GatewayError, parseDuration, type Context } from '@edge-gateway/core';
+import { parseDuration, type Context } from '@edge-gateway/core';
 import {
   createTokenCache,
   createVerifier,
@@ -13,6 +13,7 @@ import {
   type TokenRules,
 } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { configError } from '../error-codes.ts';
 import { askJson } from '../server/ask.ts';
 
 const DEFAULT_REFRESH_MS = 300_000;
@@ -69,9 +70,9 @@ function keysOf({ localJwks, remoteJwks }: JwtSpec, id: string, context: Context
     const isPem = inlineString.includes('-----BEGIN');
     const keys = parseKeys(inlineString, { onlyNamed: true, mayBeEmpty: !isPem });
     if (typeof keys !== 'string') return localKeys(keys);
-    throw invalid(`${id}: the key set cannot be used: ${JWT_STATUS[keys].text}`);
+    throw configError(`${id}: the key set cannot be used: ${JWT_STATUS[keys].text}`);
   }
-  if (!remoteJwks?.url) throw invalid(`${id}: accessTokenValidation.jwt needs a key set`);
+  if (!remoteJwks?.url) throw configError(`${id}: accessTokenValidation.jwt needs a key set`);
   const { url, refreshInterval } = remoteJwks;
   return context.state(`extauth.keys:${url}:${refreshInterval ?? ''}`, () =>
     remoteKeys({
@@ -91,8 +92,4 @@ async function fetchText(url: string): Promise<string> {
   // Independent of the signal of one request: all waiting requests share it.
   const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
   return JSON.stringify(await askJson(url, { method: 'GET', headers: { accept: 'application/json' }, signal }));
-}
-
-function invalid(message: string): GatewayError {
-  return new GatewayError(message, { code: 'ERR_EXTAUTH_CONFIG' });
 }

@@ -1,13 +1,7 @@
-import {
-  GatewayError,
-  isTrustedUrl,
-  parseDuration,
-  secretText,
-  type Context,
-  type ResourceRef,
-} from '@edge-gateway/core';
+import { isTrustedUrl, parseDuration, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
 import type { Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
+import { configError } from '../error-codes.ts';
 import { askJson } from '../server/ask.ts';
 import { createClientSlots, networkOf, type ClientSlots } from '../request/client-slots.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
@@ -163,7 +157,7 @@ function checkUrls(
   for (const [field, url] of Object.entries(urls)) {
     if (!url || isTrustedUrl(url, { allowHttp })) continue;
     const message = `${id}: ${field} must be an https address (http only to this machine, or with allowHttp: true)`;
-    throw new GatewayError(message, { code: 'ERR_EXTAUTH_CONFIG' });
+    throw configError(message);
   }
 }
 
@@ -180,15 +174,11 @@ function introspectorOf(
   if (clientSecretRef) {
     const secret = secretOf(clientSecretRef as ResourceRef);
     if (secret === undefined)
-      throw new GatewayError(`${id}: secret ${clientSecretRef.name} is missing, or has no client-secret`, {
-        code: 'ERR_EXTAUTH_CONFIG',
-      });
+      throw configError(`${id}: secret ${clientSecretRef.name} is missing, or has no client-secret`);
     const pair = `${formEncoded(clientId ?? '')}:${formEncoded(secret)}`;
     headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
   }
-  if (!spec.jwt && !introspectionUrl) {
-    throw new GatewayError(`${id}: accessTokenValidation needs jwt or introspection`, { code: 'ERR_EXTAUTH_CONFIG' });
-  }
+  if (!spec.jwt && !introspectionUrl) throw configError(`${id}: accessTokenValidation needs jwt or introspection`);
   return (token, signal) => {
     const form = new URLSearchParams({ token, ...(clientId && !clientSecretRef && { client_id: clientId }) });
     return askJson(introspectionUrl!, { method: 'POST', headers, body: form.toString(), signal, refusals: BAD_FORM });

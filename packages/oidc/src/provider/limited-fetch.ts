@@ -1,4 +1,4 @@
-import { isLoopbackUrl, isTrustedUrl, type UrlTrust } from '@edge-gateway/core';
+import { isLoopbackUrl, isTrustedUrl, readLimited, type UrlTrust } from '@edge-gateway/core';
 import { codeOf, failure } from '../failure.ts';
 
 /** Limits of a call to an identity provider: 5 s, and a response of 512 KiB. */
@@ -26,7 +26,8 @@ export async function limitedFetch(url: string, { allowHttp, ...options }: Fetch
   const { host } = new URL(url);
   try {
     const response = await fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const body = await readLimited(response);
+    const body = await readLimited(response.body, MAX_BYTES);
+    if (!body) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'a response of the provider is larger than 512 KiB');
     const empty = response.status === 204 || response.status === 304 || body.length === 0;
     return new Response(empty ? null : body, { status: response.status, headers: response.headers });
   } catch (error) {
@@ -35,18 +36,6 @@ export async function limitedFetch(url: string, { allowHttp, ...options }: Fetch
     const code = slow ? 'ERR_OIDC_PROVIDER_TIMEOUT' : 'ERR_OIDC_PROVIDER_UNAVAILABLE';
     throw failure(code, `${host}: ${slow ? 'no response in time' : 'unreachable'}`, error);
   }
-}
-
-async function readLimited(response: Response): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES)
-      throw failure('ERR_OIDC_PROVIDER_ANSWER', 'a response of the provider is larger than 512 KiB');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Returns the JSON object at a URL. Rejects with `ERR_OIDC_PROVIDER_ANSWER` for anything else. */

@@ -1,4 +1,5 @@
-import { type Facts, GatewayError, isHeaderName } from '@edge-gateway/core';
+import { type Facts, isHeaderName } from '@edge-gateway/core';
+import { rbacError } from '../error-codes.ts';
 import { claimHeaders, type Claims } from '@edge-gateway/core/jwt';
 import type { ClaimToHeader, JwtProvider } from '@edge-gateway/core/schema';
 
@@ -6,8 +7,7 @@ import type { ClaimToHeader, JwtProvider } from '@edge-gateway/core/schema';
 export function claimCopiesOf(provider: string, { claimsToHeaders = [] }: JwtProvider): readonly ClaimToHeader[] {
   for (const { claim = '', header = '' } of claimsToHeaders) {
     if (claim !== '' && isHeaderName(header)) continue;
-    const message = `provider ${provider}: claimsToHeaders needs a claim and a header name`;
-    throw new GatewayError(message, { code: 'ERR_RBAC_PROVIDER' });
+    throw rbacError('ERR_RBAC_PROVIDER', `provider ${provider}: claimsToHeaders needs a claim and a header name`);
   }
   return claimsToHeaders;
 }

@@ -1,5 +1,6 @@
-import { GatewayError, isTrustedUrl, type Context } from '@edge-gateway/core';
+import { isTrustedUrl, readLimited, type Context, type GatewayError } from '@edge-gateway/core';
 import { FETCH_TIMEOUT_MS } from '@edge-gateway/core/jwt';
+import { rbacError } from '../error-codes.ts';
 import type { JwtProvider } from '@edge-gateway/core/schema';
 
 /** A larger key set is rejected. */
@@ -13,9 +14,7 @@ type RemoteJwks = NonNullable<NonNullable<JwtProvider['jwks']>['remote']>;
  */
 export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Context): () => Promise<string> {
   const url = URL.parse(remote.url ?? '');
-  if (!url) {
-    throw new GatewayError(`provider ${provider}: jwks.remote.url is not a whole URL`, { code: 'ERR_RBAC_PROVIDER' });
-  }
+  if (!url) throw rbacError('ERR_RBAC_PROVIDER', `provider ${provider}: jwks.remote.url is not a whole URL`);
   const { name, namespace } = remote.upstreamRef ?? {};
   const call = context.callUpstream;
   if (name !== undefined && namespace !== undefined && call) {
@@ -40,16 +39,11 @@ async function fetchDirectly(url: URL): Promise<string> {
     throw unreachable('a key set must come over HTTPS, from this machine, or from an upstream');
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (response.status !== 200) throw unreachable(`the key set's server answered ${response.status}`);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_KEY_SET_BYTES) throw unreachable('the key set is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const body = await readLimited(response.body, MAX_KEY_SET_BYTES);
+  if (!body) throw unreachable('the key set is too large');
+  return body.toString('utf8');
 }
 
 function unreachable(message: string): GatewayError {
-  return new GatewayError(message, { code: 'ERR_RBAC_KEYS_UNREACHABLE', status: 401 });
+  return rbacError('ERR_RBAC_KEYS_UNREACHABLE', message);
 }

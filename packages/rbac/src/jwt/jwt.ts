@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import {
   factsOf,
-  GatewayError,
+  type GatewayError,
   identityFrom,
   type Concern,
   type Context,
@@ -12,10 +12,10 @@ import {
 } from '@edge-gateway/core';
 import { JWT_STATUS, type JwtFailure, type Token, type TokenVerifier } from '@edge-gateway/core/jwt';
 import type { JwtProviders } from '@edge-gateway/core/schema';
-import { decideJwt, httpStatusOf, judgeAll, jwtRulesOf, type Verdict } from './decision.ts';
+import { rbacError } from '../error-codes.ts';
+import { decideJwt, judgeAll, jwtRulesOf, type Verdict } from './decision.ts';
 import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
-import { jwtCounter } from './counter.ts';
-import { createProvider, verifierOf, type Provider } from './provider.ts';
+import { createProvider, jwtCounter, verifierOf, type Provider } from './provider.ts';
 import { withoutTokens } from './token-source.ts';
 
 /** Namespace of the dynamic metadata with verified payloads. */
@@ -42,7 +42,8 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
   const providers = verifying.map(({ provider }) => provider);
   const rules = jwtRulesOf(block, providers);
   const tokenParams = providers.flatMap(({ source }) => source.queryParams);
-  const stats = { allowed: jwtCounter(context, 'allowed'), denied: jwtCounter(context, 'denied') };
+  const allowed = jwtCounter(context, 'allowed');
+  const denied = jwtCounter(context, 'denied');
   const log = context.log.get('jwt');
 
   function conclude(req: IncomingMessage, verdicts: readonly Verdict[]): GatewayError | undefined {
@@ -50,7 +51,7 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
     const decision = decideJwt(verdicts, rules, facts, req.rawHeaders);
     if (decision.failure === undefined) noteAccepted(decision.accepted, facts);
     else attachFailures(verdicts, facts);
-    stats[decision.passes ? 'allowed' : 'denied'].value++;
+    (decision.passes ? allowed : denied).value++;
     if (decision.passes) return undefined;
     const { failure } = decision;
     log.info({ requestId: facts.requestId, reason: failure }, 'token refused');
@@ -116,9 +117,7 @@ function refusal(failure: JwtFailure, req: IncomingMessage, tokenParams: readonl
   const { originalUrl = facts.path } = req as { readonly originalUrl?: string };
   const realm = `${scheme}://${facts.header('host') ?? ''}${withoutTokens(originalUrl, tokenParams)}`;
   const reason = failure === 'missing' ? '' : ', error="invalid_token"';
-  return new GatewayError(text, {
-    code: failure === 'audienceNotAllowed' ? 'ERR_RBAC_JWT_AUDIENCE' : 'ERR_RBAC_JWT',
-    status: httpStatusOf(failure),
+  return rbacError(failure === 'audienceNotAllowed' ? 'ERR_RBAC_JWT_AUDIENCE' : 'ERR_RBAC_JWT', text, {
     headers: { 'www-authenticate': `Bearer realm="${quotable(realm)}"${reason}`, 'content-type': 'text/plain' },
     reply: { body: text, details: `jwt_authn_access_denied{${text.replaceAll(' ', '_')}}` },
   });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, parseDuration, type Context, type Facts } from '@edge-gateway/core';
+import { httpStat, parseDuration, type Context, type Counter, type Facts } from '@edge-gateway/core';
 import {
   createTokenCache,
   createVerifier,
@@ -13,8 +13,8 @@ import {
   type TokenVerifier,
 } from '@edge-gateway/core/jwt';
 import type { JwtProvider } from '@edge-gateway/core/schema';
+import { rbacError } from '../error-codes.ts';
 import { claimCopiesOf, claimHeadersOf, copyClaims } from './claim-headers.ts';
-import { jwtCounter } from './counter.ts';
 import { fetchKeysOf } from './fetch-keys.ts';
 import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
 
@@ -61,6 +61,10 @@ export function tokenRulesOf({ issuer = '', audiences = [], clockSkewSeconds }: 
   };
 }
 
+/** Returns one of the counters of token checks. */
+export const jwtCounter = ({ metrics }: Context, what: string): Counter =>
+  metrics.counter(httpStat(`jwt_authn.${what}`));
+
 /** Creates the verifier of a provider. Key sets and verified tokens live in the context, so that they survive reloads. */
 export function verifierOf(name: string, spec: JwtProvider, context: Context): TokenVerifier {
   return createVerifier({
@@ -96,6 +100,6 @@ function keySourceOf(name: string, { jwks }: JwtProvider, context: Context): Key
 function writtenKeys(provider: string, text: string): KeySource {
   const keys = parseKeys(text);
   if (typeof keys !== 'string') return localKeys(keys);
-  const message = `provider ${provider}: the local keys cannot be used: ${JWT_STATUS[keys].text}`;
-  throw new GatewayError(message, { code: 'ERR_RBAC_KEYS' });
+  const problem = `the local keys cannot be used: ${JWT_STATUS[keys].text}`;
+  throw rbacError('ERR_RBAC_KEYS', `provider ${provider}: ${problem}`);
 }

@@ -1,13 +1,14 @@
 import {
   asMiddleware,
   factsOf,
-  GatewayError,
+  httpStat,
   type Concern,
   type Context,
   type Handler,
   type Scope,
 } from '@edge-gateway/core';
 import type { Rbac } from '@edge-gateway/core/schema';
+import { rbacError } from '../error-codes.ts';
 import { compilePolicies, type AccessRequest, type Decision } from './decide.ts';
 
 /** Body of a rejection. */
@@ -26,36 +27,25 @@ export function compileAccess(block: Rbac, requireRbac = false): ((request: Acce
 function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | undefined {
   const decide = compileAccess(block, scope?.settings.requireRbac);
   if (!decide) return undefined;
-  const stats = statsOf(context);
+  const allowed = context.metrics.counter(httpStat('rbac.allowed'));
+  const denied = context.metrics.counter(httpStat('rbac.denied'));
   const log = context.log.get('rbac');
   return function rbac(req, _res, next) {
     const facts = factsOf(req);
     const decision = decide({ method: facts.method, path: facts.path, claims: facts.claims });
     if (decision.allowed) {
-      stats.allowed.value++;
+      allowed.value++;
       return next();
     }
-    stats.denied.value++;
+    denied.value++;
     log.info({ requestId: facts.requestId, policy: decision.closest, reason: decision.reason }, 'access denied');
     return next(
-      new GatewayError(ACCESS_DENIED, {
-        code: 'ERR_RBAC_DENIED',
-        status: 403,
+      rbacError('ERR_RBAC_DENIED', ACCESS_DENIED, {
         headers: { 'content-type': 'text/plain' },
         reply: { body: ACCESS_DENIED, details: 'rbac_access_denied_matched_policy[none]' },
       }),
     );
   };
-}
-
-function statsOf({ metrics }: Context) {
-  const counter = (what: string) =>
-    metrics.counter({
-      path: `http.http.rbac.${what}`,
-      metric: `envoy_http_rbac_${what}`,
-      labels: { envoy_http_conn_manager_prefix: 'http' },
-    });
-  return { allowed: counter('allowed'), denied: counter('denied') };
 }
 
 /** Stands for a virtual host and route without policies: with `requireRbac` everything is denied there. */
