@@ -1,13 +1,24 @@
+import type { TemplateFunction } from './arguments.ts';
 import { FUNCTIONS } from './functions.ts';
-import { TemplateError } from './template-error.ts';
+import { OPERATIONS } from './operators.ts';
+import type { Run } from './run.ts';
+import { RenderError, TemplateError } from './template-error.ts';
 import type { Token } from './tokens.ts';
-import type { BinaryOperator, Expression } from './syntax-tree.ts';
-import { toByteString, type Value } from './value.ts';
+import { isTruthy, toByteString, type Value } from './value.ts';
 
 /** Maximum number of values and operators per expression. */
 const MAX_TERMS = 500;
 /** Maximum nesting of brackets and calls. */
 const MAX_DEPTH = 64;
+
+type BinaryOperator = keyof typeof OPERATIONS | 'and' | 'or';
+
+/** A compiled expression. Throws a `RenderError` if it cannot be evaluated. */
+export interface Expression {
+  (run: Run): Value;
+  /** Of a variable: its value, `undefined` if it is not defined. */
+  readonly find?: (run: Run) => Value | undefined;
+}
 
 /** Precedence of operators; `and` and `or` have the same. */
 const RANK: Readonly<Record<BinaryOperator, number>> = {
@@ -42,7 +53,7 @@ export interface NameWatch {
   call(name: string): void;
 }
 
-/** Parses expressions from the tokens of one `{{ }}` or `{% %}`. */
+/** Compiles expressions from the tokens of one `{{ }}` or `{% %}`. */
 export class ExpressionParser {
   readonly #source: string;
   readonly #tokens: readonly Token[];
@@ -98,8 +109,7 @@ export class ExpressionParser {
       const operator = this.#operator();
       if (operator === undefined || RANK[operator] < rank) break;
       this.#next++;
-      const right = this.expression(operator === '^' ? RANK['^'] : RANK[operator] + 1);
-      left = { type: 'binary', operator, left, right };
+      left = binary(operator, left, this.expression(operator === '^' ? RANK['^'] : RANK[operator] + 1));
     }
     this.#depth--;
     return left;
@@ -121,7 +131,10 @@ export class ExpressionParser {
 
   #operand(): Expression {
     this.#count();
-    if (this.take('not')) return { type: 'not', operand: this.expression(NOT_OPERAND) };
+    if (this.take('not')) {
+      const operand = this.expression(NOT_OPERAND);
+      return (run) => !isTruthy(operand(run));
+    }
     let value = this.#primary();
     while (this.take('|')) {
       this.#count();
@@ -140,14 +153,15 @@ export class ExpressionParser {
       this.#next++;
       if (this.token.text === '(' && this.token.kind === 'operator') return this.#call(token, []);
       this.#watch.variable(token.text);
-      return { type: 'variable', name: token.text };
+      return variable(token.text);
     }
     if (this.take('(')) {
       const inner = this.expression();
       this.expect(')');
       return inner;
     }
-    return { type: 'literal', value: this.#literal() };
+    const value = this.#literal();
+    return () => value;
   }
 
   #call(name: Token, first: readonly Expression[]): Expression {
@@ -167,7 +181,7 @@ export class ExpressionParser {
       throw this.error(`'${name.text}' takes ${count} arguments, not ${args.length}`, name.at);
     }
     this.#watch.call(name.text);
-    return { type: 'call', name: name.text, args };
+    return name.text === 'default' ? withDefault(args[0]!, args[1]!) : call(known, args);
   }
 
   /** Constants, lists and objects of constants. */
@@ -223,6 +237,44 @@ export class ExpressionParser {
     this.#depth--;
     return Object.fromEntries(members);
   }
+}
+
+function variable(name: string): Expression {
+  const find = (run: Run): Value | undefined => run.find(name);
+  const evaluate = (run: Run): Value => {
+    const value = find(run);
+    if (value === undefined) throw new RenderError(`variable '${name.slice(0, 60)}' is not defined`);
+    return value;
+  };
+  return Object.assign(evaluate, { find });
+}
+
+function withDefault(value: Expression, otherwise: Expression): Expression {
+  const maybe = value.find ?? value;
+  return (run) => {
+    const found = maybe(run);
+    return found === undefined ? otherwise(run) : found;
+  };
+}
+
+function call(called: TemplateFunction, args: readonly Expression[]): Expression {
+  return (run) => {
+    run.spend(1);
+    return called.call(
+      args.map((arg) => arg(run)),
+      run,
+    );
+  };
+}
+
+function binary(operator: BinaryOperator, left: Expression, right: Expression): Expression {
+  if (operator === 'and') return (run) => isTruthy(left(run)) && isTruthy(right(run));
+  if (operator === 'or') return (run) => isTruthy(left(run)) || isTruthy(right(run));
+  const operation = OPERATIONS[operator];
+  return (run) => {
+    run.spend(1);
+    return operation(left(run), right(run), run);
+  };
 }
 
 const RESERVED: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null', 'if', 'else', 'for']);

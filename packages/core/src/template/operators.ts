@@ -1,14 +1,13 @@
 import { finite } from './arguments.ts';
 import type { Run } from './run.ts';
 import { RenderError } from './template-error.ts';
-import type { BinaryOperator } from './syntax-tree.ts';
 import { isList, isMap, type Value } from './value.ts';
 import { compare, remainder } from './value-functions.ts';
 
 type Operation = (a: Value, b: Value, run: Run) => Value;
 
 /** The operators, except `and` and `or`, which do not always evaluate their right side. */
-export const OPERATIONS: Readonly<Record<Exclude<BinaryOperator, 'and' | 'or'>, Operation>> = {
+export const OPERATIONS = {
   in: (a, b, run) => isIn(a, b, run),
   '==': (a, b, run) => run.equal(a, b),
   '!=': (a, b, run) => !run.equal(a, b),
@@ -22,7 +21,7 @@ export const OPERATIONS: Readonly<Record<Exclude<BinaryOperator, 'and' | 'or'>, 
   '/': (a, b) => divide(number(a), number(b)),
   '%': (a, b) => remainder(whole(a), whole(b)),
   '^': (a, b) => finite(number(a) ** number(b)),
-};
+} satisfies Readonly<Record<string, Operation>>;
 
 function isIn(value: Value, container: Value, run: Run): boolean {
   if (isList(container)) return container.some((item) => run.equal(value, item));

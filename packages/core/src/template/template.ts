@@ -1,10 +1,20 @@
-import { FUNCTIONS, undefinedVariable } from './functions.ts';
-import { OPERATIONS } from './operators.ts';
-import { parseTemplate } from './parse-template.ts';
+import { ExpressionParser, type Expression, type NameWatch } from './expression-parser.ts';
 import { Run, type TemplateData } from './run.ts';
-import { RenderError } from './template-error.ts';
-import type { Branch, Expression, Statement, Uses } from './syntax-tree.ts';
-import { isList, isMap, isTruthy, type Value } from './value.ts';
+import { RenderError, TemplateError } from './template-error.ts';
+import { readBody, type Body } from './tokens.ts';
+import { isList, isMap, isTruthy, toByteString, type Value } from './value.ts';
+
+/** Maximum length of a template, in characters. */
+const MAX_LENGTH = 65_536;
+/** Maximum nesting of statements. */
+const MAX_DEPTH = 32;
+
+/** The inputs that a template uses. */
+export interface Uses {
+  /** First steps of variables that the template does not set itself. */
+  readonly variables: ReadonlySet<string>;
+  readonly functions: ReadonlySet<string>;
+}
 
 /** Options of parsing and rendering. */
 export interface TemplateSyntax {
@@ -21,9 +31,6 @@ export interface Template {
   render(data: TemplateData): string;
 }
 
-type Evaluate = (run: Run) => Value;
-type Perform = (run: Run) => void;
-
 /**
  * Compiles a template of the Jinja-like language. Rendering runs no code of the template's author and terminates after
  * 100,000 steps or 1 MiB of text. Throws {@link TemplateError} (`ERR_CORE_TEMPLATE`) if it does not parse.
@@ -32,10 +39,12 @@ type Perform = (run: Run) => void;
  * compileTemplate('Bearer {{ extraction("token") }}').render(data);
  */
 export function compileTemplate(source: string, { pointers = false, escape = false }: TemplateSyntax = {}): Template {
-  const { statements, uses } = parseTemplate(source);
-  const perform = compileBody(statements);
+  if (source.length > MAX_LENGTH)
+    throw new TemplateError(`a template must have at most ${MAX_LENGTH} characters`, source, 0);
+  const parser = new TemplateParser(source);
+  const perform = parser.parse();
   return {
-    uses,
+    uses: parser.uses,
     render(data) {
       const run = new Run(data, { pointers, escape });
       perform(run);
@@ -44,45 +53,192 @@ export function compileTemplate(source: string, { pointers = false, escape = fal
   };
 }
 
-function compileBody(statements: readonly Statement[]): Perform {
-  const steps = statements.map(compileStatement);
+/** A compiled statement, or several. */
+type Perform = (run: Run) => void;
+
+/** One branch of an `if`; the last may have no test. */
+interface Branch {
+  readonly test: Expression | undefined;
+  readonly body: Perform[];
+}
+
+/** The head of a `for`. `key` is set if it runs over the members of an object. */
+interface Loop {
+  readonly key: string | undefined;
+  readonly item: string;
+  readonly list: Expression;
+}
+
+/** A statement that is still open. */
+interface Open {
+  readonly at: number;
+  readonly keyword: 'if' | 'for';
+  readonly branches: Branch[];
+  readonly loop?: Loop;
+}
+
+class TemplateParser implements NameWatch {
+  readonly #source: string;
+  readonly uses = { variables: new Set<string>(), functions: new Set<string>() };
+  readonly #set = new Set<string>();
+  readonly #root: Perform[] = [];
+  readonly #open: Open[] = [];
+  #at = 0;
+  #cutsNext = false;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  parse(): Perform {
+    while (this.#at < this.#source.length) this.#step();
+    const open = this.#open.at(-1);
+    if (open) throw this.#error(`the ${open.keyword} has no end${open.keyword}`, open.at);
+    return sequence(this.#root);
+  }
+
+  variable(name: string): void {
+    const [first = ''] = name.split(/[./]/, 1);
+    const looped = this.#open.some(
+      ({ loop }) => loop && (first === 'loop' || first === loop.item || first === loop.key),
+    );
+    if (!looped && !this.#set.has(first)) this.uses.variables.add(name);
+  }
+
+  call(name: string): void {
+    this.uses.functions.add(name);
+  }
+
+  #error(problem: string, at: number): TemplateError {
+    return new TemplateError(problem, this.#source, at);
+  }
+
+  /** The list that receives the next statements. */
+  get #body(): Perform[] {
+    return this.#open.at(-1)?.branches.at(-1)!.body ?? this.#root;
+  }
+
+  #step(): void {
+    const found = nextMark(this.#source, this.#at);
+    const cutsBefore = found.mark !== '##' && this.#source[found.at + 2] === '-';
+    this.#text(this.#source.slice(this.#at, found.at), cutsBefore);
+    this.#at = found.at + found.mark.length + (cutsBefore ? 1 : 0);
+    if (found.mark === '{#') this.#comment(found.at);
+    else if (found.mark === '{{') this.#output();
+    else if (found.mark !== '') this.#statement(found.mark === '##' ? '\n' : '%}', found.at);
+  }
+
+  #text(written: string, cutsBefore: boolean): void {
+    let text = this.#cutsNext ? written.trimStart() : written;
+    this.#cutsNext = false;
+    if (cutsBefore) text = text.trimEnd();
+    if (text === '') return;
+    const bytes = toByteString(text);
+    this.#body.push((run) => run.write(run.text(bytes)));
+  }
+
+  #comment(at: number): void {
+    const end = this.#source.indexOf('#}', this.#at);
+    if (end < 0) throw this.#error('{# is not closed', at);
+    this.#cutsNext = this.#source[end - 1] === '-' && end > this.#at;
+    this.#at = end + 2;
+  }
+
+  #read(close: '}}' | '%}' | '\n'): ExpressionParser {
+    const body: Body = readBody(this.#source, this.#at, close);
+    this.#at = body.end;
+    this.#cutsNext = body.cutsAfter;
+    return new ExpressionParser(this.#source, body.tokens, this);
+  }
+
+  #output(): void {
+    const parser = this.#read('}}');
+    const value = parser.expression();
+    parser.end();
+    this.#body.push((run) => run.write(run.print(value(run))));
+  }
+
+  #statement(close: '%}' | '\n', at: number): void {
+    const parser = this.#read(close);
+    if (parser.take('if')) this.#beginIf(parser, at);
+    else if (parser.take('else')) this.#else(parser, at);
+    else if (parser.take('for')) this.#beginFor(parser, at);
+    else if (parser.take('set')) this.#assign(parser);
+    else if (parser.take('endif')) this.#close('if', at);
+    else if (parser.take('endfor')) this.#close('for', at);
+    else throw parser.error(`'${parser.token.text.slice(0, 60)}' is not a statement`);
+    parser.end();
+  }
+
+  #push(open: Open): void {
+    if (this.#open.length >= MAX_DEPTH) throw this.#error('statements are nested too deeply', open.at);
+    this.#open.push(open);
+  }
+
+  #beginIf(parser: ExpressionParser, at: number): void {
+    this.#push({ at, keyword: 'if', branches: [{ test: parser.expression(), body: [] }] });
+  }
+
+  #else(parser: ExpressionParser, at: number): void {
+    const open = this.#open.at(-1);
+    if (open?.keyword !== 'if') throw this.#error('else outside of an if', at);
+    if (open.branches.at(-1)!.test === undefined) throw this.#error('this if already has an else', at);
+    const test = parser.take('if') ? parser.expression() : undefined;
+    open.branches.push({ test, body: [] });
+  }
+
+  #beginFor(parser: ExpressionParser, at: number): void {
+    const first = parser.takeName('the name of the loop variable');
+    const second = parser.take(',') ? parser.takeName('the name of the value variable') : undefined;
+    parser.expect('in');
+    const list = parser.expression();
+    const key = second === undefined ? undefined : first;
+    const loop = { key, item: second ?? first, list };
+    this.#push({ at, keyword: 'for', loop, branches: [{ test: undefined, body: [] }] });
+  }
+
+  #assign(parser: ExpressionParser): void {
+    const name = parser.takeName('the name of the variable');
+    parser.expect('=');
+    const value = parser.expression();
+    this.#set.add(name);
+    this.#body.push((run) => void run.locals.set(name, value(run)));
+  }
+
+  #close(keyword: Open['keyword'], at: number): void {
+    const open = this.#open.at(-1);
+    if (open?.keyword !== keyword) throw this.#error(`end${keyword} closes no ${keyword}`, at);
+    this.#open.pop();
+    this.#body.push(open.loop ? forEach(open.loop, open.branches[0]!.body) : firstOf(open.branches));
+  }
+}
+
+function sequence(steps: readonly Perform[]): Perform {
   if (steps.length === 1) return steps[0]!;
   return (run) => {
     for (const step of steps) step(run);
   };
 }
 
-function compileStatement(statement: Statement): Perform {
-  if (statement.type === 'text') return (run) => run.write(run.text(statement.text));
-  if (statement.type === 'if') return compileIf(statement.branches);
-  if (statement.type === 'for') return compileFor(statement);
-  const evaluate = compileExpression(statement.value);
-  if (statement.type === 'output') return (run) => run.write(run.print(evaluate(run)));
-  return (run) => void run.locals.set(statement.name, evaluate(run));
-}
-
-function compileIf(branches: readonly Branch[]): Perform {
-  const compiled = branches.map(({ test, body }) => ({
-    test: test && compileExpression(test),
-    perform: compileBody(body),
-  }));
+function firstOf(branches: readonly Branch[]): Perform {
+  const compiled = branches.map(({ test, body }) => ({ test, perform: sequence(body) }));
   return (run) => {
     run.spend(1);
     compiled.find(({ test }) => !test || isTruthy(test(run)))?.perform(run);
   };
 }
 
-function compileFor({ key, item, list, body }: Extract<Statement, { type: 'for' }>): Perform {
-  const evaluate = compileExpression(list);
-  const perform = compileBody(body);
+function forEach({ key, item, list }: Loop, body: readonly Perform[]): Perform {
+  const perform = sequence(body);
   const names = ['loop', item, ...(key === undefined ? [] : [key])];
   return (run) => {
-    const entries = entriesOf(evaluate(run), key !== undefined);
+    const entries = entriesOf(list(run), key !== undefined);
     const outer = names.map((name) => [name, run.locals.get(name)] as const);
     const parent = run.locals.get('loop') ?? null;
     for (const [i, [name, value]] of entries.entries()) {
       run.spend(1);
-      run.locals.set('loop', loopOf(i, entries.length, parent));
+      const isLast = i === entries.length - 1;
+      run.locals.set('loop', { index: i, index1: i + 1, is_first: i === 0, is_last: isLast, parent });
       run.locals.set(item, value);
       if (key !== undefined) run.locals.set(key, name);
       perform(run);
@@ -100,65 +256,17 @@ function entriesOf(value: Value, members: boolean): readonly (readonly [string, 
   throw new RenderError(members ? 'the loop needs an object' : 'the loop needs a list');
 }
 
-function loopOf(i: number, length: number, parent: Value): Value {
-  return { index: i, index1: i + 1, is_first: i === 0, is_last: i === length - 1, parent };
+interface Mark {
+  readonly mark: '{{' | '{%' | '{#' | '##' | '';
+  readonly at: number;
 }
 
-function compileExpression(expression: Expression): Evaluate {
-  const evaluate = compileMaybe(expression);
-  if (expression.type !== 'variable') return evaluate as Evaluate;
-  const { name } = expression;
-  return (run) => {
-    const value = evaluate(run);
-    if (value === undefined) throw undefinedVariable(name);
-    return value;
-  };
-}
-
-/** Returns `undefined` only for an undefined variable. */
-function compileMaybe(expression: Expression): (run: Run) => Value | undefined {
-  switch (expression.type) {
-    case 'literal':
-      return () => expression.value;
-    case 'variable':
-      return (run) => run.find(expression.name);
-    case 'not': {
-      const operand = compileExpression(expression.operand);
-      return (run) => !isTruthy(operand(run));
-    }
-    case 'call':
-      return compileCall(expression);
-    default:
-      return compileBinary(expression);
+/** Returns the next opening delimiter; `##` only counts at the beginning of a line. */
+function nextMark(source: string, from: number): Mark {
+  for (let at = from; at < source.length - 1; at++) {
+    const [char, next] = [source[at], source[at + 1]];
+    if (char === '{' && (next === '{' || next === '%' || next === '#')) return { mark: `{${next}`, at };
+    if (char === '#' && next === '#' && (at === 0 || source[at - 1] === '\n')) return { mark: '##', at };
   }
-}
-
-function compileCall({ name, args }: Extract<Expression, { type: 'call' }>): Evaluate {
-  if (name === 'default') {
-    const [value, otherwise] = [compileMaybe(args[0]!), compileExpression(args[1]!)];
-    return (run) => {
-      const found = value(run);
-      return found === undefined ? otherwise(run) : found;
-    };
-  }
-  const called = FUNCTIONS[name]!;
-  const compiled = args.map(compileExpression);
-  return (run) => {
-    run.spend(1);
-    return called.call(
-      compiled.map((arg) => arg(run)),
-      run,
-    );
-  };
-}
-
-function compileBinary({ operator, left, right }: Extract<Expression, { type: 'binary' }>): Evaluate {
-  const [first, second] = [compileExpression(left), compileExpression(right)];
-  if (operator === 'and') return (run) => isTruthy(first(run)) && isTruthy(second(run));
-  if (operator === 'or') return (run) => isTruthy(first(run)) || isTruthy(second(run));
-  const operation = OPERATIONS[operator];
-  return (run) => {
-    run.spend(1);
-    return operation(first(run), second(run), run);
-  };
+  return { mark: '', at: source.length };
 }
