@@ -22,6 +22,7 @@ describe('the example with Express, login and roles', () => {
   const children: ChildProcess[] = [];
   let folder: string;
   let url: string;
+  let env: NodeJS.ProcessEnv;
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'example-'));
@@ -29,19 +30,19 @@ describe('the example with Express, login and roles', () => {
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     const [port, providerPort] = [await freePort(), await freePort()];
     url = `http://127.0.0.1:${port}`;
-    const env = {
+    env = {
       ...process.env,
       NODE_OPTIONS: '',
       PORT: String(port),
       ISSUER_URL: `http://127.0.0.1:${providerPort}`,
     };
-    for (const program of ['provider.ts', 'server.ts']) {
-      const child = spawn('node', [program], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const program of ['provider', 'start']) {
+      const child = spawn('npm', ['run', '--silent', program], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
       children.push(child);
       await new Promise<void>((resolve, reject) => {
         let text = '';
         child.stderr.on('data', (chunk) => (text += chunk));
-        child.stdout.on('data', (chunk) => String(chunk).includes('listening on') && resolve());
+        child.stdout.on('data', (chunk) => String(chunk).startsWith('running at http://') && resolve());
         child.once('exit', (code) => reject(new Error(`${program} ended with ${code}: ${text}`)));
       });
     }
@@ -83,18 +84,35 @@ describe('the example with Express, login and roles', () => {
     expect((await browser.send(`${url}/account`)).status).to.equal(302);
   });
 
+  /** Runs both programs, which must fail at once with one line each. */
+  function failures(cwd: string, environment: NodeJS.ProcessEnv): string[] {
+    return ['start', 'provider'].map((script) => {
+      const options = { cwd, env: environment, encoding: 'utf8', timeout: 20_000 } as const;
+      const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', script], options);
+      expect({ status, stdout }, `${script}: ${stderr}`).to.deep.equal({ status: 1, stdout: '' });
+      return stderr.replaceAll(/^(npm|oidc-provider) warn.*\n/gim, '');
+    });
+  }
+
   it('names the required version on a Node that cannot run TypeScript', () => {
-    const env = { ...process.env, NODE_OPTIONS: '--no-experimental-strip-types' };
-    for (const script of ['start', 'provider']) {
-      const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', script], {
-        cwd: folder,
-        env,
-        encoding: 'utf8',
-        timeout: 20_000,
-      });
-      expect({ status, stdout }, script).to.deep.equal({ status: 1, stdout: '' });
-      expect(stderr).to.match(/^Node v\S+ cannot run this example: install Node 22\.18 or later[^\n]*\n$/);
-    }
+    for (const line of failures(folder, { ...process.env, NODE_OPTIONS: '--no-experimental-strip-types' }))
+      expect(line).to.match(/^Node v\S+ cannot run this example: install Node 22\.18 or later[^\n]*\n$/);
+  });
+
+  it('names a missing dependency', () => {
+    const bare = mkdtempSync(join(tmpdir(), 'example-bare-'));
+    cpSync(EXAMPLE, bare, { recursive: true });
+    for (const line of failures(bare, { ...process.env, NODE_OPTIONS: '' }))
+      expect(line).to.equal(
+        '@edge-gateway/core is not installed: follow the steps in README.md, which end with npm install.\n',
+      );
+    rmSync(bare, { recursive: true });
+  });
+
+  it('names the port that is taken', () => {
+    const [start, provider] = failures(folder, env);
+    expect(start).to.match(/^cannot listen on port \d+ \(.*EADDRINUSE.*\): set PORT to a free one\n$/);
+    expect(provider).to.match(/^cannot listen at http:\/\/127\.0\.0\.1:\d+ \(.*EADDRINUSE.*\): set ISSUER_URL/);
   });
 
   it('refers to the tarballs that npm run pack writes', () => {

@@ -15,4 +15,8 @@ const provider = new Provider(issuer, {
   conformIdTokenClaims: false,
   findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id, email: id }) }),
 });
-provider.listen(Number(new URL(issuer).port), '127.0.0.1', () => console.log(`listening on ${issuer}`));
+const server = provider.listen(Number(new URL(issuer).port), '127.0.0.1', () => console.log(`running at ${issuer}`));
+server.once('error', (error) => {
+  console.error(`cannot listen at ${issuer} (${error.message}): set ISSUER_URL, for npm start too, to a free port`);
+  process.exit(1);
+});

@@ -48,4 +48,8 @@ app.get('/admin', (req, res) => {
   res.json({ admin: identityOf(req)?.claims['email'] });
 });
 
-app.listen(port, () => console.log(`listening on ${port}: ${appUrl}`));
+app.listen(port, (error) => {
+  if (!error) return console.log(`running at ${appUrl}`);
+  console.error(`cannot listen on port ${port} (${error.message}): set PORT to a free one`);
+  process.exit(1);
+});
