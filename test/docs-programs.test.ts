@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { readPage } from './docs/page.ts';
@@ -39,4 +39,18 @@ describe('programs in the documentation', () => {
     expect(stdout.trim()).to.equal('');
     expect(status).to.equal(0);
   });
+
+  for (const page of ['express', 'fastify', 'hono', 'nest'])
+    it(`name the packages to install, in docs/${page}.md`, () => {
+      const path = join(ROOT, 'docs', `${page}.md`);
+      const programs = readPage(path).filter(({ language }) => language === 'ts');
+      const imports = programs.flatMap(({ text }) => [...text.matchAll(/^(?:import|.*from) '([^'.][^']*)'/gm)]);
+      const packages = imports.map(([, name]) => /^(?:@[^/]+\/)?[^/]+/.exec(name!)![0]);
+      const prose = readFileSync(path, 'utf8');
+      for (const name of new Set(packages.filter((each) => !each.startsWith('node:')))) {
+        const own = /^@edge-gateway\/(.+)/.exec(name)?.[1];
+        if (own) expect(prose).to.match(new RegExp(`install the packages[^.]*\\.md#install[^.]*\`${own}\``));
+        else expect(prose, name).to.match(new RegExp(`npm install (?:[^\`]* )?${name}[ \`]`));
+      }
+    });
 });

@@ -33,7 +33,8 @@ function filesOf(directory: string): string[] {
   try {
     return readdirSync(directory).filter((file) => file.endsWith('.html'));
   } catch (error) {
-    throw invalid(`${directory} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    const { code } = error as NodeJS.ErrnoException;
+    throw invalid(code === 'ENOENT' ? `${directory} does not exist` : `${directory} cannot be read: ${code}`);
   }
 }
 

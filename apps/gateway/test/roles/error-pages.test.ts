@@ -136,6 +136,6 @@ describe('the directory of error pages', () => {
   it('is rejected when it does not exist', () => {
     expect(() => readErrorPages(join(dir, 'gone')))
       .to.throw('--error-pages: ')
-      .and.match(/cannot be read: ENOENT/);
+      .and.match(/does not exist/);
   });
 });
