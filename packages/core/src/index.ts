@@ -187,7 +187,7 @@ export type {
   AuthRequest,
   QueryChange,
 } from './contract/auth-method.ts';
-export type { ResourceCheck } from './validate/resource-check.ts';
+export type { ResourceCheck } from './validate/check.ts';
 export { validateWritten, type Validated } from './validate/validate.ts';
 export type { TemplateData } from './template/run.ts';
 export { RenderError, TemplateError } from './template/template-error.ts';
@@ -195,7 +195,7 @@ export { compileTemplate, type Template, type TemplateSyntax } from './template/
 export { toByteString, toValue, type Value } from './template/value.ts';
 export { extractorProblem } from './validate/transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';
-export { headerProblems } from './validate/transformation/header-problems.ts';
+export { headerProblems } from './validate/transformation/transformations.ts';
 export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
 export { errorPage, SWITCH_ACCOUNT, type ErrorFacts } from './page/error-page.ts';
 export { escapeHtml } from './page/html.ts';

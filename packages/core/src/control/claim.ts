@@ -2,7 +2,7 @@ import type { FieldPath, Problem } from '../resource/problem.ts';
 import { identityOfKey, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { redactRejected } from '../security/rejected-document.ts';
-import type { ResourceCheck } from '../validate/resource-check.ts';
+import type { ResourceCheck } from '../validate/check.ts';
 import { remainderOf } from '../validate/remainder.ts';
 import { validateWritten, type Validated } from '../validate/validate.ts';
 

@@ -15,7 +15,7 @@ import { translate } from '../translate/translate.ts';
 import type { Translation } from '../translate/translation.ts';
 import type { DefaultGateways } from '../translate/listener/default-gateways.ts';
 import { unservedListeners } from '../translate/listener/unserved-listeners.ts';
-import type { ResourceCheck } from '../validate/resource-check.ts';
+import type { ResourceCheck } from '../validate/check.ts';
 
 export interface ControlPlaneOptions {
   readonly source: Source;

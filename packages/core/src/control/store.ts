@@ -5,7 +5,7 @@ import type { FieldPath, Problem } from '../resource/problem.ts';
 import { keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import type { SourceChange } from '../source/source.ts';
-import type { ResourceCheck } from '../validate/resource-check.ts';
+import type { ResourceCheck } from '../validate/check.ts';
 
 /**
  * The state of one resource. The same object while nothing about it changes, so that readers can compare by identity.

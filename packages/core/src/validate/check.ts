@@ -1,9 +1,17 @@
 import type { TextPlace } from '../parse/text-place.ts';
+import type { SemanticCode } from '../resource/problem-codes.ts';
 import type { FieldPath, FieldProblem, Problem } from '../resource/problem.ts';
-import type { Origin, Resource } from '../resource/resource.ts';
+import type { Kind, Origin, Resource } from '../resource/resource.ts';
 
 /** Finds problems in a part of a resource at `path`. */
 export type Check<T> = (part: T, path: FieldPath) => FieldProblem[];
+
+/** A check of one kind with dependencies that core does not have, such as the parser of a language in a field. */
+export interface ResourceCheck {
+  readonly kind: Kind;
+  /** Returns the problems of a spec that matches its schema; each rejects the resource. `path` is that of the spec. */
+  readonly check: (spec: never, path: FieldPath) => readonly FieldProblem[];
+}
 
 /** Returns the problems of a list. */
 export function each<T>(parts: readonly T[] | undefined, path: FieldPath, check: Check<T>): FieldProblem[] {
@@ -13,6 +21,39 @@ export function each<T>(parts: readonly T[] | undefined, path: FieldPath, check:
 /** Returns the problems of a part that may be missing. */
 export function within<T>(part: T | undefined, path: FieldPath, check: Check<T>): FieldProblem[] {
   return part === undefined ? [] : check(part, path);
+}
+
+/** Returns the problems of the fields of a block, each found by its own check. */
+export function fields<T extends object>(
+  block: T,
+  at: FieldPath,
+  checks: { readonly [K in keyof T]?: Check<NonNullable<T[K]>> },
+): FieldProblem[] {
+  return Object.entries(checks).flatMap(([name, check]) =>
+    within(block[name as keyof T] ?? undefined, [...at, name], check as Check<unknown>),
+  );
+}
+
+/** Returns one problem with a message, and none without. */
+type Reporter = (
+  message: string | false | undefined,
+  path: FieldPath,
+  more?: Pick<FieldProblem, 'hint' | 'place' | 'severity'>,
+) => FieldProblem[];
+
+/** Creates the reporter of the problems of one code. */
+export function reporterOf(code: SemanticCode): Reporter {
+  return (message, path, more) => (message ? [{ code, path, message, ...more }] : []);
+}
+
+/** Returns the message of what a function throws; `undefined` if it returns. */
+export function thrownBy(attempt: () => void): string | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** Returns a problem with its resource, at the place that `locate` returns. */

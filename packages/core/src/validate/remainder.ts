@@ -4,7 +4,7 @@ import type { Resource } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { isObject } from './resource-identity.ts';
-import type { ResourceCheck } from './resource-check.ts';
+import type { ResourceCheck } from './check.ts';
 import { validateWritten } from './validate.ts';
 
 /** Each round removes what the previous one found; problems that this reveals are found in the next. */

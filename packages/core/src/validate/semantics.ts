@@ -13,33 +13,30 @@ import type { VirtualHostOptionSpec } from '../schema/kind/virtual-host-option.t
 import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import { checkAuthConfig } from './auth/auth-config.ts';
 import { checkExtAuth } from './auth/ext-auth.ts';
-import { within } from './check.ts';
+import { checkSecretEntries, checkSigningKey } from './auth/secret.ts';
+import { each, fields, type ResourceCheck } from './check.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
-import type { ResourceCheck } from './resource-check.ts';
-import { checkRouteOptions } from './route/route-options.ts';
-import { checkRouteTable } from './route/route-table.ts';
-import { checkSecretEntries, checkSigningKey } from './auth/secret-entries.ts';
-import { checkUpstreamGroup } from './upstream-group.ts';
+import { checkWeighted } from './route/destination.ts';
+import { checkRoute } from './route/route.ts';
+import { checkRouteOptions, checkVirtualHostOptions } from './route/route-options.ts';
+import { checkVirtualHost } from './route/virtual-service.ts';
 import { checkUpstream } from './upstream.ts';
-import { checkVirtualHostOptions } from './route/virtual-host-options.ts';
-import { checkVirtualService } from './route/virtual-service.ts';
 
+const SPEC = ['spec'] as const;
 const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldProblem[]>> = {
-  AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, ['spec']),
-  Gateway: (spec: GatewaySpec) => checkGateway(spec, ['spec']),
-  GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, ['spec']),
-  MatchableHttpGateway: ({ httpGateway }: MatchableHttpGatewaySpec) =>
-    httpGateway ? checkHttpGateway(httpGateway, ['spec', 'httpGateway']) : [],
-  RouteOption: ({ options }: RouteOptionSpec) => (options ? checkRouteOptions(options, ['spec', 'options']) : []),
-  RouteTable: (spec: RouteTableSpec) => checkRouteTable(spec, ['spec']),
+  AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, SPEC),
+  Gateway: (spec: GatewaySpec) => checkGateway(spec, SPEC),
+  GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, SPEC),
+  MatchableHttpGateway: (spec: MatchableHttpGatewaySpec) => fields(spec, SPEC, { httpGateway: checkHttpGateway }),
+  RouteOption: (spec: RouteOptionSpec) => fields(spec, SPEC, { options: checkRouteOptions }),
+  RouteTable: ({ routes }: RouteTableSpec) => each(routes, ['spec', 'routes'], checkRoute),
   Secret: (spec: SecretSpec, resource) => [...checkSecretEntries(spec), ...checkSigningKey(spec, resource)],
-  Settings: ({ extauth }: SettingsSpec) => within(extauth, ['spec', 'extauth'], checkExtAuth),
-  Upstream: (spec: UpstreamSpec) => checkUpstream(spec, ['spec']),
-  UpstreamGroup: (spec: UpstreamGroupSpec) => checkUpstreamGroup(spec, ['spec']),
-  VirtualHostOption: ({ options }: VirtualHostOptionSpec) =>
-    options ? checkVirtualHostOptions(options, ['spec', 'options']) : [],
-  VirtualService: (spec: VirtualServiceSpec) => checkVirtualService(spec, ['spec']),
+  Settings: (spec: SettingsSpec) => fields(spec, SPEC, { extauth: checkExtAuth }),
+  Upstream: (spec: UpstreamSpec) => checkUpstream(spec, SPEC),
+  UpstreamGroup: ({ destinations }: UpstreamGroupSpec) => checkWeighted(destinations, ['spec', 'destinations']),
+  VirtualHostOption: (spec: VirtualHostOptionSpec) => fields(spec, SPEC, { options: checkVirtualHostOptions }),
+  VirtualService: (spec: VirtualServiceSpec) => fields(spec, SPEC, { virtualHost: checkVirtualHost }),
 };
 
 /**
@@ -49,5 +46,5 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
 export function checkSemantics(resource: Resource, more: readonly ResourceCheck[] = []): readonly FieldProblem[] {
   const spec = (resource.spec ?? {}) as never;
   const own = CHECKS[resource.kind]?.(spec, resource) ?? [];
-  return [...own, ...more.flatMap(({ kind, check }) => (kind === resource.kind ? check(spec, ['spec']) : []))];
+  return [...own, ...more.flatMap(({ kind, check }) => (kind === resource.kind ? check(spec, SPEC) : []))];
 }

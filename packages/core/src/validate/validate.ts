@@ -9,7 +9,7 @@ import { nodeOf } from './types/node.ts';
 import { normalise, writtenPath, type Content } from './types/content.ts';
 import { DocumentReport } from './document-report.ts';
 import { foldSecret } from './auth/secret.ts';
-import type { ResourceCheck } from './resource-check.ts';
+import type { ResourceCheck } from './check.ts';
 import { suggest } from '../syntax/did-you-mean.ts';
 import { placed } from './check.ts';
 import { checkSemantics } from './semantics.ts';

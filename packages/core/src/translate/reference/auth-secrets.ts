@@ -1,6 +1,6 @@
 import type { Resource, ResourceRef } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
-import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../../validate/auth/secret-entries.ts';
+import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../../validate/auth/secret.ts';
 import type { RefFields } from './fill-refs.ts';
 import { faultOf, missingFault, type Fault } from './missing.ts';
 import { dotted } from '../names.ts';

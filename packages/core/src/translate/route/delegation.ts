@@ -3,7 +3,7 @@ import { keyOf, type ResourceKey, type ResourceRef } from '../../resource/resour
 import type { Matcher } from '../../schema/route/matcher.ts';
 import type { DelegateAction, RouteSpec } from '../../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-options.ts';
-import { delegatingProblem } from '../../validate/route/delegation.ts';
+import { delegatingProblem } from '../../validate/route/matcher.ts';
 import { accessOf, type LastGood } from '../virtual-host/last-good.ts';
 import { EVERY_PATH, delegatingMatcher, inheritMatcher, outsideParent, type Inheritance } from './matchers.ts';
 import { routeMessage } from '../status/messages.ts';

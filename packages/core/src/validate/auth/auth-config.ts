@@ -5,18 +5,19 @@ import type { ApiKeyAuth, BasicAuth } from '../../schema/auth/auth-methods.ts';
 import type { AccessTokenValidation, AzureGroups, Oauth2 } from '../../schema/auth/oauth2.ts';
 import type { PassThroughAuth } from '../../schema/auth/pass-through-auth.ts';
 import { isTrustedUrl } from '../../security/trusted-url.ts';
-import { each, within, type Check } from '../check.ts';
-import { checkLogin, checkRedis, UNTRUSTED_URL } from './login.ts';
+import { each, fields, thrownBy, within, type Check } from '../check.ts';
+import { checkLogin, checkRedis, unless, UNTRUSTED_URL } from './login.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
 const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;
 /** At this cost one check takes several seconds. */
 const MAX_BCRYPT_COST = 16;
+const TOO_COSTLY = `the bcrypt cost must not exceed ${MAX_BCRYPT_COST}`;
 /** Excludes `common` and similar names, which mean every tenant. */
 const TENANT = /^(?!(?:common|organizations|consumers)$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 
 /** Returns problems of one AuthConfig that are independent of other resources. */
-export function checkAuthConfig(spec: AuthConfigSpec, at: FieldPath): FieldProblem[] {
+export const checkAuthConfig: Check<AuthConfigSpec> = (spec, at) => {
   const steps = spec.configs ?? [];
   const names = steps.map(({ name }, i) => name || `config_${i}`);
   const twice = names.find((name, i) => names.indexOf(name) < i);
@@ -26,28 +27,20 @@ export function checkAuthConfig(spec: AuthConfigSpec, at: FieldPath): FieldProbl
     ...checkExpression(spec.booleanExpr, new Set(names), [...at, 'booleanExpr']),
     ...each(steps, [...at, 'configs'], checkStep),
   ];
-}
-
-function unless(good: boolean, path: FieldPath, message: string): FieldProblem[] {
-  return good ? [] : [{ code: 'INVALID_AUTH_CONFIG', path, message }];
-}
+};
 
 function checkExpression(text: string | undefined, names: ReadonlySet<string>, path: FieldPath): FieldProblem[] {
-  if (!text) return [];
-  try {
-    parseExpression(text, names);
-    return [];
-  } catch (error) {
-    return unless(false, path, error instanceof Error ? error.message : String(error));
-  }
+  const problem = text && thrownBy(() => parseExpression(text, names));
+  return unless(!problem, path, problem ?? '');
 }
 
-const checkStep: Check<AuthStep> = ({ basicAuth, apiKeyAuth, oauth2, passThroughAuth }, at) => [
-  ...within(basicAuth, [...at, 'basicAuth'], checkBasic),
-  ...within(apiKeyAuth, [...at, 'apiKeyAuth'], checkApiKey),
-  ...within(oauth2, [...at, 'oauth2'], checkOauth2),
-  ...within(passThroughAuth, [...at, 'passThroughAuth'], checkPassThrough),
-];
+const checkStep: Check<AuthStep> = (step, at) =>
+  fields(step, at, {
+    basicAuth: checkBasic,
+    apiKeyAuth: checkApiKey,
+    oauth2: checkOauth2,
+    passThroughAuth: checkPassThrough,
+  });
 
 const checkBasic: Check<BasicAuth> = ({ apr, encryption, userList }, at) => {
   const extended = encryption?.apr !== undefined || encryption?.sha1 !== undefined;
@@ -58,13 +51,7 @@ const checkBasic: Check<BasicAuth> = ({ apr, encryption, userList }, at) => {
   );
   return [
     ...unless(complete, at, 'basicAuth requires apr, or encryption and userList'),
-    ...costly.flatMap(([name]) =>
-      unless(
-        false,
-        [...at, block, 'users', name, 'hashedPassword'],
-        `the bcrypt cost must not exceed ${MAX_BCRYPT_COST}`,
-      ),
-    ),
+    ...costly.flatMap(([name]) => unless(false, [...at, block, 'users', name, 'hashedPassword'], TOO_COSTLY)),
   ];
 };
 

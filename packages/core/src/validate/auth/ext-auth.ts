@@ -1,9 +1,10 @@
-import type { FieldProblem } from '../../resource/problem.ts';
 import { STATUS_CODES } from 'node:http';
 import { parseDuration } from '../../syntax/duration.ts';
 import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
-import type { Check } from '../check.ts';
+import { fields, reporterOf, type Check } from '../check.ts';
 import { addedNameProblem } from '../route/header-manipulation.ts';
+
+const invalid = reporterOf('INVALID_EXT_AUTH');
 
 /** Returns true for a valid final status; 1xx are not final. */
 function isFinalStatus(status: number): boolean {
@@ -11,25 +12,17 @@ function isFinalStatus(status: number): boolean {
 }
 
 /** Returns problems of external auth settings. */
-export const checkExtAuth: Check<ExtAuthServer> = ({ statusOnError, requestTimeout, userIdHeader }, at) => {
-  const unless = (good: boolean, field: string, message: string): FieldProblem[] =>
-    good ? [] : [{ code: 'INVALID_EXT_AUTH', path: [...at, field], message }];
-  const header = userIdHeader ? addedNameProblem(userIdHeader) : undefined;
-  return [
-    ...unless(
-      statusOnError === undefined || isFinalStatus(statusOnError),
-      'statusOnError',
-      `${statusOnError} is not a valid final status`,
-    ),
-    ...unless(!isZero(requestTimeout), 'requestTimeout', 'requestTimeout must be greater than 0s'),
-    ...unless(header === undefined, 'userIdHeader', header ?? ''),
-  ];
-};
+export const checkExtAuth: Check<ExtAuthServer> = (server, at) =>
+  fields(server, at, {
+    statusOnError: (status, path) => invalid(!isFinalStatus(status) && `${status} is not a valid final status`, path),
+    requestTimeout: (timeout, path) => invalid(isZero(timeout) && 'requestTimeout must be greater than 0s', path),
+    userIdHeader: (name, path) => (name ? invalid(addedNameProblem(name), path) : []),
+  });
 
 /** Invalid durations are reported elsewhere. */
-function isZero(written: string | undefined): boolean {
+function isZero(written: string): boolean {
   try {
-    return written !== undefined && parseDuration(written) === 0;
+    return parseDuration(written) === 0;
   } catch {
     return false;
   }

@@ -3,13 +3,20 @@ import type { OidcAuthorizationCode, PlainOauth2 } from '../../schema/auth/oauth
 import type { RedisOptions, UserSession } from '../../schema/auth/session.ts';
 import { cookieNameProblem } from '../../http/cookie-names.ts';
 import { isTrustedUrl } from '../../security/trusted-url.ts';
-import { within, type Check } from '../check.ts';
+import { reporterOf, within, type Check } from '../check.ts';
 
 const HOST = String.raw`(?:\[[\da-f:.]+\]|[^@/:?#\s]+)(?::\d{1,5})?`;
 const REDIS = new RegExp(
   String.raw`^(?:${HOST}|rediss?://(?:[^@/\s]*@)?${HOST}(?:/\d*)?|unix://(?:[^@/\s]*@)?/.+)$`,
   'i',
 );
+
+const invalid = reporterOf('INVALID_AUTH_CONFIG');
+
+/** Returns the problem of an AuthConfig that is not `good`. */
+export function unless(good: boolean, path: FieldPath, message: string): FieldProblem[] {
+  return invalid(!good && message, path);
+}
 
 /** Returns problems of a Redis address, without repeating it: it may contain a password. */
 export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
@@ -60,29 +67,23 @@ const checkCookieName: Check<UserSession> = ({ cookieOptions = {}, cookie, redis
   const attributes = { secure: !notSecure, path, domain };
   const names = { redis: ['cookieName', redis?.cookieName], cookie: ['keyPrefix', cookie?.keyPrefix] } as const;
   return Object.entries(names).flatMap(([block, [field, name]]) => {
-    const problem = name ? cookieNameProblem(name, attributes) : undefined;
-    return problem === undefined ? [] : unless(false, [...at, block, field], problem);
+    return invalid(name && cookieNameProblem(name, attributes), [...at, block, field]);
   });
 };
 
-const checkSession: Check<UserSession> = (session, at) => [
-  ...checkCookieName(session, at),
-  ...checkStores(session, at),
-];
-
-const checkStores: Check<UserSession> = ({ cookieOptions, cookie, redis }, at) => [
-  ...unless(
-    cookieOptions?.sameSite !== 'NoneMode' || !cookieOptions.notSecure,
-    [...at, 'cookieOptions', 'sameSite'],
-    'NoneMode needs secure cookies',
-  ),
-  ...within(redis?.options, [...at, 'redis', 'options'], checkRedis),
-  ...within(cookie?.logoutDenyList?.redis, [...at, 'cookie', 'logoutDenyList', 'redis'], checkRedis),
-];
-
-function unless(good: boolean, path: FieldPath, message: string): FieldProblem[] {
-  return good ? [] : [{ code: 'INVALID_AUTH_CONFIG', path, message }];
-}
+const checkSession: Check<UserSession> = (session, at) => {
+  const { cookieOptions, cookie, redis } = session;
+  return [
+    ...checkCookieName(session, at),
+    ...unless(
+      cookieOptions?.sameSite !== 'NoneMode' || !cookieOptions.notSecure,
+      [...at, 'cookieOptions', 'sameSite'],
+      'NoneMode needs secure cookies',
+    ),
+    ...within(redis?.options, [...at, 'redis', 'options'], checkRedis),
+    ...within(cookie?.logoutDenyList?.redis, [...at, 'cookie', 'logoutDenyList', 'redis'], checkRedis),
+  ];
+};
 
 function isOwnUrl(text: string | undefined): boolean {
   if (!text) return true;

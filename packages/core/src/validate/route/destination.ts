@@ -1,33 +1,27 @@
-import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
-import { each, within } from '../check.ts';
+import { each, fields, reporterOf, within, type Check } from '../check.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
+const invalid = reporterOf('INVALID_ACTION');
+
 /** A destination must name its target. */
-export function checkDestination(destination: DestinationSpec, at: FieldPath): FieldProblem[] {
-  const { upstream, kube, consul } = destination;
-  const named = upstream?.name || kube?.ref?.name || consul?.serviceName;
-  return named
-    ? []
-    : [{ code: 'INVALID_ACTION', path: at, message: 'the destination names no upstream', hint: 'upstream' }];
-}
+export const checkDestination: Check<DestinationSpec> = ({ upstream, kube, consul }, at) => {
+  const isNamed = upstream?.name || kube?.ref?.name || consul?.serviceName;
+  return invalid(!isNamed && 'the destination names no upstream', at, { hint: 'upstream' });
+};
 
 /** Weighted destinations: at least one, each with a destination; the sum of the weights must be at least 1. */
-export function checkWeighted(destinations: readonly WeightedDestination[] | undefined, at: FieldPath): FieldProblem[] {
-  if (!destinations?.length) {
-    return [{ code: 'INVALID_ACTION', path: at, message: 'at least one destination is required' }];
-  }
-  const findings = each(destinations, at, checkOne);
+export const checkWeighted: Check<readonly WeightedDestination[] | undefined> = (destinations = [], at) => {
+  if (destinations.length === 0) return invalid('at least one destination is required', at);
   const sum = destinations.reduce((total, { weight = 0 }) => total + weight, 0);
-  if (sum >= 1) return findings;
-  return [...findings, { code: 'INVALID_ACTION', path: at, message: 'the sum of the weights must be at least 1' }];
-}
+  return [...each(destinations, at, checkOne), ...invalid(sum < 1 && 'the sum of the weights must be at least 1', at)];
+};
 
-function checkOne({ destination, options }: WeightedDestination, at: FieldPath): FieldProblem[] {
-  return [
-    ...checkDestination(destination ?? {}, destination ? [...at, 'destination'] : at),
-    ...within(options?.headerManipulation, [...at, 'options', 'headerManipulation'], checkHeaderManipulation),
-    ...within(options, [...at, 'options'], checkTransformations),
-  ];
-}
+const checkOne: Check<WeightedDestination> = ({ destination, options }, at) => [
+  ...checkDestination(destination ?? {}, destination ? [...at, 'destination'] : at),
+  ...within(options, [...at, 'options'], (own, path) => [
+    ...fields(own, path, { headerManipulation: checkHeaderManipulation }),
+    ...checkTransformations(own, path),
+  ]),
+];

@@ -1,12 +1,12 @@
 import { isHeaderName } from '../../http/header-name.ts';
 import { FRAMING_HEADERS } from '../../http/reserved-headers.ts';
-import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { HeaderManipulation } from '../../schema/route/header-manipulation.ts';
-import { each } from '../check.ts';
+import { each, fields, reporterOf, type Check } from '../check.ts';
 import { formatProblem } from '../../syntax/header-format.ts';
 
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+const invalid = reporterOf('INVALID_HEADER');
 
 /** Returns why a header must not be added or removed; `undefined` if it may. */
 export function headerNameProblem(name: string): string | undefined {
@@ -16,32 +16,28 @@ export function headerNameProblem(name: string): string | undefined {
 }
 
 /** Returns problems of added and removed headers. */
-export function checkHeaderManipulation(block: HeaderManipulation, at: FieldPath): FieldProblem[] {
-  const { requestHeadersToAdd, requestHeadersToRemove, responseHeadersToAdd, responseHeadersToRemove } = block;
-  return [
-    ...each(requestHeadersToAdd, [...at, 'requestHeadersToAdd'], (added, path) => checkAdded(added, path, 'request')),
-    ...each(responseHeadersToAdd, [...at, 'responseHeadersToAdd'], (added, path) =>
-      checkAdded(added, path, 'response'),
-    ),
-    ...each(requestHeadersToRemove, [...at, 'requestHeadersToRemove'], checkName),
-    ...each(responseHeadersToRemove, [...at, 'responseHeadersToRemove'], checkName),
-  ];
-}
+export const checkHeaderManipulation: Check<HeaderManipulation> = (block, at) =>
+  fields(block, at, {
+    requestHeadersToAdd: (added, path) => each(added, path, checkAdded('request')),
+    responseHeadersToAdd: (added, path) => each(added, path, checkAdded('response')),
+    requestHeadersToRemove: checkNames,
+    responseHeadersToRemove: checkNames,
+  });
 
 interface Added {
   readonly header?: { readonly key?: string; readonly value?: string };
   readonly headerSecretRef?: { readonly name?: string };
 }
 
-function checkAdded({ header, headerSecretRef }: Added, at: FieldPath, use: 'request' | 'response'): FieldProblem[] {
-  if (headerSecretRef) return [];
-  if (!header) return [{ code: 'INVALID_HEADER', path: at, message: 'no header is given', hint: 'header' }];
-  const findings: FieldProblem[] = [];
-  const name = addedNameProblem(header.key ?? '');
-  if (name) findings.push({ code: 'INVALID_HEADER', path: [...at, 'header', 'key'], message: name });
-  const value = addedValueProblem(header, use);
-  if (value) findings.push({ code: 'INVALID_HEADER', path: [...at, 'header', 'value'], message: value });
-  return findings;
+function checkAdded(use: 'request' | 'response'): Check<Added> {
+  return ({ header, headerSecretRef }, at) => {
+    if (headerSecretRef) return [];
+    if (!header) return invalid('no header is given', at, { hint: 'header' });
+    return [
+      ...invalid(addedNameProblem(header.key ?? ''), [...at, 'header', 'key']),
+      ...invalid(addedValueProblem(header, use), [...at, 'header', 'value']),
+    ];
+  };
 }
 
 /** Returns why a header of this name must not be added; `undefined` if it may. */
@@ -59,7 +55,5 @@ export function addedValueProblem(
   return formatProblem(value, `${use} header`)?.message;
 }
 
-function checkName(name: string, at: FieldPath): FieldProblem[] {
-  const message = headerNameProblem(name);
-  return message ? [{ code: 'INVALID_HEADER', path: at, message }] : [];
-}
+const checkNames: Check<readonly string[]> = (names, at) =>
+  each(names, at, (name, path) => invalid(headerNameProblem(name), path));

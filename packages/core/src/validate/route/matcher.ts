@@ -1,50 +1,50 @@
-import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import type { HeaderMatcher, Matcher, QueryParameterMatcher } from '../../schema/route/matcher.ts';
-import { hasPath } from './delegation.ts';
-import { each } from '../check.ts';
+import { each, fields, reporterOf, thrownBy, type Check } from '../check.ts';
 import { checkPath } from './path.ts';
 
-/** Returns problems of one matcher. `pathless` allows a matcher without a path specifier. */
-export function checkMatcher(matcher: Matcher, at: FieldPath, { pathless }: { pathless: boolean }): FieldProblem[] {
-  const { prefix, exact } = matcher;
-  const missing: FieldProblem[] =
-    pathless || hasPath(matcher)
-      ? []
-      : [
-          {
-            code: 'INVALID_MATCHER',
-            path: at,
-            message: 'no path specifier provided',
-            hint: 'prefix, exact, regex, connectMatcher',
-          },
-        ];
-  return [
-    ...missing,
-    ...checkMatchedPath(prefix, [...at, 'prefix']),
-    ...checkMatchedPath(exact, [...at, 'exact']),
-    ...each(matcher.headers, [...at, 'headers'], checkMatcherCondition),
-    ...each(matcher.queryParameters, [...at, 'queryParameters'], checkMatcherCondition),
-  ];
+const invalid = reporterOf('INVALID_MATCHER');
+const unmatchable = reporterOf('UNMATCHABLE_PATH');
+
+/** Returns problems of one matcher, which may have no path specifier. */
+export const checkConditions: Check<Matcher> = (matcher, at) =>
+  fields(matcher, at, {
+    prefix: checkMatchedPath,
+    exact: checkMatchedPath,
+    headers: (headers, path) => each(headers, path, checkMatcherCondition),
+    queryParameters: (parameters, path) => each(parameters, path, checkMatcherCondition),
+  });
+
+/** Returns problems of one matcher, which must have a path specifier. */
+export const checkMatcher: Check<Matcher> = (matcher, at) => [
+  ...invalid(!hasPath(matcher) && 'no path specifier provided', at, { hint: 'prefix, exact, regex, connectMatcher' }),
+  ...checkConditions(matcher, at),
+];
+
+/** Returns true if the matcher has a path specifier. */
+export function hasPath({ exact, regex, prefix, connectMatcher }: Matcher): boolean {
+  return (exact ?? regex ?? prefix ?? connectMatcher) !== undefined;
 }
 
-function checkMatchedPath(path: string | undefined, at: FieldPath): FieldProblem[] {
+/** Returns why a delegating route with these matchers is invalid, or `undefined`. */
+export function delegatingProblem(matchers: readonly Matcher[]): string | undefined {
+  if (matchers.length > 1) return `a delegating route must have at most one matcher, it has ${matchers.length}`;
+  if (matchers[0] && hasPath(matchers[0]) && matchers[0].prefix === undefined) {
+    return 'a delegating route must match by prefix';
+  }
+  return undefined;
+}
+
+const checkMatchedPath: Check<string> = (path, at) => {
   const findings = checkPath(path, at);
   if (!path || path.startsWith('/') || findings.length > 0) return findings;
   const message = `the path '${path}' matches no request, because it does not begin with '/'`;
-  return [{ code: 'UNMATCHABLE_PATH', severity: 'warning', path: at, message, hint: `did you mean /${path}?` }];
-}
+  return unmatchable(message, at, { severity: 'warning', hint: `did you mean /${path}?` });
+};
 
 /** Returns problems of a condition on one header or query parameter. */
-export function checkMatcherCondition(condition: HeaderMatcher | QueryParameterMatcher, at: FieldPath): FieldProblem[] {
-  if (!condition.name)
-    return [{ code: 'INVALID_MATCHER', path: at, message: 'the condition has no name', hint: 'name' }];
-  if (!condition.regex || condition.value === undefined) return [];
-  try {
-    compileRegex(condition.value);
-    return [];
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return [{ code: 'INVALID_MATCHER', path: [...at, 'value'], message: `not a valid RE2 expression: ${why}` }];
-  }
-}
+export const checkMatcherCondition: Check<HeaderMatcher | QueryParameterMatcher> = ({ name, regex, value }, at) => {
+  if (!name) return invalid('the condition has no name', at, { hint: 'name' });
+  const why = regex && value !== undefined ? thrownBy(() => compileRegex(value)) : undefined;
+  return invalid(why && `not a valid RE2 expression: ${why}`, [...at, 'value']);
+};

@@ -1,8 +1,9 @@
-import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
+import { reporterOf, type Check } from '../check.ts';
 
 const FORBIDDEN = ['//', '/./', '/../', '%2f', '%2F', '#'] as const;
 const FORBIDDEN_ENDINGS = ['/..', '/.'] as const;
 const URL_PATH = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/;
+const invalid = reporterOf('INVALID_PATH');
 
 /** Returns why a path is invalid in matchers, redirects and rewrites; `undefined` if it is valid. */
 export function pathProblem(path: string): string | undefined {
@@ -14,8 +15,5 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Returns the finding of the path at `at`. */
-export function checkPath(path: string | undefined, at: FieldPath): FieldProblem[] {
-  const message = path === undefined ? undefined : pathProblem(path);
-  return message ? [{ code: 'INVALID_PATH', path: at, message }] : [];
-}
+/** Returns the problem of a path. */
+export const checkPath: Check<string> = (path, at) => invalid(pathProblem(path), at);

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../syntax/duration.ts';
-import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { Retries } from '../../schema/route/retries.ts';
+import { reporterOf, type Check } from '../check.ts';
 
 const CONDITIONS = new Set(
   `5xx gateway-error reset connect-failure envoy-ratelimited retriable-4xx refused-stream retriable-status-codes
@@ -8,19 +8,19 @@ const CONDITIONS = new Set(
   resource-exhausted unavailable`.split(/\s+/),
 );
 
+const invalid = reporterOf('INVALID_RETRIES');
+
 /** Returns problems of a retry policy: unknown conditions, contradictory backoff. */
-export function checkRetries({ retryOn, retryBackOff }: Retries, at: FieldPath): FieldProblem[] {
-  const findings: FieldProblem[] = [];
-  const conditions = (retryOn ?? '').split(',').map((condition) => condition.trim());
-  for (const condition of conditions) {
-    if (condition === '' || CONDITIONS.has(condition)) continue;
-    const message = `'${condition}' is not a retry condition`;
-    findings.push({ code: 'INVALID_RETRIES', path: [...at, 'retryOn'], message, hint: [...CONDITIONS].join(', ') });
-  }
-  const message = retryBackOff && backOffProblem(retryBackOff);
-  if (message) findings.push({ code: 'INVALID_RETRIES', path: [...at, 'retryBackOff'], message });
-  return findings;
-}
+export const checkRetries: Check<Retries> = ({ retryOn = '', retryBackOff }, at) => {
+  const conditions = retryOn.split(',').map((condition) => condition.trim());
+  const unknown = conditions.filter((condition) => condition !== '' && !CONDITIONS.has(condition));
+  return [
+    ...unknown.flatMap((condition) =>
+      invalid(`'${condition}' is not a retry condition`, [...at, 'retryOn'], { hint: [...CONDITIONS].join(', ') }),
+    ),
+    ...invalid(retryBackOff && backOffProblem(retryBackOff), [...at, 'retryBackOff']),
+  ];
+};
 
 function backOffProblem({ baseInterval, maxInterval }: NonNullable<Retries['retryBackOff']>): string | undefined {
   if (baseInterval === undefined) return maxInterval === undefined ? undefined : 'maxInterval needs baseInterval';

@@ -1,79 +1,83 @@
 import { parseDuration } from '../../syntax/duration.ts';
-import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
-import type { RouteOptions } from '../../schema/route/route-options.ts';
+import { isHost } from '../../syntax/host.ts';
+import type { Cors } from '../../schema/route/cors.ts';
+import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-options.ts';
 import type { Faults, Shadowing, Upgrade } from '../../schema/route/small-options.ts';
-import { checkCors } from './cors.ts';
-import { within } from '../check.ts';
+import { fields, reporterOf, type Check } from '../check.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
-import { hostProblem } from './host-problem.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
 /** Minimum injected delay, in milliseconds. */
 const MIN_DELAY_MS = 1000;
+const invalidCors = reporterOf('INVALID_CORS');
+const invalidFault = reporterOf('INVALID_FAULT');
+const invalidRewrite = reporterOf('INVALID_REWRITE');
+const invalidShadowing = reporterOf('INVALID_SHADOWING');
+const invalidUpgrade = reporterOf('INVALID_UPGRADE');
+
+/** Returns problems of the options of one virtual host. */
+export const checkVirtualHostOptions: Check<VirtualHostOptions> = (options, at) => [
+  ...fields(options, at, { headerManipulation: checkHeaderManipulation, cors: checkCors, retries: checkRetries }),
+  ...checkTransformations(options, at),
+];
 
 /** Returns problems of the options of one route. */
-export function checkRouteOptions(options: RouteOptions, at: FieldPath): FieldProblem[] {
+export const checkRouteOptions: Check<RouteOptions> = (options, at) => {
+  const { prefixRewrite, regexRewrite } = options;
   return [
-    ...checkPath(options.prefixRewrite || undefined, [...at, 'prefixRewrite']),
-    ...checkRewrites(options, at),
-    ...within(options.headerManipulation, [...at, 'headerManipulation'], checkHeaderManipulation),
-    ...checkTransformations(options, at),
-    ...within(options.cors, [...at, 'cors'], checkCors),
-    ...within(options.retries, [...at, 'retries'], checkRetries),
-    ...within(options.faults, [...at, 'faults'], checkFaults),
-    ...within(options.shadowing, [...at, 'shadowing'], checkShadowing),
-    ...within(options.upgrades, [...at, 'upgrades'], checkUpgrades),
+    ...checkVirtualHostOptions(options as VirtualHostOptions, at),
+    ...invalidRewrite(prefixRewrite && regexRewrite && 'prefixRewrite and regexRewrite cannot be combined', [
+      ...at,
+      'regexRewrite',
+    ]),
+    ...fields(options, at, {
+      prefixRewrite: checkPath,
+      regexRewrite: ({ pattern }, path) => invalidRewrite(!pattern?.regex && 'regexRewrite needs a pattern', path),
+      hostRewrite: checkRewriteHost,
+      hostRewriteHeader: (name, path) => invalidRewrite(name === '' && 'hostRewriteHeader names no header', path),
+      faults: checkFaults,
+      shadowing: checkShadowing,
+      upgrades: checkUpgrades,
+    }),
   ];
-}
+};
 
-function checkRewrites(options: RouteOptions, at: FieldPath): FieldProblem[] {
-  const { prefixRewrite, regexRewrite, hostRewrite, hostRewriteHeader } = options;
-  const findings: FieldProblem[] = [];
-  if (prefixRewrite && regexRewrite) {
-    const message = 'prefixRewrite and regexRewrite cannot be combined';
-    findings.push({ code: 'INVALID_REWRITE', path: [...at, 'regexRewrite'], message });
-  }
-  if (regexRewrite && !regexRewrite.pattern?.regex) {
-    findings.push({ code: 'INVALID_REWRITE', path: [...at, 'regexRewrite'], message: 'regexRewrite needs a pattern' });
-  }
-  const message = hostRewrite ? hostProblem(hostRewrite) : undefined;
-  if (message) findings.push({ code: 'INVALID_REWRITE', path: [...at, 'hostRewrite'], message });
-  if (hostRewriteHeader === '') {
-    const message = 'hostRewriteHeader names no header';
-    findings.push({ code: 'INVALID_REWRITE', path: [...at, 'hostRewriteHeader'], message });
-  }
-  return findings;
-}
+/** Returns the problem of a host that is not empty. */
+export const checkRewriteHost: Check<string> = (host, at) =>
+  invalidRewrite(
+    host && !isHost(host) && `invalid host '${host}': use a name or an IP address, optionally with a port`,
+    at,
+  );
 
-function checkFaults({ abort, delay }: Faults, at: FieldPath): FieldProblem[] {
-  const findings: FieldProblem[] = [];
-  const status = abort?.httpStatus;
-  if (abort && (status === undefined || status < 200 || status > 599)) {
-    const message = 'the status of an abort must be between 200 and 599';
-    findings.push({ code: 'INVALID_FAULT', path: [...at, 'abort'], message });
-  }
-  if (delay && (delay.fixedDelay === undefined || parseDuration(delay.fixedDelay) < MIN_DELAY_MS)) {
-    findings.push({ code: 'INVALID_FAULT', path: [...at, 'delay'], message: 'a delay must be at least 1s' });
-  }
-  return findings;
-}
-
-function checkShadowing({ upstream }: Shadowing, at: FieldPath): FieldProblem[] {
-  return upstream?.name
-    ? []
-    : [{ code: 'INVALID_SHADOWING', path: at, message: 'shadowing needs an upstream', hint: 'upstream' }];
-}
-
-function checkUpgrades(upgrades: readonly Upgrade[], at: FieldPath): FieldProblem[] {
-  const seen = new Set<string>();
-  return upgrades.flatMap((upgrade, i): FieldProblem[] => {
-    const [type] = Object.keys(upgrade);
-    const again = type !== undefined && seen.has(type);
-    if (type !== undefined) seen.add(type);
-    if (type !== undefined && !again) return [];
-    const message = again ? `the upgrade ${type} is listed twice` : 'the upgrade has no protocol';
-    return [{ code: 'INVALID_UPGRADE', path: [...at, i], message }];
+/** A `cors` block must allow some origin, unless it only disables CORS. */
+const checkCors: Check<Cors> = ({ allowOrigin, allowOriginRegex, disableForRoute }, at) => {
+  const isUseful = allowOrigin?.length || allowOriginRegex?.length || disableForRoute;
+  return invalidCors(!isUseful && 'cors must allow at least one origin', at, {
+    hint: 'allowOrigin, allowOriginRegex',
   });
-}
+};
+
+const checkFaults: Check<Faults> = (faults, at) =>
+  fields(faults, at, {
+    abort: ({ httpStatus: status }, path) => {
+      const isValid = status !== undefined && status >= 200 && status <= 599;
+      return invalidFault(!isValid && 'the status of an abort must be between 200 and 599', path);
+    },
+    delay: ({ fixedDelay }, path) => {
+      const isLong = fixedDelay !== undefined && parseDuration(fixedDelay) >= MIN_DELAY_MS;
+      return invalidFault(!isLong && 'a delay must be at least 1s', path);
+    },
+  });
+
+const checkShadowing: Check<Shadowing> = ({ upstream }, at) =>
+  invalidShadowing(!upstream?.name && 'shadowing needs an upstream', at, { hint: 'upstream' });
+
+const checkUpgrades: Check<readonly Upgrade[]> = (upgrades, at) => {
+  const types = upgrades.map((upgrade) => Object.keys(upgrade)[0]);
+  return types.flatMap((type, i) => [
+    ...invalidUpgrade(type === undefined && 'the upgrade has no protocol', [...at, i]),
+    ...invalidUpgrade(type && types.indexOf(type) < i && `the upgrade ${type} is listed twice`, [...at, i]),
+  ]);
+};

@@ -1,19 +1,32 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
-import type { VirtualHostSpec, VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
-import { checkDomains } from './domain.ts';
-import { each, within } from '../check.ts';
+import type { VirtualHostSpec } from '../../schema/kind/virtual-service.ts';
+import { each, fields, reporterOf, type Check } from '../check.ts';
 import { checkRoute } from './route.ts';
-import { checkVirtualHostOptions } from './virtual-host-options.ts';
+import { checkVirtualHostOptions } from './route-options.ts';
 
-/** Returns problems of a VirtualService. */
-export function checkVirtualService({ virtualHost }: VirtualServiceSpec, at: FieldPath): FieldProblem[] {
-  return within(virtualHost, [...at, 'virtualHost'], checkVirtualHost);
+const HOST = /^[^\s/?#@*\\]+$/;
+const emptyDomain = reporterOf('EMPTY_DOMAIN');
+const invalidDomain = reporterOf('INVALID_DOMAIN');
+
+/** Returns problems of the virtual host of a VirtualService. */
+export const checkVirtualHost: Check<VirtualHostSpec> = (host, at) =>
+  fields(host, at, {
+    domains: checkDomains,
+    options: checkVirtualHostOptions,
+    routes: (routes, path) => each(routes, path, checkRoute),
+  });
+
+function checkDomains(domains: readonly string[], at: FieldPath): FieldProblem[] {
+  if (domains.length === 1 && domains[0] === '') return [];
+  return each(domains, at, (domain, path) =>
+    domain === '' ? emptyDomain('a domain must not be empty', path) : invalidDomain(domainProblem(domain), path),
+  );
 }
 
-function checkVirtualHost({ domains, routes, options }: VirtualHostSpec, at: FieldPath): FieldProblem[] {
-  return [
-    ...checkDomains(domains, [...at, 'domains']),
-    ...within(options, [...at, 'options'], checkVirtualHostOptions),
-    ...each(routes, [...at, 'routes'], checkRoute),
-  ];
+/** Returns why no host can match a domain; `undefined` if one can. */
+function domainProblem(domain: string): string | undefined {
+  if (domain === '*') return undefined;
+  const fixed = domain.startsWith('*') ? domain.slice(1) : domain.endsWith('*') ? domain.slice(0, -1) : domain;
+  if (fixed.includes('*')) return `the domain '${domain}' may have one '*', at its start or its end`;
+  return HOST.test(fixed) ? undefined : `invalid domain '${domain}': use a host name, optionally with a port`;
 }

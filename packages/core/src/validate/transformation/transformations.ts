@@ -1,46 +1,52 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { TransformationStage, TransformationTemplate } from '../../schema/route/transformations.ts';
 import { extractorProblem } from './extractor.ts';
-import { headerProblems } from './header-problems.ts';
 import { requestTemplates, type HasTransformations } from './stages.ts';
-import { each, within } from '../check.ts';
-import { checkMatcher } from '../route/matcher.ts';
+import { each, fields, reporterOf, within, type Check } from '../check.ts';
+import { addedNameProblem, headerNameProblem } from '../route/header-manipulation.ts';
+import { checkConditions } from '../route/matcher.ts';
+
+const invalid = reporterOf('INVALID_TRANSFORMATION');
+const invalidHeader = reporterOf('INVALID_HEADER');
 
 /** Returns problems of transformations: extractors and header names. Templates are checked at translation. */
-export function checkTransformations(options: HasTransformations, at: FieldPath): FieldProblem[] {
-  return [
-    ...requestTemplates(options).flatMap(({ template, path }) => checkTemplate(template, [...at, ...path])),
-    ...STAGES.flatMap((stage) =>
-      checkMatchers(options.stagedTransformations?.[stage], [...at, 'stagedTransformations', stage]),
-    ),
-  ];
-}
+export const checkTransformations: Check<HasTransformations> = (options, at) => [
+  ...requestTemplates(options).flatMap(({ template, path }) => checkTemplate(template, [...at, ...path])),
+  ...within(options.stagedTransformations, [...at, 'stagedTransformations'], (stages, path) =>
+    fields(stages, path, { early: checkMatchers, regular: checkMatchers }),
+  ),
+];
 
-const STAGES = ['early', 'regular'] as const;
-
-function checkMatchers(stage: TransformationStage | undefined, at: FieldPath): FieldProblem[] {
-  return each(stage?.requestTransforms, [...at, 'requestTransforms'], ({ matcher }, path) =>
-    within(matcher, [...path, 'matcher'], (part, place) => checkMatcher(part, place, { pathless: true })),
+const checkMatchers: Check<TransformationStage> = (stage, at) =>
+  each(stage.requestTransforms, [...at, 'requestTransforms'], (one, path) =>
+    fields(one, path, { matcher: checkConditions }),
   );
-}
 
-function checkTemplate(template: TransformationTemplate, at: FieldPath): FieldProblem[] {
-  const { extractors = {}, dynamicMetadataValues } = template;
+const checkTemplate: Check<TransformationTemplate> = (template, at) => [
+  ...Object.entries(template.extractors ?? {}).flatMap(([name, extractor]) => {
+    const problem = extractorProblem(extractor);
+    return invalid(problem && `extractor ${name.slice(0, 60)}: ${problem}`, [...at, 'extractors', name]);
+  }),
+  ...headerProblems(template, at),
+  ...each(template.dynamicMetadataValues, [...at, 'dynamicMetadataValues'], ({ key }, path) =>
+    invalid(!key && 'the value has no key', path),
+  ),
+];
+
+/** Pseudo headers that a request transformation may set. */
+const PSEUDO: ReadonlySet<string> = new Set([':path', ':method', ':authority', 'host']);
+
+/** Returns problems of the headers that a request transformation sets, adds or removes. */
+export function headerProblems(
+  { headers = {}, headersToAppend, headersToRemove }: TransformationTemplate,
+  at: FieldPath = [],
+): FieldProblem[] {
+  const set = Object.keys(headers).filter((name) => !PSEUDO.has(name.toLowerCase()));
   return [
-    ...Object.entries(extractors).flatMap(([name, extractor]) =>
-      found('INVALID_TRANSFORMATION', [...at, 'extractors', name], inExtractor(name, extractorProblem(extractor))),
+    ...set.flatMap((name) => invalidHeader(addedNameProblem(name), [...at, 'headers', name])),
+    ...each(headersToAppend, [...at, 'headersToAppend'], ({ key = '' }, path) =>
+      invalidHeader(addedNameProblem(key), [...path, 'key']),
     ),
-    ...headerProblems(template).flatMap(({ path, message }) => found('INVALID_HEADER', [...at, ...path], message)),
-    ...each(dynamicMetadataValues, [...at, 'dynamicMetadataValues'], ({ key }, path) =>
-      found('INVALID_TRANSFORMATION', path, key ? undefined : 'the value has no key'),
-    ),
+    ...each(headersToRemove, [...at, 'headersToRemove'], (name, path) => invalidHeader(headerNameProblem(name), path)),
   ];
-}
-
-function found(code: FieldProblem['code'], path: FieldPath, message: string | undefined): FieldProblem[] {
-  return message === undefined ? [] : [{ code, path, message }];
-}
-
-function inExtractor(name: string, problem: string | undefined): string | undefined {
-  return problem && `extractor ${name.slice(0, 60)}: ${problem}`;
 }
