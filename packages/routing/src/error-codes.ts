@@ -1,3 +1,5 @@
+import { GatewayError } from '@edge-gateway/core';
+
 /** Every error code of this package, with the status it is answered with. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_ROUTING_BACKSLASH: { status: 400, message: 'the path must not contain a backslash' },
@@ -74,3 +76,12 @@ export const ERROR_CODES = {
 
 /** One of the keys of {@link ERROR_CODES}. */
 export type RoutingErrorCode = keyof typeof ERROR_CODES;
+
+/** Creates the error of a code; its message is that of the table unless another is given. */
+export function routingError(
+  code: RoutingErrorCode,
+  message: string = ERROR_CODES[code].message,
+  cause?: unknown,
+): GatewayError {
+  return new GatewayError(message, { code, status: ERROR_CODES[code].status, cause });
+}

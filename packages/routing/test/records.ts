@@ -1,14 +1,18 @@
 import type {
   RecordedConnection,
   RecordedHead,
-  RecordedResult,
   RecordedRoute,
   RequestRecord,
+  RequestResult,
 } from '../src/format/record.ts';
 
 /** The parts of a record beside each other. */
 export type RecordParts = Partial<
-  RecordedConnection & RecordedHead & RecordedRoute & RecordedResult & Pick<RequestRecord, 'startedAt' | 'metadata'>
+  RecordedConnection &
+    RecordedHead &
+    RecordedRoute &
+    Readonly<RequestResult> &
+    Pick<RequestRecord, 'startedAt' | 'metadata'>
 >;
 
 const CONNECTION: RecordedConnection = {
@@ -34,7 +38,7 @@ const HEAD: RecordedHead = {
 
 const ROUTE: RecordedRoute = { routeName: 'r', virtualHost: 'v', upstream: 'up_gw-system' };
 
-const RESULT: RecordedResult = {
+const RESULT: Readonly<RequestResult> = {
   upstreamHost: '10.0.0.4:80',
   status: 200,
   responseHeaders: [],

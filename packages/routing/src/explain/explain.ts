@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import { createContext, GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
-import { parseAbsoluteTarget } from '../listen/check/absolute-target.ts';
+import { createContext, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
+import { ERROR_CODES, routingError } from '../error-codes.ts';
+import { parseAbsoluteTarget, type AbsoluteTarget } from '../listen/check/absolute-target.ts';
 import { SERVER_OPTIONS, isServerWide } from '../listen/check/check-head.ts';
 import { refusal, type Refusal } from '../listen/refuse/refusal.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import type { DomainEntry } from '../route/match/domain.ts';
 import { routeRequest, type RouteDecision, type RouteTable, type RoutingMode } from '../route/route-request.ts';
-import { admitRequest, type AdmissionParts } from './admission.ts';
+import { ConnectionRecord } from '../serve/connection-record.ts';
 import { appliedOptions } from './applied-options.ts';
 import { chooseListener } from './choose-listener.ts';
 import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
-import { ExplainedRequest, incomingRequest } from './explained-request.ts';
+import { ExplainedRequest } from './explained-request.ts';
 import { createExplainedTable } from './explained-table.ts';
 import { headToExplain, rejectionOf } from './head-to-explain.ts';
 import { outcomeOf } from './outcome.ts';
@@ -34,56 +34,61 @@ export function explainRequest(
 ): Explanation {
   const url = readUrl(asked.url);
   const { listener, verdicts } = chooseListener(snapshot, url, asked.listener);
-  const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [] };
-  const written = { method: asked.method, host: url.authority, path: url.path };
-  if (!listener) {
-    return { ...bare, request: written, outcome: reply(0, '', 'no listener matches the request') };
-  }
-  const message = headToExplain(asked, url);
-  const rejected = rejectionOf(message, listener, context.secrets);
-  const table = createExplainedTable({ snapshot, listener, context });
-  if (rejected)
-    return { ...bare, request: written, ...misdirectedTo(table, rejected, message), outcome: replyOf(rejected) };
-  if (isServerWide(message)) {
-    const outcome = reply(SERVER_OPTIONS.status, '', 'the gateway itself responds to OPTIONS *');
-    return { ...bare, request: written, outcome };
-  }
-  if (table.failed !== undefined) {
-    return { ...bare, request: written, outcome: reply(500, '', 'invalid listener settings') };
-  }
-  const incoming = incomingRequest(message, { listener, context });
-  const decision = routeRequest(incoming, table, MODE);
-  const request = new ExplainedRequest(message, incoming, { head: decision.head, settings: table.settings });
-  const explained = explainDecision({ snapshot, listener, table, context, admit: asked.admit }, request, decision);
-  const { method, authority, originalPath } = request.head;
-  return { ...bare, ...explained, request: { method, host: authority, path: originalPath } };
+  const request = { method: asked.method, host: url.authority, path: url.path };
+  const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [], request };
+  if (!listener) return { ...bare, outcome: reply(0, '', 'no listener matches the request') };
+  return { ...bare, ...explainOnListener({ snapshot, listener, context }, asked, headToExplain(asked, url, listener)) };
 }
+
+type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;
 
 /** Each request gets another id: showing one would make two explanations differ. */
 const MODE: RoutingMode = { embedded: false, newRequestId: () => '(generated)' };
 
-type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;
+interface ListenerParts {
+  readonly snapshot: Snapshot;
+  readonly listener: Listener;
+  readonly context: Context;
+}
+
+function explainOnListener(
+  { snapshot, listener, context }: ListenerParts,
+  { admit }: RequestToExplain,
+  req: IncomingMessage,
+): Explained {
+  const table = createExplainedTable(snapshot, listener, context);
+  const refused = rejectionOf(req, listener, context.secrets);
+  if (refused) return { ...misdirectedTo(table, refused, req), outcome: replyOf(refused) };
+  if (isServerWide(req))
+    return { outcome: reply(SERVER_OPTIONS.status, '', 'the gateway itself responds to OPTIONS *') };
+  if (table.failed !== undefined) return { outcome: reply(500, '', 'invalid listener settings') };
+  const incoming = { req, connection: new ConnectionRecord(req), startedAt: context.now() };
+  const decision = routeRequest(incoming, table, MODE);
+  const request = new ExplainedRequest(req, incoming, decision.head, table);
+  const explained = explainDecision({ snapshot, listener, admit }, request, decision);
+  const { method, authority, originalPath } = request.head;
+  return { ...explained, request: { method, host: authority, path: originalPath } };
+}
 
 function explainDecision(
-  parts: AdmissionParts & { readonly listener: Listener },
+  { snapshot, listener, admit }: Omit<ListenerParts, 'context'> & Pick<RequestToExplain, 'admit'>,
   request: ExplainedRequest,
   first: RouteDecision,
 ): Explained {
   if (first.rejected !== undefined) return { outcome: replyOf(refusal(first.rejected)) };
   if (first.redirect) return { outcome: { type: 'redirect', ...first.redirect } };
-  const { decision, routes, refused } = admitRequest(parts, request, first);
-  const refusing = refused && reply(refused.status, refused.body, refused.reason);
-  const { listener, snapshot } = parts;
-  const { host: found, entry } = decision;
-  if (!found) {
-    const outcome = refusing ?? reply(404, '', 'no virtual host has this domain');
+  const rejected = request.admit(first, admit);
+  const rejection = rejected && reply(rejected.status, rejected.body, rejected.reason);
+  const { host, routes } = request;
+  if (!host) {
+    const outcome = rejection ?? reply(404, '', 'no virtual host has this domain');
     return { otherDomains: listener.virtualHosts.flatMap(({ domains }) => domains), outcome };
   }
-  const host = found.value.source;
-  const virtualHost = namesOf(found);
-  if (!entry) return { virtualHost, routes, outcome: refusing ?? reply(404, '', 'no route fits') };
-  const options = appliedOptions(listener, host, entry.route.compiled.source);
-  return { virtualHost, routes, options, outcome: refusing ?? outcomeOf(snapshot, request, entry) };
+  const virtualHost = namesOf(host);
+  const { entry } = request.route;
+  if (!entry) return { virtualHost, routes, outcome: rejection ?? reply(404, '', 'no route fits') };
+  const options = appliedOptions(listener, host.value.source, entry.route.compiled.source);
+  return { virtualHost, routes, options, outcome: rejection ?? outcomeOf(snapshot, request, entry) };
 }
 
 function namesOf({ domain, value }: DomainEntry<CompiledHost>): NonNullable<Explanation['virtualHost']> {
@@ -98,10 +103,8 @@ function misdirectedTo(table: RouteTable, { code }: Refusal, { headers }: Incomi
 }
 
 /** A URL, with its path as it is written. */
-export interface WrittenUrl {
+interface WrittenUrl extends AbsoluteTarget {
   readonly tls: boolean;
-  readonly authority: string;
-  readonly path: string;
   readonly port: number | undefined;
 }
 
@@ -114,15 +117,10 @@ function readUrl(written: string): WrittenUrl {
   const absolute = parseAbsoluteTarget(written.replace(/#.*$/, ''));
   if (!absolute) {
     const { message } = ERROR_CODES.ERR_ROUTING_BAD_TARGET;
-    throw new GatewayError(`${written}: ${message}`, { code: 'ERR_ROUTING_BAD_TARGET', status: 400 });
+    throw routingError('ERR_ROUTING_BAD_TARGET', `${written}: ${message}`);
   }
   const port = /:(\d+)$/.exec(absolute.authority)?.[1];
-  return {
-    tls: /^https:/i.test(written),
-    authority: absolute.authority,
-    path: absolute.path,
-    port: port === undefined ? undefined : Number(port),
-  };
+  return { ...absolute, tls: /^https:/i.test(written), port: port === undefined ? undefined : Number(port) };
 }
 
 function replyOf({ code, status, message, detail }: Refusal): Outcome {

@@ -1,94 +1,114 @@
-import type { IncomingMessage } from 'node:http';
-import type { TLSSocket } from 'node:tls';
-import { factsOf, type Context, type Endpoint, type Facts, type Listener } from '@edge-gateway/core';
-import { NO_METADATA, NO_RESULT, type RecordedConnection, type RequestRecord } from '../format/record.ts';
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { GatewayError, type Endpoint, type Facts, type Handler } from '@edge-gateway/core';
+import { NO_METADATA, NO_RESULT, type RequestRecord } from '../format/record.ts';
 import type { CompiledDestination, Plan } from '../route/compile/route.ts';
-import type { ConnectionFacts, DownstreamHead } from '../route/downstream-head.ts';
-import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import type { DownstreamHead } from '../route/downstream-head.ts';
 import { applyFacts } from '../route/request-changes.ts';
-import type { IncomingRequest, RouteDecision } from '../route/route-request.ts';
-import { ClientView } from '../serve/client-view.ts';
-import { RequestRoute } from '../serve/request-route.ts';
-import { takeRecorded, type OutgoingRequest } from '../serve/upstream-head.ts';
-
-/** The client of an explained request, whose address nobody knows. */
-const CLIENT = '127.0.0.1';
-
-/** Returns a request as a listener gets it from a client on this machine. */
-export function incomingRequest(
-  req: IncomingMessage,
-  { listener, context }: { readonly listener: Listener; readonly context: Context },
-): IncomingRequest {
-  const serverName = (req.socket as Partial<TLSSocket>).servername;
-  const connection: ConnectionFacts & RecordedConnection = {
-    protocol: 'HTTP/1.1',
-    directAddress: CLIENT,
-    directPort: 0,
-    localAddress: listener.bindAddress,
-    localPort: listener.bindPort,
-    tls: listener.ssl,
-    clientVerified: false,
-    serverName: (listener.ssl && serverName) || '',
-    tlsVersion: '',
-  };
-  return { req, connection, startedAt: context.now() };
-}
+import { routeAgain, type IncomingRequest, type RouteDecision } from '../route/route-request.ts';
+import { RequestRoute, shareFacts, takeRecorded, type OutgoingRequest } from '../serve/outgoing-request.ts';
+import type { ExplainedTable } from './explained-table.ts';
+import type { Admission, ExplainedReply, RoutePlace, RouteVerdict } from './explanation.ts';
+import { judgeRoutes } from './route-verdicts.ts';
 
 /** A request that is decided but not sent. */
 export class ExplainedRequest implements OutgoingRequest {
-  readonly message: IncomingMessage;
+  readonly req: IncomingMessage;
   readonly connection: IncomingRequest['connection'];
   readonly startedAt: number;
-  readonly settings: ManagerSettings;
+  readonly settings: ExplainedTable['settings'];
+  readonly result = NO_RESULT;
   head: DownstreamHead;
   route = new RequestRoute();
-  readonly result = NO_RESULT;
   facts: Facts | undefined;
   endpoint: Endpoint | undefined;
+  /** The virtual host by the last decision, and the routes that were looked at for it. */
+  host: RouteDecision['host'];
+  routes: readonly RouteVerdict[] = [];
+  readonly #table: ExplainedTable;
+  readonly #met = new Set<Handler>();
 
   constructor(
-    message: IncomingMessage,
+    req: IncomingMessage,
     { connection, startedAt }: IncomingRequest,
-    { head, settings }: Pick<RouteDecision, 'head'> & { readonly settings: ManagerSettings },
+    head: DownstreamHead,
+    table: ExplainedTable,
   ) {
-    this.message = message;
+    this.req = req;
     this.connection = connection;
     this.startedAt = startedAt;
-    this.settings = settings;
+    this.settings = table.settings;
     this.head = head;
+    this.#table = table;
   }
 
   get metadata(): RequestRecord['metadata'] {
     return this.facts?.metadata ?? NO_METADATA;
   }
 
-  /** Takes what was decided; destinations are decided later. */
-  take({ host, entry }: Pick<RouteDecision, 'host' | 'entry'>): void {
-    this.route.host = host?.value;
-    this.route.entry = entry;
-  }
-
-  /** Returns the facts that concerns share. */
-  shareFacts(): Facts {
-    const { message, head } = this;
-    message.url = head.path;
-    this.facts = factsOf(message);
-    this.facts.headers = head.headers;
-    this.facts.connection = new ClientView(this.connection, head);
-    return this.facts;
-  }
-
-  /** Applies what is recorded on the facts. */
-  takeFacts(facts: Facts): void {
-    applyFacts(this.head, facts);
-    takeRecorded(this.head.headers, facts);
+  /** Takes the request through admission and transformations, which may lead to other routes; returns their rejection. */
+  admit(first: RouteDecision, admission: Admission | undefined): ExplainedReply | undefined {
+    const place = this.#enter(first);
+    if (!place) return undefined;
+    this.req.url = this.head.path;
+    const facts = shareFacts(this);
+    const transform = (stage: 'early' | 'regular'): ExplainedReply | undefined => this.#transform(stage);
+    const reroute = (): RoutePlace | undefined => this.#reroute(facts);
+    let rejected = admission?.({ ...place, facts, transform, reroute });
+    const stages = ['early', 'regular'] as const;
+    for (let i = 0; i < stages.length && !rejected; i++) {
+      rejected = transform(stages[i]!);
+      if (rejected || !facts.reroute) continue;
+      facts.reroute = false;
+      if (reroute()) i = -1;
+    }
+    this.#takeFacts(facts);
+    return rejected;
   }
 
   /** Returns the same request with the plan of an action, or of one of its destinations. */
-  copyFor(plan: Plan, destination?: CompiledDestination): ExplainedRequest {
+  copyFor(plan: Plan, destination?: CompiledDestination): OutgoingRequest {
     const copy = Object.assign(Object.create(ExplainedRequest.prototype) as ExplainedRequest, this);
     copy.head = this.head.copy();
     copy.route = Object.assign(new RequestRoute(), this.route, { plan, destination });
     return copy;
   }
+
+  /** Takes a decision; returns nothing where there is no route, or it cannot be compiled and responds by itself. */
+  #enter({ host, entry }: Pick<RouteDecision, 'host' | 'entry'>): RoutePlace | undefined {
+    this.host = host;
+    this.route.host = host?.value;
+    this.route.entry = entry;
+    this.routes = host ? judgeRoutes(host.value.source.routes, this.head) : [];
+    if (!host || !entry || entry.route.compiled.action.type === 'failed') return undefined;
+    return { virtualHost: host.value.source, route: entry.route.compiled.source };
+  }
+
+  #reroute(facts: Facts): RoutePlace | undefined {
+    this.#takeFacts(facts);
+    return this.#enter(routeAgain(this.head, this.#table));
+  }
+
+  #takeFacts(facts: Facts): void {
+    applyFacts(this.head, facts);
+    takeRecorded(this.head.headers, facts);
+  }
+
+  /** Transforms the request as its route does at a stage, unless that was done. */
+  #transform(stage: 'early' | 'regular'): ExplainedReply | undefined {
+    const { req, route } = this;
+    const handler = route.entry && this.#table.transformationOf(route.entry.route.compiled.action, stage);
+    if (!handler || this.#met.has(handler)) return undefined;
+    this.#met.add(handler);
+    let rejected: ExplainedReply | undefined;
+    handler(req, new ServerResponse(req), (error) => {
+      if (error !== undefined) rejected = replyTo(error);
+    });
+    return rejected;
+  }
+}
+
+function replyTo(error: unknown): ExplainedReply {
+  if (!(error instanceof GatewayError)) throw error;
+  const reason = error.cause instanceof Error ? error.cause.message : error.message;
+  return { status: error.status, body: error.message, reason: `the request cannot be transformed: ${reason}` };
 }

@@ -1,5 +1,6 @@
-import type { ActionKind, Context, Listener, Snapshot, VirtualHost } from '@edge-gateway/core';
+import type { ActionKind, Concern, Context, Handler, Listener, Snapshot, Stage, VirtualHost } from '@edge-gateway/core';
 import { compileSettings } from '../route/compile/listener.ts';
+import type { CompiledAction } from '../route/compile/route.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
 import { createDomainIndex } from '../route/match/domain.ts';
 import type { RouteTable } from '../route/route-request.ts';
@@ -7,22 +8,28 @@ import { earlyTransformationConcern, regularTransformationConcern } from '../tra
 
 /** Nothing is answered here; that something would is enough to explain it. */
 const EXPLAINED_ACTIONS: readonly ActionKind[] = [{ action: 'graphql', compile: () => () => {} }];
-/** Compiled so that a route of which one cannot be is known; what they do is explained step by step. */
-const CONCERNS = [earlyTransformationConcern, regularTransformationConcern];
 
-/** What a route table is made from. */
-export interface TableParts {
-  readonly snapshot: Snapshot;
-  readonly listener: Listener;
-  readonly context: Context;
+/** The routes of a listener and their transformations. It compiles a virtual host when a request first needs it. */
+export interface ExplainedTable extends RouteTable {
+  /** Returns the transformation of a stage; of several destinations that of the first that gets requests. */
+  transformationOf(action: CompiledAction, stage: 'early' | 'regular'): Handler | undefined;
 }
 
-/** Returns the route table of a listener. It compiles a virtual host when a request first needs it. */
-export function createExplainedTable({ snapshot, listener, context }: TableParts): RouteTable {
+/** Creates the table of a listener. */
+export function createExplainedTable(snapshot: Snapshot, listener: Listener, context: Context): ExplainedTable {
   const { settings, failed } = compileSettings(listener);
+  const stages = new Map<Handler, Stage>();
+  const staged = <T>(concern: Concern<T>): Concern<T> => ({
+    ...concern,
+    compile(...parts) {
+      const handler = concern.compile(...parts);
+      if (handler) stages.set(handler, concern.stage);
+      return handler;
+    },
+  });
   const environment = {
     actions: EXPLAINED_ACTIONS,
-    concerns: CONCERNS,
+    concerns: [staged(earlyTransformationConcern), staged(regularTransformationConcern)] as readonly Concern[],
     context,
     settings,
     shared: snapshot.settings,
@@ -43,5 +50,14 @@ export function createExplainedTable({ snapshot, listener, context }: TableParts
       if (!host) compiled.set(source, (host = compileVirtualHost(source, environment)));
       return { domain, value: host };
     },
+    transformationOf: (action, stage) =>
+      chainOf(action).find((handler) => stages.get(handler) === `${stage}Transformation`),
   };
+}
+
+function chainOf(action: CompiledAction): readonly Handler[] {
+  if (action.type === 'failed') return [];
+  if (action.type !== 'forward') return action.plan.chain;
+  const chosen = action.destinations.find(({ weight }) => weight > 0) ?? action.destinations[0];
+  return chosen?.chain ?? [];
 }

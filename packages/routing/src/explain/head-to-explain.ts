@@ -1,6 +1,7 @@
 import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
-import { isIP, Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
+import type { AbsoluteTarget } from '../listen/check/absolute-target.ts';
 import { checkConnection, requiresClientCertificate } from '../listen/check/check-connection.ts';
 import { checkHead, type HeadRules } from '../listen/check/check-head.ts';
 import { asksForWebSocket } from '../listen/check/check-upgrade.ts';
@@ -10,15 +11,21 @@ import { createServerNameIndex } from '../listen/tls/server-names.ts';
 import { limitsOf } from '../listen/limits.ts';
 import type { RequestToExplain } from './explanation.ts';
 
+/** The client of an explained request, whose address nobody knows. */
+const CLIENT = '127.0.0.1';
+
 /**
- * Returns the head of a request as `node:http` would hand it over. The host of the URL is the server name of its
+ * Returns the head of a request as `node:http` would hand it over at a listener. The host of the URL is the server name of its
  * TLS connection, and the `Host` header unless `headers` have one.
  */
 export function headToExplain(
   { method, headers = {} }: RequestToExplain,
-  url: { readonly authority: string; readonly path: string },
+  url: AbsoluteTarget,
+  { ssl, bindAddress, bindPort }: Listener,
 ): IncomingMessage {
-  const message = new IncomingMessage(Object.assign(new Socket(), { servername: serverNameOf(url.authority) }));
+  const ends = { remoteAddress: CLIENT, localAddress: bindAddress, localPort: bindPort };
+  const tls = ssl ? { encrypted: true, authorized: false, servername: serverNameOf(url.authority) } : {};
+  const message = new IncomingMessage({ ...ends, ...tls } as unknown as Socket);
   const raw = flatOf(headers);
   if (!raw.some((text, i) => i % 2 === 0 && text.toLowerCase() === 'host')) raw.unshift('Host', url.authority);
   message.method = method;

@@ -1,12 +1,11 @@
 import type { Snapshot } from '@edge-gateway/core';
-import type { CompiledDestination } from '../route/compile/route.ts';
+import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { MatchedRoute } from '../route/compile/virtual-host.ts';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { isHandshake } from './head-to-explain.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
 import { resolveAction } from '../route/resolve-action.ts';
-import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/prepare-request.ts';
-import type { ForwardAction } from '../serve/request-exits.ts';
+import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/outgoing-request.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 import type { ExplainedDestination, Outcome } from './explanation.ts';
 
@@ -17,15 +16,15 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
   if (action.type === 'rejected') return { type: 'reply', ...refused(action.code), body: '' };
   if (action.type === 'redirected') return { type: 'redirect', status: action.status, location: action.location };
   if (action.type === 'respond') {
-    const code = prepareResponder(request.copyFor(action.plan), action, isHandshake(request.message));
+    const code = prepareResponder(request.copyFor(action.plan), action, isHandshake(request.req));
     if (code !== undefined) return { type: 'reply', ...refused(code), body: ERROR_CODES[code].message };
     return { type: 'reply', status: 200, body: '', reason: 'a GraphQL API answers' };
   }
   if (action.type === 'reply') {
     return { type: 'reply', status: action.status, body: action.body, reason: reasonOf(entry) };
   }
-  const destinations = action.destinations.map((destination) => explain(snapshot, request, { destination, action }));
-  return { type: 'forward', destinations };
+  const explain = (destination: CompiledDestination) => explainDestination(snapshot, request, action, destination);
+  return { type: 'forward', destinations: action.destinations.map(explain) };
 }
 
 /** Why a route responds by itself; of a replacement what is broken, e.g. the missing upstream. */
@@ -40,12 +39,12 @@ function refused(code: RoutingErrorCode): { status: number; reason: string } {
   return { status: ERROR_CODES[code].status, reason: code };
 }
 
-interface OneWay {
-  readonly destination: CompiledDestination;
-  readonly action: ForwardAction;
-}
-
-function explain(snapshot: Snapshot, request: ExplainedRequest, { destination, action }: OneWay): ExplainedDestination {
+function explainDestination(
+  snapshot: Snapshot,
+  request: ExplainedRequest,
+  action: ForwardAction,
+  destination: CompiledDestination,
+): ExplainedDestination {
   const upstream = snapshot.upstreams.find(({ name }) => name === destination.upstream);
   const endpoints = upstream?.endpoints ?? [];
   const outgoing = request.copyFor(destination, destination);
@@ -54,7 +53,7 @@ function explain(snapshot: Snapshot, request: ExplainedRequest, { destination, a
     destination,
     action,
     upstream: upstream && { pick: () => endpoints[0] },
-    isUpgrade: isHandshake(request.message),
+    isUpgrade: isHandshake(request.req),
   });
   const reply = replyOf(problem, endpoints.length);
   const headers: [string, string][] = [];

@@ -34,23 +34,25 @@ export interface RecordedRoute {
   readonly upstream: string;
 }
 
-/** How a request ended. */
-export interface RecordedResult {
+/** How a request ended, as far as it is known. */
+export class RequestResult {
   /** `address:port` of the endpoint; empty when none was chosen. */
-  readonly upstreamHost: string;
+  upstreamHost = '';
   /** 0 before it is known. */
-  readonly status: number;
-  readonly responseHeaders: readonly string[];
+  status = 0;
+  responseHeaders: readonly string[] = NO_HEADERS;
   /** Why the response is as it is, in Envoy's words where there are some; empty when nothing is known. */
-  readonly details: string;
+  details = '';
   /** Response flags; empty when all went well. */
-  readonly flags: string;
-  readonly bytesReceived: number;
-  readonly bytesSent: number;
-  readonly durationMs: number;
+  flags = '';
+  bytesReceived = 0;
+  bytesSent = 0;
+  durationMs = 0;
   /** Milliseconds from sending to the response head; -1 when none came. */
-  readonly upstreamMs: number;
+  upstreamMs = -1;
 }
+
+const NO_HEADERS: readonly string[] = [];
 
 /** All that formats and filters may ask of one request and its response. */
 export interface RequestRecord {
@@ -59,7 +61,7 @@ export interface RequestRecord {
   readonly connection: RecordedConnection;
   readonly head: RecordedHead;
   readonly route: RecordedRoute;
-  readonly result: RecordedResult;
+  readonly result: Readonly<RequestResult>;
   /** Dynamic metadata by namespace. */
   readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
@@ -71,14 +73,4 @@ export const NO_METADATA: RequestRecord['metadata'] = new Map();
 export const NO_ROUTE: RecordedRoute = { routeName: '', virtualHost: '', upstream: '' };
 
 /** The result of a request without a response. */
-export const NO_RESULT: RecordedResult = {
-  upstreamHost: '',
-  status: 0,
-  responseHeaders: [],
-  details: '',
-  flags: '',
-  bytesReceived: 0,
-  bytesSent: 0,
-  durationMs: 0,
-  upstreamMs: -1,
-};
+export const NO_RESULT: Readonly<RequestResult> = new RequestResult();

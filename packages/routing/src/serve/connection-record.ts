@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { plainAddress } from '@edge-gateway/core';
+import { plainAddress, type ClientConnection } from '@edge-gateway/core';
 import type { RecordedConnection } from '../format/record.ts';
-import type { ConnectionFacts } from '../route/downstream-head.ts';
+import type { ConnectionFacts, DownstreamHead } from '../route/downstream-head.ts';
 
 /** The part of an `IncomingMessage` that says something of its connection. */
 type OnConnection = Pick<IncomingMessage, 'httpVersion' | 'socket'>;
@@ -72,5 +72,21 @@ export class ConnectionRecord implements RecordedConnection, ConnectionFacts {
 
   get tlsVersion(): string {
     return (this.#req.socket as Partial<TLSSocket>).getProtocol?.() ?? '';
+  }
+}
+
+/** The client of a request and its connection, as concerns see them. */
+export class ClientView extends ConnectionRecord implements ClientConnection {
+  readonly clientAddress: string;
+  readonly scheme: 'http' | 'https';
+
+  constructor(req: OnConnection, { clientAddress, scheme }: DownstreamHead) {
+    super(req);
+    this.clientAddress = clientAddress;
+    this.scheme = scheme;
+  }
+
+  get clientPort(): number {
+    return this.clientAddress === this.directAddress ? this.directPort : 0;
   }
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Next, Responder } from '@edge-gateway/core';
 import { hasBody } from '../http1/request-body.ts';
-import type { RoutedRequest } from './routed-request.ts';
-import { prepareResponder } from './prepare-request.ts';
-import type { RespondAction, UpgradeSocket } from './request-exits.ts';
+import type { RespondAction } from '../route/compile/route.ts';
+import { prepareResponder } from './outgoing-request.ts';
+import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
 
 /** How else a request to such an action may end. */
 export interface RespondExits {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import {
   forPeople,
   GatewayError,
@@ -8,10 +9,12 @@ import {
   type Endpoint,
   type Facts,
   type Handler,
+  type Next,
   type Pages,
 } from '@edge-gateway/core';
-import { NO_METADATA, VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
+import { NO_METADATA, RequestResult, VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
 import type { CompiledListener } from '../route/compile/listener.ts';
+import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from './connection-record.ts';
@@ -31,10 +34,8 @@ import {
   failureReply,
 } from './reply.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
-import { RequestResult } from './request-result.ts';
-import { RequestRoute } from './request-route.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
-import type { OutgoingRequest } from './upstream-head.ts';
+import { RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countAnswer, type HttpStats } from './http-stats.ts';
 
 /** What requests need of their router. */
@@ -46,6 +47,24 @@ export interface RequestEnvironment {
   readonly hold: () => () => void;
   /** Called when the last request of a replaced virtual host is over. */
   readonly onHostIdle: (host: CompiledHost) => void;
+}
+
+/** How requests leave the router. */
+export interface RequestExits {
+  /** Sends a request upstream; `plan` and `destination` are chosen. */
+  send(request: RoutedRequest, destination: CompiledDestination, action: ForwardAction): void;
+  /** Set if the request is an upgrade. */
+  readonly upgrade?: UpgradeSocket;
+  /** Set if requests that no route matches are passed on. */
+  readonly passOn: Next | undefined;
+  /** True in a user's own server, where earlier handlers may have decided based on the original path. */
+  readonly embedded: boolean;
+}
+
+/** The socket of an upgrade, and the bytes behind its head. */
+export interface UpgradeSocket {
+  readonly socket: Duplex;
+  readonly head: Buffer;
 }
 
 /** A request whose head could not be read. */

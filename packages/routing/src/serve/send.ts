@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net';
+import type { Endpoint } from '@edge-gateway/core';
+import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
 import { checkOwnUpgrade } from '../listen/check/check-upgrade.ts';
-import type { CompiledDestination } from '../route/compile/route.ts';
+import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
-import { prepareUpstream, type SendProblem } from './prepare-request.ts';
+import { prepareUpstream, type SendProblem } from './outgoing-request.ts';
 import { textReply } from './reply.ts';
-import type { ForwardAction, UpgradeSocket } from './request-exits.ts';
-import type { RoutedRequest } from './routed-request.ts';
+import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
 import { noCluster } from './serve-request.ts';
-import { UpstreamRequest } from './upstream-request.ts';
 
 /** Where a request goes. */
-export interface Sending {
+export interface SendTarget {
   readonly destination: CompiledDestination;
   readonly action: ForwardAction;
   readonly upstreams: Upstreams;
@@ -23,21 +23,51 @@ export interface Sending {
  * Sends a request upstream, or responds where it cannot be sent. Throws `ERR_ROUTING_BODY_CONSUMED` where a body parser in
  * front has read what cannot be written again.
  */
-export function sendUpstream(request: RoutedRequest, sending: Sending): void {
-  const upstream = prepare(request, sending, false);
+export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
+  const upstream = prepare(request, target, false);
   if (!upstream) return;
   const body = parsedBody(request.req);
   request.sending();
-  const { timeoutMs } = sending.action.policy;
-  forward(request.req, request.res, upstream, new UpstreamRequest(request, timeoutMs, body));
+  const { timeoutMs } = target.action.policy;
+  forward(request.req, request.res, upstream, new ForwardedRequest(request, timeoutMs, body));
   request.release();
 }
 
+/** A request as the forwarder gets it. */
+class ForwardedRequest implements ForwardHead {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly endpoint: Endpoint | undefined;
+  readonly body: Buffer | undefined;
+  readonly timeoutMs: number;
+  readonly #request: RoutedRequest;
+
+  constructor(request: RoutedRequest, timeoutMs: number, body: Buffer | undefined) {
+    const { head, endpoint } = request;
+    this.method = head.method;
+    this.path = head.path;
+    this.headers = head.headers;
+    this.endpoint = endpoint;
+    this.body = body;
+    this.timeoutMs = timeoutMs;
+    this.#request = request;
+  }
+
+  onResponseHead(status: number, headers: string[]): string[] {
+    return this.#request.onResponseHead(status, headers);
+  }
+
+  onDone(outcome: ForwardOutcome): void {
+    this.#request.onDone(outcome);
+  }
+}
+
 /** Sends an upgrade upstream, or responds where it is not allowed or cannot be sent. */
-export function sendUpgrade(request: RoutedRequest, sending: Sending, { socket, head }: UpgradeSocket): void {
+export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket, head }: UpgradeSocket): void {
   const refused = checkOwnUpgrade(request.req);
   if (refused) return request.refuse(refused.code);
-  const upstream = prepare(request, sending, true);
+  const upstream = prepare(request, target, true);
   if (!upstream) return;
   request.sending();
   request.releaseSocket(socket as Socket);
@@ -56,7 +86,7 @@ export function sendUpgrade(request: RoutedRequest, sending: Sending, { socket, 
 
 function prepare(
   request: RoutedRequest,
-  { destination, action, upstreams }: Sending,
+  { destination, action, upstreams }: SendTarget,
   isUpgrade: boolean,
 ): Upstream | undefined {
   if (request.res.destroyed) {

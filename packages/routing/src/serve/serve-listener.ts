@@ -4,9 +4,8 @@ import { createUpgradeResponse, type Next } from '@edge-gateway/core';
 import type { BackPressure } from '../access-log/back-pressure.ts';
 import type { ListenerTable } from '../route/compile/listener-table.ts';
 import { headersOf, textReply, writeReply } from './reply.ts';
-import { RoutedRequest, type RequestEnvironment } from './routed-request.ts';
+import { RoutedRequest, type RequestEnvironment, type RequestExits, type UpgradeSocket } from './routed-request.ts';
 import { sendUpgrade, sendUpstream } from './send.ts';
-import type { RequestExits, UpgradeSocket } from './request-exits.ts';
 import { serve } from './serve-request.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { factsOf, GatewayError, type Next } from '@edge-gateway/core';
+import { GatewayError, type Next } from '@edge-gateway/core';
 import type { CompiledAction } from '../route/compile/route.ts';
 import { applyFacts } from '../route/request-changes.ts';
 import { resolveAction } from '../route/resolve-action.ts';
 import { chooseByWeight } from '../route/options/weighted-choice.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
-import { ClientView } from './client-view.ts';
 import { failureReply, redirectReply, replyTo, textReply } from './reply.ts';
-import type { RequestExits } from './request-exits.ts';
 import { respond } from './respond.ts';
-import type { RoutedRequest } from './routed-request.ts';
-import { takeRecorded } from './upstream-head.ts';
+import type { RequestExits, RoutedRequest } from './routed-request.ts';
+import { shareFacts, takeRecorded } from './outgoing-request.ts';
 
 const LISTENING: RoutingMode = { embedded: false, newRequestId: () => randomUUID() };
 const EMBEDDED: RoutingMode = { ...LISTENING, embedded: true };
@@ -108,19 +106,6 @@ function onward(request: RoutedRequest, exits: RequestExits, i: number): void {
   facts.reroute = false;
   takeRecorded(request.head.headers, facts);
   reroute(request, exits, i);
-}
-
-function shareFacts(request: RoutedRequest): void {
-  const { head, route } = request;
-  const facts = factsOf(request.req);
-  facts.requestId = head.requestId;
-  facts.path = head.path;
-  facts.method = head.method;
-  facts.headers = head.headers;
-  facts.connection = new ClientView(request.connection, head);
-  facts.routeName = route.routeName;
-  facts.upstream = route.upstream;
-  request.facts = facts;
 }
 
 /** Runs the concern at `i`, and what follows when it lets the request pass. */

@@ -42,30 +42,35 @@ export interface ForwardPolicy {
   readonly websocket: boolean;
 }
 
+/** The action of a route that goes upstream. */
+export interface ForwardAction {
+  readonly type: 'forward';
+  readonly destinations: readonly CompiledDestination[];
+  readonly total: number;
+  readonly policy: ForwardPolicy;
+}
+
+/** The action of a route that a package responds to. */
+export interface RespondAction {
+  readonly type: 'respond';
+  readonly responder: Responder;
+  readonly prefixRewrite: string;
+  readonly websocket: boolean;
+  /** For the requests that it makes. */
+  readonly retries: RetryPolicy | undefined;
+  readonly plan: Plan;
+}
+
 /** What a route does. */
 export type CompiledAction =
-  | {
-      readonly type: 'forward';
-      readonly destinations: readonly CompiledDestination[];
-      readonly total: number;
-      readonly policy: ForwardPolicy;
-    }
+  | ForwardAction
+  | RespondAction
   | { readonly type: 'redirect'; readonly redirect: CompiledRedirect; readonly plan: Plan }
   | {
       readonly type: 'reply';
       readonly status: number;
       readonly body: string;
       readonly details: string;
-      readonly plan: Plan;
-    }
-  /** What a package brought answers. */
-  | {
-      readonly type: 'respond';
-      readonly responder: Responder;
-      readonly prefixRewrite: string;
-      readonly websocket: boolean;
-      /** For the requests that it makes. */
-      readonly retries: RetryPolicy | undefined;
       readonly plan: Plan;
     }
   /** A route that cannot be compiled: it answers 500, so that no later route takes what it was to guard. */

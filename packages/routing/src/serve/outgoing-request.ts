@@ -1,0 +1,157 @@
+import type { IncomingMessage } from 'node:http';
+import { factsOf, hideCookies, type Destination, type Endpoint, type Facts } from '@edge-gateway/core';
+import type { RoutingErrorCode } from '../error-codes.ts';
+import type { RecordedRoute, RequestRecord } from '../format/record.ts';
+import { findHeader, setHeader } from '../http1/flat-headers.ts';
+import {
+  EMPTY_PLAN,
+  type CompiledDestination,
+  type ForwardAction,
+  type Plan,
+  type RespondAction,
+} from '../route/compile/route.ts';
+import type { CompiledHost, MatchedRoute } from '../route/compile/virtual-host.ts';
+import type { DownstreamHead } from '../route/downstream-head.ts';
+import { matchedLength } from '../route/match/matcher.ts';
+import type { RouteEntry } from '../route/match/route-index.ts';
+import { applyHeaderOps } from '../route/options/header-manipulation.ts';
+import { hostOfEndpoint, type HostRewrite } from '../route/options/host-rewrite.ts';
+import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import { rewritePrefix } from '../route/options/prefix-rewrite.ts';
+import { ClientView } from './connection-record.ts';
+import { applyRecorded, removeLookalikes } from './response-headers.ts';
+
+/** What was decided about a request. */
+export class RequestRoute implements RecordedRoute {
+  host: CompiledHost | undefined;
+  entry: RouteEntry<MatchedRoute> | undefined;
+  plan: Plan = EMPTY_PLAN;
+  destination: CompiledDestination | undefined;
+
+  get routeName(): string {
+    return this.entry?.route.name ?? '';
+  }
+
+  get virtualHost(): string {
+    return this.host?.source.name ?? '';
+  }
+
+  get upstream(): string {
+    return this.destination?.upstream ?? '';
+  }
+}
+
+/** A request whose route is known, on its way out. */
+export interface OutgoingRequest extends RequestRecord {
+  readonly req: IncomingMessage;
+  readonly head: DownstreamHead;
+  readonly route: RequestRoute;
+  facts: Facts | undefined;
+  readonly settings: ManagerSettings;
+  /** Set if its name was needed for the host. */
+  endpoint: Endpoint | undefined;
+}
+
+/** Creates the facts that concerns share, and returns them. */
+export function shareFacts(request: OutgoingRequest): Facts {
+  const { req, head, route } = request;
+  const facts = (request.facts = factsOf(req));
+  facts.requestId = head.requestId;
+  facts.path = head.path;
+  facts.method = head.method;
+  facts.headers = head.headers;
+  facts.connection = new ClientView(req, head);
+  facts.routeName = route.routeName;
+  facts.upstream = route.upstream;
+  return facts;
+}
+
+/** Why a request is not sent to its destination. */
+export type SendProblem =
+  | { readonly type: 'replaced'; readonly by: NonNullable<Destination['broken']> }
+  | { readonly type: 'noCluster' }
+  | { readonly type: 'rejected'; readonly code: RoutingErrorCode };
+
+/** Selects the endpoint of a request. */
+export interface EndpointPicker {
+  pick(): Endpoint | undefined;
+}
+
+/** Where a request goes. */
+export interface UpstreamChoice {
+  readonly destination: CompiledDestination;
+  readonly action: ForwardAction;
+  /** Missing if its cluster does not exist. */
+  readonly upstream: EndpointPicker | undefined;
+  readonly isUpgrade: boolean;
+}
+
+/**
+ * Makes the head that the destination gets, in place: recorded changes, header manipulation, host, path, limit. Returns
+ * what prevents sending it.
+ */
+export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice): SendProblem | undefined {
+  const { destination, action, upstream, isUpgrade } = choice;
+  const { host, prefixRewrite, timeoutHeader, websocket } = action.policy;
+  if (isUpgrade && !websocket) return { type: 'rejected', code: 'ERR_ROUTING_UPGRADE' };
+  if (destination.broken) return { type: 'replaced', by: destination.broken };
+  if (!upstream) return { type: 'noCluster' };
+  changeHeaders(request);
+  rewriteHost(request, host, upstream);
+  if (!rewritePath(request, prefixRewrite)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
+  if (timeoutHeader !== '') setHeader(request.head.headers, 'x-envoy-expected-rq-timeout-ms', timeoutHeader);
+  return undefined;
+}
+
+/** Makes the head that an action of a package gets, in place; returns the code of a rejected request. */
+export function prepareResponder(
+  request: OutgoingRequest,
+  { prefixRewrite, websocket }: RespondAction,
+  isUpgrade: boolean,
+): RoutingErrorCode | undefined {
+  changeHeaders(request);
+  if (!rewritePath(request, prefixRewrite)) return 'ERR_ROUTING_DOT_SEGMENT';
+  return isUpgrade && !websocket ? 'ERR_ROUTING_UPGRADE' : undefined;
+}
+
+/** Removes the cookies that are not forwarded, and applies the changes of concerns and of the route. */
+function changeHeaders(request: OutgoingRequest): void {
+  const { head, facts, route } = request;
+  if (facts) {
+    hideCookies(facts);
+    takeRecorded(head.headers, facts);
+  }
+  applyHeaderOps(head.headers, route.plan.headers.request, request);
+}
+
+/** Applies, once, what concerns recorded. Names that are set or removed lose their spellings with underscores too. */
+export function takeRecorded(headers: string[], { requestChanges }: Facts): void {
+  if (requestChanges.length === 0) return;
+  const set = requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name);
+  removeLookalikes(headers, set);
+  applyRecorded(headers, requestChanges);
+  requestChanges.length = 0;
+}
+
+function rewriteHost(request: OutgoingRequest, rewrite: HostRewrite, upstream: EndpointPicker): void {
+  if (rewrite.auto) request.endpoint = upstream.pick();
+  const host = rewrite.literal ?? (rewrite.auto ? hostOfEndpoint(request.endpoint) : undefined);
+  const { headers, authority } = request.head;
+  if (host === undefined || host === authority) return;
+  setHeader(headers, 'host', host);
+  if (!rewrite.appendForwardedHost || authority === '') return;
+  const before = findHeader(headers, 'x-forwarded-host');
+  setHeader(headers, 'x-forwarded-host', before === undefined ? authority : `${before},${authority}`);
+}
+
+/** Puts the prefix in the path, in place. Returns false if the path cannot be rewritten safely. */
+function rewritePath({ head, route, settings }: OutgoingRequest, prefix: string): boolean {
+  if (prefix === '') return true;
+  const { matcher } = route.entry!;
+  const rewritten = rewritePrefix(head.path, matchedLength(matcher, head.pathname), prefix);
+  if (rewritten === undefined) return false;
+  if (rewritten === head.path) return true;
+  if (!settings.suppressEnvoyHeaders) setHeader(head.headers, 'x-envoy-original-path', head.path);
+  head.path = rewritten;
+  return true;
+}
