@@ -23,7 +23,7 @@ export { forwardUpgrade } from './forward/upgrade.ts';
 export type { ForwardUpgrade, Upstream, Upstreams, UpgradeOutcome, UpgradeTarget } from './upstream/upstream.ts';
 export { createUpstreamCaller } from './upstream/call.ts';
 export { createUpstreams } from './upstream/upstreams.ts';
-export { checkRequest, type RequestHead, type RequestRules } from './listen/check/check-request.ts';
+export { checkRequest, type RequestHead, type RequestRules } from './check/check-request.ts';
 export {
   createListeners,
   type ListenAddress,
@@ -32,5 +32,5 @@ export {
   type ListenersOptions,
 } from './listen/listeners.ts';
 export { DEFAULT_LIMITS, type ListenLimits } from './listen/limits.ts';
-export type { Refusal } from './listen/refuse/refusal.ts';
+export type { Refusal } from './check/refusal.ts';
 export { earlyTransformationConcern, regularTransformationConcern, transform } from './transform/concern.ts';

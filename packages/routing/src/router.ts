@@ -16,7 +16,7 @@ import { createDefaultLog } from './access-log/access-log.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './route/compile/chain.ts';
-import { createListenerTable } from './route/compile/listener-table.ts';
+import { createListenerTable } from './serve/listener-table.ts';
 import type { RequestRecord } from './format/record.ts';
 import { createGenerations } from './upstream/generations.ts';
 import { createServeListener, type Mount, type ServeListener } from './serve/serve-listener.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { createContext, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { ERROR_CODES, routingError } from '../error-codes.ts';
-import { parseAbsoluteTarget, type AbsoluteTarget } from '../listen/check/absolute-target.ts';
-import { SERVER_OPTIONS, isServerWide } from '../listen/check/check-head.ts';
-import { refusal, type Refusal } from '../listen/refuse/refusal.ts';
+import { parseAbsoluteTarget, type AbsoluteTarget } from '../http1/authority.ts';
+import { SERVER_OPTIONS, isServerWide } from '../check/check-head.ts';
+import { refusal, type Refusal } from '../check/refusal.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import type { DomainEntry } from '../route/match/domain.ts';
 import { routeRequest, type RouteDecision, type RouteTable, type RoutingMode } from '../route/route-request.ts';

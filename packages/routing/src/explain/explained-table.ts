@@ -1,5 +1,5 @@
 import type { ActionKind, Concern, Context, Handler, Listener, Snapshot, Stage, VirtualHost } from '@edge-gateway/core';
-import { compileSettings } from '../route/compile/listener.ts';
+import { compileSettings } from '../serve/compiled-listener.ts';
 import type { CompiledAction } from '../route/compile/route.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
 import { createDomainIndex } from '../route/match/domain.ts';

@@ -1,12 +1,12 @@
 import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
-import type { AbsoluteTarget } from '../listen/check/absolute-target.ts';
-import { checkConnection, requiresClientCertificate } from '../listen/check/check-connection.ts';
-import { checkHead, type HeadRules } from '../listen/check/check-head.ts';
-import { asksForWebSocket } from '../listen/check/check-upgrade.ts';
+import type { AbsoluteTarget } from '../http1/authority.ts';
+import { checkConnection, requiresClientCertificate } from '../check/check-connection.ts';
+import { checkHead, type HeadRules } from '../check/check-head.ts';
+import { asksForWebSocket } from '../check/check-upgrade.ts';
 import { refusalOf } from '../listen/refuse/client-error.ts';
-import type { Refusal } from '../listen/refuse/refusal.ts';
+import type { Refusal } from '../check/refusal.ts';
 import { createServerNameIndex } from '../listen/tls/server-names.ts';
 import { limitsOf } from '../listen/limits.ts';
 import type { RequestToExplain } from './explanation.ts';

@@ -8,7 +8,7 @@ import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from '../upstream/cluster.ts';
 import { hostOf } from '../upstream/host-of.ts';
 import { UpstreamExchange } from '../upstream/exchange.ts';
-import type { FailureReason } from './failure.ts';
+import type { FailureReason } from '../upstream/failure.ts';
 import type { ForwardFailure, ForwardHead, ForwardOutcome } from './forward.ts';
 
 /** Methods that may be sent twice (RFC 9110 9.2.2). */

@@ -1,6 +1,6 @@
 import { Cluster } from '../upstream/cluster.ts';
 import { Exchange } from './forward-exchange.ts';
-import { failureOf } from './failure.ts';
+import { failureOf } from '../upstream/failure.ts';
 import type { Forward } from './forward.ts';
 
 /**

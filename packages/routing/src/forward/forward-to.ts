@@ -16,7 +16,7 @@ import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../route/match/canonical-p
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
-import { checkOwnUpgrade } from '../listen/check/check-upgrade.ts';
+import { checkOwnUpgrade } from '../check/check-upgrade.ts';
 import { parsedBody } from './parsed-body.ts';
 import { parseTarget, refuse, withRoots, type Target } from './target.ts';
 import { forward } from './forward-request.ts';

@@ -5,7 +5,7 @@ import { linger, type Endpoint } from '@edge-gateway/core';
 import { connectAlone } from '../upstream/connect-alone.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
-import { explain, failureOf } from './failure.ts';
+import { explain, failureOf } from '../upstream/failure.ts';
 import type { ForwardFailure } from './forward.ts';
 
 /** How long an upstream may take to answer an upgrade, in milliseconds. */

@@ -4,7 +4,7 @@ import { linger, type Endpoint } from '@edge-gateway/core';
 import { Cluster } from '../upstream/cluster.ts';
 import { hostOf } from '../upstream/host-of.ts';
 import type { ForwardUpgrade, UpgradeTarget } from '../upstream/upstream.ts';
-import { explain, failureOf } from './failure.ts';
+import { explain, failureOf } from '../upstream/failure.ts';
 import type { ForwardFailure } from './forward.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { requestHead } from '../http1/request-head.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
-import { refusal, type Refusal } from './refuse/refusal.ts';
+import { refusal, type Refusal } from '../check/refusal.ts';
 
 /** Trailer fields that would frame, route or identify a request (RFC 9110 §6.5.1). */
 const FORBIDDEN =

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { asksForWebSocket } from './check/check-upgrade.ts';
+import { asksForWebSocket } from '../check/check-upgrade.ts';
 import type { ClientError } from './refuse/client-error.ts';
 import { closeGracefully, trackConnection, type Connection } from './connection.ts';
 import type { ListenStats } from './listen-stats.ts';

@@ -1,5 +1,5 @@
 import { MAX_DELAY_MS, parseDuration, type Listener } from '@edge-gateway/core';
-import type { RequestRules } from './check/check-request.ts';
+import type { RequestRules } from '../check/check-request.ts';
 
 /** What a listener allows its clients. Times are milliseconds, 0 is no limit. */
 export interface ListenLimits extends RequestRules {

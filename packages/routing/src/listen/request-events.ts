@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Context, Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
-import { parseAbsoluteTarget } from './check/absolute-target.ts';
-import { SERVER_OPTIONS, checkHead, isServerWide } from './check/check-head.ts';
+import { parseAbsoluteTarget } from '../http1/authority.ts';
+import { SERVER_OPTIONS, checkHead, isServerWide } from '../check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';
-import { refusal, type Refusal } from './refuse/refusal.ts';
+import { refusal, type Refusal } from '../check/refusal.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { createRunHandler } from './run-handler.ts';
 

@@ -1,6 +1,6 @@
 import { NO_METADATA, NO_RESULT, NO_ROUTE, type RecordedConnection } from '../format/record.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
-import { parseAbsoluteTarget } from '../listen/check/absolute-target.ts';
+import { parseAbsoluteTarget } from '../http1/authority.ts';
 import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
 import {
   sanitizeRequestHead,

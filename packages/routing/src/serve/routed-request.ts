@@ -13,7 +13,7 @@ import {
   type Pages,
 } from '@edge-gateway/core';
 import { NO_METADATA, RequestResult, VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
-import type { CompiledListener } from '../route/compile/listener.ts';
+import type { CompiledListener } from './compiled-listener.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';

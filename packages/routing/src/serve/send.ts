@@ -4,7 +4,7 @@ import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
-import { checkOwnUpgrade } from '../listen/check/check-upgrade.ts';
+import { checkOwnUpgrade } from '../check/check-upgrade.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { prepareUpstream, type SendProblem } from './outgoing-request.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createUpgradeResponse, type Next } from '@edge-gateway/core';
 import type { BackPressure } from '../access-log/back-pressure.ts';
-import type { ListenerTable } from '../route/compile/listener-table.ts';
+import type { ListenerTable } from './listener-table.ts';
 import { headersOf, textReply, writeReply } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment, type RequestExits, type UpgradeSocket } from './routed-request.ts';
 import { sendUpgrade, sendUpstream } from './send.ts';

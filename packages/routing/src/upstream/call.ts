@@ -7,7 +7,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall,
 } from '@edge-gateway/core';
-import { failureOf, type FailureReason } from '../forward/failure.ts';
+import { failureOf, type FailureReason } from './failure.ts';
 import type { ForwardFailure } from '../forward/forward.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { forgetCancel, onCancel } from './cancellation.ts';

@@ -1,5 +1,5 @@
 import { clusterName, GatewayError, type CallUpstream } from '@edge-gateway/core';
-import { explain, failureOf } from '../forward/failure.ts';
+import { explain, failureOf } from './failure.ts';
 import type { ForwardFailure } from '../forward/forward.ts';
 import { Cluster } from './cluster.ts';
 import { connectAlone } from './connect-alone.ts';

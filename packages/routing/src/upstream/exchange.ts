@@ -1,6 +1,6 @@
 import { MAX_DELAY_MS } from '@edge-gateway/core';
 import type { Endpoint } from '@edge-gateway/core';
-import { explain, failureOf, isDisconnect, type FailureReason } from '../forward/failure.ts';
+import { explain, failureOf, isDisconnect, type FailureReason } from './failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import type { RequestBody } from '../http1/request-body.ts';
 import { requestHead } from '../http1/request-head.ts';

@@ -1,4 +1,4 @@
-import { refusal, type Refusal } from './refusal.ts';
+import { refusal, type Refusal } from '../../check/refusal.ts';
 
 /** An error of `node:http`'s parser or of the socket below it. */
 export interface ClientError extends Error {

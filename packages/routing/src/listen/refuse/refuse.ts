@@ -6,7 +6,7 @@ import { linger, type Context } from '@edge-gateway/core';
 import type { RequestRecord } from '../../format/record.ts';
 import { closeGracefully, type Connection } from '../connection.ts';
 import { countAnswer, countStatus, createHttpStats, type AnswerStats } from '../../serve/http-stats.ts';
-import { refusalBody, type Refusal } from './refusal.ts';
+import { refusalBody, type Refusal } from '../../check/refusal.ts';
 import { refusedRecord, type RefusedRequest } from './refused-record.ts';
 
 /** Answers clients that did something wrong, and logs and counts each once. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { ConnectionRecord } from '../../serve/connection-record.ts';
 import type { RoutingErrorCode } from '../../error-codes.ts';
 import { NO_METADATA, NO_RESULT, NO_ROUTE, type RequestRecord } from '../../format/record.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from '../../check/refusal.ts';
 
 /** The known facts of a request that did not reach the router. */
 export interface RefusedRequest {

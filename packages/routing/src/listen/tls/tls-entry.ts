@@ -10,7 +10,7 @@ import {
   type TlsConfiguration,
 } from '@edge-gateway/core';
 import { ERROR_CODES } from '../../error-codes.ts';
-import { requiresClientCertificate } from '../check/check-connection.ts';
+import { requiresClientCertificate } from '../../check/check-connection.ts';
 
 /** One certificate of a listener, ready for handshakes. */
 export interface TlsEntry {

@@ -1,6 +1,6 @@
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
-import type { ForwardFailure } from './forward.ts';
+import type { ForwardFailure } from '../forward/forward.ts';
 
 /** Why an exchange failed: what the caller answers, the response flag, and what to log. */
 export interface FailureReason {

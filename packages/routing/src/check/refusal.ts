@@ -1,4 +1,4 @@
-import { ERROR_CODES, type RoutingErrorCode } from '../../error-codes.ts';
+import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 
 /** Why a request is not served. Its connection is closed after the response: what follows on it cannot be trusted. */
 export interface Refusal {

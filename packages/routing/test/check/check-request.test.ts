@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkRequest, DEFAULT_LIMITS, type RequestHead, type RequestRules } from '../../../src/index.ts';
+import { checkRequest, DEFAULT_LIMITS, type RequestHead, type RequestRules } from '../../src/index.ts';
 
 const head = (parts: Partial<RequestHead> = {}, ...headers: string[]): RequestHead => ({
   method: 'GET',

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { checkRequest } from './check-request.ts';
 import { checkUpgrade } from './check-upgrade.ts';
-import { refusal, type Refusal } from '../refuse/refusal.ts';
-import type { ListenLimits } from '../limits.ts';
+import { refusal, type Refusal } from './refusal.ts';
+import type { ListenLimits } from '../listen/limits.ts';
 
 /** What a request head is checked against. */
 export interface HeadRules {

@@ -1,6 +1,6 @@
 import { isHost } from '@edge-gateway/core';
-import { parseAbsoluteTarget } from './absolute-target.ts';
-import { refusal, type Refusal } from '../refuse/refusal.ts';
+import { parseAbsoluteTarget } from '../http1/authority.ts';
+import { refusal, type Refusal } from './refusal.ts';
 import { scanHeaders, type HeaderScan } from './scan-headers.ts';
 
 /** The head of a request as `node:http` gives it. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseAbsoluteTarget } from '../../../src/listen/check/absolute-target.ts';
+import { parseAbsoluteTarget } from '../../src/http1/authority.ts';
 
 describe('parseAbsoluteTarget', () => {
   it('takes a target apart', () => {

@@ -1,13 +1,13 @@
 import type { ActionKind, Concern, Context, Listener, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
-import { createAccessLogs, type AccessLog } from '../../access-log/access-log.ts';
-import type { Sinks } from '../../access-log/sinks.ts';
-import { createDomainIndex, type DomainEntry } from '../match/domain.ts';
-import { listenerLabel } from '../../listen/listen-stats.ts';
-import { compileManagerSettings } from '../options/manager-settings.ts';
-import type { RouteTable } from '../route-request.ts';
-import { createAnswerStats, type AnswerStats } from '../../serve/http-stats.ts';
-import { isStale } from './secret-use.ts';
-import { compileVirtualHost, type CompiledHost } from './virtual-host.ts';
+import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
+import type { Sinks } from '../access-log/sinks.ts';
+import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
+import { listenerLabel } from '../listen/listen-stats.ts';
+import { compileManagerSettings } from '../route/options/manager-settings.ts';
+import type { RouteTable } from '../route/route-request.ts';
+import { createAnswerStats, type AnswerStats } from './http-stats.ts';
+import { isStale } from '../route/compile/secret-use.ts';
+import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
 
 /** A listener ready to serve. */
 export interface CompiledListener extends RouteTable {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { TlsConfiguration } from '@edge-gateway/core';
-import { refusal, type Refusal } from '../refuse/refusal.ts';
+import { refusal, type Refusal } from './refusal.ts';
 
 /** What decides whether a host may be served on the connection of a request. */
 export interface ConnectionRules<T> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { refusal, type Refusal } from '../refuse/refusal.ts';
+import { refusal, type Refusal } from './refusal.ts';
 
 /** 16 bytes in base64 (RFC 6455 §4.1). */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;

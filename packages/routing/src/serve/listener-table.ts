@@ -1,6 +1,6 @@
 import type { Context, Handler, Responder, Snapshot } from '@edge-gateway/core';
-import { compileListener, type CompiledListener, type ListenerEnvironment } from './listener.ts';
-import type { CompiledHost } from './virtual-host.ts';
+import { compileListener, type CompiledListener, type ListenerEnvironment } from './compiled-listener.ts';
+import type { CompiledHost } from '../route/compile/virtual-host.ts';
 
 /** The listeners of the newest snapshot. */
 export interface ListenerTable {
