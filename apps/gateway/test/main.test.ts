@@ -73,7 +73,9 @@ describe('edge-gateway', () => {
     return { status: response.status, text: await response.text() };
   };
 
-  const componentOf = async (wanted: string): Promise<{ state: string; reason?: string }> => {
+  const componentOf = async (
+    wanted: string,
+  ): Promise<{ state: string; reason?: string; resources?: object[]; waitsFor?: string[] }> => {
     const components = (await (await fetch(`${gateway.stats}/components`)).json()) as any[];
     return components.find(({ name }) => name === wanted);
   };
@@ -212,7 +214,12 @@ describe('edge-gateway', () => {
     expect(ready.unserved[0]!.reason).to.include('SSL secret not found: no secret gw-system.t');
     expect(ready.problems).to.be.greaterThan(0);
     expect((await componentOf('gateway-proxy')).reason).to.include('SSL secret not found');
-    expect((await componentOf(ready.unserved[0]!.name)).state).to.equal('failed');
+    const { name } = ready.unserved[0]!;
+    expect((await componentOf('gateway-proxy')).waitsFor).to.deep.equal([name]);
+    const listener = await componentOf(name);
+    expect(listener.state).to.equal('failed');
+    const services = listener.resources as { kind: string }[];
+    expect(services.map(({ kind }) => kind)).to.deep.equal(['VirtualService']);
     gateway.write('t.yaml', tlsSecret());
     await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 200, 'the listener is served');
     gateway.write('plain.yaml', direct('plain', '*', 'one').replace('spec:', 'spc:'));

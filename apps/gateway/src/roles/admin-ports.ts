@@ -96,11 +96,14 @@ function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminSe
 function components({ controlPlane, dataPlane }: AdminParts): Component[] {
   const { readiness, unserved, snapshot } = dataPlane;
   const state = readiness === 'LIVE' ? 'ready' : readiness === 'DRAINING' ? 'draining' : 'starting';
-  const waitsFor = unserved.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
-  const reason = state === 'starting' && waitsFor ? `not every listener is served: ${waitsFor}` : undefined;
+  const reasons = unserved.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  const waiting = {
+    reason: `not every listener is served: ${reasons}`,
+    waitsFor: unserved.map(({ name }) => name),
+  };
   return [
     { name: 'control-plane', kind: 'control-plane', state: controlPlane.state ? 'ready' : 'starting' },
-    { name: snapshot.proxy, kind: 'proxy', state, ...(reason && { reason }) },
+    { name: snapshot.proxy, kind: 'proxy', state, ...(state === 'starting' && reasons && waiting) },
     ...dataPlane.components(),
   ];
 }

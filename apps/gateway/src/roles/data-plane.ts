@@ -141,12 +141,7 @@ export function createDataPlane(
       healthy = value;
     },
     components() {
-      const failed = unserved().map(({ name, reason }): Component => ({
-        name,
-        kind: 'listener',
-        state: 'failed',
-        reason,
-      }));
+      const failed = unserved().map((one): Component => ({ ...one, kind: 'listener', state: 'failed' }));
       const open = listeners.addresses().map(({ name }): Component => ({ name, kind: 'listener', state: 'ready' }));
       return [...open, ...failed];
     },

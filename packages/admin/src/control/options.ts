@@ -1,4 +1,4 @@
-import type { ControlPlaneState, Loggers, Metrics } from '@edge-gateway/core';
+import type { ControlPlaneState, Loggers, Metrics, UnservedListener } from '@edge-gateway/core';
 
 /** Health of one part of the running gateway, for `gatewayctl check`. */
 export interface Component {
@@ -8,6 +8,10 @@ export interface Component {
   readonly state: 'ready' | 'starting' | 'draining' | 'failed';
   /** Why it is not ready. */
   readonly reason?: string;
+  /** The resources with the problem that is the reason. */
+  readonly resources?: UnservedListener['resources'];
+  /** Names of the listeners without which it is not ready. */
+  readonly waitsFor?: readonly string[];
 }
 
 /** One run of the translation, for `/zpages`. */

@@ -1,40 +1,31 @@
 import { items, text } from '../resources/objects.ts';
 import type { Check, CheckInput, RunningComponent } from './contract.ts';
 
-/** Reads the response of `GET /components`: a list, or an object with one as `data` or `components`. */
-export function readComponents(answer: unknown): RunningComponent[] {
-  const list = [answer, ...['data', 'components'].map((key) => items(answer, key))].find(
-    (one): one is unknown[] => Array.isArray(one) && one.length > 0,
-  );
-  return (list ?? []).map((one) => ({
+/** Reads the response of `GET /components`, a list. */
+export function readComponents(response: unknown): RunningComponent[] {
+  return items(response).map((one) => ({
     name: text(one, 'name'),
     kind: text(one, 'kind'),
-    state: text(one, 'state') || text(one, 'status'),
+    state: text(one, 'state'),
     reason: text(one, 'reason'),
+    resources: items(one, 'resources').map((each) => ({
+      kind: text(each, 'kind'),
+      namespace: text(each, 'namespace'),
+      name: text(each, 'name'),
+    })),
+    waitsFor: items(one, 'waitsFor').map(String),
   }));
 }
 
-/** The start of a listener's status message; only what follows it is the cause. */
-const LISTENER_MESSAGE = /^Listener (?:Warning|Error): \w+\. Reason: /;
-
-function problems(components: readonly RunningComponent[], noun: string): string[] {
-  return components
-    .filter((one) => !isReady(one))
-    .map(({ name, kind, state, reason }) => {
-      const shown = kind === 'listener' && state === 'failed' ? 'not served' : state || 'unknown';
-      return `${noun} ${name} (${kind}) is ${shown}${reason && `: ${reason.replace(LISTENER_MESSAGE, '')}`}`;
-    });
-}
-
 /** Returns true if a component works. */
-export const isReady = ({ state }: RunningComponent) => state === 'ready' || state === 'OK';
+export const isReady = ({ state }: RunningComponent) => state === 'ready';
 
 /** Returns true if a component is a listener of a proxy. */
 export const isListener = (component: RunningComponent) => component.kind === 'listener';
 
-/** Returns true if `Pods` reports why the proxy is not ready: a listener is missing. */
-export function missesListener({ components = [], excluded }: CheckInput): boolean {
-  return !excluded.has('pods') && components.some((one) => isListener(one) && !isReady(one));
+/** Returns true if `Deployments` reports that the proxy is not ready. */
+export function isProxyReported({ components = [], excluded }: CheckInput): boolean {
+  return !excluded.has('deployments') && components.some((one) => one.kind === 'proxy' && !isReady(one));
 }
 
 /** The parts a gateway consists of: its control plane and its proxies. */
@@ -51,19 +42,23 @@ export const deployments: Check = {
     }
     const parts = components.filter((one) => !isListener(one));
     if (parts.length === 0) return ['No running control plane or proxy was found'];
-    const isToldByPods = missesListener(input);
-    return problems(
-      parts.filter(({ reason }) => !(isToldByPods && reason.startsWith('not every listener is served'))),
-      'Component',
-    );
+    return parts.filter((one) => !isReady(one)).map((one) => componentLine(one, input));
   },
 };
+
+/** A component that is not ready; the reasons of its listeners are left to `Pods`. */
+function componentLine({ name, kind, state, reason, waitsFor }: RunningComponent, { excluded }: CheckInput): string {
+  const isLeftToPods = waitsFor.length > 0 && !excluded.has('pods');
+  const why = isLeftToPods ? `not every listener is served: ${waitsFor.join(', ')}` : reason;
+  return `Component ${name} (${kind}) is ${state || 'unknown'}${why && `: ${why}`}`;
+}
 
 /** What runs inside those parts: every listener that should be open. */
 export const pods: Check = {
   name: 'Pods',
   excludedBy: 'pods',
-  run({ components, podSelector, note }: CheckInput) {
+  run(input: CheckInput) {
+    const { components, podSelector, note } = input;
     if (components === undefined) return [];
     const all = podSelector === 'gw';
     const chosen = components.filter(
@@ -73,6 +68,16 @@ export const pods: Check = {
       note(`Warning: The provided label selector (${podSelector}) applies to no pods`);
       return [];
     }
-    return problems(all ? chosen.filter(isListener) : chosen, 'Listener');
+    return chosen.filter((one) => !isReady(one) && (isListener(one) || !all)).map((one) => listenerLine(one, input));
   },
 };
+
+/** A listener that is not served; the reason is left to the check that prints the problem of its resource. */
+function listenerLine({ name, kind, state, reason, resources }: RunningComponent, { printed }: CheckInput): string {
+  const blamed = resources.filter((ref) =>
+    printed.some((one) => one.kind === ref.kind && one.namespace === ref.namespace && one.name === ref.name),
+  );
+  const shown = kind === 'listener' && state === 'failed' ? 'not served' : state || 'unknown';
+  const why = blamed.map((ref) => `${ref.kind} ${ref.namespace}/${ref.name}`).join(', ');
+  return `Listener ${name} (${kind}) is ${shown}${why ? ` because of ${why}` : reason && `: ${reason}`}`;
+}

@@ -8,17 +8,26 @@ import type { CheckResult } from './report.ts';
 /** Most resources that one problem names beside the first. */
 const MAX_NAMED = 3;
 
+/** Returns the problems of the checked namespaces whose checks are not excluded. */
+export function printedProblems({ issues, namespaces }: Configuration, exclude: readonly string[]): Problem[] {
+  return issues.filter(
+    (issue) =>
+      (!namespaces || issue.namespace === undefined || namespaces.has(issue.namespace)) &&
+      !exclude.includes(checkOf(issue).excludedBy),
+  );
+}
+
 /** The checks to run, each with the problems of the configuration that belong to it: one line for each cause. */
 export function checksOf(
-  { issues, namespaces, hasApis }: Configuration,
+  configuration: Configuration,
   exclude: readonly string[],
 ): ReadonlyMap<Check, readonly string[]> {
-  const inScope = issues.filter(({ namespace }) => !namespaces || namespace === undefined || namespaces.has(namespace));
+  const { hasApis } = configuration;
   const found = new Map<Check, string[]>(
     CHECKS.filter(({ excludedBy }) => !exclude.includes(excludedBy)).map((check) => [check, []]),
   );
-  const chosen = inScope.filter((issue) => found.has(checkOf(issue)));
-  for (const group of groupByCause(chosen)) found.get(checkOf(group[0]))!.push(groupLine(group));
+  for (const group of groupByCause(printedProblems(configuration, exclude)))
+    found.get(checkOf(group[0]))!.push(groupLine(group));
   if (!hasApis && found.get(GRAPHQL_APIS)?.length === 0) found.delete(GRAPHQL_APIS);
   if (found.get(DOCUMENTS)?.length === 0) found.delete(DOCUMENTS);
   return found;

@@ -1,13 +1,17 @@
-import type { Problem, Kind } from '@edge-gateway/core';
+import type { Kind, Problem, ResourceRef } from '@edge-gateway/core';
 import type { Connection } from '../gateway/connection.ts';
 
 /** One part of the running gateway, as `GET /components` lists it. */
 export interface RunningComponent {
   readonly name: string;
   readonly kind: string;
-  /** `ready` (or `OK`) is good. */
+  /** `ready` is good. */
   readonly state: string;
   readonly reason: string;
+  /** The resources with the problem that is the reason. */
+  readonly resources: readonly (ResourceRef & { readonly kind: string })[];
+  /** Names of the listeners without which it is not ready. */
+  readonly waitsFor: readonly string[];
 }
 
 /** The state of a configuration: of a running gateway or of a directory. */
@@ -23,6 +27,8 @@ export interface Configuration {
 /** What the checks of a running gateway look at. */
 export interface CheckInput {
   readonly configuration: Configuration;
+  /** The problems of the configuration that some check prints. */
+  readonly printed: readonly Problem[];
   /** `undefined` when the gateway does not list its components. */
   readonly components: readonly RunningComponent[] | undefined;
   readonly connection: Connection;

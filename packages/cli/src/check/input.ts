@@ -8,6 +8,7 @@ import { readSnapshot } from '../resources/read-objects.ts';
 import { readProblems } from '../gateway/read-problems.ts';
 import type { CheckInput, RunningComponent } from './contract.ts';
 import { readComponents } from './components.ts';
+import { printedProblems } from './configuration.ts';
 
 /** What the flags of `check` ask for. */
 export interface CheckFlags {
@@ -26,9 +27,10 @@ export async function readInput(io: Io, connection: Connection, flags: CheckFlag
     namespaces: namespacesOf(objects, flags),
     hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
   };
-  const { readOnly, podSelector } = flags;
+  const { readOnly, podSelector, exclude } = flags;
+  const printed = printedProblems(configuration, exclude);
   const components = await componentsOf(connection, flags);
-  return { configuration, components, connection, readOnly, podSelector, excluded: new Set(flags.exclude) };
+  return { configuration, printed, components, connection, readOnly, podSelector, excluded: new Set(exclude) };
 }
 
 /** Returns the namespaces to check; `undefined` is all. Only watched ones are kept. */

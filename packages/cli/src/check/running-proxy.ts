@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from '../gateway/connection.ts';
 import type { Check } from './contract.ts';
-import { missesListener } from './components.ts';
+import { isProxyReported } from './components.ts';
 
 const INTERVAL_MS = 500;
 const REFUSALS = /^\S*(?:update_rejected|update_failure)$/;
@@ -21,8 +21,7 @@ export const proxies: Check = {
       note('Warning: the proxy was not queried because of --read-only');
       return configured;
     }
-    const live = await liveProblems(connection);
-    return [...configured, ...live.filter((problem) => !(missesListener(input) && problem.includes('INITIALIZING')))];
+    return isProxyReported(input) ? configured : [...configured, ...(await liveProblems(connection))];
   },
 };
 

@@ -1,3 +1,4 @@
+import { nearest } from '@edge-gateway/core';
 import { Help, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { didYouMean } from './suggest.ts';
@@ -42,23 +43,35 @@ export function hideGlobalFlags(command: Command, flags: readonly string[]): voi
 }
 
 /** Makes a command a group: without a subcommand, or with an unknown one, it is an error. */
-export function asGroup(group: Command): Command {
+export function asGroup(group: Command, noun: 'command' | 'kind' = 'command'): Command {
   return group
     .argument('[subcommand]')
     .allowExcessArguments()
     .action((word: string | undefined) => {
       if (word === undefined) throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a subcommand');
-      throw unknownSubcommand(group, word);
+      throw noun === 'kind' ? unknownKind(group, word) : unknownSubcommand(group, word);
     })
     .usage('[options] <subcommand>');
 }
 
 /** The error for a subcommand that a group does not have, with the nearest one, or all if none is similar. */
 export function unknownSubcommand(group: Command, word: string): Error {
-  const known = group.commands.flatMap((command) => [command.name(), ...command.aliases()]);
   const names = group.commands.map((command) => command.name()).join(', ');
-  const hint = didYouMean(word, known) || `: choose one of ${names}, or see ${pathOf(group)} --help`;
+  const hint = didYouMean(word, namesOf(group)) || `: choose one of ${names}, or see ${pathOf(group)} --help`;
   return cliError('ERR_CLI_USAGE', `unknown command '${word}'${hint}`);
+}
+
+/** The error for a kind of resource that a group does not have. */
+function unknownKind(group: Command, word: string): Error {
+  const one = nearest(word, namesOf(group));
+  const names = group.commands.map((command) => command.name()).join(', ');
+  const hint = one === undefined ? `choose one of ${names}` : `did you mean "${one}"?`;
+  return cliError('ERR_CLI_USAGE', `unknown kind "${word}": ${hint} (${pathOf(group)} --help lists all kinds)`);
+}
+
+/** The names and aliases of the subcommands of a command. */
+export function namesOf(group: Command): string[] {
+  return group.commands.flatMap((command) => [command.name(), ...command.aliases()]);
 }
 
 function pathOf(command: Command): string {

@@ -4,6 +4,7 @@ import { delimiter, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
+import { namesOf } from './command-help.ts';
 import { didYouMean } from './suggest.ts';
 
 /**
@@ -13,7 +14,7 @@ import { didYouMean } from './suggest.ts';
 export async function runPlugin(io: Io, program: Command, argv: readonly string[]): Promise<number | undefined> {
   const word = argv[0];
   if (word === undefined || word.startsWith('-')) return undefined;
-  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  const known = namesOf(program);
   if (known.includes(word)) return undefined;
   const file = /^[\w][\w.-]*$/.test(word) ? findOnPath(`gatewayctl-${word}`, io) : undefined;
   if (!file) throw cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);

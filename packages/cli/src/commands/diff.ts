@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { issueData, type ControlPlaneState } from '@edge-gateway/core';
+import { issueData, type ControlPlaneState, type Problem } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
 import { badAnswer, type Connection } from '../gateway/connection.ts';
@@ -7,7 +7,7 @@ import { exitStatus } from '../command-line/exit-status.ts';
 import { gatewayOf } from '../gateway/connect.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { isServedKept, keepServed } from '../diff/keep-served.ts';
+import { keepServed, withKept } from '../diff/keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
 import { loadAfter } from '../diff/load-after.ts';
 import { entries, idOf, items } from '../resources/objects.ts';
@@ -51,7 +51,6 @@ export function addDiff(program: Command, io: Io): void {
 }
 
 const KEPT_VERSION = ' Rejected resources keep their last good version, as in a running gateway.';
-const KEPT_DESTINATION = ' The route keeps its last good destination, as in a running gateway.';
 
 interface Compared {
   readonly diffs: readonly ProxyDiff[];
@@ -80,18 +79,22 @@ async function compare(io: Io, command: Command, directory: string): Promise<Com
   }
   const snapshots = [...planned.snapshots.values()];
   const after = connection ? keepServed(snapshots, served) : snapshots;
+  const problems = withKept(validationOf(planned).problems, snapshots, after);
   return {
     diffs: compareServed(served, after),
-    problems: shownProblems(io, validationOf(planned).problems),
-    kept: keptBy(planned, isServedKept(snapshots, after)),
+    problems: shownProblems(io, problems),
+    kept: keptBy(planned, problems),
   };
 }
 
 /** A reference to a missing resource rejects nothing, although `diff` counts it as an error. */
-function keptBy({ issues }: ControlPlaneState, isDestinationKept: boolean): string {
+function keptBy({ issues }: ControlPlaneState, problems: readonly Problem[]): string {
   if (issues.some(({ severity }) => severity === 'error')) return KEPT_VERSION;
-  const isKept = isDestinationKept || issues.some(({ message }) => message.includes('keeps its last good destination'));
-  return isKept ? KEPT_DESTINATION : '';
+  const broken = problems.filter(({ code }) => code === 'MISSING_REFERENCE');
+  const kept = broken.filter(({ effect }) => effect === 'keeps-last-good').length;
+  if (kept === 0) return '';
+  if (broken.length === 1) return ' The route keeps its last good destination, as in a running gateway.';
+  return ` ${kept} of ${broken.length} broken references ${kept === 1 ? 'keeps' : 'keep'} what was last good, as in a running gateway.`;
 }
 
 /** Returns the resources that a running gateway uses, including last good versions of rejected ones. */

@@ -4,6 +4,7 @@ import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { askForAccess } from '../explain/access.ts';
 import { rejectedBehind } from '../explain/rejected-resources.ts';
+import { missingCookie } from '../explain/login-token.ts';
 import { explainContext } from '../explain/hide-secrets.ts';
 import { unservedFor } from '../explain/unserved-listeners.ts';
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
@@ -50,22 +51,33 @@ export function addExplain(program: Command, io: Io): void {
     if (graphql !== undefined) return explainGraphql(io, command, { ...flags, graphql });
     if (method === undefined || url === undefined) throw missing(method === undefined ? 'method' : 'url');
     const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header ?? []) };
-    const { served, objects, readUnserved } = await readServedResources(io, command);
+    const { served, objects, readUnserved, readProblems } = await readServedResources(io, command);
     const snapshot = chooseSnapshot(served, flags.proxy);
-    const access = askForAccess(snapshot, parseClaims(flags.claims));
     const listener = flags.listener === undefined ? {} : { listener: flags.listener };
-    const asked = { ...request, ...listener, admit: access.admit };
-    const explained = explain(snapshot, asked, explainContext(objects));
-    const answered = { ...withoutSecrets(explained), ...(access.answer && { access: access.answer }) };
-    const rejected = rejectedBehind(answered, snapshot, objects);
+    const context = explainContext(objects);
+    const claims = parseClaims(flags.claims);
+    const ask = (headers: Record<string, string[]>) => {
+      const access = askForAccess(snapshot, claims);
+      const explained = explain(snapshot, { ...request, headers, ...listener, admit: access.admit }, context);
+      const { answer } = access;
+      return { explained, access, shown: { ...withoutSecrets(explained), ...(answer && { access: answer }) } };
+    };
+    const { explained, access, shown: answered } = ask(request.headers);
+    const rejected = rejectedBehind(answered, snapshot, { objects, problems: await readProblems() });
     const explanation = { ...answered, ...(rejected.length > 0 && { rejected }) };
     const terminal = createTerminal(io);
     if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
     else {
       const unserved = await unservedFor(explained, { url, ...listener }, () => readUnserved(snapshot.proxy));
-      terminal.outWrapped(
-        renderExplanation({ ...explanation, unserved, loginHeader: access.loginHeader }, terminal.colors),
-      );
+      const { loginToken } = access;
+      const loginHeader = loginToken?.header;
+      const loginCookie =
+        loginToken &&
+        missingCookie(loginToken, (cookie) => {
+          const { cookie: own = [] } = request.headers;
+          return ask({ ...request.headers, cookie: [[...own, cookie].join('; ')] }).shown;
+        });
+      terminal.outWrapped(renderExplanation({ ...explanation, unserved, loginHeader, loginCookie }, terminal.colors));
     }
   });
 }

@@ -11,7 +11,7 @@ import { addGetRoute } from './get-route.ts';
 
 /** `get`: the resources with their status, from a running gateway or a directory. */
 export function addGet(program: Command, io: Io): void {
-  const get = asGroup(program.command('get').alias('g').description('Show resources and their status.'));
+  const get = asGroup(program.command('get').alias('g').description('Show resources and their status.'), 'kind');
   addExamples(get, [
     ['gatewayctl get virtualservices', 'all in the namespace gw-system'],
     ['gatewayctl get upstream echo -o yaml', 'one, as YAML'],

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
+import { namesOf } from '../command-line/command-help.ts';
 import { didYouMean } from '../command-line/suggest.ts';
 
 /** `help [command…]`: the help of a command, by its words. */
@@ -9,8 +10,7 @@ export function addHelp(program: Command): void {
     let at = program;
     for (const word of words) {
       const found = at.commands.find((each) => each.name() === word || each.aliases().includes(word));
-      const known = at.commands.flatMap((each) => [each.name(), ...each.aliases()]);
-      if (!found) throw cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, known)}`);
+      if (!found) throw cliError('ERR_CLI_USAGE', `unknown command '${word}'${didYouMean(word, namesOf(at))}`);
       at = found;
     }
     at.outputHelp();

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
+import { readableLine } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connect.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../output/printable.ts';
-import { createTerminal } from '../output/terminal.ts';
+import { createTerminal, wantsColors } from '../output/terminal.ts';
 
 interface LogFlags {
   readonly debug: string;
@@ -28,8 +29,22 @@ export function addProxyLogs(proxy: Command, io: Io): void {
     }
     const connection = gatewayOf(io, command);
     if (flags.follow) await follow(io, connection, flags.debug === 'true');
-    else createTerminal(io).write(printable(await connection.proxy('/logs')));
+    else createTerminal(io).write(lineFormat(io)((await connection.proxy('/logs')).replace(/(?<=[^\n])$/, '\n')));
   });
+}
+
+/**
+ * Returns a function that turns the next part of a log into the text to print: lines for people on a terminal, else the JSON
+ * as it is. On a terminal the begin of a line is kept until its end arrives.
+ */
+function lineFormat(io: Io): (part: string) => string {
+  if (!((io.stdout as { isTTY?: boolean }).isTTY ?? io.isTTY)) return printable;
+  let begun = '';
+  return (part) => {
+    const lines = (begun + part).split('\n');
+    begun = lines.pop()!;
+    return lines.map((line) => readableLine(line, { colors: wantsColors(io) })).join('');
+  };
 }
 
 /**
@@ -43,6 +58,7 @@ async function follow(io: Io, connection: Connection, debug: boolean): Promise<v
   io.stdout.once('close', end);
   const { err } = createTerminal(io);
   const decoder = new TextDecoder();
+  const format = lineFormat(io);
   try {
     const chunks = debug
       ? connection.follow('/logs?follow&level=debug', 'POST', stop.signal)
@@ -51,7 +67,7 @@ async function follow(io: Io, connection: Connection, debug: boolean): Promise<v
     for await (const chunk of chunks) {
       if (isFirst && debug) err('The log level of the proxy is debug until this command ends.');
       isFirst = false;
-      const isFull = !io.stdout.write(printable(decoder.decode(chunk, { stream: true })));
+      const isFull = !io.stdout.write(format(decoder.decode(chunk, { stream: true })));
       if (isFull) await once(io.stdout, 'drain', { signal: stop.signal });
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { RouteAction, Snapshot } from '@edge-gateway/core';
+import type { Problem, RouteAction, Snapshot } from '@edge-gateway/core';
 
 type Listener = Snapshot['listeners'][number];
 type Route = Listener['virtualHosts'][number]['routes'][number];
@@ -44,12 +44,39 @@ function isUsable(action: RouteAction, upstreams: ReadonlySet<string>): boolean 
   return action.type === 'forward' && action.destinations.every((one) => !one.broken && upstreams.has(one.upstream));
 }
 
-/** Returns true if some route of the first snapshots has another action in those that {@link keepServed} made of them. */
-export function isServedKept(planned: readonly Snapshot[], kept: readonly Snapshot[]): boolean {
-  const actions = actionsOf(kept);
-  return actionsOf(planned).some((action, i) => action !== actions[i]);
+/**
+ * Returns the problems, in which each broken reference of a route tells whether the route keeps its last good destination:
+ * as the plan says, or because {@link keepServed} gave every route with this reference the action that is served.
+ */
+export function withKept(
+  problems: readonly Problem[],
+  planned: readonly Snapshot[],
+  kept: readonly Snapshot[],
+): Problem[] {
+  const actions = allRoutes(kept).map(({ action }) => action);
+  const broken = allRoutes(planned).flatMap((route, i) =>
+    reasonsOf(route.action).map((reason) => ({ source: route.source, reason, isKept: route.action !== actions[i] })),
+  );
+  return problems.map((problem) => {
+    if (problem.code !== 'MISSING_REFERENCE' || problem.effect === 'keeps-last-good') return problem;
+    const own = broken.filter(({ source, reason }) => isAt(source, problem) && problem.message.includes(reason));
+    if (own.length === 0) return problem;
+    if (own.every(({ isKept }) => isKept))
+      return { ...problem, effect: 'keeps-last-good', hint: 'the route keeps its last good destination' };
+    return { ...problem, hint: 'it has no last good destination' };
+  });
 }
 
-function actionsOf(snapshots: readonly Snapshot[]): RouteAction[] {
-  return snapshots.flatMap(({ listeners }) => listeners.flatMap(routesOf)).map(([, action]) => action);
+const isAt = (source: Route['source'], { kind, namespace, name }: Problem): boolean =>
+  source.kind === kind && source.namespace === namespace && source.name === name;
+
+function reasonsOf(action: RouteAction): readonly string[] {
+  if (action.type === 'replacement') return [action.reason ?? ''];
+  return action.type === 'forward' ? action.destinations.flatMap(({ broken }) => broken?.reason ?? []) : [];
+}
+
+function allRoutes(snapshots: readonly Snapshot[]): readonly Route[] {
+  return snapshots.flatMap(({ listeners }) =>
+    listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap(({ routes }) => routes)),
+  );
 }

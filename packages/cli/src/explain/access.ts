@@ -3,7 +3,7 @@ import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema
 import { explainAccess, type AccessRules, type AccessToExplain, type ExplainedAccess } from '@edge-gateway/rbac';
 import type { Admission, ReachedRoute, RoutePlace } from '@edge-gateway/routing';
 import { printableDeep } from '../output/printable.ts';
-import { headerOfLogin } from './login-token.ts';
+import { loginTokenOf, type LoginToken } from './login-token.ts';
 import type { Colors } from '../output/terminal.ts';
 
 /** External auth, JWT and RBAC of a route, and whether each allows the request as far as is known without calling anything. */
@@ -23,8 +23,8 @@ export interface AccessQuestion {
   readonly admit: Admission;
   /** The checks of the route; missing if there are none, or before a route matches. */
   readonly answer: AccessExplanation | undefined;
-  /** The header in which the login adds the token that JWT misses. */
-  readonly loginHeader: string | undefined;
+  /** How the login passes on the token that JWT misses. */
+  readonly loginToken: LoginToken | undefined;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface AccessQuestion {
  */
 export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string, unknown>>): AccessQuestion {
   let answer: AccessExplanation | undefined;
-  let loginHeader: string | undefined;
+  let loginToken: LoginToken | undefined;
   const { requireRbac = false } = snapshot.settings ?? {};
   const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
     let place: RoutePlace = reached;
@@ -55,7 +55,7 @@ export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string
     const extauth = extAuthOf(place.virtualHost, place.route.options);
     if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
       answer = { ...(extauth && { extauth }), ...access };
-    loginHeader = headerOfLogin(place, extauth?.authConfig, access);
+    loginToken = loginTokenOf(place, extauth?.authConfig, access);
     return access.refusal && { reason: 'access denied', ...access.refusal };
   };
   return {
@@ -63,8 +63,8 @@ export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string
     get answer() {
       return answer;
     },
-    get loginHeader() {
-      return loginHeader;
+    get loginToken() {
+      return loginToken;
     },
   };
 }

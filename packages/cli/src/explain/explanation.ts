@@ -1,6 +1,7 @@
 import { REDACTED, isSecretName, isToken, redact, redactPath } from '@edge-gateway/core';
 import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
 import { accessLines, type AccessExplanation } from './access.ts';
+import type { MissingCookie } from './login-token.ts';
 import type { RejectedResource } from './rejected-resources.ts';
 import type { MissingListener } from './unserved-listeners.ts';
 import { differsInPort } from './port-in-host.ts';
@@ -40,6 +41,8 @@ interface ShownExplanation extends Explanation {
   readonly unserved?: readonly MissingListener[];
   /** The header in which the login adds the token that JWT misses. */
   readonly loginHeader?: string | undefined;
+  /** The cookie of the login with the token that JWT misses. */
+  readonly loginCookie?: MissingCookie | undefined;
 }
 
 /** An explanation as text: listener, virtual host, routes, options, access, result. */
@@ -70,8 +73,12 @@ export function renderExplanation(explanation: ShownExplanation, colors: Colors)
   return lines.join('\n');
 }
 
-function unservedLine({ name, reason, resources }: MissingListener): string {
-  return `${name}: it is not served: ${reason}${resources.length > 0 ? ` (${resources.join(', ')})` : ''}`;
+function unservedLine({ name, reason, resources = [] }: MissingListener): string {
+  const isNamed = (key: string) => reason.includes(key);
+  const about = resources.flatMap(({ kind, namespace, name }) =>
+    isNamed(`${kind}/${namespace}/${name}`) ? [] : [`${kind} ${namespace}/${name}`],
+  );
+  return `${name}: it is not served: ${reason}${about.length > 0 ? ` (${about.join(', ')})` : ''}`;
 }
 
 const REJECTED_SECTIONS: readonly (readonly [title: string, isListed: (one: RejectedResource) => boolean])[] = [
@@ -131,10 +138,16 @@ function optionLine({ option, from, destination, applies, value }: AppliedOption
 }
 
 /** A token that the login adds is only missing in the explanation, so the rejection is not the result. */
-function resultLines({ loginHeader, outcome }: ShownExplanation): string[] {
-  if (loginHeader === undefined) return outcomeLines(outcome);
-  return [`the login adds the token in header ${loginHeader}; to explain the request with it, give --claims JSON`];
+function resultLines({ loginHeader, loginCookie, outcome }: ShownExplanation): string[] {
+  if (loginHeader !== undefined)
+    return [`the login adds the token in header ${loginHeader}; to explain the request with it, give --claims JSON`];
+  if (loginCookie === undefined) return outcomeLines(outcome);
+  const lacks = `the request lacks the cookie ${loginCookie.name}: the login sets it, and a browser sends it after the login`;
+  if (loginCookie.outcome) return [lacks, 'a browser then gets:', ...outcomeLines(loginCookie.outcome).map(indent)];
+  return [lacks, 'RBAC then decides by the claims of the token; to explain the request with them, give --claims JSON'];
 }
+
+const indent = (line: string): string => `  ${line}`;
 
 function outcomeLines(outcome: Outcome): string[] {
   if (outcome.type === 'redirect') return [`redirect ${outcome.status} to ${outcome.location}`];

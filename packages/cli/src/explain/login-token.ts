@@ -1,36 +1,81 @@
 import { jwtBlockOf } from '@edge-gateway/core';
 import { JWT_STATUS } from '@edge-gateway/core/jwt';
 import type { ExplainedAccess } from '@edge-gateway/rbac';
-import type { RoutePlace } from '@edge-gateway/routing';
-import { entries, items, text } from '../resources/objects.ts';
+import type { Outcome, RoutePlace } from '@edge-gateway/routing';
+import { dig, entries, items, text } from '../resources/objects.ts';
 
-/**
- * Returns the header in which the login of a route adds the token that its JWT provider misses. External auth is not called
- * by an explanation, so the token is missing only there.
- */
-export function headerOfLogin(
+/** How the login of a route passes on the token that JWT misses; external auth is not called by an explanation. */
+export interface LoginToken {
+  /** The header that the login adds and JWT reads. */
+  readonly header: string | undefined;
+  /** `name=value` of the cookies in which the login keeps its tokens, with tokens that the JWT providers accept. */
+  readonly cookies: readonly string[];
+}
+
+/** Returns how a login passes on the missing token; `undefined` if the token is not missing or there is no login. */
+export function loginTokenOf(
   { virtualHost, route }: RoutePlace,
   authConfig: string | undefined,
   { refusal, jwt }: ExplainedAccess,
-): string | undefined {
+): LoginToken | undefined {
   if (refusal?.body !== JWT_STATUS.missing.text || jwt.some(isRejectedBefore)) return undefined;
   const config = virtualHost.authConfigs?.find(({ ref }) => `${ref.namespace}/${ref.name}` === authConfig);
-  const added = items(config?.spec, 'configs').flatMap(headersAdded);
+  const logins = items(config?.spec, 'configs').flatMap((step) => entries(step, 'oauth2').map(([, login]) => login));
   const block = jwtBlockOf([virtualHost.options, route.options], 'afterExtAuth');
-  const read = new Set(entries(block, 'providers').flatMap(([, provider]) => headersRead(provider)));
-  return added.find((header) => read.has(header));
+  const providers = entries(block, 'providers').map(([, provider]) => provider);
+  const read = new Set(providers.flatMap(headersRead));
+  const header = logins.flatMap(headersAdded).find((name) => read.has(name));
+  const names = logins.flatMap(cookiesSet);
+  return { header, cookies: names.flatMap((name) => providers.map((provider) => `${name}=${tokenFor(provider)}`)) };
 }
 
 const isRejectedBefore = ({ stage, passes }: ExplainedAccess['jwt'][number]): boolean =>
   stage === 'before external auth' && !passes;
 
-function headersAdded(step: unknown): string[] {
-  const headers = ['oauth2', 'oidcAuthorizationCode', 'headers'];
-  return ['idTokenHeader', 'accessTokenHeader'].map((field) => text(step, ...headers, field).toLowerCase());
+function headersAdded(login: unknown): string[] {
+  return ['idTokenHeader', 'accessTokenHeader'].map((field) => text(login, 'headers', field).toLowerCase());
 }
 
 function headersRead(provider: unknown): string[] {
   const headers = items(provider, 'tokenSource', 'headers').map((one) => text(one, 'header').toLowerCase());
   const isDefault = headers.length === 0 && items(provider, 'tokenSource', 'queryParams').length === 0;
   return (isDefault ? ['authorization'] : headers).filter(Boolean);
+}
+
+/** The cookies with the tokens of a login; a login with a store or encrypted cookies has none. */
+function cookiesSet(login: unknown): string[] {
+  if (dig(login, 'session', 'redis') || dig(login, 'session', 'cipherConfig')) return [];
+  const prefix = text(login, 'session', 'cookie', 'keyPrefix');
+  return ['id_token', 'access_token'].map((name) => (prefix ? `${prefix}_${name}` : name));
+}
+
+/** Returns a token without a valid signature, which an explanation does not verify. */
+function tokenFor(provider: unknown): string {
+  const [aud] = items(provider, 'audiences');
+  const claims = { iss: text(provider, 'issuer') || undefined, aud };
+  const [head, body] = [{ alg: 'RS256' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  return `${head}.${body}.AAAA`;
+}
+
+/** The cookie with the token that a request lacks. */
+export interface MissingCookie {
+  readonly name: string;
+  /** What a browser gets after the login; missing if it depends on the claims of the token. */
+  readonly outcome: Outcome | undefined;
+}
+
+/** Returns the cookie of the login with which JWT finds its token, if there is one. */
+export function missingCookie(
+  { cookies }: LoginToken,
+  explainWith: (cookie: string) => { readonly outcome: Outcome; readonly access?: ExplainedAccess },
+): MissingCookie | undefined {
+  for (const cookie of cookies) {
+    const { outcome, access } = explainWith(cookie);
+    if (!access?.jwt.length || !access.jwt.every(({ passes }) => passes)) continue;
+    const dependsOnClaims = access.rbac?.allowed === false;
+    return { name: cookie.slice(0, cookie.indexOf('=')), outcome: dependsOnClaims ? undefined : outcome };
+  }
+  return undefined;
 }

@@ -1,9 +1,9 @@
-import type { ResourceRef, Snapshot } from '@edge-gateway/core';
+import { formatPath, type Problem, type ResourceRef, type Snapshot } from '@edge-gateway/core';
 import type { Explanation } from '@edge-gateway/routing';
 import type { AccessExplanation } from './access.ts';
 import { differsInPort, matchesDomain } from './port-in-host.ts';
 import { items, type StatusObject } from '../resources/objects.ts';
-import { firstLineOf, reportsOf } from '../resources/status.ts';
+import { reportsOf } from '../resources/status.ts';
 
 /** A rejected resource that is relevant for an explanation. */
 export interface RejectedResource extends ResourceRef {
@@ -17,13 +17,6 @@ export interface RejectedResource extends ResourceRef {
   readonly lacksRoutes?: boolean;
 }
 
-/** Matches the reason in a status when a delegating route has no route table. */
-const LACKS_ROUTES =
-  /route table \S+ not found(?!.* stays in use)|finds no route table|its routes are missing|neither a route table/;
-
-/** Matches the reason in a status when a part of a resource keeps its last good version. */
-const KEEPS = /keeps? its last good|last good .* stay in force/;
-
 /** The resources that determine the response to an explained request. */
 type Explained = Explanation & { readonly access?: AccessExplanation };
 
@@ -34,7 +27,7 @@ type Explained = Explanation & { readonly access?: AccessExplanation };
 export function rejectedBehind(
   explanation: Explained,
   snapshot: Snapshot,
-  objects: readonly StatusObject[],
+  { objects, problems }: { readonly objects: readonly StatusObject[]; readonly problems: readonly Problem[] },
 ): RejectedResource[] {
   const behind = new Set(resourcesBehind(explanation, snapshot));
   const isTaken = explanation.routes.some(({ matched }) => matched);
@@ -42,20 +35,21 @@ export function rejectedBehind(
     explanation.listeners.some(({ chosen }) => chosen) && (explanation.otherDomains.length > 0 || !isTaken);
   return objects.flatMap((object) => {
     const { kind, metadata } = object;
-    const rejection = reportsOf(object).find(({ state }) => state === 'Rejected');
+    const isRejected = reportsOf(object).some(({ state }) => state === 'Rejected');
+    const own = problems.filter((one) => one.name !== undefined && idOf(one.kind, one) === idOf(kind, metadata));
     const serves = behind.has(idOf(kind, metadata));
     const isMeant = wasAsked && mayBeMeant(object, explanation);
-    if (!rejection) {
-      if (!serves) return [];
-      const lacking = isTaken || kind !== 'VirtualService' ? [] : remarksOf(object, LACKS_ROUTES);
-      return [
-        ...remarksOf(object, KEEPS).map((one) => ({ ...one, keeps: true })),
-        ...lacking.map((one) => ({ ...one, lacksRoutes: true })),
-      ];
+    const { namespace, name } = metadata;
+    if (!isRejected) {
+      const lacking = !isTaken && kind === 'VirtualService';
+      return (serves ? own : []).flatMap(({ effect, message: reason }): RejectedResource[] => {
+        if (effect === 'keeps-last-good') return [{ kind, namespace, name, reason, serves, keeps: true }];
+        return effect && lacking ? [{ kind, namespace, name, reason, serves, lacksRoutes: true }] : [];
+      });
     }
     if (!serves && !isMeant) return [];
-    const reason = firstLineOf(rejection.reason);
-    return [{ kind, namespace: metadata.namespace, name: metadata.name, reason, serves }];
+    const first = own.find(({ severity }) => severity === 'error');
+    return [{ kind, namespace, name, reason: first ? reasonOf(first) : '', serves }];
   });
 }
 
@@ -69,14 +63,9 @@ function mayBeMeant({ kind, spec }: StatusObject, { request, otherDomains }: Exp
   return domains.some((domain) => matchesDomain(domain, request.host) || differsInPort(domain, request.host));
 }
 
-/** Returns the lines in the status of an accepted resource that match a pattern. */
-function remarksOf(object: StatusObject, pattern: RegExp): RejectedResource[] {
-  const { kind, metadata } = object;
-  const lines = reportsOf(object).flatMap(({ reason }) => reason.split('\n'));
-  const { namespace, name } = metadata;
-  return lines
-    .filter((line) => pattern.test(line))
-    .map((line) => ({ kind, namespace, name, reason: line.trim(), serves: true }));
+function reasonOf({ path, message, hint }: Problem): string {
+  const field = formatPath(path);
+  return `${field && `${field}: `}${message}${hint ? ` (${hint})` : ''}`;
 }
 
 function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, snapshot: Snapshot): string[] {
@@ -90,4 +79,5 @@ function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, sn
   ];
 }
 
-const idOf = (kind: string, { namespace, name }: ResourceRef): string => `${kind}/${namespace}/${name}`;
+const idOf = (kind: string | undefined, { namespace, name }: Partial<ResourceRef>): string =>
+  `${kind}/${namespace}/${name}`;

@@ -1,17 +1,8 @@
-import type { Problem, UnservedListener } from '@edge-gateway/core';
 import type { Explanation } from '@edge-gateway/routing';
+import type { RunningComponent } from '../check/contract.ts';
 
 /** A listener that the resources require and the gateway does not serve. */
-export interface MissingListener extends UnservedListener {
-  /** Resources that the reason is about, e.g. `VirtualService gw-system/shop`. */
-  readonly resources: readonly string[];
-}
-
-/** The listeners that are not served, and the problems of the configuration. */
-export interface Unserved {
-  readonly listeners: readonly UnservedListener[];
-  readonly problems: readonly Problem[];
-}
+export type MissingListener = Pick<RunningComponent, 'name' | 'reason'> & Partial<Pick<RunningComponent, 'resources'>>;
 
 /** How a request selects its listener. */
 export interface ListenerChoice {
@@ -27,22 +18,14 @@ export interface ListenerChoice {
 export async function unservedFor(
   { listeners }: Explanation,
   { url, listener }: ListenerChoice,
-  read: () => Promise<Unserved>,
+  read: () => Promise<readonly MissingListener[]>,
 ): Promise<MissingListener[]> {
   const port = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(url)?.[1];
   const chosen = listeners.find((one) => one.chosen);
   if (chosen && (listener !== undefined || port === undefined || String(chosen.port) === port)) return [];
-  const unserved = await read();
-  const isMeant = ({ name }: UnservedListener) => {
+  const isMeant = ({ name }: MissingListener) => {
     if (listener !== undefined) return name === listener;
     return port === undefined || name.endsWith(`-${port}`);
   };
-  return unserved.listeners
-    .filter((one) => isMeant(one) && !listeners.some(({ name }) => name === one.name))
-    .map((one) => ({ ...one, resources: resourcesOf(one, unserved.problems) }));
-}
-
-function resourcesOf({ reason }: UnservedListener, problems: readonly Problem[]): string[] {
-  const about = problems.filter(({ message, name }) => message === reason && name !== undefined);
-  return [...new Set(about.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`))];
+  return (await read()).filter((one) => isMeant(one) && !listeners.some(({ name }) => name === one.name));
 }

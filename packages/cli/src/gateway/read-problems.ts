@@ -15,6 +15,7 @@ export async function readProblems(connection: Connection): Promise<Problem[]> {
 function readProblem(data: unknown): Problem {
   const [kind, namespace, name] = [text(data, 'kind'), text(data, 'namespace'), text(data, 'name')];
   const [path, hint, cause] = [text(data, 'path'), text(data, 'hint'), text(data, 'cause')];
+  const effect = text(data, 'effect');
   return {
     code: text(data, 'code'),
     severity: text(data, 'severity') === 'warning' ? 'warning' : 'error',
@@ -26,5 +27,6 @@ function readProblem(data: unknown): Problem {
     message: text(data, 'message'),
     ...(hint && { hint }),
     ...(cause && { cause }),
+    ...((effect === 'keeps-last-good' || effect === 'lacks-routes') && { effect }),
   };
 }

@@ -1,8 +1,8 @@
-import type { Snapshot } from '@edge-gateway/core';
+import type { Problem, Snapshot } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { isListener, isReady, readComponents } from '../check/components.ts';
-import type { Unserved } from '../explain/unserved-listeners.ts';
+import type { MissingListener } from '../explain/unserved-listeners.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { gatewayOf } from '../gateway/connect.ts';
 import { readProblems } from '../gateway/read-problems.ts';
@@ -28,7 +28,9 @@ export interface ServedResources {
   readonly served: readonly Snapshot[];
   readonly objects: readonly StatusObject[];
   /** Reads the listeners of a proxy that are not served; empty if the gateway does not report them. */
-  readUnserved(proxy: string): Promise<Unserved>;
+  readUnserved(proxy: string): Promise<readonly MissingListener[]>;
+  /** Reads the problems of the configuration; empty if the gateway does not report them. */
+  readProblems(): Promise<readonly Problem[]>;
 }
 
 /** Reads what proxies are served, and the resources that it is made of with their status. */
@@ -39,20 +41,25 @@ export async function readServedResources(io: Io, command: Command): Promise<Ser
     // An explanation needs only the snapshots.
     const connection = gatewayOf(io, command);
     const { objects } = await readSnapshot(connection, 'input').catch(() => ({ objects: [] }));
-    return { served, objects, readUnserved: () => readUnservedOf(connection) };
+    return {
+      served,
+      objects,
+      readUnserved: () => readUnservedOf(connection),
+      readProblems: () => readProblems(connection).catch(() => []),
+    };
   }
   const state = await loadOffline(io, config);
-  const readUnserved = async (proxy: string): Promise<Unserved> => ({
-    listeners: state.unservedListeners.get(proxy) ?? [],
-    problems: state.issues,
-  });
-  return { served: [...state.snapshots.values()], objects: objectsOf(state), readUnserved };
+  return {
+    served: [...state.snapshots.values()],
+    objects: objectsOf(state),
+    readUnserved: async (proxy) => state.unservedListeners.get(proxy) ?? [],
+    readProblems: async () => state.issues,
+  };
 }
 
-async function readUnservedOf(connection: Connection): Promise<Unserved> {
+async function readUnservedOf(connection: Connection): Promise<MissingListener[]> {
   const components = readComponents(await connection.control('/components').catch(() => []));
-  const listeners = components.filter((one) => isListener(one) && !isReady(one));
-  return { listeners, problems: await readProblems(connection).catch(() => []) };
+  return components.filter((one) => isListener(one) && !isReady(one));
 }
 
 const DEFAULT_PROXY = 'gateway-proxy';

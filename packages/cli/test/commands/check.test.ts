@@ -180,28 +180,41 @@ describe('check', () => {
     );
   });
 
-  it('reports a listener without certificate once', async () => {
-    const reason = 'Listener Warning: SSLConfigWarning. Reason: SSL secret not found: no secret gw-system.none';
+  it('reports the cause of a missing listener once, at its resource, and that the proxy is not ready', async () => {
+    const message = 'Listener Warning: SSLConfigWarning. Reason: SSL secret not found: no secret gw-system.none';
+    const resource = { kind: 'VirtualService', namespace: 'gw-system', name: 'shop' };
     const components = [
       { name: 'control-plane', kind: 'control-plane', state: 'ready' },
       {
         name: 'gateway-proxy',
         kind: 'proxy',
         state: 'starting',
-        reason: `not every listener is served: listener-::-8443: ${reason}`,
+        reason: `not every listener is served: listener-::-8443: ${message}`,
+        waitsFor: ['listener-::-8443'],
       },
-      { name: 'listener-::-8443', kind: 'listener', state: 'failed', reason },
+      { name: 'listener-::-8443', kind: 'listener', state: 'failed', reason: message, resources: [resource] },
     ];
     const pages = {
       '/components': components,
       '/ready': ((_, res) => res.writeHead(503).end('INITIALIZING')) satisfies Handle,
     };
-    const { code, stderr } = await check([], [], pages);
+    const missing = [problem('VirtualService', 'shop', { path: 'spec.sslConfig.secretRef', message })];
+    const { code, stdout, stderr } = await check(missing, [], pages);
     expect(code).to.equal(1);
-    expect(stderr).to.equal(
-      'Error: 1 error occurred:\n\t* Listener listener-::-8443 (listener) is not served: SSL secret not found: no secret gw-system.none\n',
-    );
-    expect((await check([], ['-x', 'pods'], pages)).stderr).to.contain('Component gateway-proxy');
+    expect(stdout).to.contain('Checking Deployments... 1 Errors!\nChecking Pods... 1 Errors!\n');
+    expect(stderr.split('\n')).to.deep.equal([
+      'Error: 3 errors occurred:',
+      '\t* Component gateway-proxy (proxy) is starting: not every listener is served: listener-::-8443',
+      '\t* Listener listener-::-8443 (listener) is not served because of VirtualService gw-system/shop',
+      `\t* /etc/gateway/all.yaml:3:1  VirtualService gw-system/shop  spec.sslConfig.secretRef  ${message}`,
+      '',
+    ]);
+    const withoutPods = await check(missing, ['-x', 'pods,virtual-services'], pages);
+    expect(withoutPods.stderr)
+      .to.contain(`Component gateway-proxy (proxy) is starting: not every`)
+      .and.contain(message);
+    const withoutServices = await check(missing, ['-x', 'virtual-services'], pages);
+    expect(withoutServices.stderr).to.contain(`Listener listener-::-8443 (listener) is not served: ${message}\n`);
   });
 
   it('warns if the gateway does not list its components', async () => {

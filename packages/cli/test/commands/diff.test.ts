@@ -139,11 +139,20 @@ describe('diff', () => {
         ['rejected', broken, ' Rejected resources keep their last good version, as in a running gateway.'],
         ['kept', misspelt, ' The route keeps its last good destination, as in a running gateway.'],
         ['new', shop + added, ''],
+        ['mixed', misspelt + added, ' 1 of 2 broken references keeps what was last good, as in a running gateway.'],
       ] as const) {
         directory(`says-${name}`, text);
         const { code, stdout } = await diff(`says-${name}`, '--against', 'old');
         expect(code).to.equal(1);
-        expect(stdout.split('\n').at(-2), name).to.equal(`1 error, 0 warnings.${end}`);
+        expect(stdout.split('\n').at(-2), name).to.equal(
+          `${name === 'mixed' ? '2 errors' : '1 error'}, 0 warnings.${end}`,
+        );
+        if (name === 'rejected') continue;
+        expect(stdout.includes('; the route keeps its last good destination'), name).to.equal(name !== 'new');
+        expect(
+          stdout.includes('zzz } not found. Route Name: <unnamed-1>  (it has no last good destination)'),
+          name,
+        ).to.equal(name !== 'kept');
       }
     });
 
@@ -186,8 +195,9 @@ describe('diff', () => {
       await server.close();
       expect(code).to.equal(1);
       expect(stdout).to.match(/^No differences\.\n[^]*did you mean echo/);
+      expect(stdout).to.contain('<unnamed-0>  (the route keeps its last good destination)');
       expect(stdout).to.contain('1 error, 0 warnings. The route keeps its last good destination');
-      expect(gone.stdout).to.not.contain('last good');
+      expect(gone.stdout).to.contain('it has no last good destination').and.not.contain('keeps');
       expect(gone.stdout).to.contain('~ route');
     });
 

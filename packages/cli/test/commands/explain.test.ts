@@ -46,13 +46,22 @@ describe('explain', () => {
   const offline = (...argv: string[]) => explain(...argv, '--config', '.');
 
   describe('of rejected resources', () => {
-    const rejection = { statuses: { 'gw-system': { state: 2, reason: 'bad field x\nmore', reportedBy: 'gateway' } } };
-    const ask = async (kind: string, name: string, url: string, status: object = rejection, spec?: object) => {
+    const rejection = { statuses: { 'gw-system': { state: 2, reason: 'in short', reportedBy: 'gateway' } } };
+    const problem = { severity: 'error', path: 'spec.x', message: 'bad field x', hint: 'did you mean y?' };
+    const reason = 'spec.x: bad field x (did you mean y?)';
+    const ask = async (
+      kind: string,
+      name: string,
+      url: string,
+      more: { problem?: object; status?: object; spec?: object } = {},
+    ) => {
+      const { status = rejection, spec } = more;
       const { snapshots } = await loadDirectory(cwd);
       const metadata = { name, namespace: 'gw-system' };
       const server = await answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } },
         '/snapshots/input': { data: [{ apiVersion: 'v1', kind, metadata, spec, status }] },
+        '/problems': { problems: [{ kind, ...metadata, ...(more.problem ?? problem) }] },
       });
       const { stdout } = await explain('GET', url, '--server', server.url);
       await server.close();
@@ -65,36 +74,36 @@ describe('explain', () => {
         ['Upstream', 'echo'],
       ] as const) {
         expect(await ask(kind, name, 'http://shop.example/cart')).to.contain(
-          `Rejected resources\n  ✗ ${kind} gw-system/${name}: its last good version is served: bad field x\n`,
+          `Rejected resources\n  ✗ ${kind} gw-system/${name}: its last good version is served: ${reason}\n`,
         );
       }
     });
 
     it('names a last good destination that is kept', async () => {
-      const reason =
-        'warning: \n  Route Warning: *v1.Upstream { a.b } not found; the route keeps its last good destination.';
-      const status = { statuses: { 'gw-system': { state: 'Warning', reason, reportedBy: 'gateway' } } };
-      expect(await ask('VirtualService', 'shop', 'http://shop.example/cart', status)).to.contain(
-        'Served as before\n  ✗ VirtualService gw-system/shop: Route Warning: *v1.Upstream { a.b } not found; the route keeps',
+      const message = '*v1.Upstream { a.b } not found; the last good destination is used';
+      const status = { statuses: { 'gw-system': { state: 'Warning', reason: 'in short', reportedBy: 'gateway' } } };
+      const shop = (more: object, name = 'shop') =>
+        ask('VirtualService', name, 'http://shop.example/cart', { status, problem: { message, ...more } });
+      expect(await shop({ effect: 'keeps-last-good' })).to.contain(
+        `Served as before\n  ✗ VirtualService gw-system/shop: ${message}\n`,
       );
-      expect(await ask('VirtualService', 'other', 'http://shop.example/cart', status)).to.not.contain(
-        'Served as before',
-      );
+      expect(await shop({ effect: 'keeps-last-good' }, 'other')).to.not.contain('Served as before');
+      expect(await shop({})).to.not.contain('Served as before');
     });
 
     it('names the route table that a route without match delegates to', async () => {
       const found = 'route table gw-system.cartt not found (did you mean cart?)';
-      const reason = `warning: \n  ${found}\n  ${found}; the last good route table gw-system.c stays in use\n`;
-      const status = { statuses: { 'gw-system': { state: 'Warning', reason, reportedBy: 'gateway' } } };
-      const stdout = await ask('VirtualService', 'shop', 'http://shop.example/none', status);
+      const status = { statuses: { 'gw-system': { state: 'Warning', reason: 'in short', reportedBy: 'gateway' } } };
+      const missing = { status, problem: { message: found, effect: 'lacks-routes' } };
+      const stdout = await ask('VirtualService', 'shop', 'http://shop.example/none', missing);
       expect(stdout).to.contain(`Routes that are missing\n  ✗ VirtualService gw-system/shop: ${found}\n\nResult`);
-      const matched = await ask('VirtualService', 'shop', 'http://shop.example/cart', status);
+      const matched = await ask('VirtualService', 'shop', 'http://shop.example/cart', missing);
       expect(matched).to.not.contain('missing');
     });
 
     it('names rejected resources if nothing matches the request', async () => {
       expect(await ask('VirtualService', 'other', 'http://other.test/')).to.contain(
-        'VirtualService gw-system/other: it may have been meant to match the request: bad field x',
+        'VirtualService gw-system/other: it may have been meant to match the request: spec.x: bad field x',
       );
     });
 
@@ -108,7 +117,7 @@ describe('explain', () => {
 
     it('leaves out rejected virtual services with other domains', async () => {
       const other = (domain: string) =>
-        ask('VirtualService', 'other', 'http://other.test/', rejection, { virtualHost: { domains: [domain] } });
+        ask('VirtualService', 'other', 'http://other.test/', { spec: { virtualHost: { domains: [domain] } } });
       for (const domain of ['*', 'other.test', '*.test', 'other.*'])
         expect(await other(domain), domain).to.contain('it may have been meant');
       for (const domain of ['else.test', '*.other.test', 'another.*'])
@@ -165,10 +174,10 @@ spec:
     it('names them of a running gateway, which may not report them', async () => {
       const { snapshots } = await loadDirectory(cwd);
       const pages = { '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } } };
-      const problem = { code: 'X', kind: 'VirtualService', namespace: 'gw-system', name: 'secure', message };
+      const resources = [{ kind: 'VirtualService', namespace: 'gw-system', name: 'secure' }];
       const components = [
-        { name: 'listener-::-8454', kind: 'listener', state: 'failed', reason: message },
-        { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: message },
+        { name: 'listener-::-8454', kind: 'listener', state: 'failed', reason: message, resources },
+        { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: message, resources },
       ];
       const ask = async (more: object) => {
         const server = await answer({ ...pages, ...more });
@@ -176,7 +185,7 @@ spec:
         await server.close();
         return stdout;
       };
-      expect(await ask({ '/components': components, '/problems': { problems: [problem] } })).to.contain(line);
+      expect(await ask({ '/components': components })).to.contain(line);
       const unknown = await ask({});
       expect(unknown).to.contain('answer nothing');
       expect(unknown).to.not.contain('not served');
@@ -493,6 +502,34 @@ spec:
         ['jwt', { extauth, jwtStaged: { beforeExtAuth: jwt().afterExtAuth } }],
       ] as const)
         expect((await behind(header, options)).stdout).to.contain('answer 401 (access denied)');
+    });
+
+    it('names the cookie of the login in which the token is missing, and what a browser gets after the login', async () => {
+      const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
+      const extractor = { header: 'cookie', regex: '(?:.*; *)?shop_id_token=([^;]*)(?:;.*)?', subgroup: 1 };
+      const transformationTemplate = {
+        passthrough: {},
+        extractors: { token: extractor },
+        headers: { jwt: { text: '{{ token }}' } },
+      };
+      const early = { requestTransforms: [{ requestTransformation: { transformationTemplate } }] };
+      const options = { extauth, jwtStaged: jwt(), stagedTransformations: { early } };
+      const behind = (session: object, more: object = {}, ...argv: string[]) => {
+        const config = { configs: [{ oauth2: { oidcAuthorizationCode: { session } } }] };
+        return askBehind({ ...login, spec: config }, { ...options, ...more }, ...argv);
+      };
+      const cookie = { keyPrefix: 'shop' };
+      const lacks = 'allows the request\n  the request lacks the cookie shop_id_token: the login sets it';
+      const { stdout } = await behind({ cookie }, {}, '-H', 'cookie: a=b');
+      expect(stdout).to.contain(lacks).and.not.contain('answer 401');
+      expect(stdout).to.match(/\n {2}a browser then gets:\n {4}upstream echo_gw-system [^\n]*\n {6}GET http:/);
+      expect((await behind({ cookie }, { rbac })).stdout)
+        .to.contain(lacks)
+        .and.contain(
+          '\n  RBAC then decides by the claims of the token; to explain the request with them, give --claims',
+        );
+      for (const session of [{ cookie: {} }, { redis: {} }, { cookie, cipherConfig: {} }])
+        expect((await behind(session)).stdout, JSON.stringify(session)).to.contain('answer 401 (access denied)');
     });
 
     it('explains the response to a denied request', async () => {

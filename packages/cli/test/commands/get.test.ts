@@ -104,7 +104,7 @@ describe('get', () => {
     const { code, stderr } = await get('upstraem');
     expect({ code, stderr }).to.deep.equal({
       code: 2,
-      stderr: 'Error: unknown command \'upstraem\' (did you mean "upstream"?)\n',
+      stderr: 'Error: unknown kind "upstraem": did you mean "upstream"? (gatewayctl get --help lists all kinds)\n',
     });
   });
 
@@ -113,7 +113,7 @@ describe('get', () => {
     expect(await get('bogus')).to.deep.equal({
       code: 2,
       stdout: '',
-      stderr: `Error: unknown command 'bogus': choose one of ${kinds}, or see gatewayctl get --help\n`,
+      stderr: `Error: unknown kind "bogus": choose one of ${kinds} (gatewayctl get --help lists all kinds)\n`,
     });
   });
 

@@ -1,14 +1,16 @@
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import { answer, at, recordedAnswers } from '../support/answering-server.ts';
+import type { Io } from '../../src/io.ts';
+import { answer, at, recordedAnswers, type Handle } from '../support/answering-server.ts';
 import { call, type Outcome } from '../support/captured-io.ts';
 
 async function proxy(
   argv: string[],
   more: Record<string, unknown> = {},
+  io: Partial<Io> = {},
 ): Promise<Outcome & { asked: readonly string[] }> {
   const server = await answer({ ...recordedAnswers(), ...more });
-  const outcome = await call(['proxy', ...argv, ...at(server)]);
+  const outcome = await call(['proxy', ...argv, ...at(server)], io);
   await server.close();
   return { ...outcome, asked: server.asked };
 }
@@ -67,6 +69,21 @@ describe('proxy', () => {
         stderr: '',
       });
       expect(asked).to.deep.equal(['GET /logs']);
+    });
+
+    it('prints readable lines on a terminal', async () => {
+      const lines = [1, 2].map((n) => `{"level":40,"time":0,"logger":"main","msg":"event ${n}","port":${n}}\n`);
+      const readable = /^\d\d:\d\d:\d\d WARN  main: event 1 port=1\n\d\d:\d\d:\d\d WARN  main: event 2 port=2\n$/;
+      const terminal = { isTTY: true, env: { NO_COLOR: '1' } };
+      const newest = await proxy(['logs'], { '/logs': lines.join('') }, terminal);
+      expect(newest.stdout).to.match(readable);
+      expect((await proxy(['logs'], { '/logs': lines.join('').trimEnd() }, terminal)).stdout).to.match(readable);
+      const inParts: Handle = (_, res) => {
+        res.write(lines.join('').slice(0, 20));
+        setImmediate(() => res.end(lines.join('').slice(20)));
+      };
+      const followed = await proxy(['logs', '-f', '-d', 'false'], { '/logs': inParts }, terminal);
+      expect(followed.stdout).to.match(readable);
     });
 
     it('reports in one line that the gateway has no such page', async () => {

@@ -20,6 +20,8 @@ export interface FieldProblem {
   readonly route?: string;
   /** Identical for all problems with the same cause, e.g. all references to one missing resource. */
   readonly cause?: string;
+  /** What is served in spite of the problem: the last good version of the field, or nothing of its routes. */
+  readonly effect?: 'keeps-last-good' | 'lacks-routes';
 }
 
 /** A problem with its resource and its place in a file. */
@@ -54,8 +56,20 @@ export function formatIssue(issue: Problem): string {
 
 /** Returns a problem as plain data, for JSON. */
 export function issueData({ origin, path, ...issue }: Problem): Readonly<Record<string, unknown>> {
-  const { severity, code, kind, namespace, name, message, hint, cause } = issue;
-  return { severity, ...origin, code, kind, namespace, name, path: formatPath(path), message, hint, cause };
+  const { severity, code, kind, namespace, name, message, hint, cause, effect } = issue;
+  return {
+    severity,
+    ...origin,
+    code,
+    kind,
+    namespace,
+    name,
+    path: formatPath(path),
+    message,
+    hint,
+    cause,
+    effect,
+  };
 }
 
 /** Groups problems by cause; a problem without a cause is a group of its own. Keeps their order. */

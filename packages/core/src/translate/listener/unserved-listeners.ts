@@ -1,14 +1,18 @@
-import { identityOfKey, keyOf } from '../../resource/resource.ts';
+import { identityOfKey, keyOf, type Kind, type ResourceRef } from '../../resource/resource.ts';
 import type { StoredResource } from '../../control/store.ts';
 import type { ListenerBuild } from './listeners.ts';
 import type { Memo } from '../memo.ts';
 import { causeOf } from '../reference/find.ts';
+import type { LocatedProblem } from '../status/report.ts';
+import { tlsProblems } from '../tls/tls-problems.ts';
 
 /** A required listener, and why it is not served. */
 export interface UnservedListener {
   /** As in the snapshot, e.g. `listener-::-8443`. */
   readonly name: string;
   readonly reason: string;
+  /** The resources with the problem that is the reason; empty if the reason is not a problem of a resource. */
+  readonly resources?: readonly (ResourceRef & { readonly kind: Kind })[];
 }
 
 /**
@@ -22,7 +26,7 @@ export function unservedListeners(memo: Memo): ReadonlyMap<string, readonly Unse
     if (build.listener || !build.gateway.spec.httpGateway) continue;
     const wanted = rejected.filter((stored) => mayBelong(stored, build));
     if (build.builds.length === 0 && wanted.length === 0 && !build.frozen) continue;
-    const unserved = { name: build.gateway.listener, reason: reasonOf(build, wanted) };
+    const unserved = { name: build.gateway.listener, ...reasonOf(build, wanted) };
     byProxy.set(build.proxy, [...(byProxy.get(build.proxy) ?? []), unserved]);
   }
   return byProxy;
@@ -43,10 +47,24 @@ function mayBelong({ key, asksForTls }: StoredResource, { gateway: { spec } }: L
   return isInside || virtualServiceNamespaces.includes(namespace);
 }
 
-function reasonOf({ problems, services }: ListenerBuild, rejected: readonly StoredResource[]): string {
-  const found = [...problems, ...services.flat()];
+function reasonOf(build: ListenerBuild, rejected: readonly StoredResource[]): Omit<UnservedListener, 'name'> {
+  const found = [...build.problems, ...build.services.flat()];
   const first = found.find(({ severity }) => severity === 'error') ?? found[0];
-  if (first) return first.message;
+  if (first) {
+    const about = locatedProblems(build).filter(({ problem }) => problem.message === first.message);
+    return { reason: first.message, resources: [...new Set(about.map(({ key }) => key))].map(identityOfKey) };
+  }
   const [stored] = rejected;
-  return stored ? `${stored.key} is rejected: ${causeOf(stored)}` : 'none of its virtual services can be served';
+  if (!stored) return { reason: 'none of its virtual services can be served' };
+  return { reason: `${stored.key} is rejected: ${causeOf(stored)}`, resources: [identityOfKey(stored.key)] };
+}
+
+/** Returns the problems of the listener's TLS, its virtual services and its gateway with the resource of each. */
+function locatedProblems({ gateway, problems, builds, services, tls }: ListenerBuild): readonly LocatedProblem[] {
+  const own = keyOf('Gateway', gateway.ref);
+  return [
+    ...(tls ? tlsProblems(tls) : []),
+    ...services.flatMap((list, i) => list.map((problem) => ({ key: builds[i]!.stored.key, problem }))),
+    ...problems.flatMap((problem) => (problem.repeated ? [] : [{ key: own, problem }])),
+  ];
 }

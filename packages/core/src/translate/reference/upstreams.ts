@@ -66,7 +66,7 @@ function entryOf(stored: StoredResource, all: Resources, goodSsl: SslConfig | un
   const problem = tlsProblem(resource, all);
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
-    report.warn(problem.reason + KEEPS_SSL_CONFIG, TLS_SECRET, problem);
+    report.warn(problem.reason + KEEPS_SSL_CONFIG, TLS_SECRET, { ...problem, effect: 'keeps-last-good' });
     const upstream = upstreamOf(withSsl(resource, goodSsl, all), all);
     return { stored, upstream, problems: report.problems(), warning, goodSsl };
   }

@@ -57,7 +57,8 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
   for (const { message, at } of written.warnings ?? NONE) warn(leaf, { reason: message }, at);
   for (const fault of written.faults) {
     const outcome = isKept ? KEPT : isNew ? NOT_KEPT : '';
-    warn(leaf, { ...fault, reason: fault.reason + outcome }, fault.at);
+    const reason = fault.reason + outcome;
+    warn(leaf, { ...fault, reason, ...(isKept && { effect: 'keeps-last-good' }) }, fault.at);
   }
   if (isKept) {
     actions.keep(keys, good);

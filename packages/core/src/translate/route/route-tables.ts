@@ -14,6 +14,9 @@ export interface SelectedTable {
   readonly spec: RouteTableSpec;
 }
 
+/** The effect of a problem that leaves a delegating route without routes. */
+const LACKS_ROUTES = { effect: 'lacks-routes' } as const;
+
 /** The delegating route: default namespace, report, and path of the action. */
 export interface Delegator {
   readonly ref: ResourceRef;
@@ -31,7 +34,7 @@ export function selectTables(action: DelegateAction, from: Delegator, reader: Re
     return referenced(ref, { ...from, at: [...from.at, ...(action.name ? ['name'] : ['ref'])] }, reader);
   }
   if (action.selector) return selected(action.selector, { ...from, at: [...from.at, 'selector'] }, reader);
-  from.report.warn('a delegating route names neither a route table nor a selector', from.at);
+  from.report.warn('a delegating route names neither a route table nor a selector', from.at, LACKS_ROUTES);
   return [];
 }
 
@@ -42,11 +45,11 @@ function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly
     const kept = from.kept && reader.find<RouteTableSpec>('RouteTable', from.kept);
     if (kept?.state === 'usable') {
       const tail = `the last good route table ${dotted(from.kept!)} stays in use`;
-      from.report.warn(`${fault.reason}; ${tail}`, from.at, fault);
+      from.report.warn(`${fault.reason}; ${tail}`, from.at, { ...fault, effect: 'keeps-last-good' });
       return [{ ref: from.kept!, spec: kept.resource.spec }];
     }
-    from.report.warn(fault.reason, from.at, fault);
-  } else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause), from.at);
+    from.report.warn(fault.reason, from.at, { ...fault, ...LACKS_ROUTES });
+  } else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause), from.at, LACKS_ROUTES);
   else if (found.stale) from.report.warn(staleMessage(ref, found.stale), from.at);
   return found.state === 'usable' ? [{ ref, spec: found.resource.spec }] : [];
 }
@@ -54,7 +57,7 @@ function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly
 function selected(selector: RouteTableSelector, from: Delegator, reader: Reader): readonly SelectedTable[] {
   const problem = selectorProblem(selector);
   if (problem) {
-    from.report.warn(problem, from.at);
+    from.report.warn(problem, from.at, LACKS_ROUTES);
     return [];
   }
   const tables: SelectedTable[] = [];
@@ -65,7 +68,8 @@ function selected(selector: RouteTableSelector, from: Delegator, reader: Reader)
     if (stored.stale) from.report.warn(staleMessage({ name, namespace }, causeOf(stored)), from.at);
     tables.push({ ref: { name, namespace }, spec: resource.spec });
   }
-  if (tables.length === 0) from.report.warn(`the selector ${selectorText(selector)} finds no route table`, from.at);
+  if (tables.length === 0)
+    from.report.warn(`the selector ${selectorText(selector)} finds no route table`, from.at, LACKS_ROUTES);
   return tables;
 }
 

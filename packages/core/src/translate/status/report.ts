@@ -8,8 +8,8 @@ export interface FoundProblem extends FieldProblem {
   readonly repeated?: true;
 }
 
-/** The class of a problem: its code, by default `STATUS`, and its cause. */
-export type ProblemClass = Partial<Pick<FieldProblem, 'code' | 'cause'>>;
+/** The class of a problem: its code, by default `STATUS`, its cause, and its effect. */
+export type ProblemClass = Partial<Pick<FieldProblem, 'code' | 'cause' | 'effect'>>;
 
 /** A problem of translation, and its resource. */
 export interface LocatedProblem {
@@ -71,9 +71,10 @@ export function statusProblem(
   severity: FoundProblem['severity'],
   message: string,
   path: FieldPath = [],
-  { code = 'STATUS', cause }: ProblemClass = {},
+  { code = 'STATUS', cause, effect }: ProblemClass = {},
 ): FoundProblem {
-  return { code, severity, path, message, ...(cause !== undefined && { cause }) };
+  const about = { ...(cause !== undefined && { cause }), ...(effect && { effect }) };
+  return { code, severity, path, message, ...about };
 }
 
 export function hasErrors(problems: Problems): boolean {

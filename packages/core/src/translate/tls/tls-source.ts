@@ -26,7 +26,10 @@ export function verifiesAlike(one: SslConfig, other: SslConfig): boolean {
 
 /** Warns about a configuration that is replaced by the last good one. */
 export function warnOfTlsSource(problem: SourceProblem, report: Report): void {
-  reportTlsSource({ ...problem, mild: true, reason: problem.reason + KEEPS_SSL_CONFIG }, report);
+  reportTlsSource(
+    { ...problem, mild: true, reason: problem.reason + KEEPS_SSL_CONFIG, effect: 'keeps-last-good' },
+    report,
+  );
 }
 
 function reportTlsSource(problem: SourceProblem, report: Report): void {

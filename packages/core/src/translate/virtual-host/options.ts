@@ -138,7 +138,9 @@ function referenced(
   const name = `${kind} ${dotted(ref)}`;
   if (found.state === 'missing') {
     const fault = reader.missing(`${name} not found`, kind, ref);
-    report.warn(isKept ? `${fault.reason}; its last good options stay in force` : fault.reason, at, fault);
+    if (isKept)
+      report.warn(`${fault.reason}; its last good options stay in force`, at, { ...fault, effect: 'keeps-last-good' });
+    else report.warn(fault.reason, at, fault);
     return 'missing';
   }
   if (found.state === 'refused') {

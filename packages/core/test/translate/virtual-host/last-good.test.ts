@@ -528,3 +528,41 @@ describe('a route table that a change misspells', () => {
     expect(served(after([...world, to('team', denied)], [...world, to('teem')]))).to.deep.equal([]);
   });
 });
+
+describe('a problem of a part that keeps its last good version', () => {
+  const directory = join(import.meta.dirname, '../../golden');
+  const documentsOf = (name: string, step: 'in' | 'then') =>
+    splitDocuments(readFileSync(join(directory, `${name}.${step}.yaml`), 'utf8'));
+
+  for (const name of [
+    'virtual-service-upstream-misspelt-later',
+    'virtual-service-option-ref-misspelt-later',
+    'route-table-upstream-misspelt-later',
+    'tls-secret-misspelt-later',
+    'upstream-tls-secret-misspelt-later',
+  ]) {
+    it(`says so as data: ${name}`, () => {
+      const { problems } = after(documentsOf(name, 'in'), documentsOf(name, 'then'));
+      const kept = problems.filter(({ problem }) => /last good/.test(problem.message));
+      expect(kept).to.not.deep.equal([]);
+      expect(problems.filter(({ problem }) => problem.effect === 'keeps-last-good')).to.deep.equal(kept);
+    });
+  }
+
+  it('says so as data of a route table', () => {
+    const shop = (ref: string): string => service(route(`delegateAction: { ref: { name: ${ref} } }`));
+    const world = [upstream('v1'), table(route(single('v1'), '/a'))];
+    const { problems } = after([...world, shop('team')], [...world, shop('teem')]);
+    expect(problems.map(({ problem }) => problem.effect)).to.deep.equal(['keeps-last-good']);
+  });
+
+  it('says as data that a delegating route has no routes', () => {
+    for (const delegation of ['{ ref: { name: none } }', '{ selector: { labels: { a: b } } }', '{}']) {
+      const { problems } = after([upstream('v1'), service(route(`delegateAction: ${delegation}`))]);
+      expect(
+        problems.map(({ problem }) => problem.effect),
+        delegation,
+      ).to.deep.equal(['lacks-routes']);
+    }
+  });
+});
