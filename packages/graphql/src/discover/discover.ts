@@ -1,12 +1,13 @@
+import type { ResourceRef } from '@edge-gateway/core';
 import { graphqlError } from '../api/refusal.ts';
-import { DISCOVERY_BOUNDS, type DiscoveryBounds } from './bounds.ts';
-import type { Discovery, Probe, UpstreamName } from './discovered-api.ts';
+import type { Discovery, DiscoveryBounds, Probe } from './discovered-api.ts';
 import { discoverGrpc } from './grpc.ts';
 import { discoverServer } from './introspection.ts';
 import { discoverOpenApi } from './openapi/openapi.ts';
 
-/** Options of the creation of an API. */
-export interface DiscoverOptions extends Partial<DiscoveryBounds> {
+const BOUNDS: DiscoveryBounds = { operations: 5000, fields: 50_000 };
+
+interface DiscoverOptions extends Partial<DiscoveryBounds> {
   /** Headers that resources let the gateway set, from `grantedHeaderNames`. Arguments must not set them. Default: none. */
   readonly grantedHeaders?: ReadonlySet<string>;
 }
@@ -18,8 +19,8 @@ export interface DiscoverOptions extends Partial<DiscoveryBounds> {
  * @example
  * const { spec, skipped } = discover({ name: 'petstore', namespace: 'gw-system' }, { type: 'openapi', document });
  */
-export function discover(upstream: UpstreamName, probe: Probe, options: DiscoverOptions = {}): Discovery {
-  const bounds = { ...DISCOVERY_BOUNDS, ...options };
+export function discover(upstream: ResourceRef, probe: Probe, options: DiscoverOptions = {}): Discovery {
+  const bounds = { ...BOUNDS, ...options };
   try {
     if (probe.type === 'graphql') return discoverServer(upstream, probe.introspection);
     if (probe.type === 'openapi') return discoverOpenApi(upstream, probe.document, bounds);

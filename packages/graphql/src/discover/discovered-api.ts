@@ -1,4 +1,3 @@
-import type { ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 
 /** The description that an upstream provides of itself. */
@@ -28,5 +27,10 @@ export interface Discovery {
   readonly skipped: readonly Skipped[];
 }
 
-/** Name of the upstream. */
-export type UpstreamName = ResourceRef;
+/** Maximum size of the schema of one upstream: converting a larger one would block the process, at every poll. */
+export interface DiscoveryBounds {
+  /** Operations of an OpenAPI document, methods of gRPC services. */
+  readonly operations: number;
+  /** Fields, arguments and values of all types. */
+  readonly fields: number;
+}

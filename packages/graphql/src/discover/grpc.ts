@@ -1,12 +1,10 @@
-import protobuf from 'protobufjs';
-import type { Resolution } from '@edge-gateway/core/schema';
-import { firstOf, roomForFields, type DiscoveryBounds } from './bounds.ts';
-import type { Discovery, Probe, Skipped, UpstreamName } from './discovered-api.ts';
-import { rootOfDescriptorSet } from './descriptor-set.ts';
+import type { DescMethod } from '@bufbuild/protobuf';
+import type { ResourceRef } from '@edge-gateway/core';
+import { registryOf } from '../resolvers/grpc/message-registry.ts';
+import { ApiDraft } from './api-draft.ts';
+import type { Discovery, DiscoveryBounds, Probe } from './discovered-api.ts';
 import { createMessageTypes } from './message-types.ts';
-import { toGraphQLName, toSnakeCase, toTypeName, uniqueNames } from './names.ts';
-import { nameOfUpstream, specOf } from './openapi/openapi.ts';
-import { createSchemaText, type FieldText } from './schema-text.ts';
+import { toGraphQLName, toSnakeCase } from './names.ts';
 
 /** Matches names of methods that only read; others become mutations. */
 const READS = /^(get|list|find|search|read|fetch|query|lookup|look|count|describe|check|watch|show|batchget|resolve)/i;
@@ -16,73 +14,43 @@ const READS = /^(get|list|find|search|read|fetch|query|lookup|look|count|describ
  * takes (`GetUser(user_search: …)`). Streaming methods are skipped.
  */
 export function discoverGrpc(
-  upstream: UpstreamName,
-  probe: Extract<Probe, { type: 'grpc' }>,
+  upstream: ResourceRef,
+  { descriptorSet, services }: Extract<Probe, { type: 'grpc' }>,
   bounds: DiscoveryBounds,
 ): Discovery {
-  const root = rootOfDescriptorSet(probe.descriptorSet);
-  const skipped: Skipped[] = [];
-  const text = createSchemaText();
-  const types = createMessageTypes(text, { skipped, takeFields: roomForFields(bounds.fields, skipped) });
-  const unique = { Query: uniqueNames(), Mutation: uniqueNames() };
-  const fields: Record<'Query' | 'Mutation', FieldText[]> = { Query: [], Mutation: [] };
-  const resolutions: Record<string, Resolution> = {};
-  const methods = methodsOf(root, probe.services, skipped);
-  for (const { service, method } of firstOf(methods, bounds.operations, { skipped, where: 'services' })) {
-    const kind = READS.test(method.name) ? 'Query' : 'Mutation';
-    const name = unique[kind](toGraphQLName(method.name));
-    const input = method.resolvedRequestType!;
+  const draft = new ApiDraft(upstream, bounds);
+  const typeOf = createMessageTypes(draft);
+  for (const { parent, name, input, output } of draft.firstOf(methodsOf(descriptorSet, services, draft), 'services')) {
     const argument = toSnakeCase(toGraphQLName(input.name));
-    const takes = input.fieldsArray.length > 0;
-    const args = takes ? [{ name: argument, type: types.typeOf(input, 'input') }] : [];
-    const resolve = `${kind}|${name}`;
-    fields[kind].push({ name, type: types.typeOf(method.resolvedResponseType!, 'output'), args, resolve });
+    const takes = input.fields.length > 0;
+    const args = takes ? [{ name: argument, type: typeOf(input, 'input') }] : [];
+    const field = { name: toGraphQLName(name), type: typeOf(output, 'output'), args };
     const requestTransform = {
       outgoingMessageJson: takes ? `{$args.${argument}}` : {},
-      serviceName: service,
-      methodName: method.name,
+      serviceName: parent.typeName,
+      methodName: name,
     };
-    const upstreamRef = { name: upstream.name, namespace: upstream.namespace };
-    resolutions[resolve] = { grpcResolver: { upstreamRef, requestTransform } };
+    draft.addOperation(READS.test(name) ? 'Query' : 'Mutation', field, {
+      grpcResolver: { upstreamRef: draft.upstream, requestTransform },
+    });
   }
-  if (Object.keys(resolutions).length === 0) throw new Error('the service has no supported method');
-  if (fields.Query.length === 0) Object.assign(resolutions, nameOfUpstream(upstream, fields.Query));
-  text.type('type', 'Query', fields.Query);
-  if (fields.Mutation.length > 0) text.type('type', 'Mutation', fields.Mutation);
-  if (types.usesJson) text.scalar('JSON');
-  const spec = specOf(String(text), resolutions);
-  const protoDescriptorBin = Buffer.from(probe.descriptorSet).toString('base64');
+  const executableSchema = draft.finish('the service has no supported method');
+  const protoDescriptorBin = Buffer.from(descriptorSet).toString('base64');
   return {
-    spec: { executableSchema: { ...spec.executableSchema, grpcDescriptorRegistry: { protoDescriptorBin } } },
-    skipped,
+    spec: { executableSchema: { ...executableSchema, grpcDescriptorRegistry: { protoDescriptorBin } } },
+    skipped: draft.skipped,
   };
 }
 
-interface ServiceMethod {
-  readonly service: string;
-  readonly method: protobuf.Method;
-}
-
-function methodsOf(root: protobuf.Root, services: readonly string[], skipped: Skipped[]): ServiceMethod[] {
+function methodsOf(descriptorSet: Uint8Array, services: readonly string[], { skipped }: ApiDraft): DescMethod[] {
+  const registry = registryOf(descriptorSet);
   return services.flatMap((service) => {
-    const found = root.lookup(service, [protobuf.Service]);
-    if (!(found instanceof protobuf.Service)) {
-      skipped.push({ where: service, reason: 'the descriptors do not contain it' });
-      return [];
-    }
-    return found.methodsArray.flatMap((method): ServiceMethod[] => {
-      const where = `${service}/${method.name}`;
-      if (method.requestStream || method.responseStream) {
-        skipped.push({ where, reason: 'streaming is not supported' });
-        return [];
-      }
-      try {
-        method.resolve();
-      } catch (error) {
-        skipped.push({ where, reason: (error as Error).message });
-        return [];
-      }
-      return toTypeName(method.name) === '' ? [] : [{ service, method }];
+    const found = registry.getService(service);
+    if (!found) skipped.push({ where: service, reason: 'the descriptors do not contain it' });
+    return (found?.methods ?? []).filter(({ name, methodKind }) => {
+      if (methodKind === 'unary') return toGraphQLName(name) !== '';
+      skipped.push({ where: `${service}/${name}`, reason: 'streaming is not supported' });
+      return false;
     });
   });
 }

@@ -1,8 +1,9 @@
 import { assertValidSchema, buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql';
-import type { Discovery, UpstreamName } from './discovered-api.ts';
+import type { ResourceRef } from '@edge-gateway/core';
+import type { Discovery } from './discovered-api.ts';
 
 /** Creates an API that forwards queries to the GraphQL server. Throws if the result of the introspection is invalid. */
-export function discoverServer(upstream: UpstreamName, introspection: unknown): Discovery {
+export function discoverServer(upstream: ResourceRef, introspection: unknown): Discovery {
   return {
     spec: {
       executableSchema: {

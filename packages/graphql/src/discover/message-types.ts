@@ -1,108 +1,67 @@
-import protobuf from 'protobufjs';
-import type { TakeFields } from './bounds.ts';
-import type { Skipped } from './discovered-api.ts';
-import { isGraphQLName, toTypeName, uniqueNames } from './names.ts';
-import type { FieldText, SchemaText } from './schema-text.ts';
+import { ScalarType, type DescEnum, type DescField, type DescMessage } from '@bufbuild/protobuf';
+import type { ApiDraft, FieldText, Side } from './api-draft.ts';
+import { isEnumValue, isGraphQLName } from './names.ts';
 
-const RESERVED = ['String', 'Int', 'Float', 'Boolean', 'ID', 'JSON', 'Query', 'Mutation', 'Subscription'];
-
-/** ProtoJSON represents 64-bit integers as strings. */
-const SCALARS: Readonly<Record<string, string>> = {
-  double: 'Float',
-  float: 'Float',
-  int32: 'Int',
-  sint32: 'Int',
-  sfixed32: 'Int',
-  uint32: 'Float',
-  fixed32: 'Float',
-  int64: 'String',
-  sint64: 'String',
-  sfixed64: 'String',
-  uint64: 'String',
-  fixed64: 'String',
-  bool: 'Boolean',
-  string: 'String',
-  bytes: 'String',
+/** Others are strings: ProtoJSON represents 64-bit integers as strings. */
+const SCALARS: Partial<Record<ScalarType, string>> = {
+  [ScalarType.DOUBLE]: 'Float',
+  [ScalarType.FLOAT]: 'Float',
+  [ScalarType.INT32]: 'Int',
+  [ScalarType.SINT32]: 'Int',
+  [ScalarType.SFIXED32]: 'Int',
+  [ScalarType.UINT32]: 'Float',
+  [ScalarType.FIXED32]: 'Float',
+  [ScalarType.BOOL]: 'Boolean',
 };
 
 /** Messages whose JSON is not an object of their fields. */
-const WELL_KNOWN = /^\.google\.protobuf\.(Any|Struct|Value|ListValue|Timestamp|Duration|FieldMask|\w+Value|Empty)$/;
+const WELL_KNOWN = /^google\.protobuf\.(Any|Struct|Value|ListValue|Timestamp|Duration|FieldMask|\w+Value|Empty)$/;
 
-/** Creates GraphQL types of messages, each message once per side. */
-export interface MessageTypes {
-  typeOf(message: protobuf.Type, side: 'output' | 'input'): string;
-  readonly usesJson: boolean;
-}
+/**
+ * Creates a converter of messages to GraphQL types of a draft, each message once per side. Fields are named as in ProtoJSON:
+ * `full_name` is `fullName`.
+ */
+export function createMessageTypes(draft: ApiDraft): (message: DescMessage, side: Side) => string {
+  const names = { output: new Map<DescMessage, string>(), input: new Map<DescMessage, string>() };
+  const enums = new Map<DescEnum, string>();
 
-export interface MessageTypesOptions {
-  readonly skipped: Skipped[];
-  readonly takeFields: TakeFields;
-}
-
-/** Creates a converter that adds types to the schema. Fields are named as in ProtoJSON: `full_name` is `fullName`. */
-export function createMessageTypes(text: SchemaText, { skipped, takeFields }: MessageTypesOptions): MessageTypes {
-  const names = { output: new Map<protobuf.Type, string>(), input: new Map<protobuf.Type, string>() };
-  const enums = new Map<protobuf.Enum, string>();
-  const unique = uniqueNames(RESERVED);
-  let usesJson = false;
-
-  const json = (): string => {
-    usesJson = true;
-    return 'JSON';
-  };
-
-  function typeOf(message: protobuf.Type, side: 'output' | 'input'): string {
+  function typeOf(message: DescMessage, side: Side): string {
     const known = names[side].get(message);
     if (known !== undefined) return known;
-    if (WELL_KNOWN.test(message.fullName)) return json();
-    const usable = message.fieldsArray.filter((field) => isUsable(field));
-    if (usable.length === 0 || !takeFields(usable.length, message.fullName)) return json();
-    const name = unique(`${toTypeName(message.name) || 'Message'}${side === 'input' ? 'Input' : ''}`);
+    if (WELL_KNOWN.test(message.typeName)) return draft.json();
+    const usable = message.fields.filter(isUsable);
+    if (usable.length === 0 || !draft.takeFields(usable.length, message.typeName)) return draft.json();
+    const name = draft.typeName(message.name, side);
     names[side].set(message, name);
-    const fields = usable.map((field): FieldText => ({ name: jsonName(field), type: fieldType(field, side) }));
-    text.type(side === 'input' ? 'input' : 'type', name, fields);
+    const fields = usable.map((field): FieldText => ({ name: field.jsonName, type: fieldType(field, side) }));
+    draft.type(side, name, fields);
     return name;
   }
 
-  function isUsable(field: protobuf.Field): boolean {
-    if (isGraphQLName(jsonName(field))) return true;
-    skipped.push({ where: field.fullName, reason: `'${field.name}' is no name in GraphQL` });
+  function isUsable(field: DescField): boolean {
+    if (isGraphQLName(field.jsonName)) return true;
+    const where = `${field.parent.typeName}.${field.name}`;
+    draft.skipped.push({ where, reason: `'${field.name}' is not a valid GraphQL name` });
     return false;
   }
 
-  function fieldType(field: protobuf.Field, side: 'output' | 'input'): string {
-    if (field instanceof protobuf.MapField) return json();
-    const { resolvedType } = field.resolve();
-    const type =
-      resolvedType instanceof protobuf.Type
-        ? typeOf(resolvedType, side)
-        : resolvedType instanceof protobuf.Enum
-          ? enumOf(resolvedType)
-          : (SCALARS[field.type] ?? json());
-    return field.repeated ? `[${type}]` : type;
+  function fieldType(field: DescField, side: Side): string {
+    const { fieldKind, message, enum: values, scalar } = field;
+    if (fieldKind === 'map') return draft.json();
+    const type = message ? typeOf(message, side) : values ? enumOf(values) : (SCALARS[scalar!] ?? 'String');
+    return fieldKind === 'list' ? `[${type}]` : type;
   }
 
-  function enumOf(value: protobuf.Enum): string {
+  function enumOf(value: DescEnum): string {
     const known = enums.get(value);
     if (known !== undefined) return known;
-    const usable = Object.keys(value.values).filter((each) => isGraphQLName(each) && !/^(true|false|null)$/.test(each));
-    if (usable.length === 0 || !takeFields(usable.length, value.fullName)) return 'String';
-    const name = unique(toTypeName(value.name) || 'Enum');
+    const usable = value.values.map(({ name }) => name).filter(isEnumValue);
+    if (usable.length === 0 || !draft.takeFields(usable.length, value.typeName)) return 'String';
+    const name = draft.typeName(value.name, 'output');
     enums.set(value, name);
-    text.enumeration(name, usable);
+    draft.enumeration(name, usable);
     return name;
   }
 
-  return {
-    typeOf,
-    get usesJson() {
-      return usesJson;
-    },
-  };
-}
-
-/** Returns the name of a field in JSON. */
-function jsonName(field: protobuf.Field): string {
-  const written = field.options?.['json_name'] as string | undefined;
-  return written ?? field.name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return typeOf;
 }

@@ -5,6 +5,11 @@ export function isGraphQLName(name: string): boolean {
   return VALID.test(name) && !name.startsWith('__');
 }
 
+/** Returns true for a name that an enum value may have. */
+export function isEnumValue(name: string): boolean {
+  return isGraphQLName(name) && !/^(true|false|null)$/.test(name);
+}
+
 /** Converts any text to a GraphQL name: `get-pet.by/id` becomes `getPetById`; empty if no character is valid. */
 export function toGraphQLName(text: string): string {
   if (isGraphQLName(text)) return text;

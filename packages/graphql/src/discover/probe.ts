@@ -8,10 +8,10 @@ import {
 } from '@edge-gateway/core';
 import type { UpstreamSpec } from '@edge-gateway/core/schema';
 import { createGrpcChannel } from '../resolvers/grpc/channel.ts';
+import { reflect, TooMuchReflected } from '../resolvers/grpc/reflection.ts';
 import { introspect, MAX_SCHEMA_BYTES } from '../remote/introspect.ts';
 import { namedPath, SERVER_PATH } from '../remote/server-path.ts';
 import type { Probe } from './discovered-api.ts';
-import { reflect, TooMuchReflected } from './grpc-reflection.ts';
 import { findDocument, type TellPath } from './openapi/find-document.ts';
 
 /** Options of a probe. */

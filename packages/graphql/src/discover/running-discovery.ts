@@ -19,7 +19,6 @@ import { readSchema } from '../schema/read-schema.ts';
 import { changePolicyOf, judgeSchemas, SCHEMA_PATH, tellChanges, type Judgement } from '../remote/judge-schema.ts';
 import { discover } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';
-import { isEligible } from './eligible.ts';
 import { probeUpstream } from './probe.ts';
 
 export interface DiscoveryOptions {
@@ -211,6 +210,20 @@ function eligibleOf(
     if (!api || api.origin.file === `memory:${unit}`) eligible.set(unit, resource as Resource<UpstreamSpec>);
   }
   return eligible;
+}
+
+/** The label on an Upstream: `enabled` or `disabled`. */
+const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
+
+/**
+ * Returns true if an upstream is discovered. With `BLACKLIST` all are without the label `disabled`, with
+ * `WHITELIST` only those with the label `enabled`. Settings without `discovery` mean `WHITELIST`.
+ */
+function isEligible({ metadata, spec }: Resource<UpstreamSpec>, discovery: SettingsSpec['discovery']): boolean {
+  const mode = discovery ? (discovery.fdsMode ?? 'BLACKLIST') : 'WHITELIST';
+  if (mode === 'DISABLED' || discovery?.fdsOptions?.graphqlEnabled === false || !spec.static) return false;
+  const label = metadata.labels?.[DISCOVERY_LABEL] ?? spec.discoveryMetadata?.labels?.[DISCOVERY_LABEL];
+  return mode === 'WHITELIST' ? label === 'enabled' : label !== 'disabled';
 }
 
 async function judge(before: string | undefined, after: string, settings: SettingsSpec): Promise<Judgement> {

@@ -1,11 +1,8 @@
-import { buildSchema } from 'graphql';
-import type { Resolution } from '@edge-gateway/core/schema';
-import { firstOf, roomForFields, type DiscoveryBounds } from '../bounds.ts';
-import type { Discovery, Skipped, UpstreamName } from '../discovered-api.ts';
-import { uniqueNames } from '../names.ts';
-import { createSchemaText, type FieldText } from '../schema-text.ts';
+import type { ResourceRef } from '@edge-gateway/core';
+import { ApiDraft } from '../api-draft.ts';
+import type { Discovery, DiscoveryBounds, Skipped } from '../discovered-api.ts';
 import { isObject, listOf, openDocument, textOf, type Document, type Json } from './document.ts';
-import { toField, type Operation } from './operation.ts';
+import { addField, type Operation } from './operation.ts';
 import { createTypes } from './types.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -18,52 +15,26 @@ interface OpenApiOptions extends DiscoveryBounds {
  * Creates an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`.
  * Unsupported operations are skipped. Throws if the document is not OpenAPI 3, or no operation is left.
  */
-export function discoverOpenApi(upstream: UpstreamName, source: unknown, options: OpenApiOptions): Discovery {
+export function discoverOpenApi(upstream: ResourceRef, source: unknown, options: OpenApiOptions): Discovery {
   const document = openDocument(source);
-  const skipped: Skipped[] = [];
-  const text = createSchemaText();
-  const takeFields = roomForFields(options.fields, skipped);
-  const types = createTypes(document, text, { skipped, takeFields });
+  const draft = new ApiDraft(upstream, options);
+  const { skipped } = draft;
+  const { grantedHeaders = new Set() } = options;
   const context = {
-    takeFields,
     document,
-    types,
-    upstream,
-    skipped,
-    grantedHeaders: options.grantedHeaders ?? new Set(),
+    draft,
+    grantedHeaders,
+    typeOf: createTypes(document, draft),
     basePath: basePathOf(document.root),
-    unique: { Query: uniqueNames(), Mutation: uniqueNames() },
   };
-  const fields: Record<'Query' | 'Mutation', FieldText[]> = { Query: [], Mutation: [] };
-  const resolutions: Record<string, Resolution> = {};
-  const operations = operationsOf(document, skipped);
-  for (const operation of firstOf(operations, options.operations, { skipped, where: '#/paths' })) {
+  for (const operation of draft.firstOf(operationsOf(document, skipped), '#/paths')) {
     try {
-      const { root, field, resolution } = toField(operation, context);
-      fields[root].push(field);
-      resolutions[field.resolve!] = resolution;
+      addField(operation, context);
     } catch (error) {
       skipped.push({ where: `${operation.method.toUpperCase()} ${operation.path}`, reason: (error as Error).message });
     }
   }
-  if (Object.keys(resolutions).length === 0) throw new Error('the document has no supported operation');
-  if (fields.Query.length === 0) Object.assign(resolutions, nameOfUpstream(upstream, fields.Query));
-  text.type('type', 'Query', fields.Query);
-  if (fields.Mutation.length > 0) text.type('type', 'Mutation', fields.Mutation);
-  if (types.usesJson) text.scalar('JSON');
-  return { spec: specOf(String(text), resolutions), skipped };
-}
-
-/** Returns a local API. Throws if the text is not a valid schema. */
-export function specOf(schemaDefinition: string, resolutions: Readonly<Record<string, Resolution>>): Discovery['spec'] {
-  buildSchema(`directive @resolve(name: String) on FIELD_DEFINITION\n${schemaDefinition}`);
-  return { executableSchema: { schemaDefinition, executor: { local: { enableIntrospection: true, resolutions } } } };
-}
-
-/** GraphQL requires a query: if all operations are mutations, one returns the name of the upstream. */
-export function nameOfUpstream(upstream: UpstreamName, query: FieldText[]): Record<string, Resolution> {
-  query.push({ name: 'upstreamName', type: 'String', resolve: 'Query|upstreamName' });
-  return { 'Query|upstreamName': { mockResolver: { syncResponse: upstream.name } } };
+  return { spec: { executableSchema: draft.finish('the document has no supported operation') }, skipped };
 }
 
 function operationsOf(document: Document, skipped: Skipped[]): Operation[] {

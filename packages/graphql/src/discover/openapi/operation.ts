@@ -1,12 +1,10 @@
 import { canonicalName, isHeaderName, isIdentityHeader } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { compileRestTemplate } from '../../resolvers/rest/rest-request.ts';
-import type { TakeFields } from '../bounds.ts';
-import type { Skipped, UpstreamName } from '../discovered-api.ts';
+import type { ApiDraft } from '../api-draft.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
-import type { FieldText } from '../schema-text.ts';
 import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
-import type { Types } from './types.ts';
+import type { TypeOf } from './types.ts';
 
 /** One operation of a document. */
 export interface Operation {
@@ -18,23 +16,12 @@ export interface Operation {
   readonly shared: readonly unknown[];
 }
 
-/** A field and its resolver. */
-export interface OperationField {
-  readonly root: 'Query' | 'Mutation';
-  readonly field: FieldText;
-  readonly resolution: Resolution;
-}
-
-export interface OperationContext {
+interface OperationContext {
   readonly document: Document;
-  readonly types: Types;
-  readonly upstream: UpstreamName;
+  readonly draft: ApiDraft;
+  readonly typeOf: TypeOf;
   /** Base path of the server, without a trailing slash. */
   readonly basePath: string;
-  /** Makes a field name unique per root type. */
-  readonly unique: Readonly<Record<'Query' | 'Mutation', (name: string) => string>>;
-  readonly takeFields: TakeFields;
-  readonly skipped: Skipped[];
   /** Headers that resources let the gateway set. */
   readonly grantedHeaders: ReadonlySet<string>;
 }
@@ -50,10 +37,9 @@ interface Parameter {
   readonly argument: string;
 }
 
-/** Creates the field of an operation. Throws an `Error` that says why an operation is unsupported. */
-export function toField(operation: Operation, context: OperationContext): OperationField {
+/** Adds the field of an operation. Throws an `Error` that says why an operation is unsupported. */
+export function addField(operation: Operation, context: OperationContext): void {
   const { method, path } = operation;
-  const root = method === 'get' ? 'Query' : 'Mutation';
   const name = toGraphQLName(textOf(operation.placed.value['operationId']) ?? `${method} ${path}`);
   if (name === '') throw new Error('the operation has no valid GraphQL name');
   const args: Argument[] = [];
@@ -63,14 +49,13 @@ export function toField(operation: Operation, context: OperationContext): Operat
   const request = requestOf(operation, parameters, { basePath: context.basePath, body });
   // An invalid request would make the whole API invalid.
   compileRestTemplate({ request });
-  const unique = context.unique[root](name);
-  const upstreamRef = { name: context.upstream.name, namespace: context.upstream.namespace };
   const description = textOf(operation.placed.value['summary']) ?? textOf(operation.placed.value['description']);
-  return {
-    root,
-    field: { name: unique, type, args, resolve: `${root}|${unique}`, ...(description && { description }) },
-    resolution: { restResolver: { upstreamRef, request } },
-  };
+  const { draft } = context;
+  draft.addOperation(
+    method === 'get' ? 'Query' : 'Mutation',
+    { name, type, args, description },
+    { restResolver: { upstreamRef: draft.upstream, request } },
+  );
 }
 
 interface Taking {
@@ -82,7 +67,7 @@ interface Taking {
 
 /** Adds an argument for each parameter; those of the operation come before those of its path. */
 function parametersOf(operation: Operation, { context, args, owner }: Taking): Parameter[] {
-  const { document, types } = context;
+  const { document, draft, typeOf } = context;
   const unique = uniqueNames();
   const found = new Map<string, Parameter>();
   const written = [...listOf(operation.placed.value['parameters']), ...operation.shared];
@@ -95,7 +80,7 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
     const problem = withheld(place!, name, context);
     if (problem !== undefined) {
       const where = `${operation.method.toUpperCase()} ${operation.path}`;
-      context.skipped.push({ where, reason: `${place} parameter '${name}': ${problem}`, isWithheld: true });
+      draft.skipped.push({ where, reason: `${place} parameter '${name}': ${problem}`, isWithheld: true });
       continue;
     }
     const argument = unique(toGraphQLName(name) || 'value');
@@ -103,12 +88,12 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
       value: isObject(value['schema']) ? value['schema'] : { type: 'string' },
       pointer: `${pointer}/schema`,
     };
-    const type = types.typeOf(schema, `${toTypeName(owner)}${toTypeName(name)}`, 'input');
+    const type = typeOf(schema, `${toTypeName(owner)}${toTypeName(name)}`, 'input');
     const required = place === 'path' || value['required'] === true;
     args.push({ name: argument, type: required ? `${type}!` : type });
     found.set(`${place} ${name}`, { in: place!, name, argument });
   }
-  if (!context.takeFields(args.length, operation.placed.pointer)) throw new Error('it has too many arguments');
+  if (!draft.takeFields(args.length, operation.placed.pointer)) throw new Error('it has too many arguments');
   return [...found.values()];
 }
 
@@ -133,7 +118,7 @@ function bodyOf(operation: Operation, { context, args, owner }: Taking): string 
     if (value['required'] === true) throw new Error('its body is not JSON');
     return undefined;
   }
-  const type = context.types.typeOf(schema, `${toTypeName(owner)}Body`, 'input');
+  const type = context.typeOf(schema, `${toTypeName(owner)}Body`, 'input');
   const taken = new Set(args.map(({ name }) => name));
   const name = taken.has('input') ? 'bodyInput' : 'input';
   args.push({ name, type: value['required'] === true ? `${type}!` : type });
@@ -153,17 +138,17 @@ function jsonContent(document: Document, value: Json, pointer: string): Placed |
 }
 
 /** Returns the type of the first successful response; `JSON` if it has no schema. */
-function responseType({ placed }: Operation, { document, types }: OperationContext, owner: string): string {
+function responseType({ placed }: Operation, { document, typeOf }: OperationContext, owner: string): string {
   const responses = isObject(placed.value['responses']) ? placed.value['responses'] : {};
   const codes = Object.keys(responses);
   const code = codes.filter((each) => /^2(\d\d|XX)$/i.test(each)).sort()[0] ?? codes.find((each) => each === 'default');
   const any: Placed = { value: {}, pointer: `${placed.pointer}/responses` };
-  if (code === undefined) return types.typeOf(any, owner, 'output');
+  if (code === undefined) return typeOf(any, owner, 'output');
   const response = document.follow(responses[code], `${placed.pointer}/responses/${code}`);
   const schema = jsonContent(document, response.value, response.pointer);
   const described = isObject(response.value['content']) && Object.keys(response.value['content']).length > 0;
   if (!schema && described) throw new Error('its response is not JSON');
-  return types.typeOf(schema ?? any, `${toTypeName(owner)}Result`, 'output');
+  return typeOf(schema ?? any, `${toTypeName(owner)}Result`, 'output');
 }
 
 /** Returns the request to the upstream, with templates for the arguments. */

@@ -1,3 +1,4 @@
+import { isEnumValue } from '../names.ts';
 import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
 
 /** The shape of a value of a JSON schema, as far as GraphQL can express it. */
@@ -66,10 +67,6 @@ function scalarOf(value: Json, type: string | undefined): Shape {
   if (type === 'integer') return { kind: 'scalar', scalar: textOf(value['format']) === 'int64' ? 'Float' : 'Int' };
   if (type === 'number') return { kind: 'scalar', scalar: 'Float' };
   return JSON_SHAPE;
-}
-
-function isEnumValue(text: string): boolean {
-  return /^[_A-Za-z][_0-9A-Za-z]*$/.test(text) && !text.startsWith('__') && !/^(true|false|null)$/.test(text);
 }
 
 /** Own properties and those of every part of `allOf`; later ones of the same name win. */

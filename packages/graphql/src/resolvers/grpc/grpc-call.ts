@@ -1,7 +1,7 @@
 import type { Registry } from '@bufbuild/protobuf';
 import type { ResourceRef } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import { reflect } from '../../discover/grpc-reflection.ts';
+import { reflect } from './reflection.ts';
 import { FieldFailure } from '../../api/field-failure.ts';
 import type { GrpcChannel } from './channel.ts';
 import { methodTypes, type MethodTypes } from './descriptors.ts';

@@ -1,49 +1,30 @@
 import { createFileRegistry, createRegistry, fromBinary, type DescMessage, type Registry } from '@bufbuild/protobuf';
 import {
-  AnySchema,
-  BoolValueSchema,
-  BytesValueSchema,
-  DoubleValueSchema,
-  DurationSchema,
   EmptySchema,
-  FieldMaskSchema,
   FileDescriptorSetSchema,
-  FloatValueSchema,
-  Int32ValueSchema,
-  Int64ValueSchema,
-  ListValueSchema,
-  StringValueSchema,
-  StructSchema,
-  TimestampSchema,
-  UInt32ValueSchema,
-  UInt64ValueSchema,
-  ValueSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
   type DescriptorProto,
   type FileDescriptorProto,
 } from '@bufbuild/protobuf/wkt';
 
-/** Types that a message may contain in an `Any` although no file imports them. */
-const WELL_KNOWN = createRegistry(
-  AnySchema,
-  BoolValueSchema,
-  BytesValueSchema,
-  DoubleValueSchema,
-  DurationSchema,
-  EmptySchema,
-  FieldMaskSchema,
-  FloatValueSchema,
-  Int32ValueSchema,
-  Int64ValueSchema,
-  ListValueSchema,
-  StringValueSchema,
-  StructSchema,
-  TimestampSchema,
-  UInt32ValueSchema,
-  UInt64ValueSchema,
-  ValueSchema,
-);
+/** Files whose types a message may contain in an `Any` although its own file does not import them. */
+const WELL_KNOWN = [
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
+];
 /** Files that a set may import without containing them. */
-const WELL_KNOWN_FILES = new Map([...WELL_KNOWN].map(({ file: { proto } }) => [proto.name, proto]));
+const WELL_KNOWN_FILES = new Map(WELL_KNOWN.map(({ proto }) => [proto.name, proto]));
 
 /** Returns the types and services of a serialised `FileDescriptorSet`, and the well-known ones. Throws an `Error` for invalid bytes. */
 export function registryOf(bytes: Uint8Array): Registry {
@@ -55,7 +36,7 @@ export function registryOf(bytes: Uint8Array): Registry {
     dependency: each.dependency.filter((name) => files.has(name)),
     publicDependency: [],
   }));
-  return createRegistry(WELL_KNOWN, createFileRegistry({ ...set, file }));
+  return createRegistry(...WELL_KNOWN, createFileRegistry({ ...set, file }));
 }
 
 /** Fills in JSON names, which some compilers leave out. */
@@ -66,8 +47,8 @@ function nameInJson({ field, nestedType }: DescriptorProto): void {
 }
 
 /** Sorts files after their imports, because reflection returns them in any order. */
-function inOrder(
-  wanted: readonly FileDescriptorProto[],
+export function inOrder(
+  wanted: Iterable<FileDescriptorProto>,
   files: ReadonlyMap<string, FileDescriptorProto>,
 ): FileDescriptorProto[] {
   const ordered = new Set<FileDescriptorProto>();

@@ -2,7 +2,7 @@ import { credentials, Server, ServerCredentials, type ServerDuplexStream } from 
 import { expect } from 'chai';
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor/index.js';
-import { reflect, TooMuchReflected } from '../../src/discover/grpc-reflection.ts';
+import { reflect, TooMuchReflected } from '../../../src/resolvers/grpc/reflection.ts';
 
 const RESPONSE = protobuf
   .parse(`

@@ -1,6 +1,15 @@
+import { create, createFileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FieldDescriptorProtoSchema,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  type FieldDescriptorProto,
+  type FileDescriptorProto,
+} from '@bufbuild/protobuf/wkt';
 import { Client, type ChannelCredentials, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import protobuf from 'protobufjs';
-import descriptor from 'protobufjs/ext/descriptor/index.js';
+import { inOrder } from './message-registry.ts';
 
 /** The result of reflection. */
 export interface Reflected {
@@ -26,31 +35,41 @@ const MAX_SERVICES = 1000;
 const MAX_BYTES = 10 * 1024 * 1024;
 const UNIMPLEMENTED = 12;
 
-const MESSAGES = protobuf.Root.fromJSON({
-  nested: {
-    Request: {
-      oneofs: { message: { oneof: ['fileByFilename', 'fileContainingSymbol', 'listServices'] } },
-      fields: {
-        fileByFilename: { type: 'string', id: 3 },
-        fileContainingSymbol: { type: 'string', id: 4 },
-        listServices: { type: 'string', id: 7 },
-      },
-    },
-    Files: { fields: { fileDescriptorProto: { rule: 'repeated', type: 'bytes', id: 1 } } },
-    ServiceName: { fields: { name: { type: 'string', id: 1 } } },
-    Services: { fields: { service: { rule: 'repeated', type: 'ServiceName', id: 1 } } },
-    Failure: { fields: { errorCode: { type: 'int32', id: 1 }, errorMessage: { type: 'string', id: 2 } } },
-    Response: {
-      fields: {
-        files: { type: 'Files', id: 4 },
-        services: { type: 'Services', id: 6 },
-        failure: { type: 'Failure', id: 7 },
-      },
-    },
-  },
-});
-const REQUEST = MESSAGES.lookupType('Request');
-const RESPONSE = MESSAGES.lookupType('Response');
+const { STRING, BYTES, INT32, MESSAGE } = FieldDescriptorProto_Type;
+
+function field(name: string, number: number, type: FieldDescriptorProto_Type, typeName?: string) {
+  const { OPTIONAL, REPEATED } = FieldDescriptorProto_Label;
+  const label = name.endsWith('[]') ? REPEATED : OPTIONAL;
+  return create(FieldDescriptorProtoSchema, { name: name.replace('[]', ''), number, type, label, typeName });
+}
+
+/** The part of `grpc.reflection.v1` that is used. */
+const MESSAGES: Readonly<Record<string, readonly FieldDescriptorProto[]>> = {
+  Request: [
+    field('fileByFilename', 3, STRING),
+    field('fileContainingSymbol', 4, STRING),
+    field('listServices', 7, STRING),
+  ],
+  Files: [field('fileDescriptorProto[]', 1, BYTES)],
+  Service: [field('name', 1, STRING)],
+  Services: [field('service[]', 1, MESSAGE, '.Service')],
+  Failure: [field('errorCode', 1, INT32), field('errorMessage', 2, STRING)],
+  Response: [
+    field('files', 4, MESSAGE, '.Files'),
+    field('services', 6, MESSAGE, '.Services'),
+    field('failure', 7, MESSAGE, '.Failure'),
+  ],
+};
+const REGISTRY = createFileRegistry(
+  create(FileDescriptorProtoSchema, {
+    name: 'reflection.proto',
+    syntax: 'proto3',
+    messageType: Object.entries(MESSAGES).map(([name, fields]) => ({ name, field: [...fields] })),
+  }),
+  () => undefined,
+);
+const REQUEST = REGISTRY.getMessage('Request')!;
+const RESPONSE = REGISTRY.getMessage('Response')!;
 
 type Request = Readonly<Partial<Record<'fileByFilename' | 'fileContainingSymbol' | 'listServices', string>>>;
 
@@ -89,8 +108,8 @@ export async function reflect(address: string, options: ReflectOptions): Promise
 async function readAll(client: Client, protocol: string, deadline: number): Promise<Reflected> {
   const stream = client.makeBidiStreamRequest<Request, Response>(
     `/${protocol}.ServerReflection/ServerReflectionInfo`,
-    (request) => Buffer.from(REQUEST.encode(request).finish()),
-    (bytes) => RESPONSE.decode(bytes) as unknown as Response,
+    (request) => Buffer.from(toBinary(REQUEST, create(REQUEST, request))),
+    (bytes) => fromBinary(RESPONSE, bytes) as Response,
     { deadline },
   );
   const ask = asker(stream);
@@ -100,8 +119,8 @@ async function readAll(client: Client, protocol: string, deadline: number): Prom
     throw new TooMuchReflected(`${services.length} services, at most ${MAX_SERVICES} are read`);
   const files = await readFiles(services, ask);
   stream.end();
-  const set = descriptor.FileDescriptorSet.create({ file: inOrder(files) });
-  return { descriptorSet: descriptor.FileDescriptorSet.encode(set).finish(), services };
+  const set = create(FileDescriptorSetSchema, { file: inOrder(files.values(), files) });
+  return { descriptorSet: toBinary(FileDescriptorSetSchema, set), services };
 }
 
 type Ask = (request: Request) => Promise<Response>;
@@ -128,21 +147,16 @@ function asker(stream: ClientDuplexStream<Request, Response>): Ask {
   };
 }
 
-interface FileDescriptor {
-  readonly name: string;
-  readonly dependency: readonly string[];
-}
-
 /** Returns the files of services, and their imports. */
-async function readFiles(services: readonly string[], ask: Ask): Promise<Map<string, FileDescriptor>> {
-  const files = new Map<string, FileDescriptor>();
+async function readFiles(services: readonly string[], ask: Ask): Promise<Map<string, FileDescriptorProto>> {
+  const files = new Map<string, FileDescriptorProto>();
   const wanted: string[] = [];
   let size = 0;
   const take = ({ files: given }: Response): void => {
     for (const bytes of given?.fileDescriptorProto ?? []) {
       size += bytes.length;
       if (size > MAX_BYTES) throw new TooMuchReflected(`more than ${MAX_BYTES} bytes of descriptors`);
-      const file = descriptor.FileDescriptorProto.decode(bytes) as unknown as FileDescriptor;
+      const file = fromBinary(FileDescriptorProtoSchema, bytes);
       if (!files.has(file.name)) wanted.push(...file.dependency);
       files.set(file.name, file);
       if (files.size > MAX_FILES) throw new TooMuchReflected(`more than ${MAX_FILES} files of descriptors`);
@@ -155,18 +169,4 @@ async function readFiles(services: readonly string[], ask: Ask): Promise<Map<str
     if (!files.has(name)) throw new Error(`the import ${name} is missing`);
   }
   return files;
-}
-
-function inOrder(files: ReadonlyMap<string, FileDescriptor>): FileDescriptor[] {
-  const ordered = new Set<FileDescriptor>();
-  const visited = new Set<string>();
-  const visit = (name: string): void => {
-    const file = files.get(name);
-    if (!file || visited.has(name)) return;
-    visited.add(name);
-    for (const dependency of file.dependency) visit(dependency);
-    ordered.add(file);
-  };
-  for (const name of files.keys()) visit(name);
-  return [...ordered];
 }
