@@ -126,7 +126,7 @@ describe('keys with asyncFetch', () => {
     const timeOf = (message: string): number =>
       Number(new RegExp(`"time":(\\d+).*"msg":"${message}`).exec(gateway.errors)?.[1]);
     // With the time that it waits for others they would be five seconds apart.
-    const apart = timeOf('listeners open before') - timeOf('key set cannot be fetched');
+    const apart = timeOf('listeners open before') - timeOf('failed to fetch key set');
     expect(apart).to.be.within(0, 4000);
   });
 

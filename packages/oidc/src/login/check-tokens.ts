@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeProtectedHeader, type JWTPayload } from 'jose';
+import type { JWTPayload } from 'jose';
 import { failure } from '../failure.ts';
 import type { Login } from './login.ts';
 import { claimsOf } from '../session/session.ts';
@@ -24,35 +24,33 @@ export function createCheck({ openid, verifier, clientId, verifyAccess }: CheckP
   return async (session, { fresh, nonce }) => {
     if (!openid) return;
     const { idToken = '', accessToken } = session;
-    const expected = { audience: clientId, requiredClaims: ['exp', 'iat', 'sub'] };
     // An expired token may be renewed.
-    const currentDate = fresh ? undefined : new Date((claimsOf(idToken)?.iat ?? 0) * 1000);
-    const claims = await verifier.verify(idToken, {
-      ...expected,
+    const at = fresh ? undefined : (claimsOf(idToken)?.iat ?? 0) * 1000;
+    const { payload: claims, alg } = await verifier.verify(idToken, {
       fresh,
-      ...(currentDate && { currentDate }),
-      ...(nonce !== undefined && { maxTokenAge: NEW_TOKEN_SECONDS }),
+      audiences: [clientId],
+      requiredClaims: ['exp', 'iat', 'sub'],
+      ...(at !== undefined && { at, isType: isIdTokenType }),
+      ...(nonce !== undefined && { maxAgeSeconds: NEW_TOKEN_SECONDS }),
     });
     // Another client may hold a token of another kind, so it is not accepted as an id token, whatever its audience.
-    if (!fresh && isOtherKind(idToken, claims, clientId)) reject('not an id token');
+    const { client_id: client = clientId } = claims;
+    if (!fresh && typeof client === 'string' && client !== clientId) reject('not an id token');
     if (claims.azp !== undefined && claims.azp !== clientId) reject('azp of the id token is another client');
     if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp === undefined)
       reject('the id token has several audiences but no azp');
     if (nonce !== undefined && claims.nonce !== nonce) reject('nonce mismatch');
-    if (typeof claims.at_hash === 'string' && accessToken && claims.at_hash !== halfHash(accessToken, idToken))
+    if (typeof claims.at_hash === 'string' && accessToken && claims.at_hash !== halfHash(accessToken, alg))
       reject('at_hash does not match the access token');
     if (!verifyAccess || fresh || !accessToken || !claimsOf(accessToken)) return;
-    const access = await verifier.verify(accessToken, { fresh, ...(currentDate && { currentDate }) });
-    if (typeof claims.at_hash !== 'string' && !belongs(access, { clientId, sub: claims.sub }))
+    const access = await verifier.verify(accessToken, { fresh, ...(at !== undefined && { at }) });
+    if (typeof claims.at_hash !== 'string' && !belongs(access.payload, { clientId, sub: claims.sub as string }))
       reject('the access token belongs to another client or user');
   };
 }
 
-/** Returns true if the type (RFC 8725, 3.11) is not that of an id token, or if it is an access token of another client. */
-function isOtherKind(token: string, { client_id: client }: JWTPayload, clientId: string): boolean {
-  const { typ } = decodeProtectedHeader(token);
-  return /\+jwt$/i.test(typ ?? '') || (typeof client === 'string' && client !== clientId);
-}
+/** RFC 8725 §3.11: types of other tokens end with `+jwt`. */
+const isIdTokenType = (typ: string | undefined): boolean => !/\+jwt$/i.test(typ ?? '');
 
 /** Claims in which providers name the client of an access token; the second one is defined in RFC 9068. */
 const CLIENT_CLAIMS = ['azp', 'client_id', 'appid', 'cid'];
@@ -64,8 +62,7 @@ function belongs(access: JWTPayload, login: { readonly clientId: string; readonl
 }
 
 /** Returns the `at_hash` of a token (OpenID Connect Core 3.1.3.6): the left half of its hash, with the algorithm of the id token. */
-function halfHash(token: string, idToken: string): string {
-  const { alg } = JSON.parse(Buffer.from(idToken.split('.', 1)[0]!, 'base64url').toString('utf8')) as { alg: string };
+function halfHash(token: string, alg: string): string {
   const bits = /^(?:RS|PS|ES)(256|384|512)$/.exec(alg)?.[1] ?? '512';
   const hash = createHash(`sha${bits}`).update(token).digest();
   return hash.subarray(0, hash.length / 2).toString('base64url');

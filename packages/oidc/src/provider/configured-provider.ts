@@ -43,22 +43,15 @@ export function configuredProvider({ block, context, endpoints }: ProviderParts)
   }
   const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULT_POLL);
   const options = { issuerUrl, override: block.discoveryOverride, trust, pollIntervalMs, now: context.now };
-  const keysFailed = keyAlarm(context, issuerUrl);
   return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () =>
-    createProvider({ ...options, keysFailed }),
+    createProvider({
+      ...options,
+      log: context.log.get('ext_authz'),
+      keysFailed: context.metrics.counter({
+        path: 'http.http.ext_authz.jwks_fetch_failed',
+        metric: 'envoy_http_ext_authz_jwks_fetch_failed',
+        labels: { envoy_http_conn_manager_prefix: 'http' },
+      }),
+    }),
   );
-}
-
-/** Logins continue with the known keys, so the failure must be visible to operators. */
-function keyAlarm({ metrics, log }: Context, issuer: string): (error: unknown) => void {
-  const failed = metrics.counter({
-    path: 'http.http.ext_authz.jwks_fetch_failed',
-    metric: 'envoy_http_ext_authz_jwks_fetch_failed',
-    labels: { envoy_http_conn_manager_prefix: 'http' },
-  });
-  return (err) => {
-    failed.value++;
-    const text = 'failed to load the key set of the provider, keeping the previous keys';
-    log.get('ext_authz').warn({ issuer, err }, text);
-  };
 }

@@ -1,11 +1,9 @@
-import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
-import { isTrustedUrl, type UrlTrust } from '@edge-gateway/core';
+import { isTrustedUrl, type Counter, type Logger, type UrlTrust } from '@edge-gateway/core';
+import { remoteKeys, type KeySource } from '@edge-gateway/core/jwt';
 import type { ServerMetadata } from 'openid-client';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
 import { createCached } from './cached.ts';
-import { createKeySource, type Keys, type KeySource } from './key-source.ts';
 import { fetchObject, isTrustedFrom } from './limited-fetch.ts';
 
 /** An identity provider. It outlives reloads. */
@@ -26,9 +24,10 @@ export interface ProviderOptions {
   readonly pollIntervalMs: number;
   /** Minimum time between two fetches of the key set for unknown keys. Default: 5 s. */
   readonly keyCoolDownMs?: number;
-  /** Called for each failed fetch of the key set. */
-  readonly keysFailed?: (error: unknown) => void;
   readonly now: () => number;
+  readonly log: Logger;
+  /** Counts failed fetches of the key set. */
+  readonly keysFailed?: Counter;
 }
 
 /** No longer than a call to the provider, as logins wait for it. */
@@ -42,18 +41,22 @@ export function createProvider(options: ProviderOptions): Provider {
   const metadata = createCached(() => discover(options), { maxAgeMs: pollIntervalMs, now });
   const provider: Provider = {
     metadata: () => metadata.get(),
-    keys: createKeySource(
-      async () => {
-        try {
-          const { jwks_uri: uri } = await metadata.get();
-          return readKeySet(await fetchObject(uri!, options.trust));
-        } catch (error) {
-          options.keysFailed?.(error);
-          throw error;
-        }
+    keys: remoteKeys({
+      async fetchText() {
+        const { jwks_uri: uri } = await metadata.get();
+        return JSON.stringify(await fetchObject(uri!, options.trust));
       },
-      { maxAgeMs: pollIntervalMs, coolDownMs: keyCoolDownMs, now },
-    ),
+      cacheMs: pollIntervalMs,
+      // An old key set is used at once, while a new one is fetched.
+      patienceMs: 0,
+      coolDownMs: keyCoolDownMs,
+      awaitsKeys: true,
+      exactKid: true,
+      now,
+      log: options.log,
+      from: { issuer: options.issuerUrl },
+      ...(options.keysFailed && { stats: { failed: options.keysFailed } }),
+    }),
     mayRefetch: countPer(pollIntervalMs, now),
   };
   return provider;
@@ -134,20 +137,4 @@ function fromOverride(override: ProviderOptions['override'] = {}): Partial<Serve
   };
   const set = Object.entries(fields).filter(([, value]) => value !== undefined && value.length > 0);
   return Object.fromEntries(set) as Partial<ServerMetadata>;
-}
-
-function readKeySet(value: Record<string, unknown>): Keys {
-  if (!Array.isArray(value.keys) || value.keys.length === 0)
-    throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider has no keys');
-  const usable = value.keys.filter((key) => (key?.use === undefined || key.use === 'sig') && isReadable(key));
-  if (usable.length === 0) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'the key set of the provider has no usable key');
-  return createLocalJWKSet({ keys: usable } as JSONWebKeySet);
-}
-
-function isReadable(key: JsonWebKey): boolean {
-  try {
-    return createPublicKey({ key, format: 'jwk' }).type === 'public';
-  } catch {
-    return false;
-  }
 }

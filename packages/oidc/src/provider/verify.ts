@@ -1,112 +1,99 @@
-import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
-import { JWT_STATUS, parseToken, type TokenForm } from '@edge-gateway/core/jwt';
-import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
-import { createExpiringMap } from '../session/expiring-map.ts';
-import { failure } from '../failure.ts';
 import { digest } from '@edge-gateway/core';
-import type { KeySet } from './key-source.ts';
+import {
+  ALGORITHMS,
+  checkSignature,
+  DEFAULT_CLOCK_SKEW_SECONDS,
+  isKeySetFailure,
+  JWT_STATUS,
+  readToken,
+  type JwtFailure,
+  type Token,
+  type TokenRules,
+} from '@edge-gateway/core/jwt';
+import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
+import { failure } from '../failure.ts';
+import { createExpiringMap } from '../session/expiring-map.ts';
 import type { Provider } from './provider.ts';
 
-/** Tokens may be this much older or newer than the clock of this machine says. */
-export const CLOCK_SKEW_SECONDS = 60;
+/** Tolerance for the times of tokens. */
+export const CLOCK_SKEW_SECONDS = DEFAULT_CLOCK_SKEW_SECONDS;
 /** Public-key algorithms: a login never trusts shared secrets. */
-const ALGORITHMS = [
-  ...['RS', 'PS', 'ES'].flatMap((family) => [256, 384, 512].map((bits) => `${family}${bits}`)),
-  'EdDSA',
-  'Ed25519',
-];
-/** The callers check types and required claims; a token from the provider may be large, and have times with a fraction. */
-const FORM: TokenForm = { algorithms: ALGORITHMS, isType: () => true, maxBytes: 512 * 1024, times: 'fraction' };
+const PUBLIC_ALGORITHMS = Object.keys(ALGORITHMS).filter((alg) => ALGORITHMS[alg]!.kty !== 'oct');
+/** A token from the provider may be large, and have times with a fraction. */
+const FORM: TokenRules = { isType: () => true, maxBytes: 512 * 1024, times: 'fraction' };
 
 export type KeyPolicy = OidcAuthorizationCode['jwksCacheRefreshPolicy'];
 
-export interface Verifier {
-  /**
-   * The claims of a token that the provider signed. Throws `ERR_OIDC_TOKEN_INVALID` with `cause`, and where the key set
-   * is needed and cannot be read what reading threw. `fresh` is a token that just came from the provider itself.
-   */
-  verify(token: string, expected: JWTVerifyOptions & { readonly fresh: boolean }): Promise<JWTPayload>;
+/** Requirements for a token of the provider. */
+export interface ExpectedToken extends TokenRules {
+  /** True for a token that came from the provider itself. */
+  readonly fresh: boolean;
+  /** The time for `exp` and `nbf`, in milliseconds since the epoch. Default: now. */
+  readonly at?: number;
+  readonly requiredClaims?: readonly string[];
+  /** Maximum time since `iat`, which is then required and must not be in the future. */
+  readonly maxAgeSeconds?: number;
 }
 
-/** Key ids that are remembered as not in the key set, and for how long. */
-const MAX_ABSENT = 1000;
-const ABSENT_MS = 60_000;
+export interface Verifier {
+  /**
+   * Returns a token that the provider signed. Throws `ERR_OIDC_TOKEN_INVALID`, or the error of the fetch if the key set is
+   * required and unavailable.
+   */
+  verify(token: string, expected: ExpectedToken): Promise<Token>;
+}
+
+/** Limits of the remembered key ids that are not in the key set. */
+const ABSENT = { max: 1000, ttlMs: 60_000 };
 
 /**
- * Verifies tokens of a provider by its key set. An unknown key id makes it read the set again, unless `policy` says
- * otherwise: at once, or when the cool-down of the read before is over, so that a token that was signed with a new key
- * is never refused. Ids that a new set did not have either are remembered: repeating them leads to no read.
+ * Creates a {@link Verifier} with the key set of a provider. An unknown key id causes a fetch, unless `policy` prevents it: at
+ * once, or after the cool-down of the previous one, so that no token with a new key is rejected. Ids that the fetched set does
+ * not contain are remembered, and cause no fetch.
  */
 export function createVerifier(provider: Provider, policy: KeyPolicy, now: () => number): Verifier {
   const limit = policy?.maxIdpReqPerPollingInterval;
-  const mayRead = (): boolean => limit === undefined || provider.mayRefetch(limit);
-  const absent = createExpiringMap<number>({ max: MAX_ABSENT, ttlMs: ABSENT_MS, now });
+  const absent = createExpiringMap<number>({ ...ABSENT, now });
 
-  async function newerThan(set: KeySet, token: string, fresh: boolean): Promise<KeySet | undefined> {
-    if (policy?.never || (!fresh && absent.get(keyIdOf(token)) === set.number)) return undefined;
-    const newer = provider.keys!.newerThan(set, { trusted: fresh, mayRead });
-    return fresh ? newer : newer.catch(() => undefined);
-  }
-
-  async function verifyBy(token: string, { fresh, ...options }: JWTVerifyOptions & { readonly fresh: boolean }) {
+  async function checkKey(token: Token, fresh: boolean, fetches: number): Promise<void> {
     const keys = provider.keys!;
-    const known = keys.begun;
-    let set = await keys.get();
-    for (;;) {
-      const { payload, error } = await tryKeys(token, set, options);
-      if (payload) return payload;
-      // A set that was asked for after the token came is the last word.
-      const last = set.number > known;
-      if (last && error instanceof errors.JWKSNoMatchingKey) absent.set(keyIdOf(token), set.number);
-      const newer = last || !isUnknownKey(error, fresh) ? undefined : await newerThan(set, token, fresh);
-      if (!newer) return refuse(error);
-      set = newer;
-    }
+    const kid = digest(token.kid ?? '');
+    const usesKnownKeys = policy?.never !== undefined || (!fresh && absent.get(kid) === keys.version);
+    const mayFetch = (): boolean => limit === undefined || provider.mayRefetch(limit);
+    const failed = await checkSignature(token, keys, { fetches, trusted: fresh, mayFetch, usesKnownKeys });
+    if (failed === undefined) return;
+    const current = keys.fresh();
+    if (failed === 'noKey' && current && keys.isNewerThan(current, fetches)) absent.set(kid, keys.version);
+    if (!isKeySetFailure(failed)) throw invalid(failed);
+    throw keys.error ?? failure('ERR_OIDC_PROVIDER_ANSWER', JWT_STATUS[failed].text);
   }
 
   return {
-    async verify(token, { fresh, ...expected }) {
-      const parsed = parseToken(token, FORM);
-      if (typeof parsed === 'string') throw failure('ERR_OIDC_TOKEN_INVALID', JWT_STATUS[parsed].text);
-      const metadata = await provider.metadata();
-      const supported = metadata.id_token_signing_alg_values_supported;
-      const algorithms = ALGORITHMS.filter((alg) => !supported || supported.includes(alg));
-      const options = {
-        clockTolerance: CLOCK_SKEW_SECONDS,
-        currentDate: new Date(now()),
-        issuer: metadata.issuer,
-        algorithms,
-      };
-      return verifyBy(token, { ...options, ...expected, fresh });
+    async verify(text, { fresh, at = now(), requiredClaims = [], maxAgeSeconds, ...rules }) {
+      const { fetches } = provider.keys!;
+      const { issuer, id_token_signing_alg_values_supported: supported } = await provider.metadata();
+      const algorithms = PUBLIC_ALGORITHMS.filter((alg) => !supported || supported.includes(alg));
+      const issuedAt = maxAgeSeconds === undefined ? 'any' : 'past';
+      const token = readToken(text, { ...FORM, algorithms, issuer, issuedAt, ...rules }, at);
+      if (typeof token === 'string') throw invalid(token);
+      await checkKey(token, fresh, fetches);
+      const missing = requiredClaims.find((name) => token.payload[name] === undefined);
+      if (missing) throw failure('ERR_OIDC_TOKEN_INVALID', `the claim ${missing} is missing`);
+      if (at > ((token.iat ?? 0) + (maxAgeSeconds ?? Infinity) + CLOCK_SKEW_SECONDS) * 1000) throw invalid('expired');
+      return token;
     },
   };
 }
 
-async function tryKeys(
-  token: string,
-  { keys }: KeySet,
-  options: JWTVerifyOptions,
-): Promise<{ readonly payload?: JWTPayload; readonly error?: unknown }> {
-  return jwtVerify(token, keys, options).catch((error: unknown) => ({ error }));
+const CLOCK = new Error('the clocks of the gateway and the identity provider may differ');
+
+function invalid(reason: JwtFailure): Error {
+  const isClock = reason === 'expired' || reason === 'notYetValid';
+  return failure('ERR_OIDC_TOKEN_INVALID', JWT_STATUS[reason].text, isClock ? CLOCK : undefined);
 }
 
-/** Keys may change and keep their id, or have none; so in a token of the provider's own a bad signature says the same. */
-function isUnknownKey(error: unknown, fresh: boolean): boolean {
-  return error instanceof errors.JWKSNoMatchingKey || (fresh && error instanceof errors.JWSSignatureVerificationFailed);
-}
-
-function keyIdOf(token: string): string {
-  return digest(JSON.stringify(decodeProtectedHeader(token).kid ?? ''));
-}
-
-function refuse(error: unknown): never {
-  throw failure('ERR_OIDC_TOKEN_INVALID', error instanceof Error ? error.message : undefined, error);
-}
-
-/** True when a token was refused because of its times alone. */
+/** Returns true if a token was rejected only because of its times. */
 export function isClockProblem(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof errors.JWTExpired) return true;
-  if ((cause as { code?: unknown } | undefined)?.code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return true;
-  return cause instanceof errors.JWTClaimValidationFailed && ['iat', 'nbf', 'exp'].includes(cause.claim);
+  const { cause } = error as { cause?: { code?: unknown } };
+  return cause === CLOCK || cause?.code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED';
 }

@@ -35,7 +35,7 @@ describe('log lines of a login name the cause', () => {
     world.protect();
     world.idp.keys = () => ({ body: { keys: [] } });
     await world.visit();
-    const told = world.log.find(({ msg }) => String(msg).startsWith('failed to load the key set of the provider'));
+    const told = world.log.find(({ msg }) => String(msg).startsWith('key set rejected'));
     expect(told).to.include({ issuer: world.idp.issuer });
   });
 });

@@ -27,7 +27,7 @@ describe('an unusable key set', () => {
     expect((await createBrowser().visit(`${site.url}/page`)).status).to.equal(502);
     const name = 'envoy_http_ext_authz_jwks_fetch_failed';
     expect(await context.metrics.registry.metrics()).to.match(new RegExp(`^${name}\\S* 1$`, 'm'));
-    const told = lines.filter((line) => line.includes('failed to load the key set of the provider'));
+    const told = lines.filter((line) => line.includes('failed to fetch key set'));
     expect(told).to.have.length(1);
   });
 });

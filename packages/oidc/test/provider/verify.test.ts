@@ -1,8 +1,8 @@
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { silentLoggers } from '@edge-gateway/core';
+import { remoteKeys } from '@edge-gateway/core/jwt';
 import { attackContract } from '../../../core/test/security/jwt/attack-contract.ts';
 import { ISSUER, NOW } from '../../../core/test/security/jwt/issuer.ts';
 import { codeOf } from '../../src/failure.ts';
-import { createKeySource } from '../../src/provider/key-source.ts';
 import { createVerifier } from '../../src/provider/verify.ts';
 
 for (const fresh of [true, false]) {
@@ -11,8 +11,9 @@ for (const fresh of [true, false]) {
     hasTexts: false,
     async create(keySet) {
       const now = (): number => NOW;
-      const read = async () => createLocalJWKSet(JSON.parse(keySet) as JSONWebKeySet);
-      const keys = createKeySource(read, { maxAgeMs: 60_000, coolDownMs: 1, now });
+      const log = silentLoggers.get('ext_authz');
+      const waiting = { exactKid: true, awaitsKeys: true, coolDownMs: 1 };
+      const keys = remoteKeys({ fetchText: async () => keySet, cacheMs: 60_000, ...waiting, now, log, from: {} });
       const metadata = async () => ({ issuer: ISSUER });
       const verifier = createVerifier({ metadata, keys, mayRefetch: () => true } as never, undefined, now);
       return {

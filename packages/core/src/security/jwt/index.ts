@@ -3,8 +3,9 @@ export { FETCH_TIMEOUT_MS, localKeys, remoteKeys, type KeySource } from './key-s
 export { parseKeys, type KeySet } from './key-set.ts';
 export { isKeySetFailure, JWT_STATUS, type JwtFailure } from './status.ts';
 export { createTokenCache } from './token-cache.ts';
-export { parseToken, type Token, type TokenForm } from './token.ts';
+export { ALGORITHMS, type Token } from './token.ts';
 export {
+  checkSignature,
   createVerifier,
   DEFAULT_CLOCK_SKEW_SECONDS,
   readToken,

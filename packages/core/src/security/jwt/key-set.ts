@@ -16,6 +16,8 @@ export interface KeySet {
 export interface KeyRules {
   /** True ignores keys without `kid` or without `use: "sig"`. Default: false. */
   readonly onlyNamed?: boolean;
+  /** True matches a key by its `kid` alone, and a token without `kid` only if a single key fits. Default: false. */
+  readonly exactKid?: boolean;
   /** True accepts a document without any usable key, after which no token is valid. Default: false. */
   readonly mayBeEmpty?: boolean;
 }
@@ -24,7 +26,7 @@ export interface KeyRules {
  * Parses a JWK, a key set, or public keys in PEM. Ignores keys for encryption, of unknown type or without their
  * members. Returns the failure of the first key if none is usable.
  */
-export function parseKeys(text: string, { onlyNamed, mayBeEmpty }: KeyRules = {}): KeySet | JwtFailure {
+export function parseKeys(text: string, { onlyNamed, exactKid, mayBeEmpty }: KeyRules = {}): KeySet | JwtFailure {
   const read = text.includes('-----BEGIN') ? pemKeys(text) : jwkKeys(text);
   if (typeof read === 'string') return read;
   const keys = read
@@ -35,12 +37,13 @@ export function parseKeys(text: string, { onlyNamed, mayBeEmpty }: KeyRules = {}
     size: keys.length,
     find: (alg, kid) => {
       const family = ALGORITHMS[alg]!;
-      return keys.filter((key) => {
+      const found = keys.filter((key) => {
         if (key.kty !== family.kty || (family.crv !== undefined && key.crv !== family.crv)) return false;
         if (key.alg !== undefined && key.alg !== alg) return false;
         if (key.kty === 'oct' && key.bits < Number(alg.slice(2))) return false;
-        return kid === undefined || key.kid === undefined || key.kid === kid;
+        return kid === undefined || key.kid === kid || (key.kid === undefined && !exactKid);
       });
+      return exactKid && kid === undefined && found.length > 1 ? [] : found;
     },
   };
 }

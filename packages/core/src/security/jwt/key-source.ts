@@ -29,8 +29,11 @@ export interface KeySource {
   fresh(): KeySet | undefined;
   /** Returns the keys, after a fetch if necessary. Concurrent callers share one fetch. */
   get(): Promise<KeySet | JwtFailure>;
-  /** Returns keys newer than `known`, because a token names a key that `known` lacks; `undefined` if there are none yet. */
-  refetch(known: KeySet): Promise<KeySet | undefined>;
+  /**
+   * Returns keys newer than `known`, because a token names a key that `known` lacks; `undefined` if there are none yet.
+   * Returns why there are none only for a trusted token.
+   */
+  refetch(known: KeySet, waiting?: WaitingToken): Promise<KeySet | JwtFailure | undefined>;
   /** True if the keys are too old and no fetch was attempted since: call `get` before you verify with them. */
   readonly stale: boolean;
   /** Starts a fetch if the keys will soon be too old. */
@@ -43,6 +46,16 @@ export interface KeySource {
   isNewerThan(keys: KeySet, fetches: number): boolean;
   /** Why the last fetch failed, if it rejected. */
   readonly error?: unknown;
+}
+
+/** A token whose key is not known yet. */
+export interface WaitingToken {
+  /** `fetches` of the source when the token arrived: a fetch that started later has its key. Default: the current number. */
+  readonly fetches?: number;
+  /** True for a token that came from the issuer itself: it always waits, and its signature may be that of a replaced key. */
+  readonly trusted?: boolean;
+  /** Called before a fetch. Default: true. */
+  readonly mayFetch?: () => boolean;
 }
 
 /** Creates a source of keys that never change. */
@@ -66,13 +79,17 @@ export interface RemoteKeysOptions extends KeyRules {
   readonly cacheMs: number;
   /** Maximum wait for a fetch while there are keys, and for the next attempt while there are none. Default: unlimited. */
   readonly patienceMs?: number;
+  /** Minimum milliseconds between two fetches for unknown key ids. Default: 30,000. */
+  readonly coolDownMs?: number;
+  /** True: tokens with unknown keys wait until the keys may be fetched, up to 1,000, and for the fetch. Default: false. */
+  readonly awaitsKeys?: boolean;
   readonly now: () => number;
   /** Resolves after a time. Default: a timer that does not keep the process alive. */
   readonly wait?: (ms: number) => Promise<void>;
   readonly log: Logger;
   /** Fields of log lines. */
   readonly from: Readonly<Record<string, string>>;
-  readonly stats?: { readonly success: Counter; readonly failed: Counter };
+  readonly stats?: { readonly success?: Counter; readonly failed: Counter };
 }
 
 /**
@@ -80,12 +97,12 @@ export interface RemoteKeysOptions extends KeyRules {
  * documents, the last good keys stay in use.
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
-  const { now, cacheMs, patienceMs = Infinity } = options;
+  const { now, cacheMs, patienceMs = Infinity, coolDownMs = REFETCH_COOLDOWN_MS, awaitsKeys = false } = options;
   const wait = options.wait ?? ((ms: number) => delay(ms, undefined, { ref: false }));
   const document = createDocument(options);
   let refetchedAt = -Infinity;
   let fetches = 0;
-  let fetching: { readonly done: Promise<void>; readonly patience: Promise<void> } | undefined;
+  let fetching: { readonly done: Promise<boolean>; readonly patience: Promise<unknown> } | undefined;
   let cooling: Promise<void> | undefined;
   let waiting = 0;
 
@@ -98,28 +115,33 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     return (fetching = { done, patience });
   }
 
-  async function fetchKeys(): Promise<void> {
+  /** Returns true if usable keys arrived within the patience. */
+  async function fetchKeys(): Promise<boolean> {
     const { done, patience } = startFetch();
-    await (document.keys ? Promise.race([done, patience]) : done);
+    return (await (document.keys ? Promise.race([done, patience]) : done)) === true;
   }
 
-  function coolDown(ms: number): Promise<void> {
-    cooling ??= wait(ms).finally(() => {
-      cooling = undefined;
-    });
-    return cooling;
+  /** Waits, shared with all others, and then runs `attempt`; returns `undefined` if too many wait. */
+  async function afterCoolDown<T>(ms: number, attempt: () => T, trusted = false): Promise<T | undefined> {
+    if (waiting >= MAX_WAITING && !trusted) return undefined;
+    waiting++;
+    try {
+      if (ms > 0) {
+        cooling ??= wait(ms).finally(() => {
+          cooling = undefined;
+          refetchedAt = -Infinity;
+        });
+        await cooling;
+      }
+      return await attempt();
+    } finally {
+      waiting--;
+    }
   }
 
   async function retryFirstKeys(): Promise<void> {
     const ms = Math.min(FIRST_KEYS_RETRY_MS, document.failedAt + FIRST_KEYS_RETRY_MS - now());
-    if (waiting >= MAX_WAITING || ms > patienceMs) return;
-    waiting++;
-    try {
-      if (ms > 0) await coolDown(ms);
-      await fetchKeys();
-    } finally {
-      waiting--;
-    }
+    if (ms <= patienceMs) await afterCoolDown(ms, fetchKeys);
   }
 
   /** Milliseconds since a time; infinite if the clock was set back since, so that nothing stays fresh until it catches up. */
@@ -135,13 +157,20 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
       else if (fetching || mayRetry()) await fetchKeys();
       return document.keys ?? document.failure;
     },
-    async refetch(known) {
-      if (document.keys && document.keys !== known) return document.keys;
-      if (!fetching) {
-        if (since(refetchedAt) < REFETCH_COOLDOWN_MS) return undefined;
-        refetchedAt = now();
+    async refetch(known, { fetches: before = fetches, trusted = false, mayFetch = () => true } = {}) {
+      while (document.keys === known && document.fetchedBy <= before) {
+        const ms = fetching ? 0 : coolDownMs - since(refetchedAt);
+        if (ms > 0) {
+          if (!awaitsKeys || !(await afterCoolDown(ms, () => true, trusted))) return undefined;
+          continue;
+        }
+        if (!fetching) {
+          if (!mayFetch()) return undefined;
+          refetchedAt = now();
+        }
+        const arrived = await (awaitsKeys ? startFetch().done : fetchKeys());
+        if (!arrived) return trusted ? document.failure : undefined;
       }
-      await fetchKeys();
       return document.keys === known ? undefined : document.keys;
     },
     refreshAhead() {
@@ -173,8 +202,8 @@ interface Document {
   /** Why there are no keys. */
   readonly failure: JwtFailure;
   readonly error: unknown;
-  /** Never rejects. */
-  fetch(number: number): Promise<void>;
+  /** Returns true if usable keys arrived. Never rejects. */
+  fetch(number: number): Promise<boolean>;
 }
 
 /** Stores the newest usable document. An identical text is the same set, so that tokens stay verified. */
@@ -189,18 +218,19 @@ function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKe
     failedAt: -Infinity,
     failure: 'keysUnreachable' as JwtFailure,
     error: undefined as unknown,
-    async fetch(number: number): Promise<void> {
+    async fetch(number: number): Promise<boolean> {
       try {
-        take(await fetchText(), number);
+        return take(await fetchText(), number);
       } catch (error) {
         fail('keysUnreachable', error);
-        warn({ err: error }, 'key set cannot be fetched');
+        warn({ err: error }, 'failed to fetch key set');
+        return false;
       }
     },
   };
 
   function warn(details: object, what: string): void {
-    const consequence = document.keys ? 'the keys known so far are kept' : 'its tokens are refused until there is one';
+    const consequence = document.keys ? 'keeping the previous keys' : 'rejecting its tokens until there is one';
     const message = `${what}, ${consequence}`;
     if (message === warned.message && Math.abs(now() - warned.at) < LOG_EVERY_MS) return;
     warned = { message, at: now() };
@@ -214,20 +244,21 @@ function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKe
     document.failedAt = now();
   }
 
-  function take(fetched: string, number: number): void {
+  function take(fetched: string, number: number): boolean {
     const read = document.keys && fetched === text ? document.keys : parseKeys(fetched, rules);
     if (typeof read === 'string') {
       fail(read);
-      warn({ reason: JWT_STATUS[read].text }, 'key set refused');
-      return;
+      warn({ reason: JWT_STATUS[read].text }, 'key set rejected');
+      return false;
     }
-    if (stats) stats.success.value++;
+    if (stats?.success) stats.success.value++;
     if (read !== document.keys) document.version = ++versions;
     text = fetched;
     document.keys = read;
     document.fetchedAt = now();
     document.fetchedBy = number;
-    if (read.size === 0) log.warn(from, "no key in the key set has an id and the use 'sig': no token will do");
+    if (read.size === 0) log.warn(from, "no key in the key set has an id and the use 'sig', rejecting all tokens");
+    return true;
   }
 
   return document;

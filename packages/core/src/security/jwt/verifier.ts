@@ -1,6 +1,6 @@
 import type { Counter } from '../../observe/metrics.ts';
 import type { KeySet } from './key-set.ts';
-import type { KeySource } from './key-source.ts';
+import type { KeySource, WaitingToken } from './key-source.ts';
 import { isSignedWith } from './signature.ts';
 import type { JwtFailure } from './status.ts';
 import type { TokenCache } from './token-cache.ts';
@@ -105,7 +105,7 @@ export function createVerifier({ rules, keys, cache, now, stats }: VerifierParts
       const { version } = keys;
       const token = readWith(checkClaims, { text, rules, now: now() });
       if (typeof token === 'string') return token;
-      const failure = await checkSignature(token, keys, fetches);
+      const failure = await checkSignature(token, keys, { fetches });
       if (failure) return failure;
       // If keys arrived meanwhile, it is unclear which ones verified the token: the entry of the old version is never used.
       cache.set(text, token, version);
@@ -114,14 +114,23 @@ export function createVerifier({ rules, keys, cache, now, stats }: VerifierParts
   };
 }
 
-async function checkSignature(token: Token, source: KeySource, before: number): Promise<JwtFailure | undefined> {
-  const keys = source.fresh() ?? (await source.get());
-  if (typeof keys === 'string') return keys;
-  const failure = await verifyWith(token, keys);
-  // No key is newer if the fetch of these began after the token arrived.
-  if (failure !== 'noKey' || source.isNewerThan(keys, before)) return failure;
-  const newer = await source.refetch(keys);
-  return newer ? verifyWith(token, newer) : failure;
+/** Verifies the signature of a token, with newer keys if its key is not known. Returns the failure; never rejects. */
+export async function checkSignature(
+  token: Token,
+  source: KeySource,
+  waiting: WaitingToken & { readonly fetches: number; readonly usesKnownKeys?: boolean },
+): Promise<JwtFailure | undefined> {
+  let keys: KeySet | JwtFailure | undefined = source.fresh() ?? (await source.get());
+  for (;;) {
+    if (typeof keys === 'string') return keys;
+    const failure = await verifyWith(token, keys);
+    // Keys may be replaced under the same id.
+    const isUnknownKey = failure === 'noKey' || (waiting.trusted && failure === 'verificationFails');
+    // No key is newer if the fetch of these began after the token arrived.
+    if (!isUnknownKey || waiting.usesKnownKeys || source.isNewerThan(keys, waiting.fetches)) return failure;
+    keys = await source.refetch(keys, waiting);
+    if (!keys) return failure;
+  }
 }
 
 async function verifyWith(token: Token, keys: KeySet): Promise<JwtFailure | undefined> {

@@ -77,4 +77,15 @@ describe('a key set', () => {
     expect(found?.value).to.have.property('type', 'public');
     expect(createPublicKey(ec.privateKey).equals(found?.value as typeof ec.publicKey)).to.equal(true);
   });
+
+  it('matches keys by their exact id if required, and a token without id only by the single key that fits', () => {
+    const found = (text: string, kid?: string): number => {
+      const keys = parseKeys(text, { exactKid: true });
+      if (typeof keys === 'string') throw new Error(keys);
+      return keys.find('RS256', kid).length;
+    };
+    const [named, unnamed] = [{ ...jwkOf(rsa), kid: 'a' }, jwkOf(rsa)];
+    expect([found(set(named, unnamed), 'a'), found(set(named, unnamed), 'b')]).to.deep.equal([1, 0]);
+    expect([found(set(named)), found(set(named, jwkOf(ec))), found(set(named, unnamed))]).to.deep.equal([1, 1, 0]);
+  });
 });

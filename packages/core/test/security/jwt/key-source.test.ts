@@ -6,6 +6,7 @@ import {
   MAX_WAITING,
   REFETCH_COOLDOWN_MS,
   remoteKeys,
+  type RemoteKeysOptions,
 } from '../../../src/security/jwt/key-source.ts';
 import type { KeySet } from '../../../src/security/jwt/key-set.ts';
 import { createIssuer, NOW, type Issuer } from './issuer.ts';
@@ -27,8 +28,9 @@ describe('remote keys', () => {
   });
 
   const counter = (path: string) => createMetrics().counter({ path, metric: path, labels: {} });
-  const source = (cacheMs = 300_000) =>
+  const source = (cacheMs = 300_000, more: Partial<RemoteKeysOptions> = {}) =>
     remoteKeys({
+      ...more,
       fetchText: async () => {
         calls++;
         const answer = answers.shift() ?? issuer.keySet;
@@ -63,16 +65,16 @@ describe('remote keys', () => {
     const from = { provider: 'main', server: 'id.example' };
     expect(told[0]).to.deep.equal([
       { ...from, err: error },
-      'key set cannot be fetched, its tokens are refused until there is one',
+      'failed to fetch key set, rejecting its tokens until there is one',
     ]);
     expect(told[1]![0]).to.include(from);
-    expect(told[1]![1]).to.equal('key set refused, its tokens are refused until there is one');
+    expect(told[1]![1]).to.equal('key set rejected, rejecting its tokens until there is one');
     now += 2_000;
     await keys.get();
     now += 400_000;
     answers = [error];
     await keys.get();
-    expect(told[2]![1]).to.equal('key set cannot be fetched, the keys known so far are kept');
+    expect(told[2]![1]).to.equal('failed to fetch key set, keeping the previous keys');
   });
 
   it('are fetched again after the cache time', async () => {
@@ -223,5 +225,61 @@ describe('remote keys', () => {
     now += REFETCH_COOLDOWN_MS;
     keys.refreshAhead();
     expect(calls).to.equal(3);
+  });
+
+  describe('that tokens wait for', () => {
+    const COOL_DOWN_MS = 5000;
+    const waitedFor = () => source(300_000, { awaitsKeys: true, coolDownMs: COOL_DOWN_MS });
+    const keySet = async (kid: string): Promise<string> => (await createIssuer('RS256', kid)).keySet;
+
+    it('are fetched after the cool-down, once for all', async () => {
+      const keys = waitedFor();
+      const first = (await keys.get()) as KeySet;
+      answers = [await keySet('k2'), await keySet('k3')];
+      const second = (await keys.refetch(first)) as KeySet;
+      const third = await Promise.all(Array.from({ length: 20 }, () => keys.refetch(second)));
+      expect(new Set(third).size).to.equal(1);
+      expect(third[0]).to.be.an('object').and.not.equal(second);
+      expect([calls, now - NOW]).to.deep.equal([3, COOL_DOWN_MS]);
+    });
+
+    it('are waited for by a bounded number of tokens, and by all trusted ones', async () => {
+      const keys = waitedFor();
+      const first = (await keys.get()) as KeySet;
+      await keys.refetch(first);
+      answers = [await keySet('k2')];
+      const waiting = Array.from({ length: MAX_WAITING }, () => keys.refetch(first));
+      expect(await keys.refetch(first)).to.equal(undefined);
+      expect(await keys.refetch(first, { trusted: true })).to.be.an('object');
+      for (const outcome of await Promise.all(waiting)) expect(outcome).to.be.an('object');
+      expect(calls).to.equal(3);
+    });
+
+    it('are fetched only if the token may cause a fetch', async () => {
+      const keys = waitedFor();
+      expect(await keys.refetch((await keys.get()) as KeySet, { mayFetch: () => false })).to.equal(undefined);
+      expect(calls).to.equal(1);
+    });
+
+    it('are a failure for trusted tokens if the fetch fails', async () => {
+      const keys = waitedFor();
+      const first = (await keys.get()) as KeySet;
+      answers = [new Error('down'), '{}'];
+      expect(await keys.refetch(first, { trusted: true })).to.equal('keysUnreachable');
+      expect(await keys.refetch(first, { trusted: true })).to.equal('keysMissing');
+      answers = [new Error('down')];
+      expect(await keys.refetch(first)).to.equal(undefined);
+    });
+
+    it('are fetched again if the fetch in progress started before the token arrived', async () => {
+      const keys = waitedFor();
+      const first = (await keys.get()) as KeySet;
+      answers = [issuer.keySet, await keySet('k2')];
+      const early = keys.refetch(first);
+      const late = keys.refetch(first, { fetches: keys.fetches });
+      expect(await early).to.equal(undefined);
+      expect(await late).to.be.an('object');
+      expect(calls).to.equal(3);
+    });
   });
 });
