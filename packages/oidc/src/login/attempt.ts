@@ -72,10 +72,11 @@ export function beginAttempt(
 /** The content of a `state`; `bound` is missing in any browser except the one that began the login. */
 export interface Resumed {
   readonly target: string;
+  readonly isExpired: boolean;
   readonly bound: Attempt | undefined;
 }
 
-/** Opens a `state`. Returns `undefined` if it is forged, for another login, or expired. */
+/** Opens a `state`. Returns `undefined` if it is forged or for another login. */
 export function resumeAttempt(
   request: AuthRequest,
   settings: LoginSettings,
@@ -85,9 +86,8 @@ export function resumeAttempt(
     const text = unseal(key, purposeOf(settings.id), given.state);
     if (text === undefined) continue;
     const state = JSON.parse(text) as State;
-    return given.now < state.endsAt
-      ? resumed(request, state, (secret) => derived(key, settings.id, secret))
-      : undefined;
+    const isExpired = given.now >= state.endsAt;
+    return { isExpired, ...resumed(request, state, (secret) => derived(key, settings.id, secret)) };
   }
   return undefined;
 }
@@ -96,7 +96,7 @@ function resumed(
   request: AuthRequest,
   { cookieName, secret: expected, target, round }: State,
   derive: (secret: string) => ReturnType<typeof derived>,
-): Resumed {
+): Omit<Resumed, 'isExpired'> {
   const secret = cookiesOf(request).get(cookieName);
   const isBound = secret !== undefined && digest(secret) === expected;
   return { target, bound: isBound ? { cookieName, target, round, ...derive(secret) } : undefined };

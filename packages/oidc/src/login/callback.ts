@@ -21,8 +21,9 @@ export async function callback(login: Login, request: AuthRequest): Promise<Auth
   if (request.method !== 'GET' || ONCE.some((name) => url.searchParams.getAll(name).length > 1))
     return failed('malformed callback', again);
   const resumed = resumeAttempt(request, login.settings, { state, now: login.now() });
-  if (!resumed) return failed('unknown or expired state', again);
-  const { bound, target } = resumed;
+  if (!resumed) return failed('unknown state', again);
+  const { bound, target, isExpired } = resumed;
+  if (isExpired) return failed('the state has expired', target, 'The login took too long; start again.');
   if (!bound) return failed('the state belongs to another browser or was used', target);
   if (login.used.get(bound.cookieName)) return failed('the state was already used', target);
   login.used.set(bound.cookieName, true);
@@ -90,8 +91,8 @@ function sameSiteStep(target: string, cookies: readonly string[]): AuthDenied {
   });
 }
 
-function failed(reason: string, again: string): AuthDenied {
-  return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again });
+function failed(reason: string, again: string, message?: string): AuthDenied {
+  return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again, message });
 }
 
 function unfinished(

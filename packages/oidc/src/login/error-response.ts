@@ -39,6 +39,8 @@ export function errorPage(parts: {
   readonly code: ErrorCode;
   readonly reason: string;
   readonly again: string;
+  /** Default: the message of the code. */
+  readonly message?: string;
   readonly status?: number;
   readonly headers?: readonly string[];
 }): AuthDenied {
@@ -49,7 +51,7 @@ export function errorPage(parts: {
     status: parts.status ?? status,
     templates: pageTemplates(parts.status ?? status),
     title: isBusy ? 'Login is temporarily unavailable' : 'You are not logged in',
-    message,
+    message: parts.message ?? message,
     code: parts.code,
     links: [{ href: parts.again, text }],
     reason: parts.reason,

@@ -1,3 +1,4 @@
+import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { oidc, type OidcOptions } from '../../src/index.ts';
 import { createBrowser } from '../parts/browser.ts';
@@ -38,6 +39,21 @@ describe('a login', () => {
     expect(headers['x-email']).to.equal('admin@example.com');
     expect(headers.jwt).to.match(/^ey/);
     expect(browser.cookie('__session')).to.match(/^[\w-]{43}$/);
+  });
+
+  it('that took longer than 10 minutes says so, and links to the requested page', async () => {
+    let lateMs = 0;
+    site.use(oidc(options(), createContext({ now: () => Date.now() + lateMs })));
+    const browser = createBrowser();
+    const stopAt = (url: string): boolean => url.includes('/callback?');
+    const { url } = await browser.visit(`${site.url}/a/page?x=1`, { stopAt });
+    lateMs = 601_000;
+    const { status, body } = await browser.visit(url);
+    expect(status).to.equal(400);
+    expect(body)
+      .to.include('The login took too long; start again.')
+      .and.include(`href="${site.url}/a/page?x=1"`)
+      .and.include('ERR_OIDC_LOGIN_FAILED');
   });
 
   it('ends the previous session of the browser', async () => {
