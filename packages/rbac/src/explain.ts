@@ -81,7 +81,8 @@ const TITLES = { beforeExtAuth: 'before external auth', afterExtAuth: 'after ext
 const STEPS = ['beforeExtAuth', 'early', 'afterExtAuth', 'rbac', 'regular'] as const;
 
 type Step = (typeof STEPS)[number];
-type Holding = Omit<AccessRules, 'requireRbac'>;
+type RouteRules = Omit<AccessRules, 'requireRbac'>;
+type Draft = { -readonly [Key in keyof ExplainedAccess]: ExplainedAccess[Key] };
 
 /**
  * Explains what JWT and RBAC would do with a request, without verifying signatures or making calls: which provider verifies
@@ -89,76 +90,54 @@ type Holding = Omit<AccessRules, 'requireRbac'>;
  */
 export function explainAccess(rules: AccessRules, request: AccessToExplain): ExplainedAccess {
   const { facts } = request;
-  const way = new ExplainedWay(rules, request);
-  let holding: Holding | undefined = rules;
-  for (let i = 0; i < STEPS.length && holding; i++) {
-    way.take(STEPS[i]!, holding);
-    if (way.refusal || !facts.reroute || !request.reroute) continue;
+  const explained: Draft = { jwt: [] };
+  const explain = createSteps(explained, rules.requireRbac, request);
+  let current: RouteRules | undefined = rules;
+  for (let i = 0; i < STEPS.length && current; i++) {
+    explain(STEPS[i]!, current);
+    if (explained.refusal || !facts.reroute || !request.reroute) continue;
     facts.reroute = false;
     const next = request.reroute();
     // On another route the request passes every step that it has not passed yet.
-    if (next?.levels !== holding.levels) {
-      way.rerouted = true;
+    if (next?.levels !== current.levels) {
+      explained.rerouted = true;
       i = -1;
     }
-    holding = next;
+    current = next;
   }
-  return way.explained();
+  return explained;
 }
 
-/** The steps that an explained request has passed so far. */
-class ExplainedWay {
-  refusal: AccessRefusal | undefined;
-  rerouted = false;
-  readonly #rules: AccessRules;
-  readonly #request: AccessToExplain;
-  readonly #removed: string[] = [];
-  readonly #jwt: ExplainedJwt[] = [];
-  readonly #met = new Set<unknown>();
-  #rbac: Decision | undefined;
+/** Returns the function that explains a step. Each block is explained once, also if several routes have it. */
+function createSteps(explained: Draft, requireRbac: boolean, request: AccessToExplain) {
+  const { facts } = request;
+  const seen = new Set<unknown>();
+  const isNew = (block: object): boolean => {
+    const isKnown = seen.has(block);
+    seen.add(block);
+    return !isKnown;
+  };
+  const refuse = (refusal: AccessRefusal | undefined): void => {
+    if (refusal) explained.refusal ??= refusal;
+  };
 
-  constructor(rules: AccessRules, request: AccessToExplain) {
-    this.#rules = rules;
-    this.#request = request;
-  }
-
-  take(step: Step, { levels, virtualHost }: Holding): void {
-    if (step === 'rbac') this.#judge(levels);
-    else if (step === 'early' || step === 'regular') {
-      if (!this.refusal) this.refusal = this.#request.transform?.(step);
-    } else {
-      if (step === 'beforeExtAuth' && virtualHost)
-        this.#removed.push(...clientCopiesRemoved(virtualHost, this.#request.facts));
-      this.#verify(step, jwtBlockOf(levels, step));
+  return (step: Step, { levels, virtualHost }: RouteRules): void => {
+    if (step === 'early' || step === 'regular')
+      return explained.refusal ? undefined : refuse(request.transform?.(step));
+    if (step === 'rbac') {
+      const block = accessBlockOf(levels);
+      const decision = isNew(block) ? compileAccess(block, requireRbac)?.(facts) : undefined;
+      if (decision) explained.rbac = decision;
+      return decision?.allowed === false ? refuse({ status: 403, body: ACCESS_DENIED }) : undefined;
     }
-  }
-
-  explained(): ExplainedAccess {
-    return {
-      ...(this.#removed.length > 0 && { removedHeaders: this.#removed }),
-      jwt: this.#jwt,
-      ...(this.rerouted && { rerouted: true }),
-      ...(this.#rbac && { rbac: this.#rbac }),
-      ...(this.refusal && { refusal: this.refusal }),
-    };
-  }
-
-  #verify(step: keyof typeof TITLES, block: JwtProviders | undefined): void {
-    if (!block || this.#met.has(block)) return;
-    this.#met.add(block);
-    const { answer, ...explained } = explainProviders(block, this.#request);
-    this.#jwt.push({ stage: TITLES[step], ...explained });
-    this.refusal ??= answer;
-  }
-
-  #judge(levels: AccessLevels): void {
-    const block = accessBlockOf(levels);
-    const decide = compileAccess(block, this.#rules.requireRbac);
-    if (!decide || this.#met.has(block)) return;
-    this.#met.add(block);
-    this.#rbac = decide(this.#request.facts);
-    if (!this.#rbac.allowed) this.refusal ??= { status: 403, body: ACCESS_DENIED };
-  }
+    const removed = step === 'beforeExtAuth' && virtualHost ? clientCopiesRemoved(virtualHost, facts) : [];
+    if (removed.length > 0) explained.removedHeaders = [...(explained.removedHeaders ?? []), ...removed];
+    const block = jwtBlockOf(levels, step);
+    if (!block || !isNew(block)) return undefined;
+    const { answer, ...stage } = explainProviders(block, request);
+    explained.jwt = [...explained.jwt, { stage: TITLES[step], ...stage }];
+    return refuse(answer);
+  };
 }
 
 function clientCopiesRemoved(host: VirtualHost, facts: Facts): string[] {
@@ -181,18 +160,16 @@ function explainProviders(block: JwtProviders, request: AccessToExplain): Explai
     accepts: typeof outcome !== 'string',
     reason: typeof outcome === 'string' ? JWT_STATUS[outcome].text : reasonOf(source, request),
   }));
-  const rules = jwtRulesOf(
-    block,
-    judged.map(({ provider }) => provider),
-  );
+  const all = judged.map(({ provider }) => provider);
+  const rules = jwtRulesOf(block, all);
   const decision = decideJwt(judged, rules, facts, []);
   const { failure } = decision;
-  // A block without providers verifies nothing.
-  const passes = decision.passes || judged.length === 0;
   if (failure === undefined) {
     const reason = `provider ${decision.accepted.provider.name} judges the token`;
-    return { passes, reason, providers, answer: undefined };
+    return { passes: true, reason, providers, answer: undefined };
   }
+  // A block without providers verifies nothing.
+  const passes = decision.passes || judged.length === 0;
   const answer = passes ? undefined : { status: httpStatusOf(failure), body: JWT_STATUS[failure].text };
   const reason = `no provider accepts a token, the validation policy is ${rules.policy}`;
   return { passes, reason, providers, answer };
@@ -207,14 +184,11 @@ function judge(spec: JwtProvider, tokens: readonly string[], { claims, now }: Ac
   return isOther ? 'unknownIssuer' : { payload: claims };
 }
 
-function reasonOf(source: TokenSource, { claims }: AccessToExplain): string {
+function reasonOf({ headers, queryParams }: TokenSource, { claims }: AccessToExplain): string {
   if (claims) return 'the claims are taken for those of a verified token';
-  return `its issuer and times are good; the token is in ${placesOf(source)}`;
-}
-
-function placesOf({ headers, queryParams }: TokenSource): string {
-  return [
+  const places = [
     ...headers.map(({ header }) => `header ${header}`),
     ...queryParams.map((name) => `query parameter ${name}`),
-  ].join(' or ');
+  ];
+  return `its issuer and times are good; the token is in ${places.join(' or ')}`;
 }

@@ -1,20 +1,21 @@
-import { type Facts, isHeaderName } from '@edge-gateway/core';
+import { canonicalName, type Facts, isHeaderName } from '@edge-gateway/core';
 import { rbacError } from '../error-codes.ts';
 import { claimHeaders, type Claims } from '@edge-gateway/core/jwt';
 import type { ClaimToHeader, JwtProvider } from '@edge-gateway/core/schema';
 
 /** Returns the claims that a provider copies into headers. Throws `ERR_RBAC_PROVIDER` for one without claim or header. */
 export function claimCopiesOf(provider: string, { claimsToHeaders = [] }: JwtProvider): readonly ClaimToHeader[] {
-  for (const { claim = '', header = '' } of claimsToHeaders) {
-    if (claim !== '' && isHeaderName(header)) continue;
-    throw rbacError('ERR_RBAC_PROVIDER', `provider ${provider}: claimsToHeaders needs a claim and a header name`);
-  }
-  return claimsToHeaders;
+  if (claimsToHeaders.every(isClaimCopy)) return claimsToHeaders;
+  throw rbacError('ERR_RBAC_PROVIDER', `provider ${provider}: claimsToHeaders needs a claim and a header name`);
 }
+
+/** Returns true for a copy with a claim and a valid header name. */
+export const isClaimCopy = ({ claim = '', header = '' }: ClaimToHeader): boolean =>
+  claim !== '' && isHeaderName(header);
 
 /** Returns the header names of copies in lower case with `_` as `-`: the spelling that all others are compared in. */
 export const claimHeadersOf = (copies: readonly ClaimToHeader[]): string[] =>
-  copies.map(({ header = '' }) => header.toLowerCase().replaceAll('_', '-'));
+  copies.map(({ header = '' }) => canonicalName(header));
 
 /** Records the headers of verified claims. */
 export function copyClaims(copies: readonly ClaimToHeader[], claims: Claims, facts: Facts): void {
@@ -36,7 +37,7 @@ export function removeOthersCopies(
   if (claimHeaders.size === 0) return;
   const names = new Set<string>();
   const note = (name: string): void => {
-    if (claimHeaders.has(name) || (name.includes('_') && claimHeaders.has(name.replaceAll('_', '-')))) names.add(name);
+    if (claimHeaders.has(name) || (name.includes('_') && claimHeaders.has(canonicalName(name)))) names.add(name);
   };
   const flat = facts.headers ?? rawHeaders;
   for (let i = 0; i < flat.length; i += 2) note(flat[i]!.toLowerCase());

@@ -1,11 +1,10 @@
-import type { Facts, VirtualHost } from '@edge-gateway/core';
+import { canonicalName, type Facts, type VirtualHost } from '@edge-gateway/core';
 import type { JwtProvider, JwtProviders, VirtualHostOptions } from '@edge-gateway/core/schema';
-import { removeOthersCopies } from './claim-headers.ts';
+import { claimHeadersOf, removeOthersCopies } from './claim-headers.ts';
 
 type Stages = { readonly beforeExtAuth?: JwtProviders; readonly afterExtAuth?: JwtProviders };
 type Blocks = Pick<VirtualHostOptions, 'jwt' | 'jwtStaged'> & { readonly jwtProvidersStaged?: Stages };
 
-const dashed = (name = ''): string => name.toLowerCase().replaceAll('_', '-');
 const known = new WeakMap<VirtualHost, ReadonlySet<string>>();
 const cleaned = new WeakMap<Facts, ReadonlySet<string>>();
 
@@ -17,11 +16,9 @@ export function claimHeadersIn(host: VirtualHost): ReadonlySet<string> {
   const before = known.get(host);
   if (before) return before;
   const providers = [host, ...host.routes].flatMap(({ options }) => providersOf(options as Blocks));
-  const names = new Set(
-    providers.flatMap(({ claimsToHeaders = [] }) => claimsToHeaders.map(({ header }) => dashed(header))),
-  );
-  for (const { headers = [] } of providers.map(({ tokenSource = {} }) => tokenSource))
-    for (const { header } of headers) names.delete(dashed(header));
+  const names = new Set(providers.flatMap(({ claimsToHeaders = [] }) => claimHeadersOf(claimsToHeaders)));
+  for (const { tokenSource = {} } of providers)
+    for (const { header = '' } of tokenSource.headers ?? []) names.delete(canonicalName(header));
   names.delete('authorization');
   known.set(host, names);
   return names;
@@ -35,10 +32,10 @@ export function removeClientCopies(names: ReadonlySet<string>, facts: Facts): vo
 }
 
 function providersOf({ jwt, jwtStaged, jwtProvidersStaged }: Blocks): JwtProvider[] {
-  const blocks = [jwt as JwtProviders | undefined, ...stagesOf(jwtStaged as Stages), ...stagesOf(jwtProvidersStaged)];
+  const stages = [jwtStaged as Stages | undefined, jwtProvidersStaged];
+  const blocks = [
+    jwt as JwtProviders | undefined,
+    ...stages.flatMap((each) => [each?.beforeExtAuth, each?.afterExtAuth]),
+  ];
   return blocks.flatMap((block) => Object.values(block?.providers ?? {}));
-}
-
-function stagesOf({ beforeExtAuth, afterExtAuth }: Stages = {}) {
-  return [beforeExtAuth, afterExtAuth];
 }

@@ -112,11 +112,10 @@ function compilePrincipal(
   return ({ claims: byProvider }) => {
     const candidates =
       provider === '' ? [...byProvider.values()] : [byProvider.get(provider)].filter((each) => each !== undefined);
-    if (candidates.length === 0)
-      return {
-        progress: 1,
-        reason: provider === '' ? 'there is no verified token' : `there is no token of provider ${provider}`,
-      };
+    if (candidates.length === 0) {
+      const reason = provider === '' ? 'there is no verified token' : `there is no token of provider ${provider}`;
+      return { progress: 1, reason };
+    }
     const lacking = candidates.map(lacks);
     if (lacking.includes(undefined)) return undefined;
     return { progress: 2, reason: `the claim ${lacking[0]} does not have the value that is asked for` };
