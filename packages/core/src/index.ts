@@ -49,7 +49,14 @@ export {
 } from './http/reserved-headers.ts';
 export { isHeaderName } from './http/header-name.ts';
 export { GatewayError, InvalidResourceError, errorsOf, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
-export { applyHeaderChanges, factsOf, type Facts, type HeaderChange, type ReadBody } from './contract/facts.ts';
+export {
+  applyHeaderChanges,
+  factsOf,
+  headerIn,
+  type Facts,
+  type HeaderChange,
+  type ReadBody,
+} from './contract/facts.ts';
 export type { GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
 export type { AzureAddresses } from './contract/azure-addresses.ts';
 export { createLineSink, type LineSink, type LineSinkOptions } from './observe/line-sink.ts';

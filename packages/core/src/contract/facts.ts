@@ -100,7 +100,7 @@ class RequestFacts implements Facts {
 
   header(name: string): string | undefined {
     const lower = name.toLowerCase();
-    let value = this.headers ? joined(this.headers, lower) : this.#written(lower);
+    let value = this.headers ? headerIn(this.headers, lower) : this.#written(lower);
     for (const change of this.requestChanges) {
       if (change.name !== lower) continue;
       if (change.op === 'remove') value = undefined;
@@ -121,7 +121,8 @@ function separatorOf(lower: string): string {
   return lower === 'cookie' ? '; ' : ', ';
 }
 
-function joined(flat: readonly string[], lower: string): string | undefined {
+/** Returns a header of a flat list; several values joined with `, ` (cookies with `; `). `lower` is in lower case, as the names. */
+export function headerIn(flat: readonly string[], lower: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < flat.length; i += 2) {
     if (flat[i] === lower) value = value === undefined ? flat[i + 1]! : value + separatorOf(lower) + flat[i + 1]!;

@@ -1,5 +1,6 @@
 import {
   applyHeaderChanges,
+  headerIn,
   identityFrom,
   parseExpression,
   type AuthAllowed,
@@ -169,10 +170,6 @@ function headersThrough(request: AuthRequest, requestChanges: readonly HeaderCha
   const flat = applyHeaderChanges(request.headers(), requestChanges);
   return {
     headers: () => flat,
-    header(name: string): string | undefined {
-      const lower = name.toLowerCase();
-      const values = flat.filter((_, i) => i % 2 === 1 && flat[i - 1] === lower);
-      return values.length === 0 ? undefined : values.join(lower === 'cookie' ? '; ' : ', ');
-    },
+    header: (name: string) => headerIn(flat, name.toLowerCase()),
   };
 }

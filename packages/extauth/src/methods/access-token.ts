@@ -13,7 +13,7 @@ import { claimHeaders, claimMetadata, unsendableClaim, type Claims } from '@edge
 import type { AccessTokenValidation, ClaimToHeader } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { bearerToken } from '../token/bearer-token.ts';
-import { createLookUp } from '../token/lookup.ts';
+import { createLookUp, type Known } from '../token/lookup.ts';
 
 /** Parts of the method from other packages. */
 export interface AccessTokenParts {
@@ -56,14 +56,13 @@ function methodOf(spec: AccessTokenValidation, surroundings: Surroundings): Auth
       if (token === undefined) return denied('no token, or several');
       const known = await lookUp(token, request.clientAddress);
       if (typeof known === 'string') return denied(known);
-      const { userInfo } = known;
       const claims = groups ? await groups.complete(known.claims) : known.claims;
       if (!hasScopes(spec.requiredScopes?.scope ?? [], claims)) return denied('a required scope is missing');
       const userId = claims[userAttribute ?? 'sub'];
       if (userAttribute !== undefined && typeof userId !== 'string') return denied(`no attribute ${userAttribute}`);
       const unsendable = spec.jwt && unsendableClaim(claims, spec.claimsToHeaders ?? []);
       if (unsendable !== undefined) return denied(`the claim ${unsendable} cannot be sent as a header`);
-      return allowed(spec, { claims, userInfo, isJwt: spec.jwt !== undefined, userId });
+      return allowed(spec, { ...known, claims }, userId);
     },
   };
 }
@@ -73,14 +72,8 @@ function groupsOf({ azure }: AccessTokenValidation, { groups, id, context }: Sur
   return azure && groups?.(azure, { context });
 }
 
-interface Judged {
-  readonly claims: Claims;
-  readonly userInfo: Claims | undefined;
-  readonly isJwt: boolean;
-  readonly userId: unknown;
-}
-
-function allowed(spec: AccessTokenValidation, { claims, userInfo, isJwt, userId }: Judged): AuthAllowed {
+function allowed(spec: AccessTokenValidation, { claims, userInfo }: Known, userId: unknown): AuthAllowed {
+  const isJwt = spec.jwt !== undefined;
   const introspection = userInfo ?? (isJwt ? undefined : claims);
   return {
     allowed: true,

@@ -32,11 +32,9 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
   create(spec, { id, context }) {
     if (spec.aerospikeApikeyStorage) throw configError(`${id}: keys in Aerospike are not available`);
     const digest = digestOf(spec, id, context);
-    const refs = (spec.k8sSecretApikeyStorage?.apiKeySecretRefs ??
-      spec.apiKeySecretRefs ??
-      []) as readonly ResourceRef[];
+    const refs = spec.k8sSecretApikeyStorage?.apiKeySecretRefs ?? spec.apiKeySecretRefs ?? [];
     const keys = new Map<string, StoredKey>();
-    for (const ref of refs) {
+    for (const ref of refs as readonly ResourceRef[]) {
       const secret = context.secrets.get(ref);
       const stored = secretText(secret, 'api-key');
       if (!secret || !stored) {
@@ -58,13 +56,8 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
         if (given === undefined || given === '' || given.length > MAX_LENGTH) return denied('no key');
         const known = keys.get(digest(given));
         if (!known) return denied('unknown key');
-        if (
-          !(spec.match?.headers ?? []).every(({ name = '' }) =>
-            same(request.header(name), secretText(known.secret, name)),
-          )
-        ) {
-          return denied('a header does not fit the key');
-        }
+        const isSame = ({ name = '' }) => same(request.header(name), secretText(known.secret, name));
+        if (!(spec.match?.headers ?? []).every(isSame)) return denied('a header does not fit the key');
         const requestChanges: HeaderChange[] = copies.map(([name]) => ({ op: 'remove', name: name.toLowerCase() }));
         const state: Record<string, unknown> = { api_key_value: given };
         for (const [target, { name = '', required = false }] of copies) {

@@ -26,7 +26,7 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
       throw configError(`${id}: the bcrypt cost of user ${name} is above ${MAX_BCRYPT_COST}`);
     }
     const decoys = decoysOf(users, scheme);
-    const verifier = context.state('extauth.passwords', () => createVerifier(context.now));
+    const verify = context.state('extauth.passwords', () => createVerifier(context.now));
     const log = context.log.get('ext_authz');
     const denied = (reason: string): AuthDenied => ({
       allowed: false,
@@ -42,7 +42,7 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
         const found = users.get(credentials.name);
         const hashes = found ? [found, ...decoys.filter((decoy) => costOf(decoy) !== costOf(found))] : decoys;
         const check = { ...credentials, hashes, client: networkOf(request.clientAddress) };
-        const isRight = await verifier.verify(check).catch((error: unknown): Rejection => {
+        const isRight = await verify(check).catch((error: unknown): Rejection => {
           // Not a server failure: `failureModeAllow` must not apply.
           log.error({ requestId: request.requestId, config: id, err: error }, 'password check failed');
           return 'busy';

@@ -16,11 +16,8 @@ const MAX_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 /** `busy`: too many jobs wait. `tooMany`: too many of this client do. */
 export type Rejection = 'busy' | 'tooMany';
 
-/** Threads that check passwords, started when there is work. */
-export interface Threads {
-  /** Resolves with the result of each check, or with why the job was rejected. Rejects when the thread fails. */
-  run(job: ThreadJob, client: string): Promise<readonly boolean[] | Rejection>;
-}
+/** Resolves with the result of each check of a job, or with why it was rejected. Rejects when its thread fails. */
+export type RunJob = (job: ThreadJob, client: string) => Promise<readonly boolean[] | Rejection>;
 
 interface Waiting {
   readonly client: string;
@@ -35,8 +32,8 @@ interface Thread {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-/** Makes the threads of one context; `now` is in milliseconds. */
-export function createThreads(now: () => number = () => performance.now()): Threads {
+/** Creates the threads of one context, which are started when there is work; `now` is in milliseconds. */
+export function createThreads(now: () => number = () => performance.now()): RunJob {
   const waiting: Waiting[] = [];
   const threads = new Set<Thread>();
   const byClient = new Map<string, number>();
@@ -98,11 +95,8 @@ export function createThreads(now: () => number = () => performance.now()): Thre
     for (const { client } of waiting) counts.set(client, (counts.get(client) ?? 0) + 1);
     const [client, most] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
     if (most <= mine + 1) return false;
-    const [task] = waiting.splice(
-      waiting.findLastIndex((each) => each.client === client),
-      1,
-    );
-    task!.settle.resolve('tooMany');
+    const newest = waiting.findLastIndex((each) => each.client === client);
+    waiting.splice(newest, 1)[0]!.settle.resolve('tooMany');
     return true;
   }
 
@@ -112,20 +106,18 @@ export function createThreads(now: () => number = () => performance.now()): Thre
     else byClient.delete(client);
   }
 
-  return {
-    async run(job, client) {
-      const mine = byClient.get(client) ?? 0;
-      if (mine >= MAX_PER_CLIENT) return 'tooMany';
-      if (waiting.length >= MAX_WAITING && !makeRoom(mine)) return 'busy';
-      byClient.set(client, mine + 1);
-      const task: Waiting = { client, job, since: now(), settle: Promise.withResolvers() };
-      waiting.push(task);
-      try {
-        next();
-        return await task.settle.promise;
-      } finally {
-        leave(client);
-      }
-    },
+  return async (job, client) => {
+    const mine = byClient.get(client) ?? 0;
+    if (mine >= MAX_PER_CLIENT) return 'tooMany';
+    if (waiting.length >= MAX_WAITING && !makeRoom(mine)) return 'busy';
+    byClient.set(client, mine + 1);
+    const task: Waiting = { client, job, since: now(), settle: Promise.withResolvers() };
+    waiting.push(task);
+    try {
+      next();
+      return await task.settle.promise;
+    } finally {
+      leave(client);
+    }
   };
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { matches, type StoredHash } from './hash.ts';
-import { createThreads, type Rejection, type Threads } from './threads.ts';
+import { createThreads, type Rejection, type RunJob } from './threads.ts';
 
 /** How long a verified password is cached, in milliseconds. */
 export const REMEMBERED_MS = 60_000;
@@ -16,17 +16,14 @@ export interface PasswordCheck {
   readonly client: string;
 }
 
-/** Verifies passwords off the event loop. */
-export interface PasswordVerifier {
-  /** Rejects when the check itself fails. */
-  verify(check: PasswordCheck): Promise<boolean | Rejection>;
-}
+/** Verifies a password off the event loop. Rejects when the check itself fails. */
+export type VerifyPassword = (check: PasswordCheck) => Promise<boolean | Rejection>;
 
 /**
  * Creates a verifier. A correct password is cached for a minute, by a keyed hash of it and of its stored hash; the
  * key lives in this process only. Concurrent requests with the same password share one check.
  */
-export function createVerifier(now: () => number, threads: Threads = createThreads()): PasswordVerifier {
+export function createVerifier(now: () => number, run: RunJob = createThreads()): VerifyPassword {
   const secret = randomBytes(32);
   const verified = new LRUCache<string, true>({
     max: MAX_REMEMBERED,
@@ -40,26 +37,23 @@ export function createVerifier(now: () => number, threads: Threads = createThrea
       .update(JSON.stringify([name, password, hashes[0]]))
       .digest('base64');
 
-  async function check(asked: PasswordCheck): Promise<boolean | Rejection> {
-    const { password, hashes, client } = asked;
-    const results = await threads.run({ password, hashes }, client);
+  async function check({ password, hashes, client }: PasswordCheck): Promise<boolean | Rejection> {
+    const results = await run({ password, hashes }, client);
     return typeof results === 'string' ? results : results[0]!;
   }
 
-  return {
-    async verify(asked) {
-      // Fast hashes need no thread.
-      if (asked.hashes.every(({ scheme }) => scheme === 'sha1'))
-        return asked.hashes.map((stored) => matches(asked.password, stored))[0]!;
-      const key = keyOf(asked);
-      if (verified.get(key)) return true;
-      const shared = running.get(key);
-      if (shared) return shared;
-      const mine = check(asked).finally(() => running.delete(key));
-      running.set(key, mine);
-      const result = await mine;
-      if (result === true) verified.set(key, true);
-      return result;
-    },
+  return async (asked) => {
+    // Fast hashes need no thread.
+    if (asked.hashes.every(({ scheme }) => scheme === 'sha1'))
+      return asked.hashes.map((stored) => matches(asked.password, stored))[0]!;
+    const key = keyOf(asked);
+    if (verified.get(key)) return true;
+    const shared = running.get(key);
+    if (shared) return shared;
+    const mine = check(asked).finally(() => running.delete(key));
+    running.set(key, mine);
+    const result = await mine;
+    if (result === true) verified.set(key, true);
+    return result;
   };
 }

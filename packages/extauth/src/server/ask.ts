@@ -6,7 +6,7 @@ export const MAX_ANSWER_BYTES = 262_144;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-export interface Question {
+interface Question {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

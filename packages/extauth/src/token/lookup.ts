@@ -57,7 +57,7 @@ interface Memory {
 export function createLookUp(spec: AccessTokenValidation, id: string, context: Context): LookUp {
   checkUrls(spec, id);
   const check = spec.jwt && jwtChecker(spec.jwt, id, context);
-  const introspect = introspectorOf(spec, (ref) => secretText(context.secrets.get(ref), 'client-secret'), id);
+  const introspect = introspectorOf(spec, id, context);
   const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
   const { now } = context;
   const { known, refused, running, slots }: Memory = context.state(
@@ -74,7 +74,7 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
     const claims = checked ?? (await introspect(token, signal));
     const why = checked ? undefined : whyNot(claims, now());
-    if (why || !claims) return why ?? REJECTED_BY_INTROSPECTION;
+    if (why || !claims) return why ?? REJECTED;
     if (!spec.userinfoUrl) return { claims };
     const userInfo = await askUserInfo(spec.userinfoUrl, token, signal);
     if (!userInfo) return { reason: 'userinfoUrl rejects the token', isFinal: true };
@@ -83,18 +83,18 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
       : { claims, userInfo };
   }
 
-  async function learn(token: string, checked: Claims | undefined): Promise<Known | Refused> {
-    const learned = await call(token, checked);
-    if (cacheMs <= 0) return learned;
-    if (!('reason' in learned)) known.set(token, learned, Math.min(now() + cacheMs, endOf(learned.claims)));
-    else if (learned.isFinal) refused.set(token, learned, now() + Math.min(REFUSED_MS, cacheMs));
-    return learned;
+  async function callAndCache(token: string, checked: Claims | undefined): Promise<Known | Refused> {
+    const result = await call(token, checked);
+    if (cacheMs <= 0) return result;
+    if (!('reason' in result)) known.set(token, result, Math.min(now() + cacheMs, endOf(result.claims)));
+    else if (result.isFinal) refused.set(token, result, now() + Math.min(REFUSED_MS, cacheMs));
+    return result;
   }
 
   /** Independent of the timeout or the client of one request: all waiting requests share the result. */
   function start(token: string, checked: Claims | undefined, client: string): Promise<Known | Refused> {
     if (!slots.acquire(client)) throw clientError('too many token lookups', 429);
-    const calling = learn(token, checked).finally(() => {
+    const calling = callAndCache(token, checked).finally(() => {
       running.delete(token);
       slots.release(client);
     });
@@ -112,13 +112,10 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
   };
 }
 
-const REJECTED_BY_INTROSPECTION: Refused = {
-  reason: 'the introspection endpoint rejects the token',
-  isFinal: true,
-};
+const REJECTED: Refused = { reason: 'the introspection endpoint rejects the token', isFinal: true };
 
 function whyNot(claims: Claims | undefined, now: number): Refused | undefined {
-  if (!claims) return REJECTED_BY_INTROSPECTION;
+  if (!claims) return REJECTED;
   const { active } = claims;
   if (active !== true) return { reason: 'the token is not active', isFinal: active === false };
   return endOf(claims) <= now ? { reason: 'the token has expired', isFinal: false } : undefined;
@@ -145,34 +142,23 @@ function endOf({ exp }: Claims): number {
   return exp === undefined ? Infinity : typeof exp === 'number' ? exp * 1000 : 0;
 }
 
-function checkUrls(
-  { introspection, introspectionUrl, userinfoUrl, jwt, allowHttp }: AccessTokenValidation,
-  id: string,
-) {
-  const urls = {
-    introspectionUrl: introspection?.introspectionUrl ?? introspectionUrl,
-    userinfoUrl,
-    'jwt.remoteJwks.url': jwt?.remoteJwks?.url,
-  };
+function checkUrls({ introspection, userinfoUrl, jwt, allowHttp, ...spec }: AccessTokenValidation, id: string): void {
+  const introspectionUrl = introspection?.introspectionUrl ?? spec.introspectionUrl;
+  const urls = { introspectionUrl, userinfoUrl, 'jwt.remoteJwks.url': jwt?.remoteJwks?.url };
   for (const [field, url] of Object.entries(urls)) {
     if (!url || isTrustedUrl(url, { allowHttp })) continue;
-    const message = `${id}: ${field} must be an https address (http only to this machine, or with allowHttp: true)`;
-    throw configError(message);
+    throw configError(`${id}: ${field} must be an https address (http only to this machine, or with allowHttp: true)`);
   }
 }
 
-function introspectorOf(
-  spec: AccessTokenValidation,
-  secretOf: (ref: ResourceRef) => string | undefined,
-  id: string,
-): Introspect {
+function introspectorOf(spec: AccessTokenValidation, id: string, { secrets }: Context): Introspect {
   const { introspectionUrl = spec.introspectionUrl, clientId, clientSecretRef } = spec.introspection ?? {};
   const headers: Record<string, string> = {
     'content-type': 'application/x-www-form-urlencoded',
     accept: 'application/json',
   };
   if (clientSecretRef) {
-    const secret = secretOf(clientSecretRef as ResourceRef);
+    const secret = secretText(secrets.get(clientSecretRef as ResourceRef), 'client-secret');
     if (secret === undefined)
       throw configError(`${id}: secret ${clientSecretRef.name} is missing, or has no client-secret`);
     const pair = `${formEncoded(clientId ?? '')}:${formEncoded(secret)}`;

@@ -5,7 +5,7 @@ import type { BasicAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { basicMethod } from '../../src/methods/basic.ts';
 import { costOf } from '../../src/password/hash.ts';
-import type { PasswordVerifier } from '../../src/password/verifier.ts';
+import type { VerifyPassword } from '../../src/password/verifier.ts';
 import { askFrom, basic, guarded, only, stopAll } from '../harness.ts';
 
 // The hash of "password" as htpasswd prints it: $apr1$TYiryv0/$8BvzLUO9IfGPGGsPnAgSu1
@@ -171,12 +171,10 @@ describe('basicAuth', () => {
   it('counts the passwords of an IPv6 network as those of one client', async () => {
     const clients: string[] = [];
     const context = createContext();
-    context.state('extauth.passwords', (): PasswordVerifier => ({
-      verify({ client }) {
-        clients.push(client);
-        return Promise.resolve(false);
-      },
-    }));
+    context.state('extauth.passwords', (): VerifyPassword => ({ client }) => {
+      clients.push(client);
+      return Promise.resolve(false);
+    });
     const method = basicMethod.create({ apr: { users } }, { id: 'n.c/step', context });
     for (const address of ['2001:db8::1', '2001:db8::2', '192.0.2.1'])
       await askFrom(method, address, { authorization: basic('alice', 'x') });
@@ -186,7 +184,7 @@ describe('basicAuth', () => {
   it('rejects while passwords cannot be checked, also negated and with failureModeAllow', async () => {
     for (const verify of [() => Promise.resolve('busy' as const), () => Promise.reject(new Error('thread ended'))]) {
       const context = createContext();
-      context.state('extauth.passwords', (): PasswordVerifier => ({ verify }));
+      context.state('extauth.passwords', (): VerifyPassword => verify);
       const { ask } = await guarded(
         { configs: [{ name: 'a', basicAuth: { apr: { users } } }], booleanExpr: '!a' },
         { context, settings: { failureModeAllow: true } },
@@ -199,12 +197,10 @@ describe('basicAuth', () => {
   it('makes the same checks for every user name, known or not, whatever their hashes cost', async () => {
     const asked: string[][] = [];
     const context = createContext();
-    context.state('extauth.passwords', (): PasswordVerifier => ({
-      verify({ hashes }) {
-        asked.push(hashes.map(costOf).sort());
-        return Promise.resolve(false);
-      },
-    }));
+    context.state('extauth.passwords', (): VerifyPassword => ({ hashes }) => {
+      asked.push(hashes.map(costOf).sort());
+      return Promise.resolve(false);
+    });
     const mixed = {
       ...users,
       carol: { salt: '', hashedPassword: hashSync('x', 4) },

@@ -9,7 +9,7 @@ const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ le
 
 describe('the threads that check passwords', () => {
   it('reject what is more than the bound, and do the rest', async () => {
-    const { run } = createThreads();
+    const run = createThreads();
     const results = await Promise.all(times(MAX_WAITING + 20, (i) => run(job, `client-${i}`)));
     const busy = results.filter((result) => result === 'busy').length;
     expect(busy).to.be.within(16, 19);
@@ -18,7 +18,7 @@ describe('the threads that check passwords', () => {
   });
 
   it('reject the jobs of a client that has too many, and no others', async () => {
-    const { run } = createThreads();
+    const run = createThreads();
     const mine = times(MAX_PER_CLIENT + 2, () => run(job, 'a'));
     const other = run(job, 'b');
     const results = await Promise.all(mine);
@@ -28,7 +28,7 @@ describe('the threads that check passwords', () => {
   });
 
   it('do a job of a new client although a few others have filled the queue', async () => {
-    const { run } = createThreads();
+    const run = createThreads();
     const clients = Math.ceil(MAX_WAITING / MAX_PER_CLIENT) + 1;
     const others = times(clients * MAX_PER_CLIENT, (i) => run(job, `client-${i % clients}`));
     expect(await run(job, 'new')).to.deep.equal([true]);
@@ -38,7 +38,7 @@ describe('the threads that check passwords', () => {
 
   it('reject a job that has waited too long', async () => {
     let now = 0;
-    const { run } = createThreads(() => now);
+    const run = createThreads(() => now);
     const running = times(5, (i) => run(job, `client-${i}`));
     now = 6_000;
     const results = await Promise.all(running);
@@ -50,7 +50,7 @@ describe('the threads that check passwords', () => {
     const file = new URL('../../src/password/threads.ts', import.meta.url).href;
     const code = `
       import { createThreads } from ${JSON.stringify(file)};
-      createThreads().run(${JSON.stringify(job)}, 'a').then((result) => console.log(String(result)));
+      createThreads()(${JSON.stringify(job)}, 'a').then((result) => console.log(String(result)));
       setTimeout(() => {}, 500);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], {
       timeout: 20_000,

@@ -1,7 +1,7 @@
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import type { StoredHash } from '../../src/password/hash.ts';
-import { createThreads, type Threads } from '../../src/password/threads.ts';
+import { createThreads, type RunJob } from '../../src/password/threads.ts';
 import { createVerifier, REMEMBERED_MS } from '../../src/password/verifier.ts';
 
 const bcryptOf = (password: string, cost = 4): StoredHash => ({
@@ -18,16 +18,13 @@ describe('the verifier of passwords', () => {
     runs = 0;
   });
   function counted() {
-    const threads = createThreads();
-    const counting: Threads = {
-      run(job, client) {
-        runs++;
-        return threads.run(job, client);
-      },
+    const run = createThreads();
+    const counting: RunJob = (job, client) => {
+      runs++;
+      return run(job, client);
     };
-    const verifier = createVerifier(() => now, counting);
-    return (password: string, ...hashes: StoredHash[]) =>
-      verifier.verify({ name: 'alice', password, hashes, client: '::1' });
+    const verify = createVerifier(() => now, counting);
+    return (password: string, ...hashes: StoredHash[]) => verify({ name: 'alice', password, hashes, client: '::1' });
   }
 
   it('caches a correct password for a minute, and no longer', async () => {
