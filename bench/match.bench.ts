@@ -3,7 +3,7 @@ import { DEFAULT_SNAPSHOT_SETTINGS, type Route, type Snapshot, type VirtualHost 
 import { createRouter } from '@edge-gateway/routing';
 import { createDomainIndex } from '../packages/routing/src/route/match/domain.ts';
 import { compileMatcher } from '../packages/routing/src/route/match/matcher.ts';
-import type { RequestView } from '../packages/routing/src/route/match/request-view.ts';
+import type { RequestView } from '../packages/routing/src/format/record.ts';
 import { createRouteIndex, findRoute } from '../packages/routing/src/route/match/route-index.ts';
 
 const SIZES = [1_000, 10_000, 100_000];

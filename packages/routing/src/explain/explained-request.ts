@@ -3,7 +3,6 @@ import { GatewayError, type Endpoint, type Facts, type Handler } from '@edge-gat
 import { NO_METADATA, NO_RESULT, type RequestRecord } from '../format/record.ts';
 import type { CompiledDestination, Plan } from '../route/compile/route.ts';
 import type { DownstreamHead } from '../route/downstream-head.ts';
-import { applyFacts } from '../route/request-changes.ts';
 import { routeAgain, type IncomingRequest, type RouteDecision } from '../route/route-request.ts';
 import { RequestRoute, shareFacts, takeRecorded, type OutgoingRequest } from '../serve/outgoing-request.ts';
 import type { ExplainedTable } from './explained-table.ts';
@@ -89,7 +88,7 @@ export class ExplainedRequest implements OutgoingRequest {
   }
 
   #takeFacts(facts: Facts): void {
-    applyFacts(this.head, facts);
+    this.head.applyFacts(facts);
     takeRecorded(this.head.headers, facts);
   }
 

@@ -1,10 +1,13 @@
 import type { Snapshot } from '@edge-gateway/core';
-import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
-import type { MatchedRoute } from '../route/compile/virtual-host.ts';
+import {
+  resolveAction,
+  type CompiledDestination,
+  type ForwardAction,
+  type MatchedRoute,
+} from '../route/compile/route.ts';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { isHandshake } from './head-to-explain.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
-import { resolveAction } from '../route/resolve-action.ts';
 import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/outgoing-request.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 import type { ExplainedDestination, Outcome } from './explanation.ts';

@@ -1,7 +1,7 @@
 import type { Route } from '@edge-gateway/core';
 import { foundValue, holds, wanted, type Condition } from '../route/match/conditions.ts';
 import { compileMatcher, pathFits, type CompiledMatcher } from '../route/match/matcher.ts';
-import type { RequestView } from '../route/match/request-view.ts';
+import type { RequestView } from '../format/record.ts';
 import type { MatcherVerdict, Mismatch, RouteVerdict } from './explanation.ts';
 
 /** Looks at routes in order, up to the first that takes the request. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { routingError } from '../error-codes.ts';
 import { operatorOf, OPERATOR_NAMES, type FormatUse, type Operator } from './operators.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -48,9 +48,7 @@ function readOperator(text: string, at: number, use: FormatUse): { operator: Ope
   const operator = match && operatorOf(match[1]!, match[2], use);
   if (!match || !operator) {
     const known = OPERATOR_NAMES.join(', ');
-    throw new GatewayError(`unknown operator at "${text.slice(at, at + 40)}" (known: ${known})`, {
-      code: 'ERR_ROUTING_OPTION',
-    });
+    throw routingError('ERR_ROUTING_OPTION', `unknown operator at "${text.slice(at, at + 40)}" (known: ${known})`);
   }
   const end = at + match[0].length;
   return { operator: match[3] === undefined ? operator : cut(operator, Number(match[3])), end };

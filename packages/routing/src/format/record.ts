@@ -1,5 +1,3 @@
-import type { RequestView } from '../route/match/request-view.ts';
-
 /** Details of a response that came from an upstream. */
 export const VIA_UPSTREAM = 'via_upstream';
 
@@ -15,6 +13,19 @@ export interface RecordedConnection {
   /** The server name of the TLS handshake; empty without one. */
   readonly serverName: string;
   readonly tlsVersion: string;
+}
+
+/** A request as matching sees it: canonical, cleaned of what belongs to one connection only. */
+export interface RequestView {
+  readonly method: string;
+  /** Value of Host as written, its port cut off where the listener says so. */
+  readonly authority: string;
+  /** The canonical path with its query. */
+  readonly path: string;
+  /** The canonical path without its query. */
+  readonly pathname: string;
+  /** Flat, names in lower case. */
+  readonly headers: readonly string[];
 }
 
 /** The head of a request: what came in. */

@@ -10,9 +10,10 @@ import {
   type Next,
   onlyProtected,
 } from '@edge-gateway/core';
-import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
+import { routingError, type RoutingErrorCode } from '../error-codes.ts';
 import { breaksLine } from '../http1/flat-headers.ts';
 import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../route/match/canonical-path.ts';
+import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
@@ -23,7 +24,7 @@ import { forward } from './forward-request.ts';
 import { forwardUpgrade } from './upgrade.ts';
 
 /** Limit of an exchange unless the options say otherwise, in milliseconds. */
-export const DEFAULT_FORWARD_TIMEOUT_MS = 15_000;
+export const DEFAULT_FORWARD_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
 
 /** Options of {@link forwardTo}. */
 export interface ForwardToOptions {
@@ -107,7 +108,7 @@ function pathOf(req: IncomingMessage, { basePath }: Target): string {
   const canonical = canonicalPath(req.url ?? '/', PATH_SETTINGS);
   if ('path' in canonical) return basePath + canonical.path;
   const code: RoutingErrorCode = 'refuse' in canonical ? canonical.refuse : 'ERR_ROUTING_BAD_PATH';
-  throw new GatewayError(ERROR_CODES[code].message, { code, status: ERROR_CODES[code].status });
+  throw routingError(code);
 }
 
 interface HeaderRules {

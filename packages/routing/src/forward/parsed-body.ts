@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, GatewayError, restoreBody } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import { factsOf, restoreBody, type GatewayError } from '@edge-gateway/core';
+import { ERROR_CODES, routingError } from '../error-codes.ts';
 import { hasBody } from '../http1/request-body.ts';
 
 /**
@@ -36,8 +36,7 @@ function charsetOf(contentType = ''): string {
 
 function consumed(reason: string): GatewayError {
   const code = 'ERR_ROUTING_BODY_CONSUMED';
-  const { message, status } = ERROR_CODES[code];
   const advice =
     'Mount forwardTo before the body parser, or keep the bytes: express.json({ verify: (req, res, bytes) => { req.rawBody = bytes; } }).';
-  return new GatewayError(`${message}: ${reason}. ${advice}`, { code, status });
+  return routingError(code, `${ERROR_CODES[code].message}: ${reason}. ${advice}`);
 }

@@ -1,11 +1,11 @@
 import {
-  GatewayError,
   readCertificateFiles,
   type Context,
+  type GatewayError,
   type SecretValue,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import { ERROR_CODES, routingError } from '../error-codes.ts';
 
 /** Where a single-target forwarder sends requests. */
 export interface Target {
@@ -60,6 +60,5 @@ function readRoots(rootCa: string): SecretValue {
 /** An error about the options of the forward middleware. */
 export function refuse(reason: string): GatewayError {
   const code = 'ERR_ROUTING_FORWARD_OPTIONS';
-  const { message, status } = ERROR_CODES[code];
-  return new GatewayError(`${message}: ${reason}`, { code, status });
+  return routingError(code, `${ERROR_CODES[code].message}: ${reason}`);
 }

@@ -1,6 +1,6 @@
 import { isHeaderName } from '@edge-gateway/core';
 import { UpstreamProtocolError } from './errors.ts';
-import { hasBrokenLines } from './header-lines.ts';
+import { hasBrokenLines } from './flat-headers.ts';
 
 /** Longest extensions of one chunk and longest trailers, in bytes. */
 const MAX_EXTENSIONS = 4096;

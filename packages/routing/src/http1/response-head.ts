@@ -1,6 +1,6 @@
 import { isHeaderName } from '@edge-gateway/core';
 import { UpstreamProtocolError } from './errors.ts';
-import { hasBrokenLines } from './header-lines.ts';
+import { hasBrokenLines } from './flat-headers.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
 /** The head of a response. */

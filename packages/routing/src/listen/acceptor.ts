@@ -1,6 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { GatewayError } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import { routingError } from '../error-codes.ts';
 
 /** A socket that accepts connections. */
 export interface Acceptor {
@@ -37,11 +36,8 @@ export async function createAcceptor(options: AcceptorOptions): Promise<Acceptor
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (address === '::' && NO_IPV6.has(code)) return createAcceptor({ ...options, address: '0.0.0.0' });
-    throw new GatewayError(`cannot listen on ${address} port ${port}: ${REASONS[code] ?? code}`, {
-      code: 'ERR_ROUTING_LISTEN',
-      status: ERROR_CODES.ERR_ROUTING_LISTEN.status,
-      cause: error,
-    });
+    const message = `cannot listen on ${address} port ${port}: ${REASONS[code] ?? code}`;
+    throw routingError('ERR_ROUTING_LISTEN', message, error);
   }
 }
 

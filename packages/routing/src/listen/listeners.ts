@@ -1,5 +1,5 @@
 import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import { routingError } from '../error-codes.ts';
 import type { Router } from '../router.ts';
 import type { RequestRecord } from '../format/record.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
@@ -170,11 +170,10 @@ export function createListeners(options: ListenersOptions): Listeners {
 }
 
 function certificateError(listener: string, problems: readonly string[]): GatewayError {
-  const { status } = ERROR_CODES.ERR_ROUTING_CERTIFICATE;
-  return new GatewayError(`${listener}: ${problems.join('; ')}`, { code: 'ERR_ROUTING_CERTIFICATE', status });
+  return routingError('ERR_ROUTING_CERTIFICATE', `${listener}: ${problems.join('; ')}`);
 }
 
 function asError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError('the listener cannot be opened', { code: 'ERR_ROUTING_LISTEN', status: 500, cause: error });
+  return routingError('ERR_ROUTING_LISTEN', 'the listener cannot be opened', error);
 }

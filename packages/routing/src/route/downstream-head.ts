@@ -1,7 +1,7 @@
-import { FORWARDED_HEADERS, isHost } from '@edge-gateway/core';
+import { isIP } from 'node:net';
+import { FORWARDED_HEADERS, isHost, plainAddress, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedHead } from '../format/record.ts';
-import { clientAddress } from './client-address.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
@@ -41,6 +41,20 @@ export class DownstreamHead implements RecordedHead {
   constructor(method: string, target: string) {
     this.method = method;
     this.path = this.originalPath = target;
+  }
+
+  /** Sets the canonical path. */
+  setPath(path: string): void {
+    const cut = path.indexOf('?');
+    this.path = path;
+    this.pathname = cut < 0 ? path : path.slice(0, cut);
+  }
+
+  /** Applies what a concern changed of method, path and host. */
+  applyFacts(facts: Facts): void {
+    if (facts.path !== this.path) this.setPath(facts.path);
+    this.method = facts.method;
+    if (facts.requestChanges.length > 0) this.authority = facts.header('host') ?? this.authority;
   }
 
   /** Returns a copy to change. */
@@ -194,6 +208,19 @@ function requestIdOf(given: string | undefined, settings: ManagerSettings, newRe
   const keep = given !== undefined && (!edge || settings.preserveExternalRequestId || !settings.generateRequestId);
   if (keep) return given;
   return settings.generateRequestId ? newRequestId() : '';
+}
+
+/**
+ * Returns the client as far as it can be trusted: the peer itself, or what the trusted proxies in front say in
+ * `x-forwarded-for`. With `useRemoteAddress` each trusted hop is one entry from the right; without it the peer is
+ * trusted as well, so that one entry more counts.
+ */
+function clientAddress(peer: string, forwardedFor: string | undefined, settings: ManagerSettings): string {
+  const hops = settings.useRemoteAddress ? settings.trustedHops : settings.trustedHops + 1;
+  if (hops === 0 || forwardedFor === undefined) return peer;
+  const entries = forwardedFor.split(',');
+  const entry = entries[entries.length - hops]?.trim() ?? '';
+  return isIP(entry) === 0 ? peer : plainAddress(entry);
 }
 
 function schemeOf(given: string | undefined, connection: ConnectionFacts): 'http' | 'https' {

@@ -1,7 +1,8 @@
 import { NO_METADATA, NO_RESULT, NO_ROUTE, type RecordedConnection } from '../format/record.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
-import type { CompiledHost, MatchedRoute } from './compile/virtual-host.ts';
+import type { MatchedRoute } from './compile/route.ts';
+import type { CompiledHost } from './compile/virtual-host.ts';
 import {
   sanitizeRequestHead,
   type ConnectionFacts,
@@ -13,7 +14,6 @@ import type { DomainEntry } from './match/domain.ts';
 import { findRoute, type RouteEntry } from './match/route-index.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
-import { setPath } from './request-changes.ts';
 
 /** What requests of a listener are routed by. */
 export interface RouteTable {
@@ -70,7 +70,8 @@ export function routeRequest(request: IncomingRequest, table: RouteTable, mode: 
     const redirect = { status: canonical.status, location: canonical.redirect };
     return { head, host, entry: undefined, rejected: undefined, redirect };
   }
-  setPath(head, canonical.path);
+  head.setPath(canonical.path);
+  head.originalPath = canonical.path;
   return { head, host, entry: host && findRoute(host.value.index, head), rejected: undefined, redirect: undefined };
 }
 

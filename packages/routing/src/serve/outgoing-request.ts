@@ -7,17 +7,18 @@ import {
   EMPTY_PLAN,
   type CompiledDestination,
   type ForwardAction,
+  type MatchedRoute,
   type Plan,
   type RespondAction,
 } from '../route/compile/route.ts';
-import type { CompiledHost, MatchedRoute } from '../route/compile/virtual-host.ts';
+import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import type { DownstreamHead } from '../route/downstream-head.ts';
 import { matchedLength } from '../route/match/matcher.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
-import { hostOfEndpoint, type HostRewrite } from '../route/options/host-rewrite.ts';
+import { hostOfEndpoint, type HostRewrite } from '../route/options/rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
-import { rewritePrefix } from '../route/options/prefix-rewrite.ts';
+import { rewritePrefix } from '../route/options/rewrite.ts';
 import { ClientView } from './connection-record.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
 

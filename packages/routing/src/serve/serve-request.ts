@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError, type Next } from '@edge-gateway/core';
-import type { CompiledAction } from '../route/compile/route.ts';
-import { applyFacts } from '../route/request-changes.ts';
-import { resolveAction } from '../route/resolve-action.ts';
-import { chooseByWeight } from '../route/options/weighted-choice.ts';
+import { resolveAction, type CompiledAction, type CompiledDestination } from '../route/compile/route.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
 import { failureReply, redirectReply, replyTo, textReply } from './reply.ts';
 import { respond } from './respond.ts';
@@ -66,7 +63,7 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   }
   route.destination = undefined;
   if (action.type === 'forward') {
-    route.destination = chooseByWeight(action.destinations, Math.random() * action.total);
+    route.destination = destinationAt(action.destinations, Math.random() * action.total);
     if (!route.destination) {
       noCluster(request);
       return false;
@@ -78,6 +75,16 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   // Where nobody reads or writes facts, there are none to make.
   if (exits.embedded || request.facts || route.plan.chain.length > 0 || action.type === 'respond') shareFacts(request);
   return true;
+}
+
+/** Returns the destination whose share covers `point`, from 0 up to (not including) the total. A share of 0 is never chosen. */
+function destinationAt(destinations: readonly CompiledDestination[], point: number): CompiledDestination | undefined {
+  let left = point;
+  for (const destination of destinations) {
+    if (left < destination.weight) return destination;
+    left -= destination.weight;
+  }
+  return undefined;
 }
 
 /**
@@ -101,7 +108,7 @@ function reroute(request: RoutedRequest, exits: RequestExits, i: number): void {
 /** Applies what a concern changed of method, path and host, and where it asks for it, chooses the route again. */
 function onward(request: RoutedRequest, exits: RequestExits, i: number): void {
   const facts = request.facts!;
-  applyFacts(request.head, facts);
+  request.head.applyFacts(facts);
   if (!facts.reroute) return step(request, exits, i + 1);
   facts.reroute = false;
   takeRecorded(request.head.headers, facts);

@@ -5,11 +5,12 @@ import {
   type Context,
   type CreateMiddleware,
   type Handler,
+  type HasTransformations,
   type Scope,
+  stagesOf,
 } from '@edge-gateway/core';
 import type { StagedTransformations, TransformationStage } from '@edge-gateway/core/schema';
 import { Message } from './message.ts';
-import { pickTransformations } from './levels.ts';
 import { compileStage } from './stage.ts';
 
 type StageName = 'early' | 'regular';
@@ -29,6 +30,17 @@ function handlerOf(stage: TransformationStage | undefined, context: Context, esc
     }
     return next();
   };
+}
+
+/**
+ * Returns the transformations that apply: those of the most specific level that has any, for all stages. The same object for
+ * the same level.
+ */
+function pickTransformations(levels: readonly object[]): StagedTransformations | undefined {
+  const level = levels.findLast(({ stagedTransformations, transformations }: HasTransformations) => {
+    return stagedTransformations !== undefined || transformations !== undefined;
+  });
+  return level && stagesOf(level);
 }
 
 function concernOf(stage: StageName): Concern<StagedTransformations> {

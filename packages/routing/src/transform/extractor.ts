@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { compileRegex, extractorProblem, toByteString } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { remember } from './remember.ts';
-import { unusable } from './unusable.ts';
+import { routingError } from '../error-codes.ts';
 
 type ExtractorSpec = NonNullable<TransformationTemplate['extractors']>[string];
 
@@ -17,7 +17,7 @@ export interface Extractor {
 /** Compiles an extractor. Throws `ERR_ROUTING_OPTION` for one that cannot work. */
 export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
   const problem = extractorProblem(spec);
-  if (problem) throw unusable(`extractor ${name}: ${problem}`);
+  if (problem) throw routingError('ERR_ROUTING_OPTION', `extractor ${name}: ${problem}`);
   const { header = '', replacementText = '' } = spec;
   const ofText = compileExtract(spec, replacementText);
   const ofBytes = compileExtract(spec, toByteString(replacementText));

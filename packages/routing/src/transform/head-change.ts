@@ -1,8 +1,8 @@
-import { isHost } from '@edge-gateway/core';
+import { isHost, type GatewayError } from '@edge-gateway/core';
 import { METHODS } from 'node:http';
 import { DEFAULT_PATH_SETTINGS, canonicalPath, hidesDotSegment } from '../route/match/canonical-path.ts';
 import type { Message } from './message.ts';
-import { badRequest } from './unusable.ts';
+import { routingError } from '../error-codes.ts';
 
 /** Longest value that a transformation may give a header, in characters. */
 export const MAX_HEADER_VALUE = 65_536;
@@ -59,4 +59,9 @@ function setMethod(message: Message, value: string): void {
 function setAuthority({ facts }: Message, value: string): void {
   if (value === '' || !isHost(value)) throw badRequest('the new :authority is not a host');
   facts.requestChanges.push({ op: 'set', name: 'host', value });
+}
+
+/** Creates the error of a request that cannot be transformed; `reason` is for the log only. */
+export function badRequest(reason: string): GatewayError {
+  return routingError('ERR_ROUTING_TRANSFORMATION', undefined, new Error(reason));
 }

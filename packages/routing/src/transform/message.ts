@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { applyHeaderChanges, factsOf, type Facts } from '@edge-gateway/core';
-import type { RequestView } from '../route/match/request-view.ts';
+import type { RequestView } from '../format/record.ts';
 
 /** A request on its way through transformations, as the changes recorded so far leave it. */
 export class Message implements RequestView {

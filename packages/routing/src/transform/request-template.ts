@@ -1,10 +1,10 @@
 import { compileTemplate, headerProblems, RenderError, templateProblems, type Template } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { compileExtractor, type Extractor } from './extractor.ts';
-import { headerValue, setHead } from './head-change.ts';
+import { routingError } from '../error-codes.ts';
+import { badRequest, headerValue, setHead } from './head-change.ts';
 import type { Message } from './message.ts';
 import { RequestData, TRANSFORMATION_NAMESPACE } from './request-data.ts';
-import { badRequest, unusable } from './unusable.ts';
 
 /** What compiling a transformation takes from around it. */
 export interface TransformEnvironment {
@@ -25,7 +25,7 @@ type Step = (message: Message, data: RequestData) => void;
  */
 export function compileRequestTemplate(spec: TransformationTemplate, environment: TransformEnvironment): ChangeRequest {
   const [problem] = [...headerProblems(spec), ...templateProblems(spec)];
-  if (problem) throw unusable(`${problem.path.join('.')}: ${problem.message}`);
+  if (problem) throw routingError('ERR_ROUTING_OPTION', `${problem.path.join('.')}: ${problem.message}`);
   const syntax = {
     pointers: spec.advancedTemplates === true,
     escape: spec.escapeCharacters ?? environment.escape,

@@ -1,13 +1,15 @@
 import { DEFAULTS, MAX_DELAY_MS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
 
+/** Limit of an exchange when nothing else is set, in milliseconds. */
+export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.routeTimeout);
+
 /** Longest time for connecting, the TLS handshake included, in milliseconds. */
-export const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
+const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
 /** How long an unused connection is kept, in milliseconds. */
-export const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
-/** Most connections to one endpoint. */
-export const DEFAULT_MAX_CONNECTIONS = 1024;
-/** Most requests that wait for a connection to one endpoint. */
-export const DEFAULT_MAX_PENDING = 1024;
+const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
+/** Most connections to one endpoint, and most requests that wait for one. */
+const DEFAULT_MAX_CONNECTIONS = 1024;
+const DEFAULT_MAX_PENDING = 1024;
 
 /** Bounds of the connections to one endpoint. */
 export interface ConnectionSettings {

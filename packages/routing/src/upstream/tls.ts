@@ -1,13 +1,12 @@
 import {
   createUpstreamTls,
-  GatewayError,
   readTlsMaterial,
   type Secrets,
   type SnapshotUpstream,
   type TlsMaterial,
   type UpstreamTls,
 } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import { ERROR_CODES, routingError } from '../error-codes.ts';
 
 /** Certificates, and the TLS that is made of them. */
 export interface LoadedTls {
@@ -25,9 +24,8 @@ export function loadUpstreamTls(upstream: SnapshotUpstream, secrets: Secrets, kn
     if (known && sameMaterial(material, known.material)) return known;
     return { material, tls: createUpstreamTls(upstream, material) };
   } catch (cause) {
-    const { message, status } = ERROR_CODES.ERR_ROUTING_UPSTREAM_TLS;
-    const reason = (cause as Error).message;
-    throw new GatewayError(`${message}: ${reason}`, { code: 'ERR_ROUTING_UPSTREAM_TLS', status, cause });
+    const code = 'ERR_ROUTING_UPSTREAM_TLS';
+    throw routingError(code, `${ERROR_CODES[code].message}: ${(cause as Error).message}`, cause);
   }
 }
 

@@ -2,14 +2,14 @@ import { createSecureContext, type SecureContext, type SecureContextOptions, typ
 import {
   resolveCertificateFiles,
   DEFAULT_NAMESPACE,
-  GatewayError,
   parseDuration,
   secretText,
+  type GatewayError,
   type Secrets,
   type SecretValue,
   type TlsConfiguration,
 } from '@edge-gateway/core';
-import { ERROR_CODES } from '../../error-codes.ts';
+import { routingError } from '../../error-codes.ts';
 import { requiresClientCertificate } from '../../check/check-connection.ts';
 
 /** One certificate of a listener, ready for handshakes. */
@@ -47,9 +47,8 @@ const VERSIONS: Readonly<Record<string, SecureVersion | undefined>> = {
   TLSv1_3: 'TLSv1.3',
 };
 
-function refuse(message: string, cause?: unknown): GatewayError {
-  return new GatewayError(message, { code: 'ERR_ROUTING_CERTIFICATE', ...ERROR_CODES.ERR_ROUTING_CERTIFICATE, cause });
-}
+const invalid = (message: string, cause?: unknown): GatewayError =>
+  routingError('ERR_ROUTING_CERTIFICATE', message, cause);
 
 /**
  * Builds the entry of a configuration, or gives `previous` back when nothing it is made of changed.
@@ -64,7 +63,7 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
   if (known && sameMaterial(known.material, material)) return { ...known, secret };
   const clientNames = sslConfig.verifySubjectAltName ?? [];
   const clientRequired = requiresClientCertificate(configuration, material.ca !== undefined);
-  if (clientNames.length > 0 && !clientRequired) throw refuse('verifySubjectAltName needs a root CA');
+  if (clientNames.length > 0 && !clientRequired) throw invalid('verifySubjectAltName needs a root CA');
   const limit = sslConfig.transportSocketConnectTimeout;
   const { minVersion, maxVersion, ...options } = contextOptions(configuration, material);
   try {
@@ -83,7 +82,7 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
       handshakeTimeoutMs,
     };
   } catch (error) {
-    throw refuse(`${sourceOf(configuration)}: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw invalid(`${sourceOf(configuration)}: ${error instanceof Error ? error.message : String(error)}`, error);
   }
 }
 
@@ -91,7 +90,7 @@ function contextOptions({ sslConfig }: TlsConfiguration, material: TlsMaterial) 
   const { minimumProtocolVersion, maximumProtocolVersion, cipherSuites } = sslConfig.parameters ?? {};
   const minVersion = VERSIONS[minimumProtocolVersion ?? ''] ?? 'TLSv1.2';
   const maxVersion = VERSIONS[maximumProtocolVersion ?? ''] ?? 'TLSv1.3';
-  if (minVersion > maxVersion) throw refuse(`no TLS version between ${minVersion} and ${maxVersion}`);
+  if (minVersion > maxVersion) throw invalid(`no TLS version between ${minVersion} and ${maxVersion}`);
   const ciphers = cipherSuites?.length ? { ciphers: cipherSuites.join(':'), honorCipherOrder: true } : {};
   return { ...material, ...ciphers, minVersion, maxVersion };
 }
@@ -103,24 +102,24 @@ function sameMaterial(one: TlsMaterial, other: TlsMaterial): boolean {
 /** Returns the secret of a configuration, or the content of its files in the same form. */
 function secretOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): SecretValue {
   if (sslFiles) return contentOfFiles(sslFiles, secrets);
-  if (!secretRef?.name) throw refuse('no certificate information found');
+  if (!secretRef?.name) throw invalid('no certificate information found');
   const ref = { name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE };
   const secret = secrets.get(ref);
-  if (!secret) throw refuse(`SSL secret not found: ${ref.namespace}.${ref.name}`);
+  if (!secret) throw invalid(`SSL secret not found: ${ref.namespace}.${ref.name}`);
   return secret;
 }
 
 function contentOfFiles(files: SslFiles, secrets: Secrets): SecretValue {
-  if (!files.tlsCert || !files.tlsKey) throw refuse('sslFiles needs tlsCert and tlsKey');
+  if (!files.tlsCert || !files.tlsKey) throw invalid('sslFiles needs tlsCert and tlsKey');
   const content = resolveCertificateFiles(files, secrets);
-  if (content instanceof Error) throw refuse(content.message);
+  if (content instanceof Error) throw invalid(content.message);
   return content;
 }
 
 function fromSecret(secret: SecretValue, configuration: TlsConfiguration): TlsMaterial {
   const cert = secretText(secret, 'tls.crt');
   const key = secretText(secret, 'tls.key');
-  if (!cert || !key) throw refuse(`${sourceOf(configuration)} needs tls.crt and tls.key`);
+  if (!cert || !key) throw invalid(`${sourceOf(configuration)} needs tls.crt and tls.key`);
   const ca = secretText(secret, 'ca.crt');
   return { cert, key, ...(ca && { ca }) };
 }

@@ -1,5 +1,6 @@
 import {
   compileRetries,
+  parseDuration,
   type Destination,
   type Handler,
   type Responder,
@@ -9,11 +10,13 @@ import {
 } from '@edge-gateway/core';
 import type { Retries } from '@edge-gateway/core/schema';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
-import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
-import { compileRedirect, type CompiledRedirect } from '../options/redirect.ts';
-import { timeoutOf } from '../options/timeout.ts';
-import { websocketOf } from '../options/upgrades.ts';
-import { totalWeight } from '../options/weighted-choice.ts';
+import { compileHostRewrite, type HostRewrite } from '../options/rewrite.ts';
+import { compileRedirect, locationOf, type CompiledRedirect } from '../options/redirect.ts';
+import type { RoutingErrorCode } from '../../error-codes.ts';
+import { DEFAULT_TIMEOUT_MS } from '../../upstream/cluster-settings.ts';
+import type { DownstreamHead } from '../downstream-head.ts';
+import { matchedLength } from '../match/matcher.ts';
+import type { RouteEntry } from '../match/route-index.ts';
 import type { OptionLevels } from './chain.ts';
 
 /** What a request meets on its way: the concerns, then changes of headers. */
@@ -82,6 +85,13 @@ export interface CompiledRoute {
   readonly action: CompiledAction;
 }
 
+/** One matcher of a compiled route. */
+export interface MatchedRoute {
+  /** `<route>-matcher-<j>`. */
+  readonly name: string;
+  readonly compiled: CompiledRoute;
+}
+
 /** What compiling a route takes from its virtual host and listener. */
 export interface RouteEnvironment {
   plan(levels: OptionLevels): Plan;
@@ -112,6 +122,12 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
   return compileReply(action, plan);
 }
 
+/** Whether a route upgrades to WebSocket: what it says itself, else what the listener says. */
+function websocketOf(options: Route['options'], listener: boolean): boolean {
+  const named = options.upgrades?.find((upgrade) => upgrade.websocket)?.websocket;
+  return named ? named.enabled !== false : listener;
+}
+
 /** The retry policy of the most specific level that has one. */
 function retriesOf(levels: OptionLevels): RetryPolicy | undefined {
   const block = levels.find((level) => level?.['retries'] !== undefined)?.['retries'];
@@ -132,7 +148,8 @@ function compileForward(
     const plan = environment.plan([destination.options, route.options, environment.hostOptions]);
     return { upstream: destination.upstream, weight: destination.weight, broken: destination.broken, ...plan };
   });
-  const timeoutMs = timeoutOf(route.options);
+  const { timeout } = route.options;
+  const timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : Math.ceil(parseDuration(timeout));
   const policy: ForwardPolicy = {
     timeoutMs,
     timeoutHeader: timeoutMs > 0 && !environment.suppressEnvoyHeaders ? String(timeoutMs) : '',
@@ -140,8 +157,30 @@ function compileForward(
     host: compileHostRewrite(route.options),
     websocket: websocketOf(route.options, environment.websocket),
   };
-  return { type: 'forward', destinations: compiled, total: totalWeight(compiled), policy };
+  return {
+    type: 'forward',
+    destinations: compiled,
+    total: compiled.reduce((total, { weight }) => total + weight, 0),
+    policy,
+  };
 }
 
 /** The plan of no concerns and no changes. */
 export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false) };
+
+/** What happens to a request that every concern accepted. */
+export type ResolvedAction =
+  | Exclude<CompiledAction, { readonly type: 'redirect' }>
+  | { readonly type: 'redirected'; readonly status: number; readonly location: string }
+  | { readonly type: 'rejected'; readonly code: RoutingErrorCode };
+
+/** Resolves the action of a route for one request: a redirect becomes its location. */
+export function resolveAction(head: DownstreamHead, { route, matcher }: RouteEntry<MatchedRoute>): ResolvedAction {
+  const { action } = route.compiled;
+  if (action.type !== 'redirect') return action;
+  const { scheme, authority, path, pathname } = head;
+  const matched = matchedLength(matcher, pathname);
+  const location = locationOf(action.redirect, { scheme, authority, path, pathname, matched });
+  if (location === undefined) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
+  return { type: 'redirected', status: action.redirect.status, location };
+}

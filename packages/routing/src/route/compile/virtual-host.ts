@@ -8,22 +8,13 @@ import type {
   SnapshotSettings,
   VirtualHost,
 } from '@edge-gateway/core';
-import { literalPrefix } from '../match/literal-prefix.ts';
-import { compileMatcher, type CompiledMatcher } from '../match/matcher.ts';
+import { compileMatcher, literalPrefix, type CompiledMatcher } from '../match/matcher.ts';
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
 import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, type OptionLevels } from './chain.ts';
-import { compileAction, type CompiledRoute, type RouteEnvironment } from './route.ts';
-import { createResponderCompiler } from './responders.ts';
+import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
 import { noteSecrets, type SecretUse } from './secret-use.ts';
-
-/** One matcher of a compiled route. */
-export interface MatchedRoute {
-  /** `<route>-matcher-<j>`. */
-  readonly name: string;
-  readonly compiled: CompiledRoute;
-}
 
 /** A virtual host ready to serve. */
 export interface CompiledHost {
@@ -56,7 +47,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
   const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context);
   const shared = { context: secrets.context, scope: { virtualHost: source, settings: environment.shared } };
   const chains = createChainCompiler({ concerns: environment.concerns, ...shared });
-  const actions = createResponderCompiler({ actions: environment.actions, ...shared });
+  const responders = new Set<Responder>();
   const levelOps = new Map<unknown, HeaderOps>();
   const headersOf = (level: OptionLevels[number]): HeaderOps => {
     const block = level?.['headerManipulation'] as VirtualHost['options']['headerManipulation'];
@@ -68,7 +59,13 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     hostOptions: source.options,
     websocket: environment.settings.websocket,
     suppressEnvoyHeaders: environment.settings.suppressEnvoyHeaders,
-    respond: actions.compile,
+    respond(route) {
+      const kind = environment.actions.find(({ action }) => action === route.action.type);
+      if (!kind) throw new Error(`no handler for route action ${route.action.type}`);
+      const responder = kind.compile(route.action, shared.context, { ...shared.scope, route });
+      responders.add(responder);
+      return responder;
+    },
     plan: (levels) => ({
       chain: chains.compile(levels),
       headers: orderLevels(levels.map(headersOf), environment.mostSpecificWins),
@@ -79,7 +76,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     source,
     index: createRouteIndex(entries),
     secrets,
-    handlers: new Set([...chains.handlers, ...actions.responders]),
+    handlers: new Set([...chains.handlers, ...responders]),
     release: () => hold?.release(),
     inFlight: 0,
     retired: false,

@@ -1,7 +1,6 @@
 import { compileRegex, type Regex, type Route } from '@edge-gateway/core';
 import { findHeader } from '../../http1/flat-headers.ts';
-import { queryValue } from './query.ts';
-import type { RequestView } from './request-view.ts';
+import type { RequestView } from '../../format/record.ts';
 
 type Matcher = Route['matchers'][number];
 
@@ -79,4 +78,25 @@ export function wanted(condition: Condition): string {
   if (condition.value === undefined) return not ? 'absent' : 'present';
   if (condition.regex) return `${not ? 'no full match of' : 'full match of'} ${condition.value}`;
   return `${not ? 'not ' : ''}${condition.value}`;
+}
+
+/** First value of a query parameter as it is written, still escaped; empty for one without `=`. */
+function queryValue(path: string, name: string): string | undefined {
+  let start = path.indexOf('?') + 1;
+  if (start === 0) return undefined;
+  while (start <= path.length) {
+    const end = endOfParameter(path, start);
+    if (path.startsWith(name, start)) {
+      const after = start + name.length;
+      if (after === end) return '';
+      if (after < end && path[after] === '=') return path.slice(after + 1, end);
+    }
+    start = end + 1;
+  }
+  return undefined;
+}
+
+function endOfParameter(path: string, start: number): number {
+  const end = path.indexOf('&', start);
+  return end < 0 ? path.length : end;
 }

@@ -1,8 +1,7 @@
 import { allHold } from './conditions.ts';
-import { literalPrefix } from './literal-prefix.ts';
-import type { CompiledMatcher } from './matcher.ts';
+import { literalPrefix, type CompiledMatcher } from './matcher.ts';
 import { addPrefix, createPrefixTree, type PrefixNode } from './prefix-tree.ts';
-import type { RequestView } from './request-view.ts';
+import type { RequestView } from '../../format/record.ts';
 
 /** One matcher of one route. */
 export interface RouteEntry<R> {

@@ -1,4 +1,5 @@
-import { type Context, FRAMING_HEADERS, GatewayError, isHeaderName, type VirtualHost } from '@edge-gateway/core';
+import { type Context, FRAMING_HEADERS, isHeaderName, type VirtualHost } from '@edge-gateway/core';
+import { routingError } from '../../error-codes.ts';
 import { breaksLine, removeHeader, setHeader } from '../../http1/flat-headers.ts';
 import { compileFormat, fill, type Format } from '../../format/format.ts';
 import type { RequestRecord } from '../../format/record.ts';
@@ -76,7 +77,8 @@ export function addition(
 ): HeaderOp[] {
   const name = addedName(header.key ?? '');
   const value = header.value ?? '';
-  if (breaksLine(value)) throw unusable(`the value of header ${name} holds a line break or NUL`);
+  if (breaksLine(value))
+    throw routingError('ERR_ROUTING_OPTION', `the value of header ${name} holds a line break or NUL`);
   if (value === '') return [];
   return [{ op: append === false ? 'set' : 'append', name, value: compileFormat(value, use) }];
 }
@@ -89,10 +91,14 @@ function fromSecret(
   const name = ref.name ?? '';
   const namespace = ref.namespace ?? '';
   const secret = context.secrets.get({ name, namespace });
-  if (!secret) throw unusable(`header secret ${namespace}.${name} not found`);
+  if (!secret) throw routingError('ERR_ROUTING_OPTION', `header secret ${namespace}.${name} not found`);
   return Object.entries(secret.data).flatMap(([key, encoded]) => {
     const value = Buffer.from(encoded, 'base64').toString('utf8');
-    if (breaksLine(value)) throw unusable(`header secret ${namespace}.${name}: key ${key} holds a line break or NUL`);
+    if (breaksLine(value))
+      throw routingError(
+        'ERR_ROUTING_OPTION',
+        `header secret ${namespace}.${name}: key ${key} holds a line break or NUL`,
+      );
     if (value === '') return [];
     return [
       { op: append === false ? 'set' : 'append', name: addedName(key), value: { literal: value, parts: [value] } },
@@ -102,17 +108,15 @@ function fromSecret(
 
 function headerName(written: string): string {
   const name = written.toLowerCase();
-  if (!isHeaderName(name)) throw unusable(`"${written}" is not a header name`);
-  if (name === 'host') throw unusable('header host cannot be added or removed, see hostRewrite');
+  if (!isHeaderName(name)) throw routingError('ERR_ROUTING_OPTION', `"${written}" is not a header name`);
+  if (name === 'host')
+    throw routingError('ERR_ROUTING_OPTION', 'header host cannot be added or removed, see hostRewrite');
   return name;
 }
 
 function addedName(written: string): string {
   const name = headerName(written);
-  if (FRAMING_HEADERS.has(name)) throw unusable(`header ${name} frames the message and cannot be added`);
+  if (FRAMING_HEADERS.has(name))
+    throw routingError('ERR_ROUTING_OPTION', `header ${name} frames the message and cannot be added`);
   return name;
-}
-
-function unusable(message: string): GatewayError {
-  return new GatewayError(message, { code: 'ERR_ROUTING_OPTION' });
 }

@@ -1,7 +1,8 @@
-import { compileRegex, GatewayError, type Regex, type RouteAction } from '@edge-gateway/core';
+import { compileRegex, type Regex, type RouteAction } from '@edge-gateway/core';
+import { routingError } from '../../error-codes.ts';
 import { breaksLine } from '../../http1/flat-headers.ts';
 import { pathReference } from '../match/canonical-path.ts';
-import { rewritePrefix } from './prefix-rewrite.ts';
+import { rewritePrefix } from './rewrite.ts';
 
 type RedirectAction = Extract<RouteAction, { readonly type: 'redirect' }>['redirect'];
 
@@ -38,8 +39,7 @@ export interface RedirectInput {
 /** Compiles a `redirectAction`. Throws `ERR_ROUTING_OPTION` where a part cannot stand in a `Location`. */
 export function compileRedirect(action: RedirectAction): CompiledRedirect {
   for (const value of [action.hostRedirect, action.pathRedirect, action.prefixRewrite]) {
-    if (value && breaksLine(value))
-      throw new GatewayError('a redirect contains a line break', { code: 'ERR_ROUTING_OPTION' });
+    if (value && breaksLine(value)) throw routingError('ERR_ROUTING_OPTION', 'a redirect contains a line break');
   }
   const { regexRewrite } = action;
   return {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Route } from '@edge-gateway/core';
 import { allHold, compileConditions } from '../../../src/route/match/conditions.ts';
-import type { RequestView } from '../../../src/route/match/request-view.ts';
+import type { RequestView } from '../../../src/format/record.ts';
 
 type Matcher = Route['matchers'][number];
 

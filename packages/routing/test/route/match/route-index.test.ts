@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import type { Route } from '@edge-gateway/core';
-import { literalPrefix } from '../../../src/route/match/literal-prefix.ts';
-import { compileMatcher, pathFits } from '../../../src/route/match/matcher.ts';
+import { compileMatcher, literalPrefix, pathFits } from '../../../src/route/match/matcher.ts';
 import { allHold } from '../../../src/route/match/conditions.ts';
-import type { RequestView } from '../../../src/route/match/request-view.ts';
+import type { RequestView } from '../../../src/format/record.ts';
 import { createRouteIndex, findRoute } from '../../../src/route/match/route-index.ts';
 
 type Matcher = Route['matchers'][number];

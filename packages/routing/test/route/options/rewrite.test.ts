@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rewritePrefix } from '../../../src/route/options/prefix-rewrite.ts';
+import { rewritePrefix } from '../../../src/route/options/rewrite.ts';
 
 const TABLE: readonly (readonly [path: string, matched: number, replacement: string, result: string | undefined])[] = [
   ['/api/x?y=/api', 4, '/v1', '/v1/x?y=/api'],

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
-import { GatewayError, type Endpoint, type Route, isHost } from '@edge-gateway/core';
+import { isHost, type Endpoint, type Route } from '@edge-gateway/core';
+import { routingError } from '../../error-codes.ts';
+import { hidesDotSegment } from '../match/canonical-path.ts';
 
 /** What the upstream gets as host. */
 export interface HostRewrite {
@@ -15,7 +17,7 @@ export interface HostRewrite {
 export function compileHostRewrite(options: Route['options']): HostRewrite {
   const literal = options.hostRewrite || undefined;
   if (literal !== undefined && !isHost(literal)) {
-    throw new GatewayError('hostRewrite is not a host', { code: 'ERR_ROUTING_OPTION' });
+    throw routingError('ERR_ROUTING_OPTION', 'hostRewrite is not a host');
   }
   return {
     literal,
@@ -27,4 +29,17 @@ export function compileHostRewrite(options: Route['options']): HostRewrite {
 /** The host for an endpoint: its DNS name; `undefined` for a bare address, which names no host. */
 export function hostOfEndpoint(endpoint: Endpoint | undefined): string | undefined {
   return endpoint === undefined || isIP(endpoint.address) !== 0 ? undefined : endpoint.address;
+}
+
+/**
+ * Puts `prefixRewrite` in the place of what the matcher took; the query stays. Where both sides of the join have a
+ * slash, one goes. Returns `undefined` if the rest of the path would form a dot segment, which clients must not create through a
+ * rewrite.
+ */
+export function rewritePrefix(path: string, matched: number, replacement: string): string | undefined {
+  const rest = path.slice(matched);
+  const joined = replacement.endsWith('/') && rest.startsWith('/') ? replacement + rest.slice(1) : replacement + rest;
+  const rewritten = joined.startsWith('/') ? joined : `/${joined}`;
+  const cut = rewritten.indexOf('?');
+  return hidesDotSegment(cut < 0 ? rewritten : rewritten.slice(0, cut)) ? undefined : rewritten;
 }
