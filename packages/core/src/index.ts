@@ -29,7 +29,6 @@ export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './m
 export { denialError } from './middleware/denial.ts';
 export { errorResponse, jsonResponse, type ErrorResponse } from './http/error-response.ts';
 export { identityFrom, type Identity } from './contract/identity.ts';
-export { identityOf } from './contract/identity-of.ts';
 export { plainSecrets } from './contract/plain-secrets.ts';
 export { linger, lingerOnClose, setCloseDelay } from './http/lingering-close.ts';
 export { protect, type Middleware, type ProtectedHandler } from './middleware/protect.ts';
@@ -53,6 +52,7 @@ export {
   applyHeaderChanges,
   factsOf,
   headerIn,
+  identityOf,
   type Facts,
   type HeaderChange,
   type ReadBody,

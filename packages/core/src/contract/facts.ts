@@ -151,3 +151,16 @@ export function applyHeaderChanges(flat: readonly string[], changes: readonly He
   }
   return out;
 }
+
+/**
+ * Returns the identity that `jwt`, `oidc` or `extauth` verified, `undefined` if none of them did. Of several
+ * the last one wins. A client cannot forge it, unlike a header that no handler removes.
+ *
+ * @example
+ * app.get('/me', (req, res) => {
+ *   res.json({ subject: identityOf(req)?.subject, groups: identityOf(req)?.groups });
+ * });
+ */
+export function identityOf(req: IncomingMessage): Identity | undefined {
+  return factsOf(req).identity;
+}

@@ -9,17 +9,10 @@ import type { Secrets, SecretValue } from './snapshot.ts';
  */
 export function plainSecrets(values: Readonly<Record<string, Readonly<Record<string, string>>>>): Secrets {
   const secrets = new Map(
-    Object.entries(values).map(([name, data]): [string, SecretValue] => [
-      name,
-      { type: 'Opaque', data: encoded(data) },
-    ]),
+    Object.entries(values).map(([name, texts]): [string, SecretValue] => {
+      const data = Object.entries(texts).map(([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')]);
+      return [name, { type: 'Opaque', data: Object.freeze(Object.fromEntries(data)) }];
+    }),
   );
   return { get: ({ name, namespace }) => secrets.get(`${namespace}.${name}`) ?? secrets.get(name) };
-}
-
-function encoded(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const entries = Object.entries(data).map(
-    ([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')] as const,
-  );
-  return Object.freeze(Object.fromEntries(entries));
 }

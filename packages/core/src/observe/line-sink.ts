@@ -78,10 +78,6 @@ export function createLineSink(path: string, options: LineSinkOptions = {}): Lin
 
 const openSinks = new Set<FileSink>();
 
-function forget(sink: FileSink): void {
-  if (openSinks.delete(sink) && openSinks.size === 0) process.off('exit', flushAtExit);
-}
-
 function flushAtExit(): void {
   const deadline = performance.now() + EXIT_MS;
   for (const sink of openSinks) sink.flushSync(deadline);
@@ -100,13 +96,10 @@ class FileSink implements LineSink {
   /** Lines of the next chunk. */
   #text = '';
   #lines = 0;
-  #chunks: (Chunk | undefined)[] = [];
-  /** Index of the oldest chunk. */
-  #head = 0;
-  /** The rest of the chunk that is being written. */
-  #bytes: Buffer | undefined;
-  #bytesLines = 0;
-  #bytesQueued = 0;
+  #chunks: Chunk[] = [];
+  /** The chunk that is being written, and the rest of it. */
+  #current: Chunk | undefined;
+  #rest: Buffer | undefined;
   #queued = 0;
   #dropped = 0;
   #descriptor: number | undefined;
@@ -155,7 +148,7 @@ class FileSink implements LineSink {
       await closeFile(this.#descriptor).catch(() => {});
     this.#descriptor = undefined;
     this.#closing = false;
-    forget(this);
+    if (openSinks.delete(this) && openSinks.size === 0) process.off('exit', flushAtExit);
   }
 
   /** Writes the queued lines synchronously, until `deadline` at most. */
@@ -165,7 +158,7 @@ class FileSink implements LineSink {
         this.#use(this.#standard ?? openSync(this.#path, OPEN_FLAGS));
       }
       // A write in progress is completed by its thread.
-      if (this.#inFlight) this.#bytes = undefined;
+      if (this.#inFlight) this.#rest = undefined;
       while (this.#load()) if (!this.#writeSync(this.#descriptor!) && !nap(deadline)) return;
     } catch {
       // The process is exiting: there is nothing to report to.
@@ -175,7 +168,7 @@ class FileSink implements LineSink {
   /** Writes until the queue is empty. */
   async #drain(): Promise<void> {
     while (this.#queued > 0) {
-      if (this.#bytes === undefined && this.#head === this.#chunks.length) await this.#sleep(GATHER_MS);
+      if (!this.#rest && this.#chunks.length === 0) await this.#sleep(GATHER_MS);
       try {
         await this.#writeAll(await this.#opened());
         this.#recovered();
@@ -197,19 +190,11 @@ class FileSink implements LineSink {
 
   /** Takes the oldest chunk, unless one is in progress. Returns false if the queue is empty. */
   #load(): boolean {
-    if (this.#bytes !== undefined) return true;
-    if (this.#head === this.#chunks.length) this.#seal();
-    const chunk = this.#chunks[this.#head];
-    if (chunk === undefined) return false;
-    this.#chunks[this.#head++] = undefined;
-    if (this.#head === this.#chunks.length) {
-      this.#chunks.length = 0;
-      this.#head = 0;
-    }
-    this.#bytes = Buffer.from(chunk.text);
-    this.#bytesLines = chunk.lines;
-    this.#bytesQueued = chunk.text.length;
-    return true;
+    if (this.#rest) return true;
+    if (this.#chunks.length === 0) this.#seal();
+    this.#current = this.#chunks.shift();
+    this.#rest = this.#current && Buffer.from(this.#current.text);
+    return this.#rest !== undefined;
   }
 
   /** Writes the queued lines, up to a limit that keeps the event loop responsive. */
@@ -230,7 +215,7 @@ class FileSink implements LineSink {
   /** Writes as much as fits. Returns false if nothing does. */
   #writeSync(descriptor: number): boolean {
     try {
-      this.#written(writeSync(descriptor, this.#bytes!));
+      this.#written(writeSync(descriptor, this.#rest!));
       return true;
     } catch (error) {
       if (!isBusy(error)) throw error;
@@ -241,7 +226,7 @@ class FileSink implements LineSink {
   async #writeByThread(descriptor: number): Promise<boolean> {
     this.#inFlight = true;
     try {
-      const { bytesWritten } = await writeTo(descriptor, this.#bytes!);
+      const { bytesWritten } = await writeTo(descriptor, this.#rest!);
       this.#written(bytesWritten);
       return true;
     } catch (error) {
@@ -254,9 +239,9 @@ class FileSink implements LineSink {
 
   #written(length: number): void {
     this.#progressAt = performance.now();
-    this.#bytes = length < this.#bytes!.length ? this.#bytes!.subarray(length) : undefined;
-    if (this.#bytes !== undefined) return;
-    this.#queued -= this.#bytesQueued;
+    this.#rest = length < this.#rest!.length ? this.#rest!.subarray(length) : undefined;
+    if (this.#rest) return;
+    this.#queued -= this.#current!.text.length;
     this.#options.onProgress?.();
   }
 
@@ -300,13 +285,11 @@ class FileSink implements LineSink {
   /** Drops all queued lines. */
   #giveUp(): void {
     this.#seal();
-    let lines = this.#bytes === undefined ? 0 : this.#bytesLines;
-    for (const chunk of this.#chunks) lines += chunk?.lines ?? 0;
-    this.#bytes = undefined;
+    const lost = this.#rest ? [this.#current!, ...this.#chunks] : this.#chunks;
+    this.#rest = undefined;
     this.#chunks = [];
-    this.#head = 0;
     this.#queued = 0;
-    this.#drop(lines);
+    this.#drop(lost.reduce((sum, { lines }) => sum + lines, 0));
     this.#recovered();
   }
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { pino, stdSerializers, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
-import { createLineBuffer, type LineBuffer, type RecentLines } from './recent-lines.ts';
+import { createLineBuffer, type RecentLines } from './recent-lines.ts';
 import { redact } from '../security/redact.ts';
 
 /** Log levels, least to most severe. `panic` is between error and fatal. */
@@ -107,7 +107,12 @@ export function createLoggers(options: { level?: LogLevel; destination?: Destina
       base: null,
       redact: { paths: SECRET_PATHS, censor },
       formatters: { log: withoutSecrets },
-      hooks: { streamWrite: copyTo(recent) },
+      hooks: {
+        streamWrite(line) {
+          recent.write(line);
+          return line;
+        },
+      },
       serializers: { err: (error: Error) => redact(stdSerializers.err(error)) },
     },
     options.destination ?? pino.destination(1),
@@ -123,14 +128,6 @@ export function createLoggers(options: { level?: LogLevel; destination?: Destina
   };
   setLevel(options.level ?? 'info');
   return { get: (name) => loggers.get(name)!, level: (name) => levels.get(name)!, setLevel, recent };
-}
-
-/** Keeps each line as written, with secrets already redacted. */
-function copyTo(recent: LineBuffer): (line: string) => string {
-  return (line) => {
-    recent.write(line);
-    return line;
-  };
 }
 
 const nothing = (): void => {};

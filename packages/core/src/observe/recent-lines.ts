@@ -33,30 +33,18 @@ export interface LineBuffer extends RecentLines {
 export function createLineBuffer(limits: RecentLinesLimits = {}): LineBuffer {
   const { maxLines = 1_000, maxLength = 1_048_576, maxLineLength = 16_384 } = limits;
   const listeners = new Set<(line: string) => void>();
-  const kept: (string | undefined)[] = Array.from({ length: maxLines });
-  let first = 0;
-  let count = 0;
+  const kept: string[] = [];
   let length = 0;
-
-  function dropOldest(): void {
-    length -= kept[first]!.length;
-    kept[first] = undefined;
-    first = (first + 1) % maxLines;
-    count--;
-  }
-
   return {
     write(written) {
       const text = written.endsWith('\n') ? written.slice(0, -1) : written;
       const line = text.length > maxLineLength ? `${text.slice(0, maxLineLength - 1)}…` : text;
-      if (count === maxLines) dropOldest();
-      kept[(first + count) % maxLines] = line;
-      count++;
       length += line.length;
-      while (length > maxLength) dropOldest();
+      kept.push(line);
+      while (kept.length > maxLines || length > maxLength) length -= kept.shift()!.length;
       for (const listener of listeners) listener(line);
     },
-    lines: () => Array.from({ length: count }, (_, i) => kept[(first + i) % maxLines]!),
+    lines: () => [...kept],
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -24,8 +24,7 @@ const CONTENT_TYPE = 'text/html; charset=utf-8';
  */
 export function forPeople(response: ErrorResponse, { request, requestId, pages, facts }: Reader): ErrorResponse {
   const { error, status, headers, contentType } = response;
-  const isPage = contentType.startsWith('text/html');
-  if (!error || isPage || status < 400) return response;
+  if (!error || contentType.startsWith('text/html') || status < 400) return response;
   if (!isNavigation(request)) return { ...response, headers: [...headers, ...VARY] };
   const content = errorPage({
     status,

@@ -108,14 +108,11 @@ function anchor({ href, text }: PageLink): string {
 
 /** Returns the headers of every page except its type, flat: no caching, no referrer, and the given policy. */
 export function pageHeaders(policy: string): string[] {
-  return [
-    'cache-control',
-    'no-store',
-    'content-security-policy',
-    policy,
-    'referrer-policy',
-    'no-referrer',
-    'x-content-type-options',
-    'nosniff',
-  ];
+  const headers = {
+    'cache-control': 'no-store',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+  return Object.entries(headers).flat();
 }

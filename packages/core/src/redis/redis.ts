@@ -22,20 +22,7 @@ export interface RedisClientLike {
 }
 
 /** Options for `createClient` of the package `redis`. */
-export interface RedisClientOptions {
-  readonly username?: string;
-  readonly password?: string;
-  readonly database: number;
-  readonly disableOfflineQueue: boolean;
-  readonly commandsQueueMaxLength: number;
-  readonly commandOptions: { readonly timeout: number };
-  readonly socket: RedisSocket;
-}
-
-type RedisSocket = {
-  readonly connectTimeout: number;
-  readonly reconnectStrategy: (attempts: number) => number | Error;
-} & ({ readonly path: string } | { readonly host: string; readonly port: number; readonly tls?: true });
+export type RedisClientOptions = ReturnType<typeof clientOptions>;
 
 /** The dependencies of a {@link Redis}. */
 export interface RedisParts<Client> {
@@ -185,7 +172,7 @@ async function withDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T>
   }
 }
 
-function clientOptions(options: RedisOptions): RedisClientOptions {
+function clientOptions(options: RedisOptions) {
   const { socket, ...login } = readRedisAddress(options);
   return {
     ...login,
