@@ -7,7 +7,6 @@ import type { ListenerBuild } from './listener/listeners.ts';
 import type { LocatedProblem, FoundProblem } from './status/report.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { StatusTable } from './status/status-entries.ts';
-import { tlsProblems } from './tls/tls-problems.ts';
 import type { UpstreamTable } from './reference/tables.ts';
 
 /** The memo of a translation, so that the next one rebuilds only what changed. It never changes a result. */
@@ -39,7 +38,7 @@ export function problemsOf({ stored, statuses, listeners }: Omit<Memo, 'proxies'
   }
   for (const { gateway, problems, tls } of listeners.values()) {
     if (!gateway.stored) for (const problem of problems) add(keyOf('Gateway', gateway.ref), problem);
-    if (tls) for (const { key, problem } of tlsProblems(tls)) add(key, problem);
+    for (const { key, problem } of tls?.located ?? []) add(key, problem);
   }
   return [...found.values()];
 }

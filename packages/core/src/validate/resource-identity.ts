@@ -61,44 +61,39 @@ export function readMetadata(value: Json, report: DocumentReport): Metadata | un
     report.add({ code: 'WRONG_TYPE', path: ['metadata'], message: 'must be an object', on: 'value' });
     return undefined;
   }
-  const { name: writtenName, namespace: writtenNamespace } = metadata;
-  if (isUnset(writtenName))
-    report.add({ code: 'MISSING_FIELD', path: ['metadata'], message: 'metadata.name is missing' });
-  const name = isUnset(writtenName) ? undefined : readName(writtenName, NAME, report);
-  const namespace = isUnset(writtenNamespace) ? DEFAULT_NAMESPACE : readName(writtenNamespace, NAMESPACE, report);
+  const name = readName(metadata['name'], report);
+  const namespace = readNamespace(metadata['namespace'], report);
   const labels = readTexts(metadata, 'labels', report);
   const annotations = readTexts(metadata, 'annotations', report);
   if (name === undefined || namespace === undefined) return undefined;
   return Object.freeze({ name, namespace, ...(labels && { labels }), ...(annotations && { annotations }) });
 }
 
-interface NameRule {
-  readonly field: 'name' | 'namespace';
-  readonly pattern: RegExp;
-  readonly maxLength: number;
-  readonly hint: string;
+function readName(name: unknown, report: DocumentReport): string | undefined {
+  if (name === undefined || name === null || name === '') {
+    report.add({ code: 'MISSING_FIELD', path: ['metadata'], message: 'metadata.name is missing' });
+    return undefined;
+  }
+  if (typeof name === 'string' && name.length <= 253 && SUBDOMAIN.test(name)) return name;
+  const problem = typeof name === 'string' ? `"${name.slice(0, 80)}" is not a valid name` : 'a name must be text';
+  const hint = 'lower case letters, digits, - and ., at most 253, e.g. my-service';
+  report.add({
+    code: typeof name === 'string' ? 'BAD_NAME' : 'WRONG_TYPE',
+    path: ['metadata', 'name'],
+    message: problem,
+    hint,
+    on: 'value',
+  });
+  return undefined;
 }
 
-const NAME: NameRule = {
-  field: 'name',
-  pattern: SUBDOMAIN,
-  maxLength: 253,
-  hint: 'lower case letters, digits, - and ., at most 253, e.g. my-service',
-};
-const NAMESPACE: NameRule = {
-  field: 'namespace',
-  pattern: LABEL,
-  maxLength: 63,
-  hint: 'lower case letters, digits and -, at most 63',
-};
-
-/** Returns a valid name; `undefined` after reporting another value. */
-function readName(value: unknown, rule: NameRule, report: DocumentReport): string | undefined {
-  const { field, pattern, maxLength, hint } = rule;
-  const isText = typeof value === 'string';
-  if (isText && value.length <= maxLength && pattern.test(value)) return value;
-  const message = isText ? `"${value.slice(0, 80)}" is not a valid ${field}` : `a ${field} must be text`;
-  report.add({ code: isText ? 'BAD_NAME' : 'WRONG_TYPE', path: ['metadata', field], message, hint, on: 'value' });
+function readNamespace(namespace: unknown, report: DocumentReport): string | undefined {
+  if (namespace === undefined || namespace === null || namespace === '') return DEFAULT_NAMESPACE;
+  if (typeof namespace === 'string' && namespace.length <= 63 && LABEL.test(namespace)) return namespace;
+  const text = typeof namespace === 'string';
+  const message = text ? `"${namespace.slice(0, 80)}" is not a valid namespace` : 'a namespace must be text';
+  const hint = 'lower case letters, digits and -, at most 63';
+  report.add({ code: text ? 'BAD_NAME' : 'WRONG_TYPE', path: ['metadata', 'namespace'], message, hint, on: 'value' });
   return undefined;
 }
 
@@ -126,10 +121,6 @@ function readTexts(
     });
   }
   return Object.freeze(Object.fromEntries(written)) as Readonly<Record<string, string>>;
-}
-
-function isUnset(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
 }
 
 /** Returns whether a value is an object, and not a list. */

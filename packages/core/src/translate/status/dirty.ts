@@ -2,7 +2,6 @@ import { keyOf, type ResourceKey } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import type { Memo } from '../memo.ts';
-import { tlsProblems } from '../tls/tls-problems.ts';
 import type { TranslationInput } from '../input.ts';
 
 /** Returns a superset of the resources whose status may have changed. */
@@ -28,7 +27,7 @@ export function dirtyKeys(
 function compare(now: ListenerBuild, before: ListenerBuild | undefined, dirty: Set<ResourceKey>): void {
   dirty.add(keyOf('Gateway', now.gateway.ref));
   if (now.tls !== before?.tls) {
-    for (const tls of [now.tls, before?.tls]) for (const { key } of tls ? tlsProblems(tls) : []) dirty.add(key);
+    for (const tls of [now.tls, before?.tls]) for (const { key } of tls?.located ?? []) dirty.add(key);
   }
   const aligned = before?.builds.length === now.builds.length;
   for (const [i, build] of now.builds.entries()) {

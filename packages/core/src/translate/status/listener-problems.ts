@@ -2,7 +2,6 @@ import type { Derived } from '../derived.ts';
 import { keyOf, type ResourceKey } from '../../resource/resource.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
-import { tlsProblems } from '../tls/tls-problems.ts';
 
 /** The problems of one resource from the listeners, and the proxies with it. */
 export interface FoundProblems {
@@ -33,7 +32,7 @@ export function collectProblems(
       add(stored.key, services[i]!, proxy);
       if (tables.size > 0) for (const [key, own] of tables) add(key, own, proxy);
     }
-    for (const { key, problem } of tls ? tlsProblems(tls) : []) found.get(key)?.notes.push(problem.message);
+    for (const { key, problem } of tls?.located ?? []) found.get(key)?.notes.push(problem.message);
   }
   return found;
 }

@@ -1,10 +1,10 @@
 import type { Derived } from '../derived.ts';
-import type { FieldPath } from '../../resource/problem.ts';
+import { keyOf } from '../../resource/resource.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import type { TlsConfiguration } from '../../contract/snapshot.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
-import { Report, type Problems } from '../status/report.ts';
+import { Report, statusProblem, type FoundProblem, type LocatedProblem, type Problems } from '../status/report.ts';
 import type { TranslationSettings } from '../settings.ts';
 import { checkTlsSource, sourceProblem, verifiesAlike, warnOfTlsSource } from './tls-source.ts';
 import type { TranslationInput } from '../input.ts';
@@ -23,19 +23,12 @@ export interface ListenerTls {
   /** Virtual hosts without their TLS configuration; they must not be served with the certificate of another. */
   readonly leftOut: ReadonlySet<string>;
   readonly problems: Problems;
-  /** Virtual hosts with a problem and the field of their virtual services, by text of the problem. */
-  readonly blamed: ReadonlyMap<string, Blame>;
+  /** The same problems, at the virtual services that cause them. */
+  readonly located: readonly LocatedProblem[];
   readonly claims: readonly TlsClaim[];
   /** The served claim by virtual host: the last good one if the newest cannot be used. */
   readonly good: ReadonlyMap<string, TlsClaim>;
   readonly settings: TranslationSettings;
-}
-
-/** The virtual hosts with a problem, and its field. */
-export interface Blame {
-  /** Names of virtual hosts. */
-  readonly hosts: readonly string[];
-  readonly path: FieldPath;
 }
 
 /** The input of a listener's TLS, besides the claims. */
@@ -53,7 +46,7 @@ interface Candidate {
   readonly key: string;
   readonly sslConfig: SslConfig;
   readonly sniDomains: readonly string[];
-  readonly hosts: readonly string[];
+  readonly claims: readonly TlsClaim[];
 }
 
 /**
@@ -70,26 +63,26 @@ export function listenerTls(claims: readonly TlsClaim[], context: TlsContext): L
   ) {
     return before;
   }
-  const report = new Report();
-  const blamed = new Map<string, Blame>();
+  const findings: Findings = { input, report: new Report(), located: [] };
   const served = new Map(context.served.map((one) => [contentOf(one.sslConfig, input.derived), one]));
-  const used = withLastGood(claims, { before, served, findings: { input, report, blamed } });
+  const used = withLastGood(claims, { before, served, findings });
   const candidates = merge(used, input);
-  const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, { input, report, blamed })));
-  const contested = overlapping(candidates, report, blamed);
+  const bad = new Set(candidates.filter((candidate) => !isUsable(candidate, findings)));
+  const contested = overlapping(candidates, findings);
   const configurations: TlsConfiguration[] = [];
   const leftOut = new Set<string>();
   for (const candidate of candidates) {
     const old = served.get(candidate.key);
-    if (!old && (bad.has(candidate) || contested.has(candidate))) for (const host of candidate.hosts) leftOut.add(host);
+    if (!old && (bad.has(candidate) || contested.has(candidate)))
+      for (const { host } of candidate.claims) leftOut.add(host);
     else configurations.push(configurationOf(candidate, old, contested.has(candidate)));
   }
   const { settings } = input;
   return {
     configurations: sameList(configurations, context.served),
     leftOut,
-    problems: report.problems(),
-    blamed,
+    problems: findings.report.problems(),
+    located: findings.located,
     claims,
     good: goodClaims(used, leftOut, before),
     settings,
@@ -116,7 +109,7 @@ function withLastGood(claims: readonly TlsClaim[], { before, served, findings }:
     if (!problem || problemOf(configOf(good)) || !verifiesAlike(configOf(claim), configOf(good))) return claim;
     const own = new Report();
     warnOfTlsSource(problem, own);
-    blame(own.problems(), { sslConfig: claim.sslConfig, hosts: [claim.host] }, findings);
+    blame(own.problems(), { sslConfig: claim.sslConfig, claims: [claim] }, findings);
     return good;
   });
 }
@@ -137,7 +130,7 @@ function goodClaims(
 interface Findings {
   readonly input: TranslationInput;
   readonly report: Report;
-  readonly blamed: Map<string, Blame>;
+  readonly located: LocatedProblem[];
 }
 
 function isUsable(candidate: Candidate, findings: Findings): boolean {
@@ -147,17 +140,19 @@ function isUsable(candidate: Candidate, findings: Findings): boolean {
   return usable;
 }
 
-/** Reports problems of a configuration with its virtual hosts. */
+/** Reports problems of a configuration, and locates them at its virtual services. */
 function blame(
   problems: Problems,
-  { sslConfig, hosts }: Pick<Candidate, 'sslConfig' | 'hosts'>,
-  { report, blamed }: Findings,
+  { sslConfig, claims }: Pick<Candidate, 'sslConfig' | 'claims'>,
+  { report, located }: Findings,
 ): void {
   report.add(problems);
   const path = ['spec', 'sslConfig', ...(sslConfig.secretRef ? ['secretRef'] : [])];
-  for (const { message } of problems) {
-    blamed.set(message, { hosts: [...(blamed.get(message)?.hosts ?? []), ...hosts], path });
-  }
+  for (const problem of problems) located.push(...claims.map((claim) => locate(claim, { ...problem, path })));
+}
+
+function locate({ host, namespace }: TlsClaim, problem: FoundProblem): LocatedProblem {
+  return { key: keyOf('VirtualService', { namespace, name: host.slice(namespace.length + 1) }), problem };
 }
 
 function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[], derived: Derived): boolean {
@@ -189,20 +184,21 @@ function configurationOf(
 
 /** Returns one candidate per configuration, ignoring server names. */
 function merge(claims: readonly TlsClaim[], input: TranslationInput): readonly Candidate[] {
-  const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; hosts: string[] }>();
-  for (const { host, namespace, sslConfig } of claims) {
+  const merged = new Map<string, { sslConfig: SslConfig; names: Set<string>; any: boolean; claims: TlsClaim[] }>();
+  for (const claim of claims) {
+    const { namespace, sslConfig } = claim;
     const { sniDomains = [] } = sslConfig;
     const config = input.derived.of(effectiveConfig, sslConfig, namespace, input.settings.oneWayTls);
     const key = contentOf(config, input.derived);
-    const known = merged.get(key) ?? { sslConfig: config, names: new Set(), any: false, hosts: [] };
+    const known = merged.get(key) ?? { sslConfig: config, names: new Set(), any: false, claims: [] };
     for (const name of sniDomains) known.names.add(name.toLowerCase());
     known.any ||= sniDomains.length === 0;
-    known.hosts.push(host);
+    known.claims.push(claim);
     merged.set(key, known);
   }
-  return Array.from(merged, ([key, { sslConfig, names, any, hosts }]) => {
+  return Array.from(merged, ([key, { sslConfig, names, any, claims }]) => {
     const sniDomains = Object.freeze(any ? [] : [...names].sort());
-    return { key, sslConfig, sniDomains, hosts };
+    return { key, sslConfig, sniDomains, claims };
   }).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
@@ -220,11 +216,7 @@ function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boole
 }
 
 /** Returns the candidates that claim the same server name, or every name, as another one. */
-function overlapping(
-  candidates: readonly Candidate[],
-  report: Report,
-  blamed: Map<string, Blame>,
-): ReadonlySet<Candidate> {
+function overlapping(candidates: readonly Candidate[], { report, located }: Findings): ReadonlySet<Candidate> {
   const byName = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
     for (const name of candidate.sniDomains.length > 0 ? candidate.sniDomains : ['']) {
@@ -236,12 +228,14 @@ function overlapping(
   const found = new Set<Candidate>();
   for (const [name, rivals] of byName) {
     if (rivals.length < 2) continue;
-    const hosts = rivals.flatMap((rival) => rival.hosts).sort();
+    const claims = rivals.flatMap((rival) => rival.claims);
+    const hosts = claims.map(({ host }) => host).sort();
     const what = name ? `the server name '${name}'` : 'every server name';
     const reason = `different TLS configurations claim ${what}: [${hosts.join(', ')}]`;
     const message = listenerMessage('SSLConfigError', reason);
     report.error(message);
-    blamed.set(message, { hosts, path: ['spec', 'sslConfig', ...(name ? ['sniDomains'] : [])] });
+    const problem = statusProblem('error', message, ['spec', 'sslConfig', ...(name ? ['sniDomains'] : [])]);
+    located.push(...claims.map((claim) => locate(claim, problem)));
     for (const rival of rivals) found.add(rival);
   }
   return found;
