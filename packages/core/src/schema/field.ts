@@ -73,6 +73,12 @@ function field<T>(schema: object, description: string | undefined, options: obje
   return Type.Unsafe<T>({ ...schema, ...options, ...(description !== undefined && { description }) });
 }
 
+/** Creates the function that describes a field of one schema. */
+const scalar =
+  <T, O extends FieldOptions = FieldOptions>(schema: object) =>
+  (description?: string, options?: O): TUnsafe<T> =>
+    field<T>(schema, description, options);
+
 /** The rules and annotations of a block, and its fields. */
 type Parts<P> = readonly [...rules: readonly (BlockRules & FieldOptions)[], fields: P];
 
@@ -133,23 +139,21 @@ export function enumeration<const N extends readonly string[]>(
   return field<N[number]>({ enum: [...names, ...numbers], 'x-enum-names': names }, description, options);
 }
 
+/** An enum whose first name is its default. */
+export const choice = <const N extends readonly string[]>(names: N, description: string, options?: FieldOptions) =>
+  enumeration(names, description, { default: names[0], ...options });
+
 /** A duration such as `5s`, `0.25s`, `1h`; see `parseDuration`. */
-export const duration = (description?: string, options?: FieldOptions) =>
-  field<string>({ type: 'string', 'x-format': 'duration' }, description, options);
+export const duration = scalar<string>({ type: 'string', 'x-format': 'duration' });
 /** An RE2 regular expression; compiled when the resource is read. */
-export const regex = (description?: string, options?: FieldOptions) =>
-  field<string>({ type: 'string', 'x-format': 'regex' }, description, options);
-export const text = (description?: string, options?: FieldOptions) =>
-  field<string>({ type: 'string' }, description, options);
-export const bool = (description?: string, options?: FieldOptions) =>
-  field<boolean>({ type: 'boolean' }, description, options);
+export const regex = scalar<string>({ type: 'string', 'x-format': 'regex' });
+export const text = scalar<string>({ type: 'string' });
+export const bool = scalar<boolean>({ type: 'boolean' });
 /** A switch that is off by default. */
 export const flag = (description: string, options?: FieldOptions) => bool(description, { default: false, ...options });
 /** Text, also written as `true` or `false` without quotes. */
-export const textOrBool = (description?: string, options?: FieldOptions) =>
-  field<string | boolean>({ type: ['string', 'boolean'] }, description, options);
-export const int = (description?: string, options?: FieldOptions & Bounds) =>
-  field<number>({ type: 'integer' }, description, options);
+export const textOrBool = scalar<string | boolean>({ type: ['string', 'boolean'] });
+export const int = scalar<number, FieldOptions & Bounds>({ type: 'integer' });
 /** A number that is not negative. */
 export const count = (description: string, options?: FieldOptions) => int(description, { minimum: 0, ...options });
 /** A number of 32 bits without sign. */
@@ -158,15 +162,14 @@ export const uint32 = (description: string, options?: FieldOptions) =>
 /** A number of a port; 0 where the field describes it. */
 export const port = (description: string, options?: FieldOptions) =>
   int(description, { minimum: 0, maximum: 65535, ...options });
-export const float = (description?: string, options?: FieldOptions & Bounds) =>
-  field<number>({ type: 'number' }, description, options);
+export const float = scalar<number, FieldOptions & Bounds>({ type: 'number' });
 export const list = <T>(items: TUnsafe<T>, description?: string, options?: FieldOptions) =>
   field<readonly T[]>({ type: 'array', items }, description, options);
 export const map = <T>(values: TUnsafe<T>, description?: string, options?: FieldOptions) =>
   field<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values }, description, options);
 export const texts = (description: string, options?: FieldOptions) => list(text(), description, options);
 /** Any JSON value: free-form settings that are passed on. */
-export const anything = (description?: string, options?: FieldOptions) => field<unknown>({}, description, options);
+export const anything = scalar<unknown>({});
 /** An object with no fields, e.g. `random: {}`. */
 export const empty = (description?: string, options?: FieldOptions) =>
   field<Block<{}>>(block({}), description, options);

@@ -66,11 +66,11 @@ const apiKey = f.block(f.oneOf(['k8sSecretApikeyStorage', 'aerospikeApikeyStorag
     'Accepts metadata that is not a valid header value: sends it as UTF-8, or passes it only to later steps if no header can carry it.',
   ),
   hmac: f.group('Stored keys are HMAC digests.', {
-    algorithm: f.enumeration(['HMAC_SHA256'], 'Algorithm.', { default: 'HMAC_SHA256' }),
+    algorithm: f.choice(['HMAC_SHA256'], 'Algorithm.'),
     sharedSecretRef: f.ref('Secret with the shared secret.'),
   }),
   digest: f.group('Stored keys are digests.', {
-    algorithm: f.enumeration(['SHA256'], 'Algorithm.', { default: 'SHA256' }),
+    algorithm: f.choice(['SHA256'], 'Algorithm.'),
   }),
   match: f.group('Additional conditions; only with `digest`.', {
     headers: f.groups('Headers that must equal data keys.', { name: f.text('Header and data key.') }),

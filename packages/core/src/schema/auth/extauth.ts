@@ -59,7 +59,7 @@ const server = f.block(f.oneOf(['httpService', 'grpcService']), {
     maximum: 599,
     default: DEFAULTS.authStatusOnError,
   }),
-  transportApiVersion: f.enumeration(['V3'], 'Version of the protocol.', { default: 'V3', ...f.notYet }),
+  transportApiVersion: f.choice(['V3'], 'Version of the protocol.', f.notYet),
   statPrefix: f.text('Prefix of the statistics.', f.notYet),
 });
 /** The external auth server. */

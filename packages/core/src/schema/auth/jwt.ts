@@ -42,10 +42,9 @@ export const JwtProvider = f.named<JwtProvider>('JwtProvider', provider);
 
 const providers = f.block({
   providers: f.map(JwtProvider, 'Providers by name; one of them must accept the token.'),
-  validationPolicy: f.enumeration(
+  validationPolicy: f.choice(
     ['REQUIRE_VALID', 'ALLOW_MISSING', 'ALLOW_MISSING_OR_FAILED'],
     'How requests without a valid token are handled.',
-    { default: 'REQUIRE_VALID' },
   ),
   allowMissingOrFailedJwt: f.flag('Deprecated; true overrides the policy.'),
 });

@@ -79,7 +79,7 @@ const oidc = f.block(
     afterLogoutUrl: f.text('URL to redirect to after the logout. Default: `appUrl`.'),
     frontChannelLogout: f.group('Path that the provider calls to log out.', { path: f.text('Path.') }),
     endSessionProperties: f.group('HTTP method for the logout endpoint.', {
-      methodType: f.enumeration(['GetMethod', 'PostMethod'], 'Method.', { default: 'GetMethod' }),
+      methodType: f.choice(['GetMethod', 'PostMethod'], 'Method.'),
       idTokenHint: f.flag(
         'Extension of this gateway. Sends the id token as `id_token_hint` at logout. Some providers require it; the token then appears in the browser, its history and the logs of the provider. Without it the provider receives `client_id`, and may ask the user for confirmation.',
       ),

@@ -5,10 +5,9 @@ const policy = f.block({
     jwtPrincipal: f.group('A principal with these claims.', {
       claims: f.map(f.textOrBool(), 'Value by claim; all must match. With the matcher BOOLEAN also `true` or `false`.'),
       provider: f.text('Only tokens of this provider. Empty: any.'),
-      matcher: f.enumeration(
+      matcher: f.choice(
         ['EXACT_STRING', 'BOOLEAN', 'LIST_CONTAINS', 'REGEX_MATCH'],
         'How a claim is compared with its value.',
-        { default: 'EXACT_STRING' },
       ),
     }),
   }),

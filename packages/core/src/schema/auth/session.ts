@@ -6,7 +6,7 @@ const redis = f.block({
   ),
   db: f.count('Number of the database.', { default: 0 }),
   poolSize: f.count('Number of connections, used in turn. Default: one, with pipelined commands.'),
-  socketType: f.enumeration(['TCP', 'TLS'], 'Plain or TLS.', { default: 'TCP' }),
+  socketType: f.choice(['TCP', 'TLS'], 'Plain or TLS.'),
   tlsCertMountPath: f.text(
     'Directory with `ca.crt` (the CA of the server certificate) and, for a client certificate, `tls.crt` and `tls.key`.',
   ),

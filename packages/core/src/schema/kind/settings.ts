@@ -8,9 +8,7 @@ import { GatewaySettings, GwSettings } from '../settings/settings-gateway.ts';
 import { SslParameters } from '../listener/ssl-config.ts';
 
 const discovery = f.block({
-  fdsMode: f.enumeration(['BLACKLIST', 'WHITELIST', 'DISABLED'], 'Which upstreams are asked for their functions.', {
-    default: 'BLACKLIST',
-  }),
+  fdsMode: f.choice(['BLACKLIST', 'WHITELIST', 'DISABLED'], 'Which upstreams are asked for their functions.'),
   udsOptions: f.group('Discovery of upstreams.', f.notYet, {
     enabled: f.bool('Creates upstreams for Services.', { default: true }),
     watchLabels: f.map(f.text(), 'Labels that a Service must have. Empty: all.'),

@@ -21,10 +21,10 @@ const connection = f.block({
     idleTimeout: f.duration('Idle timeout of a connection without requests.', { default: '1h' }),
     maxHeadersCount: f.int('Maximum number of response headers.', { minimum: 1, default: 100, ...f.notYet }),
     maxStreamDuration: f.duration('Maximum lifetime of a stream. Default: no limit.', f.notYet),
-    headersWithUnderscoresAction: f.enumeration(
+    headersWithUnderscoresAction: f.choice(
       ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
       'How headers with an underscore in their name are handled.',
-      { default: 'ALLOW', ...f.notYet },
+      f.notYet,
     ),
   }),
   http1ProtocolOptions: f.group(
@@ -49,10 +49,10 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
   circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers. Default, by field: Settings `gw.circuitBreakers`.'),
   loadBalancerConfig: f.of(LoadBalancerConfig, 'The load balancing algorithm.'),
   connectionConfig: f.of(ConnectionConfig, 'Connections.'),
-  protocolSelection: f.enumeration(
+  protocolSelection: f.choice(
     ['USE_CONFIGURED_PROTOCOL', 'USE_DOWNSTREAM_PROTOCOL'],
     'Whether to use the HTTP version of the client.',
-    { default: 'USE_CONFIGURED_PROTOCOL', ...f.notYet },
+    f.notYet,
   ),
   useHttp2: f.flag('Uses HTTP/2. Default: true for gRPC services, else false.', f.notYet),
   initialStreamWindowSize: f.int('HTTP/2: window size of a stream in bytes.', { ...WINDOW, ...f.notYet }),

@@ -6,7 +6,7 @@ const value = f.block({
   runtimeKey: f.text('Runtime key that may override it.'),
 });
 const comparison = f.group('The comparison.', {
-  op: f.enumeration(['EQ', 'GE', 'LE'], 'Equal, at least, at most.', { default: 'EQ' }),
+  op: f.choice(['EQ', 'GE', 'LE'], 'Equal, at least, at most.'),
   value: f.of(value, 'The value to compare with.'),
 });
 const several = (description: string) =>
@@ -35,9 +35,7 @@ const filter = f.block(
       runtimeKey: f.text('Runtime key with the share.'),
       percentSampled: f.group('Share of requests.', {
         numerator: f.count('Numerator of the fraction.'),
-        denominator: f.enumeration(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Denominator of the fraction.', {
-          default: 'HUNDRED',
-        }),
+        denominator: f.choice(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Denominator of the fraction.'),
       }),
       useIndependentRandomness: f.flag('Draws a random number instead of using the request id.'),
     }),

@@ -17,9 +17,7 @@ const socketOption = f.block(f.oneOf(['intValue', 'bufValue']), {
   name: f.int('Number of the option.'),
   intValue: f.int('Value as a number.'),
   bufValue: f.text('Value as base64.'),
-  state: f.enumeration(['STATE_PREBIND', 'STATE_BOUND', 'STATE_LISTENING'], 'When it is set.', {
-    default: 'STATE_PREBIND',
-  }),
+  state: f.choice(['STATE_PREBIND', 'STATE_BOUND', 'STATE_LISTENING'], 'When it is set.'),
 });
 const proxyProtocol = f.block({
   rules: f.groups('Values of the PROXY header to store.', {
@@ -50,10 +48,8 @@ export const ListenerOptions = f.named<ListenerOptions>('ListenerOptions', liste
 const gzip = f.block({
   memoryLevel: f.int('Memory level, 1 to 9.', { minimum: 1, maximum: 9, default: 5 }),
   contentLength: f.int('Minimum body size in bytes.', { minimum: 30, default: 30 }),
-  compressionLevel: f.enumeration(['DEFAULT', 'BEST', 'SPEED'], 'Small or fast.', { default: 'DEFAULT' }),
-  compressionStrategy: f.enumeration(['DEFAULT', 'FILTERED', 'HUFFMAN', 'RLE'], 'How matches are looked for.', {
-    default: 'DEFAULT',
-  }),
+  compressionLevel: f.choice(['DEFAULT', 'BEST', 'SPEED'], 'Small or fast.'),
+  compressionStrategy: f.choice(['DEFAULT', 'FILTERED', 'HUFFMAN', 'RLE'], 'How matches are looked for.'),
   contentType: f.texts('Content types to compress. Empty: common text types.'),
   disableOnEtagHeader: f.flag('Does not compress responses with an etag.'),
   removeAcceptEncodingHeader: f.flag('Does not forward `accept-encoding`.'),
@@ -113,8 +109,8 @@ const MEASURES = [
   'FIRST_INCOMING_LAST_OUTGOING',
 ] as const;
 const latency = f.block({
-  request: f.enumeration(MEASURES, 'What to measure for downstream.', { default: 'LAST_INCOMING_FIRST_OUTGOING' }),
-  response: f.enumeration(MEASURES, 'What to measure for upstream.', { default: 'LAST_INCOMING_FIRST_OUTGOING' }),
+  request: f.choice(MEASURES, 'What to measure for downstream.'),
+  response: f.choice(MEASURES, 'What to measure for upstream.'),
   measureRequestInternally: f.flag('Measures only within the filter chain.'),
   chargeClusterStat: f.bool('Counts for the cluster.', { default: true }),
   chargeListenerStat: f.bool('Counts for the listener.', { default: true }),

@@ -56,10 +56,9 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   }),
   delayedCloseTimeout: f.duration('Time for a client to read the last response.', { default: '1s' }),
   serverName: f.text('Value of the response header `server`.', { default: 'envoy' }),
-  serverHeaderTransformation: f.enumeration(
+  serverHeaderTransformation: f.choice(
     ['OVERWRITE', 'APPEND_IF_ABSENT', 'PASS_THROUGH'],
     'How the header `server` of the upstream is handled.',
-    { default: 'OVERWRITE' },
   ),
   acceptHttp10: f.flag('Accepts HTTP/1.0 requests.'),
   defaultHostForHttp10: f.text('Host for HTTP/1.0 requests without one.'),
@@ -70,10 +69,9 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   stripAnyHostPort: f.flag('Removes the port from the host before matching.'),
   tracing: f.of(ListenerTracing, 'Tracing.', f.notYet),
   upgrades: f.list(Upgrade, 'Protocol upgrades; WebSocket is allowed unless it is listed as disabled.'),
-  forwardClientCertDetails: f.enumeration(
+  forwardClientCertDetails: f.choice(
     ['SANITIZE', 'FORWARD_ONLY', 'APPEND_FORWARD', 'SANITIZE_SET', 'ALWAYS_FORWARD_ONLY'],
     'How `x-forwarded-client-cert` is handled. APPEND_FORWARD and SANITIZE_SET remove it and add nothing yet.',
-    { default: 'SANITIZE' },
   ),
   setCurrentClientCertDetails: f.group(
     'Which details of the client certificate are forwarded; only with APPEND_FORWARD or SANITIZE_SET.',
@@ -89,12 +87,11 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   maxConnectionDuration: f.duration('Maximum lifetime of a connection. Default: no limit.'),
   maxStreamDuration: f.duration('Maximum lifetime of a stream. Default: no limit.', f.notYet),
   maxRequestsPerConnection: f.uint32('Requests after which a connection is closed. Default: no limit.'),
-  headersWithUnderscoresAction: f.enumeration(
+  headersWithUnderscoresAction: f.choice(
     ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
     'How headers with an underscore in their name are handled.',
-    { default: 'ALLOW' },
   ),
-  pathWithEscapedSlashesAction: f.enumeration(
+  pathWithEscapedSlashesAction: f.choice(
     [
       'IMPLEMENTATION_SPECIFIC_DEFAULT',
       'KEEP_UNCHANGED',
@@ -103,9 +100,8 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
       'UNESCAPE_AND_FORWARD',
     ],
     'How `%2f` and `%5c` in a path are handled.',
-    { default: 'IMPLEMENTATION_SPECIFIC_DEFAULT' },
   ),
-  codecType: f.enumeration(['AUTO', 'HTTP1', 'HTTP2'], 'HTTP versions spoken.', { default: 'AUTO', ...f.notYet }),
+  codecType: f.choice(['AUTO', 'HTTP1', 'HTTP2'], 'HTTP versions spoken.', f.notYet),
   mergeSlashes: f.flag('Merges consecutive slashes.'),
   normalizePath: f.bool('Resolves dot segments before matching; false rejects them.', { default: true }),
   http2ProtocolOptions: f.of(http2, 'HTTP/2 limits.', f.notYet),

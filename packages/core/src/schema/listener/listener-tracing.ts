@@ -10,7 +10,7 @@ const ONE_COLLECTOR = f.oneOf(['collectorUpstreamRef', 'clusterName']);
 const zipkin = f.block(ONE_COLLECTOR, {
   ...collector,
   collectorEndpoint: f.text('Path to send spans to.'),
-  collectorEndpointVersion: f.enumeration(['HTTP_JSON', 'HTTP_PROTO'], 'Form of the spans.', { default: 'HTTP_JSON' }),
+  collectorEndpointVersion: f.choice(['HTTP_JSON', 'HTTP_PROTO'], 'Form of the spans.'),
   traceId128bit: f.flag('Trace ids of 128 bits.'),
   sharedSpanContext: f.bool('Client and server share a span.', { default: true }),
 });
@@ -42,7 +42,7 @@ const fields = f.block(f.oneOf(['zipkinConfig', 'datadogConfig', 'openTelemetryC
   metadataForTags: f.list(
     f.block({
       tag: f.text('Name of the tag.'),
-      kind: f.enumeration(['REQUEST', 'ENDPOINT'], 'Whose metadata.', { default: 'REQUEST' }),
+      kind: f.choice(['REQUEST', 'ENDPOINT'], 'Whose metadata.'),
       value: f.group('Location of the value.', {
         namespace: f.text('Namespace. Default: the claims of the token.'),
         key: f.text('Key.'),

@@ -3,8 +3,8 @@ import * as f from '../field.ts';
 const VERSIONS = ['TLS_AUTO', 'TLSv1_0', 'TLSv1_1', 'TLSv1_2', 'TLSv1_3'] as const;
 
 const parameters = f.block({
-  minimumProtocolVersion: f.enumeration(VERSIONS, 'Minimum TLS version.', { default: 'TLS_AUTO' }),
-  maximumProtocolVersion: f.enumeration(VERSIONS, 'Maximum TLS version.', { default: 'TLS_AUTO' }),
+  minimumProtocolVersion: f.choice(VERSIONS, 'Minimum TLS version.'),
+  maximumProtocolVersion: f.choice(VERSIONS, 'Maximum TLS version.'),
   cipherSuites: f.texts('Cipher suites for TLS 1.2 and older, best first.', f.notYet),
   ecdhCurves: f.texts('Curves for the key exchange, best first.', f.notYet),
 });
@@ -13,8 +13,8 @@ export interface SslParameters extends f.Static<typeof parameters> {}
 export const SslParameters = f.named<SslParameters>('SslParameters', parameters);
 
 const serverParameters = f.block({
-  minimumProtocolVersion: f.enumeration(VERSIONS, 'Minimum TLS version; TLS_AUTO is 1.2.', { default: 'TLS_AUTO' }),
-  maximumProtocolVersion: f.enumeration(VERSIONS, 'Maximum TLS version; TLS_AUTO is 1.3.', { default: 'TLS_AUTO' }),
+  minimumProtocolVersion: f.choice(VERSIONS, 'Minimum TLS version; TLS_AUTO is 1.2.'),
+  maximumProtocolVersion: f.choice(VERSIONS, 'Maximum TLS version; TLS_AUTO is 1.3.'),
   cipherSuites: f.texts('Cipher suites for TLS 1.2 and older, best first.'),
   ecdhCurves: f.texts('Curves for the key exchange, best first.', f.notYet),
 });
@@ -70,10 +70,10 @@ const downstream = f.block(ONE_SOURCE, {
   ),
   disableTlsSessionResumption: f.flag('Requires a full handshake for every connection.'),
   transportSocketConnectTimeout: f.duration('Timeout of the handshake.', { default: '10s' }),
-  ocspStaplePolicy: f.enumeration(
+  ocspStaplePolicy: f.choice(
     ['LENIENT_STAPLING', 'STRICT_STAPLING', 'MUST_STAPLE'],
     'How a missing or expired OCSP response is handled.',
-    { default: 'LENIENT_STAPLING', ...f.notYet },
+    f.notYet,
   ),
 });
 /** TLS to clients. */

@@ -7,7 +7,7 @@ const PORT = { minimum: 1, maximum: 65535 } as const;
 const destinationSpec = f.block(f.exclusive, {
   aws: f.group('Calls a cloud function.', {
     logicalName: f.text('Function of the upstream, by logical name.'),
-    invocationStyle: f.enumeration(['SYNC', 'ASYNC'], 'Whether the answer is waited for.', { default: 'SYNC' }),
+    invocationStyle: f.choice(['SYNC', 'ASYNC'], 'Whether the answer is waited for.'),
     requestTransformation: f.flag('Also sends method, path and headers.'),
     responseTransformation: f.flag('Deprecated; reads the response as HTML.'),
     unwrapAsAlb: f.flag('Reads the response as a load balancer would.'),

@@ -9,7 +9,7 @@ const mask = {
   }),
 } as const;
 const action = f.block({
-  actionType: f.enumeration(
+  actionType: f.choice(
     [
       'CUSTOM',
       'SSN',
@@ -25,7 +25,6 @@ const action = f.block({
       'KEYVALUE',
     ],
     'Patterns to find.',
-    { default: 'CUSTOM' },
   ),
   customAction: f.group('Custom expressions.', {
     ...mask,
@@ -41,9 +40,7 @@ const action = f.block({
   }),
   shadow: f.flag('Counts matches without masking.'),
 });
-const enabledFor = f.enumeration(['RESPONSE_BODY', 'ACCESS_LOGS', 'ALL'], 'Where values are masked.', {
-  default: 'RESPONSE_BODY',
-});
+const enabledFor = f.choice(['RESPONSE_BODY', 'ACCESS_LOGS', 'ALL'], 'Where values are masked.');
 
 const fields = f.block({ actions: f.list(action, 'What to mask.'), enabledFor });
 /** Masks sensitive values. */

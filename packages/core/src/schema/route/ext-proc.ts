@@ -18,7 +18,7 @@ const stage = f.block({
     ],
     'The stage.',
   ),
-  predicate: f.enumeration(['During', 'Before', 'After'], 'Place within the stage.', { default: 'During' }),
+  predicate: f.choice(['During', 'Before', 'After'], 'Place within the stage.'),
 });
 const grpcService = f.block({
   extProcServerRef: f.ref('Upstream of the server.'),
@@ -32,12 +32,12 @@ const fields = f.block({
   filterStage: f.of(stage, 'The stage in which the server is called.'),
   failureModeAllow: f.flag('True allows requests if the server fails.'),
   processingMode: f.group('Parts of a message to send.', {
-    requestHeaderMode: f.enumeration(HEADER_MODES, 'Request headers.', { default: 'DEFAULT' }),
-    responseHeaderMode: f.enumeration(HEADER_MODES, 'Response headers.', { default: 'DEFAULT' }),
-    requestBodyMode: f.enumeration(BODY_MODES, 'Request body.', { default: 'NONE' }),
-    responseBodyMode: f.enumeration(BODY_MODES, 'Response body.', { default: 'NONE' }),
-    requestTrailerMode: f.enumeration(HEADER_MODES, 'Request trailers.', { default: 'DEFAULT' }),
-    responseTrailerMode: f.enumeration(HEADER_MODES, 'Response trailers.', { default: 'DEFAULT' }),
+    requestHeaderMode: f.choice(HEADER_MODES, 'Request headers.'),
+    responseHeaderMode: f.choice(HEADER_MODES, 'Response headers.'),
+    requestBodyMode: f.choice(BODY_MODES, 'Request body.'),
+    responseBodyMode: f.choice(BODY_MODES, 'Response body.'),
+    requestTrailerMode: f.choice(HEADER_MODES, 'Request trailers.'),
+    responseTrailerMode: f.choice(HEADER_MODES, 'Response trailers.'),
   }),
   messageTimeout: f.duration('Timeout of one response, at most 1h.', { default: '200ms' }),
   maxMessageTimeout: f.duration('Maximum timeout that the server may request.', { default: '0s' }),

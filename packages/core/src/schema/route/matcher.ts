@@ -46,10 +46,9 @@ export const StringMatcher = f.named<StringMatcher>('StringMatcher', stringMatch
 
 const expression = f.block({
   key: f.text('Label key.'),
-  operator: f.enumeration(
+  operator: f.choice(
     ['Equals', 'DoubleEquals', 'NotEquals', 'In', 'NotIn', 'Exists', 'DoesNotExist', 'GreaterThan', 'LessThan'],
     'How the label is compared with `values`.',
-    { default: 'Equals' },
   ),
   values: f.texts('Values to compare with; none with `Exists` and `DoesNotExist`.'),
 });

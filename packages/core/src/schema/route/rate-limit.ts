@@ -68,9 +68,7 @@ const action = f.block(f.exclusive, {
       path: f.groups('Path to the value.', { key: f.text('Key of one step.') }),
     }),
     defaultValue: f.text('Value if there is none.'),
-    source: f.enumeration(['DYNAMIC', 'ROUTE_ENTRY'], 'Metadata of the request or of the route.', {
-      default: 'DYNAMIC',
-    }),
+    source: f.choice(['DYNAMIC', 'ROUTE_ENTRY'], 'Metadata of the request or of the route.'),
   }),
   cel: f.group('Entry from an expression; only supported by another data plane.', f.notYet, {
     expression: f.text('CEL expression.'),
@@ -89,7 +87,7 @@ const actions = f.block({
       metadataKey: f.anything('Key and path of `{requests_per_unit, unit}`.'),
     }),
   }),
-  type: f.enumeration(['REQUEST', 'TOKEN'], 'What is counted.', { default: 'REQUEST' }),
+  type: f.choice(['REQUEST', 'TOKEN'], 'What is counted.'),
 });
 /** One descriptor that a request is counted under. */
 export interface RateLimitActions extends f.Static<typeof actions> {}

@@ -18,7 +18,7 @@ const fields = f.block({
   rateLimitedRetryBackOff: f.group('Waits as long as the upstream requests.', {
     resetHeaders: f.groups('Headers to read, in order.', {
       name: f.text('Header with the time to retry.'),
-      format: f.enumeration(['SECONDS', 'UNIX_TIMESTAMP'], 'How it says so.', { default: 'SECONDS' }),
+      format: f.choice(['SECONDS', 'UNIX_TIMESTAMP'], 'How it says so.'),
     }),
     maxInterval: f.duration('Maximum delay that a header can request.', { default: '300s' }),
   }),

@@ -121,9 +121,7 @@ const virtualHost = f.block(f.oneOf(...RATE_LIMIT_PAIRS, ['jwt', 'jwtStaged']), 
   includeRequestAttemptCount: f.flag('Sends `x-envoy-attempt-count` to the upstream.', f.notYet),
   includeAttemptCountInResponse: f.flag('Sends `x-envoy-attempt-count` to the client.', f.notYet),
   corsPolicyMergeSettings: f.group('How `cors` of virtual host and route are merged.', f.notYet, {
-    exposeHeaders: f.enumeration(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.', {
-      default: 'DEFAULT',
-    }),
+    exposeHeaders: f.choice(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.'),
   }),
   ratelimit: f.of(RateLimitVhost, 'Rate limits, at the stage defined in the Settings.', f.refused),
   ratelimitEarly: f.of(RateLimitVhost, 'Rate limits before auth.', f.refused),

@@ -32,10 +32,9 @@ const redirect = f.block(f.oneOf(['pathRedirect', 'prefixRewrite', 'regexRewrite
   pathRedirect: f.text('New path.'),
   prefixRewrite: f.text('Replaces the matched prefix.'),
   regexRewrite: f.of(RegexRewrite, 'Rewrites the path.'),
-  responseCode: f.enumeration(
+  responseCode: f.choice(
     ['MOVED_PERMANENTLY', 'FOUND', 'SEE_OTHER', 'TEMPORARY_REDIRECT', 'PERMANENT_REDIRECT'],
     'Status: 301, 302, 303, 307 or 308.',
-    { default: 'MOVED_PERMANENTLY' },
   ),
   httpsRedirect: f.flag('New scheme https.'),
   stripQuery: f.flag('Drops the query.'),

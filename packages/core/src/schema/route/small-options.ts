@@ -90,9 +90,7 @@ export const BufferPerRoute = f.named<BufferPerRoute>('BufferPerRoute', bufferPe
 const fraction = f.block({
   defaultValue: f.group('Share of requests.', {
     numerator: f.count('Numerator of the fraction.', { default: 0 }),
-    denominator: f.enumeration(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Lower part of the fraction.', {
-      default: 'HUNDRED',
-    }),
+    denominator: f.choice(['HUNDRED', 'TEN_THOUSAND', 'MILLION'], 'Lower part of the fraction.'),
   }),
   runtimeKey: f.text('Runtime key that may override the share.'),
 });

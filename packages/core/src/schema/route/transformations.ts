@@ -8,12 +8,9 @@ const extractor = f.block(f.oneOf(['header', 'body']), {
   body: f.empty('Reads the body.', f.notYet),
   regex: f.regex('RE2 expression; what it must match depends on `mode`.'),
   subgroup: f.count('Capture group to extract; 0 is the whole match.', { default: 0 }),
-  mode: f.enumeration(
+  mode: f.choice(
     ['EXTRACT', 'SINGLE_REPLACE', 'REPLACE_ALL'],
     'Extracts a group, replaces it, or replaces every match.',
-    {
-      default: 'EXTRACT',
-    },
   ),
   replacementText: f.text('Replacement; required by both replace modes, an error with `EXTRACT`.'),
 });
@@ -27,9 +24,7 @@ const mergeKeys = f.block({
   ),
 });
 const templateFields = f.block(f.oneOf(['body', 'passthrough', 'mergeExtractorsToBody', 'mergeJsonKeys']), {
-  parseBodyBehavior: f.enumeration(['ParseAsJson', 'DontParse'], 'Whether the body is read as JSON.', {
-    default: 'ParseAsJson',
-  }),
+  parseBodyBehavior: f.choice(['ParseAsJson', 'DontParse'], 'Whether the body is read as JSON.'),
   ignoreErrorOnParse: f.flag('False rejects a body that is not JSON with 400.'),
   extractors: f.map(extractor, 'Values to extract from headers or the body, by name.'),
   headers: f.map(template, 'Template by header; replaces all values, and an empty result removes the header.'),

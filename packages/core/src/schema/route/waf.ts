@@ -17,10 +17,8 @@ const fields = f.block({
     dataMapKeys: f.texts('Keys to use. Empty: all, sorted.'),
   }),
   auditLogging: f.group('Audit entries.', {
-    action: f.enumeration(['NEVER', 'RELEVANT_ONLY', 'ALWAYS'], 'When an audit entry is made.', { default: 'NEVER' }),
-    location: f.enumeration(['FILTER_STATE', 'DYNAMIC_METADATA'], 'Where it is kept for the access log.', {
-      default: 'FILTER_STATE',
-    }),
+    action: f.choice(['NEVER', 'RELEVANT_ONLY', 'ALWAYS'], 'When an audit entry is made.'),
+    location: f.choice(['FILTER_STATE', 'DYNAMIC_METADATA'], 'Where it is kept for the access log.'),
   }),
   requestHeadersOnly: f.flag('Does not inspect request bodies.'),
   responseHeadersOnly: f.flag('Does not inspect response bodies.'),

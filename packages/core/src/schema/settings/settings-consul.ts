@@ -26,9 +26,7 @@ const discovery = f.block({
   tlsTagName: f.text('The tag.', { default: 'gwUseTls' }),
   rootCa: f.ref('Secret with root certificates of such services.'),
   splitTlsServices: f.flag('Creates a second upstream for instances with TLS.'),
-  consistencyMode: f.enumeration(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.', {
-    default: 'ConsistentMode',
-  }),
+  consistencyMode: f.choice(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.'),
   queryOptions: f.group('Queries.', {
     useCache: f.bool('Allows the agent to respond from its cache.', { default: true }),
   }),

@@ -5,7 +5,7 @@ const headers = f.groups('Headers added to a check.', {
   headerSecretRef: f.anything('Secret; each key becomes a header.'),
   append: f.bool('Appends to existing values.', { default: true }),
 });
-const matchHealth = f.enumeration(['healthy', 'unhealthy'], 'What a match means.', { default: 'healthy' });
+const matchHealth = f.choice(['healthy', 'unhealthy'], 'What a match means.');
 const assertions = f.block({
   responseMatchers: f.groups('The first match decides.', {
     responseMatch: f.group('Patterns to find.', f.oneOf(['header', 'body']), {
@@ -19,7 +19,7 @@ const assertions = f.block({
     }),
     matchHealth,
   }),
-  noMatchHealth: f.enumeration(['healthy', 'unhealthy'], 'What no match means.', { default: 'healthy' }),
+  noMatchHealth: f.choice(['healthy', 'unhealthy'], 'What no match means.'),
 });
 const http = f.block({
   host: f.text('Host of a check. Default: the cluster name.'),

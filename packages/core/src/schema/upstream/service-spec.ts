@@ -31,11 +31,7 @@ const selector = f.block({
 });
 const subset = f.block({
   selectors: f.list(selector, 'The subsets.'),
-  fallbackPolicy: f.enumeration(
-    ['ANY_ENDPOINT', 'DEFAULT_SUBSET', 'NO_FALLBACK'],
-    'What to use if no endpoint matches.',
-    { default: 'ANY_ENDPOINT' },
-  ),
+  fallbackPolicy: f.choice(['ANY_ENDPOINT', 'DEFAULT_SUBSET', 'NO_FALLBACK'], 'What to use if no endpoint matches.'),
   defaultSubset: f.group('The subset of `DEFAULT_SUBSET`.', { values: f.map(f.text(), 'Value by label.') }),
 });
 /** Subsets of endpoints by label. */

@@ -47,9 +47,7 @@ const consul = f.block({
   instanceTags: f.texts('Tags that an instance must have.'),
   instanceBlacklistTags: f.texts('Tags that an instance must not have.'),
   dataCenters: f.texts('Data centers. Empty: all.'),
-  consistencyMode: f.enumeration(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.', {
-    default: 'ConsistentMode',
-  }),
+  consistencyMode: f.choice(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.'),
   queryOptions: f.anything('Options of queries.'),
   serviceSpec,
   subsetSpec,
@@ -95,7 +93,7 @@ const azure = f.block({
   secretRef: f.ref('Secret with the keys.'),
   functions: f.groups('The functions.', {
     functionName: f.text('Name of the function.'),
-    authLevel: f.enumeration(['Anonymous', 'Function', 'Admin'], 'Key it needs.', { default: 'Anonymous' }),
+    authLevel: f.choice(['Anonymous', 'Function', 'Admin'], 'Key it needs.'),
   }),
 });
 /** Azure functions. */
