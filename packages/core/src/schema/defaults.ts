@@ -4,6 +4,28 @@ export const DEFAULTS = {
   routeTimeout: '15s',
   /** `connectionConfig.connectTimeout` of an upstream. */
   connectTimeout: '5s',
+  /** `circuitBreakers.maxConnections` of an upstream. */
+  maxConnections: 1024,
+  /** `circuitBreakers.maxPendingRequests` of an upstream. */
+  maxPendingRequests: 1024,
+  /** `circuitBreakers.maxRequests` of an upstream. */
+  maxRequests: 1024,
+  /** `circuitBreakers.maxRetries` of an upstream. */
+  maxRetries: 3,
+  /** `bindAddress` of a Gateway. */
+  bindAddress: '::',
+  /** The only one of `proxyNames` of a Gateway. */
+  proxyName: 'gateway-proxy',
+  /** `routeOptions.maxDirectResponseBodySizeBytes` of a Gateway. */
+  directBodyBytes: 4096,
+  /** `gw.invalidConfigPolicy.invalidRouteResponseCode` of the Settings. */
+  invalidRouteStatus: 404,
+  /** `gw.regexMaxProgramSize` of the Settings, in instructions. */
+  regexMaxProgramSize: 1024,
+  /** `passThroughAuth.http.connectionTimeout` and that of `grpc`. */
+  passThroughTimeout: '5s',
+  /** `oidcAuthorizationCode.discoveryPollInterval`. */
+  discoveryPollInterval: '30m',
   /** `extauth.requestTimeout` of the Settings. */
   authTimeout: '200ms',
   /** `extauth.statusOnError` of the Settings. */

@@ -1,16 +1,13 @@
 import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
 import { find, type Resources } from './reference/find.ts';
 
 /** Name of the effective Settings; they are in the default namespace. */
 export const SETTINGS_NAME = 'default';
-/** Default of `invalidRouteResponseCode`. */
-export const REPLACEMENT_STATUS = 404;
 /** Default of `invalidRouteResponseBody`. */
 export const REPLACEMENT_BODY = 'The requested resource is not available.';
-/** Default of `gw.regexMaxProgramSize`, in instructions. */
-export const REGEX_MAX_PROGRAM_SIZE = 1024;
 
 /** The Settings for translation, with all defaults. */
 export interface TranslationSettings {
@@ -41,14 +38,14 @@ export interface InvalidRoutes {
   readonly body: string;
 }
 
-const DEFAULTS = settingsOf({});
+const UNSET = settingsOf({});
 /** The intent of rejected Settings is unknown. */
 const CLOSED = settingsOf({ rbac: { requireRbac: true } });
 
 /** Returns the settings in use, the same object as long as the resource is the same. */
 export function readSettings({ stored, derived }: Resources): TranslationSettings {
   const found = find<SettingsSpec>(stored, 'Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
-  if (found.state === 'missing') return DEFAULTS;
+  if (found.state === 'missing') return UNSET;
   return found.state === 'refused' ? CLOSED : derived.of(settingsOf, found.resource.spec);
 }
 
@@ -63,7 +60,7 @@ function settingsOf({ discoveryNamespace, gateway = {}, gw = {}, extauth, rbac }
     warnShortCircuits: gateway.validation?.warnRouteShortCircuiting ?? false,
     warnMissingTlsSecret: gateway.validation?.warnMissingTlsSecret ?? true,
     validateTransformations: gateway.validation?.disableTransformationValidation !== true,
-    regexMaxProgramSize: gw.regexMaxProgramSize || REGEX_MAX_PROGRAM_SIZE,
+    regexMaxProgramSize: gw.regexMaxProgramSize || DEFAULTS.regexMaxProgramSize,
     invalidRoutes: invalidRoutes(gw.invalidConfigPolicy),
     served: Object.freeze({
       ...(extauth && { extauth }),
@@ -79,7 +76,7 @@ function invalidRoutes(policy: InvalidConfigPolicy = {}): InvalidRoutes {
   if (policy.replaceInvalidRoutes === false) return { demoteErrors: false, status: 503, body: 'no healthy upstream' };
   return {
     demoteErrors: policy.replaceInvalidRoutes === true,
-    status: policy.invalidRouteResponseCode || REPLACEMENT_STATUS,
+    status: policy.invalidRouteResponseCode || DEFAULTS.invalidRouteStatus,
     body: policy.invalidRouteResponseBody || REPLACEMENT_BODY,
   };
 }

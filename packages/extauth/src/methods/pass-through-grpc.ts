@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectivityState, credentials, status, type Client, type ServiceError } from '@grpc/grpc-js';
-import type { AuthDecision, AuthMethodKind, AuthRequest } from '@edge-gateway/core';
+import { DEFAULTS, parseDuration, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { delayMs } from '../settings.ts';
@@ -9,7 +9,7 @@ import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
 import { serverTls } from '../server/tls.ts';
 
-const DEFAULT_TIMEOUT_MS = 5_000;
+const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.passThroughTimeout);
 const DEFAULT_BACK_OFF_MS = 1_000;
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
 

@@ -1,5 +1,7 @@
 import { Agent, request as send } from 'undici';
 import {
+  DEFAULTS,
+  parseDuration,
   readLimited,
   type AuthAllowed,
   type AuthDecision,
@@ -16,7 +18,7 @@ import { delayMs } from '../settings.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
 import { serverTls } from '../server/tls.ts';
 
-const DEFAULT_TIMEOUT_MS = 5_000;
+const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.passThroughTimeout);
 const DEFAULT_CONNECTIONS = 100;
 
 /** Requests that `failureModeAllow` allowed because the server failed. */

@@ -1,4 +1,4 @@
-import { digest, isTrustedUrl, parseDuration, type Context } from '@edge-gateway/core';
+import { DEFAULTS, digest, isTrustedUrl, parseDuration, type Context } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
 import type { LoginBlock } from '../login/settings.ts';
 import { createProvider, fixedProvider, type Provider } from './provider.ts';
@@ -18,7 +18,6 @@ interface ProviderParts {
   readonly endpoints?: OAuthEndpoints;
 }
 
-const DEFAULT_POLL = '30m';
 const UNTRUSTED = 'must use https (http only on the local machine, or with allowHttp: true)';
 
 /** Returns the provider of a login, which outlives reloads. Throws `ERR_OIDC_CONFIG` for URLs that are not trusted. */
@@ -41,7 +40,7 @@ export function configuredProvider({ block, context, endpoints }: ProviderParts)
     if (typeof url === 'string' && url !== '' && !isTrustedUrl(url, trust))
       throw failure('ERR_OIDC_CONFIG', `discoveryOverride.${name} ${UNTRUSTED}`);
   }
-  const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULT_POLL);
+  const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULTS.discoveryPollInterval);
   const options = { issuerUrl, override: block.discoveryOverride, trust, pollIntervalMs, now: context.now };
   return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () =>
     createProvider({

@@ -7,9 +7,6 @@ export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.routeTimeout);
 const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
 /** How long an unused connection is kept, in milliseconds. */
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
-/** Most connections to one endpoint, and most requests that wait for one. */
-const DEFAULT_MAX_CONNECTIONS = 1024;
-const DEFAULT_MAX_PENDING = 1024;
 
 /** Bounds of the connections to one endpoint. */
 export interface ConnectionSettings {
@@ -31,8 +28,8 @@ export function connectionSettings({ spec }: SnapshotUpstream): ConnectionSettin
   return {
     connectTimeoutMs: milliseconds(connection?.connectTimeout, DEFAULT_CONNECT_TIMEOUT_MS),
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
-    maxConnections: Math.max(spec.circuitBreakers?.maxConnections ?? DEFAULT_MAX_CONNECTIONS, 1),
-    maxPending: spec.circuitBreakers?.maxPendingRequests ?? DEFAULT_MAX_PENDING,
+    maxConnections: Math.max(spec.circuitBreakers?.maxConnections ?? DEFAULTS.maxConnections, 1),
+    maxPending: spec.circuitBreakers?.maxPendingRequests ?? DEFAULTS.maxPendingRequests,
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
   };
 }

@@ -1,4 +1,5 @@
-import type { SnapshotUpstream } from '@edge-gateway/core';
+import { DEFAULTS, type SnapshotUpstream } from '@edge-gateway/core';
+import type { CircuitBreakers } from '@edge-gateway/core/schema';
 
 /** Limits of one priority; the words of the data plane. */
 export interface Threshold {
@@ -9,21 +10,24 @@ export interface Threshold {
   readonly max_retries: number;
 }
 
-const DEFAULTS = { max_connections: 1024, max_pending_requests: 1024, max_requests: 1024, max_retries: 3 } as const;
-
 /** The circuit breakers of an upstream; only the default priority can be set. */
 export function circuitBreakers({ spec }: SnapshotUpstream): { readonly thresholds: readonly Threshold[] } {
-  const { maxConnections, maxPendingRequests, maxRequests, maxRetries } = spec.circuitBreakers ?? {};
   return {
     thresholds: [
-      {
-        priority: 'DEFAULT',
-        max_connections: maxConnections ?? DEFAULTS.max_connections,
-        max_pending_requests: maxPendingRequests ?? DEFAULTS.max_pending_requests,
-        max_requests: maxRequests ?? DEFAULTS.max_requests,
-        max_retries: maxRetries ?? DEFAULTS.max_retries,
-      },
-      { priority: 'HIGH', ...DEFAULTS },
+      { priority: 'DEFAULT', ...limitsOf({ ...DEFAULTS, ...spec.circuitBreakers }) },
+      { priority: 'HIGH', ...limitsOf(DEFAULTS) },
     ],
+  };
+}
+
+type Limits = Required<Pick<CircuitBreakers, 'maxConnections' | 'maxPendingRequests' | 'maxRequests' | 'maxRetries'>>;
+
+function limitsOf(limits: Limits): Omit<Threshold, 'priority'> {
+  const { maxConnections, maxPendingRequests, maxRequests, maxRetries } = limits;
+  return {
+    max_connections: maxConnections,
+    max_pending_requests: maxPendingRequests,
+    max_requests: maxRequests,
+    max_retries: maxRetries,
   };
 }

@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 import { ClaimToHeader } from './jwt.ts';
 import { RedisOptions, UserSession } from './session.ts';
@@ -62,7 +63,9 @@ const oidc = f.block(
     issuerUrl: f.text('Issuer URL; `.well-known/openid-configuration` is read below it.'),
     allowHttp,
     discoveryOverride: f.of(discovery, 'Overrides for the provider metadata.'),
-    discoveryPollInterval: f.duration('Interval between reads of the provider metadata.', { default: '30m' }),
+    discoveryPollInterval: f.duration('Interval between reads of the provider metadata.', {
+      default: DEFAULTS.discoveryPollInterval,
+    }),
     jwksCacheRefreshPolicy: f.group(
       'Whether an unknown key id triggers a read of the key set. Default: `always`, at most every 5 s.',
       f.exclusive,

@@ -1,7 +1,8 @@
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 import { SslParameters } from '../listener/ssl-config.ts';
 
-const connectionTimeout = f.duration('Timeout of a call.', { default: '5s' });
+const connectionTimeout = f.duration('Timeout of a call.', { default: DEFAULTS.passThroughTimeout });
 const tlsConfig = f.group('TLS to the server.', {
   secretRef: f.ref('Secret with certificates.'),
   sslParams: f.of(SslParameters, 'TLS versions. Default: 1.2 to 1.3.'),

@@ -1,4 +1,5 @@
 import { MultiDestination, DestinationSpec } from '../route/destination.ts';
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 import {
   HttpListenerOptions,
@@ -87,10 +88,10 @@ const hybridGateway = f.block({
 });
 
 const fields = f.block(f.oneOf(['httpGateway', 'tcpGateway', 'hybridGateway']), {
-  bindAddress: f.text('Address to listen on.', { default: '::' }),
+  bindAddress: f.text('Address to listen on.', { default: DEFAULTS.bindAddress }),
   bindPort: f.port('Port to listen on.'),
   ssl: f.flag('Serves virtual services with `sslConfig`; false serves those without.'),
-  proxyNames: f.texts('Proxies that listen.', { default: ['gateway-proxy'] }),
+  proxyNames: f.texts('Proxies that listen.', { default: [DEFAULTS.proxyName] }),
   options: f.of(ListenerOptions, 'Options of the listener.'),
   routeOptions: f.of(RouteConfigOptions, 'Options of all its routes.'),
   useProxyProto: f.flag('Deprecated; reads the PROXY header. See `options.proxyProtocol`.', f.notYet),

@@ -2,6 +2,7 @@ import { AccessLoggingService } from './access-log.ts';
 import { DlpListener } from '../route/dlp.ts';
 import { ExtAuthServer } from '../auth/extauth.ts';
 import { ExtProc } from '../route/ext-proc.ts';
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 import { GrpcJsonTranscoder } from './grpc-json-transcoder.ts';
 import { HttpConnectionManagerSettings } from './http-connection-manager.ts';
@@ -195,7 +196,9 @@ export interface TcpListenerOptions extends f.Static<typeof tcp> {}
 export const TcpListenerOptions = f.named<TcpListenerOptions>('TcpListenerOptions', tcp);
 
 const routeConfig = f.block({
-  maxDirectResponseBodySizeBytes: f.uint32('Maximum body size of a direct response in bytes.', { default: 4096 }),
+  maxDirectResponseBodySizeBytes: f.uint32('Maximum body size of a direct response in bytes.', {
+    default: DEFAULTS.directBodyBytes,
+  }),
   mostSpecificHeaderMutationsWins: f.flag('Applies header changes of the route after those of the virtual host.'),
 });
 /** Options of all routes of a listener, `Gateway.spec.routeOptions`. */

@@ -1,4 +1,5 @@
 import { CircuitBreakers } from '../upstream/circuit-breakers.ts';
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
 const validation = f.block({
@@ -50,7 +51,11 @@ const invalidConfig = f.block({
   replaceInvalidRoutes: f.flag(
     'A broken route returns the replacement; otherwise its whole virtual service keeps its last good version.',
   ),
-  invalidRouteResponseCode: f.int('Status of the replacement.', { minimum: 200, maximum: 599, default: 404 }),
+  invalidRouteResponseCode: f.int('Status of the replacement.', {
+    minimum: 200,
+    maximum: 599,
+    default: DEFAULTS.invalidRouteStatus,
+  }),
   invalidRouteResponseBody: f.text(
     'Body of the replacement response. Default: `The requested resource is not available.`.',
   ),
@@ -91,7 +96,7 @@ const gw = f.block({
   removeUnusedFilters: f.flag('Omits unused filters.', f.notYet),
   regexMaxProgramSize: f.int('Maximum program size of a regular expression, in instructions.', {
     minimum: 1,
-    default: 1024,
+    default: DEFAULTS.regexMaxProgramSize,
   }),
   failoverUpstreamDnsPollingInterval: f.duration('Interval between lookups of failover endpoints.', {
     default: '10s',

@@ -1,13 +1,14 @@
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
 const fields = f.block({
-  maxConnections: f.uint32('Maximum number of connections to an endpoint.', { default: 1024 }),
+  maxConnections: f.uint32('Maximum number of connections to an endpoint.', { default: DEFAULTS.maxConnections }),
   maxPendingRequests: f.uint32('Maximum number of requests that wait for a connection to an endpoint.', {
-    default: 1024,
+    default: DEFAULTS.maxPendingRequests,
   }),
-  maxRequests: f.uint32('Maximum number of active requests.', { default: 1024, ...f.notYet }),
+  maxRequests: f.uint32('Maximum number of active requests.', { default: DEFAULTS.maxRequests, ...f.notYet }),
   maxRetries: f.uint32('Maximum number of active retries.', {
-    default: 3,
+    default: DEFAULTS.maxRetries,
     ...f.notYet,
     'x-instead': 'only the retries of GraphQLApis are limited',
   }),

@@ -1,15 +1,11 @@
 import { identityOfKey, type Resource, type ResourceRef } from '../../resource/resource.ts';
+import { DEFAULTS } from '../../schema/defaults.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { listenerName } from '../names.ts';
 import type { TranslationSettings } from '../settings.ts';
 import type { TranslationInput } from '../input.ts';
 import type { DefaultGateways } from './default-gateways.ts';
-
-/** Default address of a gateway. */
-export const BIND_ADDRESS = '::';
-/** Default proxy of a gateway. */
-export const PROXY_NAME = 'gateway-proxy';
 
 /** A gateway: from a resource, or a default one if there are no resources. */
 export interface UsedGateway {
@@ -46,15 +42,20 @@ function gatewayOf(resource: Resource<GatewaySpec>, stored: StoredResource): Use
 }
 
 function used(ref: ResourceRef, spec: GatewaySpec, stored?: StoredResource): UsedGateway {
-  const bindAddress = spec.bindAddress || BIND_ADDRESS;
+  const bindAddress = spec.bindAddress || DEFAULTS.bindAddress;
   const bindPort = spec.bindPort ?? 0;
-  const proxies = spec.proxyNames?.length ? [...new Set(spec.proxyNames)] : [PROXY_NAME];
+  const proxies = spec.proxyNames?.length ? [...new Set(spec.proxyNames)] : [DEFAULTS.proxyName];
   const listener = listenerName(bindAddress, bindPort, ref);
   return Object.freeze({ ref: Object.freeze(ref), stored, spec, bindAddress, bindPort, proxies, listener });
 }
 
 function defaultGateways(defaults: DefaultGateways, namespace: string): readonly UsedGateway[] {
-  const { bindAddress = BIND_ADDRESS, httpPort = 8080, httpsPort = 8443, proxyName = PROXY_NAME } = defaults;
+  const {
+    bindAddress = DEFAULTS.bindAddress,
+    httpPort = 8080,
+    httpsPort = 8443,
+    proxyName = DEFAULTS.proxyName,
+  } = defaults;
   const common = { bindAddress, proxyNames: [proxyName], httpGateway: {} };
   return [
     used({ name: 'gateway-proxy', namespace }, { ...common, bindPort: httpPort }),

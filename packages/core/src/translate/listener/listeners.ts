@@ -1,4 +1,5 @@
 import type { ResourceKey } from '../../resource/resource.ts';
+import { DEFAULTS } from '../../schema/defaults.ts';
 import type { Listener, VirtualHost } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { conflictsOf, withConflicts, type Conflicts } from './conflicts.ts';
@@ -55,8 +56,6 @@ const EMPTY = {
   tls: undefined,
 };
 const NO_OPTIONS = Object.freeze({});
-/** Default of `maxDirectResponseBodySizeBytes`. */
-export const MAX_DIRECT_BODY_BYTES = 4096;
 
 export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
   const { input, proxy, contested, previous } = context;
@@ -72,7 +71,7 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
   const selected = selectVirtualServices(selector, input);
   const frozen = report.hasErrors;
-  const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? MAX_DIRECT_BODY_BYTES;
+  const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? DEFAULTS.directBodyBytes;
   const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes }, context);
   const conflicts = conflictsOf(builds, context.before);
   report.repeat(conflicts.all);

@@ -4,7 +4,6 @@ import type { ListenerBuild } from './listeners.ts';
 import type { Memo } from '../memo.ts';
 import { causeOf } from '../reference/find.ts';
 import type { LocatedProblem } from '../status/report.ts';
-import { tlsProblems } from '../tls/tls-problems.ts';
 
 /** A required listener, and why it is not served. */
 export interface UnservedListener {
@@ -63,7 +62,7 @@ function reasonOf(build: ListenerBuild, rejected: readonly StoredResource[]): Om
 function locatedProblems({ gateway, problems, builds, services, tls }: ListenerBuild): readonly LocatedProblem[] {
   const own = keyOf('Gateway', gateway.ref);
   return [
-    ...(tls ? tlsProblems(tls) : []),
+    ...(tls?.located ?? []),
     ...services.flatMap((list, i) => list.map((problem) => ({ key: builds[i]!.stored.key, problem }))),
     ...problems.flatMap((problem) => (problem.repeated ? [] : [{ key: own, problem }])),
   ];

@@ -1,5 +1,6 @@
 import {
   createRoundRobin,
+  DEFAULTS,
   parseDuration,
   type Endpoint,
   type Secrets,
@@ -39,7 +40,7 @@ const REREAD_MS = 1000;
 const MAX_RECONNECT_MS = 1000;
 const FIRST_RECONNECT_MS = 100;
 /** Default timeout for connecting, including TLS, in milliseconds. */
-const DEFAULT_CONNECT_MS = 5000;
+const DEFAULT_CONNECT_MS = parseDuration(DEFAULTS.connectTimeout);
 
 /** State of one version of an upstream. */
 interface Prepared {
