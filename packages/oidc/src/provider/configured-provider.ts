@@ -1,4 +1,4 @@
-import { DEFAULTS, digest, isTrustedUrl, parseDuration, type Context } from '@edge-gateway/core';
+import { DEFAULTS, digest, httpStat, isTrustedUrl, parseDuration, type Context } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
 import type { LoginBlock } from '../login/settings.ts';
 import { createProvider, fixedProvider, type Provider } from './provider.ts';
@@ -46,11 +46,7 @@ export function configuredProvider({ block, context, endpoints }: ProviderParts)
     createProvider({
       ...options,
       log: context.log.get('ext_authz'),
-      keysFailed: context.metrics.counter({
-        path: 'http.http.ext_authz.jwks_fetch_failed',
-        metric: 'envoy_http_ext_authz_jwks_fetch_failed',
-        labels: { envoy_http_conn_manager_prefix: 'http' },
-      }),
+      keysFailed: context.metrics.counter(httpStat('ext_authz.jwks_fetch_failed')),
     }),
   );
 }

@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
+import { httpStat, type Counter, type Gauge, type Histogram, type Metrics, type StatName } from '@edge-gateway/core';
 import { createAnswerStats, type AnswerStats } from '../serve/http-stats.ts';
 
 /** Counts of connections, kept for a listener and for the HTTP manager (reference: security-graphql 7.4). */
@@ -40,12 +40,7 @@ export function createListenStats(metrics: Metrics, address: string, port: numbe
     metric: `envoy_listener_${name.replaceAll('.', '_')}`,
     labels: { envoy_listener_address: label },
   });
-  const manager = (name: string): StatName => ({
-    path: `http.http.${name}`,
-    metric: `envoy_http_${name}`,
-    labels: { envoy_http_conn_manager_prefix: 'http' },
-  });
-  const connections = [listener, manager].map((named) => ({
+  const connections = [listener, httpStat].map((named) => ({
     total: metrics.counter(named('downstream_cx_total')),
     active: metrics.gauge(named('downstream_cx_active')),
     destroy: metrics.counter(named('downstream_cx_destroy')),
@@ -53,11 +48,11 @@ export function createListenStats(metrics: Metrics, address: string, port: numbe
   }));
   return {
     connections,
-    destroyRemote: metrics.counter(manager('downstream_cx_destroy_remote')),
+    destroyRemote: metrics.counter(httpStat('downstream_cx_destroy_remote')),
     overflow: metrics.counter(listener('downstream_cx_overflow')),
-    http1Total: metrics.counter(manager('downstream_cx_http1_total')),
-    rxBytes: metrics.counter(manager('downstream_cx_rx_bytes_total')),
-    txBytes: metrics.counter(manager('downstream_cx_tx_bytes_total')),
+    http1Total: metrics.counter(httpStat('downstream_cx_http1_total')),
+    rxBytes: metrics.counter(httpStat('downstream_cx_rx_bytes_total')),
+    txBytes: metrics.counter(httpStat('downstream_cx_tx_bytes_total')),
     handshake: metrics.counter(listener('ssl.handshake')),
     sessionReused: metrics.counter(listener('ssl.session_reused')),
     handshakeError: metrics.counter(listener('ssl.connection_error')),

@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
+import { httpStat, type Counter, type Gauge, type Histogram, type Metrics } from '@edge-gateway/core';
 
 /** Counts of responses. */
 export interface AnswerStats {
@@ -22,7 +22,6 @@ export interface HttpStats extends AnswerStats {
 /** The statistics of HTTP managers; asking again gives the same numbers. */
 export function createHttpStats(metrics: Metrics): HttpStats {
   const labels = { envoy_http_conn_manager_prefix: 'http' };
-  const named = (name: string): StatName => ({ path: `http.http.${name}`, metric: `envoy_http_${name}`, labels });
   const classes = [1, 2, 3, 4, 5].map((digit) =>
     metrics.counter({
       path: `http.http.downstream_rq_${digit}xx`,
@@ -31,16 +30,16 @@ export function createHttpStats(metrics: Metrics): HttpStats {
     }),
   );
   return {
-    total: metrics.counter(named('downstream_rq_total')),
-    active: metrics.gauge(named('downstream_rq_active')),
-    completed: metrics.counter(named('downstream_rq_completed')),
+    total: metrics.counter(httpStat('downstream_rq_total')),
+    active: metrics.gauge(httpStat('downstream_rq_active')),
+    completed: metrics.counter(httpStat('downstream_rq_completed')),
     classes,
-    time: metrics.histogram(named('downstream_rq_time')),
-    routed: metrics.counter(named('rq_total')),
-    noRoute: metrics.counter(named('no_route')),
-    noCluster: metrics.counter(named('no_cluster')),
-    redirect: metrics.counter(named('rq_redirect')),
-    resetBeforeEnd: metrics.counter(named('downstream_rq_rx_reset')),
+    time: metrics.histogram(httpStat('downstream_rq_time')),
+    routed: metrics.counter(httpStat('rq_total')),
+    noRoute: metrics.counter(httpStat('no_route')),
+    noCluster: metrics.counter(httpStat('no_cluster')),
+    redirect: metrics.counter(httpStat('rq_redirect')),
+    resetBeforeEnd: metrics.counter(httpStat('downstream_rq_rx_reset')),
   };
 }
 

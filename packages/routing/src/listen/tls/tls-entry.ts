@@ -1,5 +1,6 @@
 import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import {
+  TLS_VERSIONS,
   resolveCertificateFiles,
   DEFAULT_NAMESPACE,
   parseDuration,
@@ -39,13 +40,6 @@ export interface TlsMaterial {
 }
 
 type SslFiles = NonNullable<TlsConfiguration['sslConfig']['sslFiles']>;
-
-const VERSIONS: Readonly<Record<string, SecureVersion | undefined>> = {
-  TLSv1_0: 'TLSv1',
-  TLSv1_1: 'TLSv1.1',
-  TLSv1_2: 'TLSv1.2',
-  TLSv1_3: 'TLSv1.3',
-};
 
 const invalid = (message: string, cause?: unknown): GatewayError =>
   routingError('ERR_ROUTING_CERTIFICATE', message, cause);
@@ -88,8 +82,8 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
 
 function contextOptions({ sslConfig }: TlsConfiguration, material: TlsMaterial) {
   const { minimumProtocolVersion, maximumProtocolVersion, cipherSuites } = sslConfig.parameters ?? {};
-  const minVersion = VERSIONS[minimumProtocolVersion ?? ''] ?? 'TLSv1.2';
-  const maxVersion = VERSIONS[maximumProtocolVersion ?? ''] ?? 'TLSv1.3';
+  const minVersion = TLS_VERSIONS[minimumProtocolVersion ?? ''] ?? 'TLSv1.2';
+  const maxVersion = TLS_VERSIONS[maximumProtocolVersion ?? ''] ?? 'TLSv1.3';
   if (minVersion > maxVersion) throw invalid(`no TLS version between ${minVersion} and ${maxVersion}`);
   const ciphers = cipherSuites?.length ? { ciphers: cipherSuites.join(':'), honorCipherOrder: true } : {};
   return { ...material, ...ciphers, minVersion, maxVersion };
