@@ -160,7 +160,7 @@ export {
   type ControlPlaneOptions,
 } from './control/control-plane.ts';
 export { type ControlPlaneState } from './control/state.ts';
-export type { Learned, LearnedProblem } from './control/learned.ts';
+export type { Observed, ObservedProblem } from './control/observed.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './control/store.ts';
 export { freezeDeep } from './translate/snapshot/freeze.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';

@@ -16,8 +16,8 @@ export interface DiscoveryParts {
  * long as it is open.
  */
 export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }: DiscoveryParts): { close(): void } {
-  const { learn } = controlPlane;
-  const parts = { callUpstream: dataPlane.callUpstream, log: log.get('graphql'), learn };
+  const { observe } = controlPlane;
+  const parts = { callUpstream: dataPlane.callUpstream, log: log.get('graphql'), observe };
   const discovery = createDiscovery({
     ...parts,
     source,

@@ -1,6 +1,6 @@
 import { reportChanges } from './change-report.ts';
 import { issuesOf } from './problems.ts';
-import { mergeLearned, type Learned } from './learned.ts';
+import { mergeObserved, type Observed } from './observed.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import type { Resource, ResourceKey } from '../resource/resource.ts';
@@ -49,7 +49,7 @@ export interface ControlPlane {
    * Stores an observation about a resource: its problems and notes are part of the status. It is kept until it
    * is replaced; `undefined` removes it.
    */
-  learn(key: ResourceKey, learned: Learned | undefined): void;
+  observe(key: ResourceKey, observed: Observed | undefined): void;
   /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   close(): Promise<void>;
@@ -73,24 +73,24 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
-  const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => learn(keys)), log, metrics };
+  const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => observe(keys)), log, metrics };
   const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
   const watches = [
     ...(certificates ? [certificates] : []),
     ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
   ];
   /** Observations other than those about watched files. */
-  const reported = new Map<ResourceKey, Learned>();
+  const reported = new Map<ResourceKey, Observed>();
   const secrets: Secrets = {
     get: (ref) => state?.secrets.get(ref),
     ...(certificates && { files: certificates.get }),
   };
 
-  function learn(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
-    return store.learn(
+  function observe(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
+    return store.observe(
       [...keys].map((key) => {
-        const learned = mergeLearned([reported.get(key), ...watches.map((watch) => watch.learnedOf(key))]);
-        return [key, learned] as const;
+        const observed = mergeObserved([reported.get(key), ...watches.map((watch) => watch.observedOf(key))]);
+        return [key, observed] as const;
       }),
     );
   }
@@ -104,7 +104,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     };
     const users = [...changed].filter(follow);
     for (const watch of watches) watch.prune(state?.snapshots.values() ?? []);
-    return new Set([...changed, ...learn(users)]);
+    return new Set([...changed, ...observe(users)]);
   }
 
   function take(settle: () => ReadonlySet<ResourceKey>): void {
@@ -140,10 +140,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     secrets,
     start: () => source.start((change) => take(() => settleSource(change))),
-    learn(key, learned) {
-      if (learned) reported.set(key, learned);
+    observe(key, observed) {
+      if (observed) reported.set(key, observed);
       else reported.delete(key);
-      take(() => learn([key]));
+      take(() => observe([key]));
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
-import { learnedIssues, type Learned } from './learned.ts';
+import { observedIssues, type Observed } from './observed.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import { keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
@@ -25,7 +25,7 @@ export interface StoredResource {
   /** True for a rejected virtual service with TLS. */
   readonly asksForTls?: true;
   /** Observations; their problems are among the issues. */
-  readonly learned?: Learned;
+  readonly observed?: Observed;
 }
 
 /** The resources at one revision. */
@@ -44,7 +44,7 @@ export interface Store {
   /** Validates and applies the new content of units. Returns the changed keys. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
   /** Stores observations about resources until they are replaced; `undefined` removes them. */
-  learn(entries: Iterable<readonly [ResourceKey, Learned | undefined]>): ReadonlySet<ResourceKey>;
+  observe(entries: Iterable<readonly [ResourceKey, Observed | undefined]>): ReadonlySet<ResourceKey>;
   /** Returns the current position of a field of a resource, or of its nearest parent; `undefined` without a document. */
   locate(key: ResourceKey, path: FieldPath): Origin | undefined;
 }
@@ -65,7 +65,7 @@ export interface Store {
 export function createStore(checks: readonly ResourceCheck[] = []): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
-  const learned = new Map<ResourceKey, Learned>();
+  const observed = new Map<ResourceKey, Observed>();
   let state: StoreState = { revision: 0, stored: new Map(), unfiled: [] };
 
   function replace(unit: string, content: UnitContent | undefined): ResourceKey[] {
@@ -98,7 +98,7 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
     const changed = new Set<ResourceKey>();
     for (const key of touched) {
       const before = state.stored.get(key);
-      const now = resolve(claims.get(key) ?? [], before, learned.get(key));
+      const now = resolve(claims.get(key) ?? [], before, observed.get(key));
       if (now === before) continue;
       changed.add(key);
       if (now) stored.set(key, now);
@@ -116,11 +116,11 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
       return state;
     },
     apply,
-    learn(entries) {
+    observe(entries) {
       const touched = new Set<ResourceKey>();
       for (const [key, found] of entries) {
-        if (found) learned.set(key, found);
-        else if (!learned.delete(key)) continue;
+        if (found) observed.set(key, found);
+        else if (!observed.delete(key)) continue;
         touched.add(key);
       }
       return touched.size > 0 ? settle(touched) : touched;
@@ -141,7 +141,7 @@ export function secretsOf(stored: ReadonlyMap<ResourceKey, StoredResource>): Sec
 function resolve(
   claims: readonly Claim[],
   before: StoredResource | undefined,
-  learned: Learned | undefined,
+  observed: Observed | undefined,
 ): StoredResource | undefined {
   const written = claims.filter(({ retained }) => !retained).sort((a, b) => compareOrigins(a.origin, b.origin));
   const [first = claims[0]] = written;
@@ -153,9 +153,9 @@ function resolve(
   const resource = newest ? sameResource(newest, before?.resource) : before?.resource;
   const own = written.length > 0 ? written.flatMap((claim) => claim.issues) : first.issues;
   const issues = written.length > 1 ? [...own, ...duplicateIssues(written)] : [...own];
-  if (learned) issues.push(...learnedIssues(first, learned));
+  if (observed) issues.push(...observedIssues(first, observed));
   const stale = !accepted && resource !== undefined;
-  const kept = { key: first.key, resource, stale, issues, ...(learned && { learned }) };
+  const kept = { key: first.key, resource, stale, issues, ...(observed && { observed }) };
   const tls = first.asksForTls && !resource && { asksForTls: true as const };
   const document = first.written && !resource && { written: first.written };
   const now = { ...kept, ...document, ...tls, ...(stale && resource !== good && { partial: true as const }) };

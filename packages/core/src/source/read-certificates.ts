@@ -1,4 +1,4 @@
-import type { LearnedProblem } from '../control/learned.ts';
+import type { ObservedProblem } from '../control/observed.ts';
 import type { SslFiles } from '../schema/listener/ssl-config.ts';
 import type { SecretValue } from '../contract/snapshot.ts';
 import { tlsTextProblem } from '../security/tls-material.ts';
@@ -10,7 +10,7 @@ const MAX_FILE_BYTES = 1_048_576;
 /** The content of certificate files as a TLS secret, or its first problem. */
 export interface ReadFiles {
   readonly secret?: SecretValue;
-  readonly problem?: LearnedProblem;
+  readonly problem?: ObservedProblem;
 }
 
 /** For each TLS text, the field with its file and the matching entry of a secret. */
@@ -60,6 +60,6 @@ function reasonOf(error: unknown): string {
   return REASONS[code] ?? (code || message);
 }
 
-function problemAt(field: string, message: string): LearnedProblem {
+function problemAt(field: string, message: string): ObservedProblem {
   return { severity: 'error', path: ['spec', 'sslConfig', 'sslFiles', field], message };
 }

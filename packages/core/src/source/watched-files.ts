@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Learned, LearnedProblem } from '../control/learned.ts';
+import type { Observed, ObservedProblem } from '../control/observed.ts';
 import type { Logger, LoggerName, Loggers } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Kind, Resource, ResourceKey } from '../resource/resource.ts';
@@ -16,7 +16,7 @@ const RESTLESS_MS = 3000;
 /** The content of the files that a resource names, or the first problem of it. */
 export interface FilesRead<Content> {
   readonly content?: Content;
-  readonly problem?: LearnedProblem;
+  readonly problem?: ObservedProblem;
 }
 
 /** Files that resources name and whose content is a part of the configuration: how they are found, read and validated. */
@@ -35,7 +35,7 @@ export interface ResourceFiles<Files = unknown, Content = unknown> {
   /** Reads and validates files. Must not throw. */
   read(files: Files): FilesRead<Content>;
   /** Returns the content as the resource has it, for the translation. Default: it is not part of the resource. */
-  learnedOf?(content: Content): Pick<Learned, 'descriptorSet'>;
+  observedOf?(content: Content): Pick<Observed, 'descriptorSet'>;
   /** Returns true if a snapshot still needs files that no resource names any more. Default: false. */
   isServed?(files: Files, snapshot: Snapshot): boolean;
 }
@@ -47,7 +47,7 @@ export interface WatchedFiles<Files, Content> {
   /** Sets the resource of a key, and reads the files that it names newly. `undefined` for none. Returns true if it may name files. */
   follow(key: ResourceKey, resource: Resource | undefined): boolean;
   /** Returns the content and the problems of the files of a resource, and the number of replacements. */
-  learnedOf(key: ResourceKey): Learned | undefined;
+  observedOf(key: ResourceKey): Observed | undefined;
   /** Drops files that no resource names, and that these snapshots do not need. */
   prune(snapshots: Iterable<Snapshot>): void;
   close(): void;
@@ -65,7 +65,7 @@ interface Entry<Files, Content> {
   readonly users: Set<ResourceKey>;
   stamp: string;
   content: Content | undefined;
-  problem: LearnedProblem | undefined;
+  problem: ObservedProblem | undefined;
   /** Number of replacements of the content. */
   revision: number;
   /** Time of the first and the last change that is not read yet. */
@@ -124,9 +124,9 @@ export function createWatchedFiles<Files, Content>(
       (entries.get(id) ?? create(id, files)).users.add(key);
       return true;
     },
-    learnedOf(key) {
+    observedOf(key) {
       const entry = entries.get(followed.get(key) ?? '');
-      return entry && learnedOf(kind, entry);
+      return entry && observedOf(kind, entry);
     },
     prune(snapshots) {
       const served = [...snapshots];
@@ -141,11 +141,11 @@ export function createWatchedFiles<Files, Content>(
   };
 }
 
-function learnedOf<Files, Content>(
+function observedOf<Files, Content>(
   kind: ResourceFiles<Files, Content>,
   { content, problem, revision }: Entry<Files, Content>,
-): Learned | undefined {
-  const own = content === undefined ? undefined : kind.learnedOf?.(content);
+): Observed | undefined {
+  const own = content === undefined ? undefined : kind.observedOf?.(content);
   if (!own && !problem && revision === 0) return undefined;
   return { problems: problem ? [problem] : [], notes: [], filesRevision: revision, ...own };
 }
@@ -171,7 +171,7 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
     return accept(entry, read);
   }
 
-  function reject(entry: Entry<Files, Content>, problem: LearnedProblem): boolean {
+  function reject(entry: Entry<Files, Content>, problem: ObservedProblem): boolean {
     entry.pending = undefined;
     const { severity, message, path } = entry.content === undefined ? problem : stillServing(problem);
     const now = { severity, message, path };
@@ -205,7 +205,7 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
   };
 }
 
-function stillServing(problem: LearnedProblem): LearnedProblem {
+function stillServing(problem: ObservedProblem): ObservedProblem {
   return { ...problem, severity: 'warning', message: `${problem.message}; the previous content stays in use` };
 }
 

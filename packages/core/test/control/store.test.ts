@@ -36,11 +36,11 @@ describe('createStore', () => {
   it('records observations of several resources as one change', () => {
     put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}` });
     const { revision } = store.state;
-    const learned = { problems: [], notes: ['certificate replaced'] };
+    const observed = { problems: [], notes: ['certificate replaced'] };
     const keys = [KEY, 'Upstream/gw-system/b'] as const;
-    expect([...store.learn(keys.map((key) => [key, learned]))]).to.deep.equal(keys);
+    expect([...store.observe(keys.map((key) => [key, observed]))]).to.deep.equal(keys);
     expect(store.state.revision).to.equal(revision + 1);
-    expect([...store.learn([['Upstream/gw-system/c', undefined]])]).to.deep.equal([]);
+    expect([...store.observe([['Upstream/gw-system/c', undefined]])]).to.deep.equal([]);
     expect(store.state.revision).to.equal(revision + 1);
   });
 

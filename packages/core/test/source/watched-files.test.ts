@@ -67,7 +67,7 @@ describe('watched files', () => {
     expect(changedAt[0]! - rewrittenAt).to.be.at.least(SETTLE_MS);
     expect(reads).to.include('invalid: second');
     expect(watched.get(path)).to.equal('valid');
-    const [problem] = watched.learnedOf(key)!.problems;
+    const [problem] = watched.observedOf(key)!.problems;
     expect(problem!.message).to.equal('invalid: second; the previous content stays in use');
   });
 });

@@ -3,8 +3,8 @@ import {
   grantedHeaderNames,
   keyOf,
   type CallUpstream,
-  type Learned,
-  type LearnedProblem,
+  type Observed,
+  type ObservedProblem,
   type Logger,
   type MemorySource,
   type Resource,
@@ -28,8 +28,8 @@ export interface DiscoveryOptions {
   readonly secrets: Secrets;
   /** Source that receives the generated resources. */
   readonly source: MemorySource;
-  /** Receives changes of the schema of an upstream, e.g. `learn` of a control plane. */
-  readonly learn: (key: ResourceKey, learned: Learned | undefined) => void;
+  /** Receives changes of the schema of an upstream, e.g. `observe` of a control plane. */
+  readonly observe: (key: ResourceKey, observed: Observed | undefined) => void;
   readonly log: Logger;
   /** Polling interval of an upstream in milliseconds. Default 15,000. */
   readonly intervalMs?: number;
@@ -151,7 +151,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
       ...discovery.skipped.filter(isTold).map(skippedProblem),
       ...tellChanges(judgement, 'the schema of the upstream has changed'),
     ];
-    options.learn(keyOf('GraphQLApi', metadata), { problems, notes: [] });
+    options.observe(keyOf('GraphQLApi', metadata), { problems, notes: [] });
     report(name, discovery, { log, judgement });
   }
 
@@ -159,7 +159,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     found.delete(unit);
     quiet.delete(unit);
     source.delete(unit);
-    options.learn(unit.replace('discovery', 'GraphQLApi') as ResourceKey, undefined);
+    options.observe(unit.replace('discovery', 'GraphQLApi') as ResourceKey, undefined);
   }
 
   async function look(): Promise<void> {
@@ -246,7 +246,7 @@ function isTold({ isCut, isWithheld }: Skipped): boolean {
   return isCut === true || isWithheld === true;
 }
 
-function skippedProblem({ where, reason }: Skipped): LearnedProblem {
+function skippedProblem({ where, reason }: Skipped): ObservedProblem {
   return { severity: 'warning', path: SCHEMA_PATH, message: `${where}: ${reason}` };
 }
 

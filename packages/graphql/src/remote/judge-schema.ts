@@ -1,4 +1,4 @@
-import type { LearnedProblem } from '@edge-gateway/core';
+import type { ObservedProblem } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
 import type { ChangePolicy } from './followed-schema.ts';
@@ -36,7 +36,7 @@ export async function judgeSchemas(
  * Returns the problems and notes of a status, a line for each change that clients may notice. Breaking ones are errors if the schema is rejected
  * for them, otherwise warnings, as are dangerous ones. `head` is the line before them.
  */
-export function tellChanges({ refused, changes }: Judgement, head: string): LearnedProblem[] {
+export function tellChanges({ refused, changes }: Judgement, head: string): ObservedProblem[] {
   const noticed = changes.filter(({ level }) => level !== 'safe');
   if (noticed.length === 0) return [];
   const severityOf = (level: SchemaChange['level']) => (refused && level === 'breaking' ? 'error' : 'warning');
@@ -51,6 +51,6 @@ export function tellChanges({ refused, changes }: Judgement, head: string): Lear
   ];
 }
 
-function problem(severity: LearnedProblem['severity'], message: string): LearnedProblem {
+function problem(severity: ObservedProblem['severity'], message: string): ObservedProblem {
   return { severity, path: SCHEMA_PATH, message };
 }

@@ -3,7 +3,7 @@ import {
   keyOf,
   type CallUpstream,
   type ControlPlaneState,
-  type Learned,
+  type Observed,
   type Logger,
   type Metrics,
   type Resource,
@@ -18,8 +18,8 @@ import { createWatchedServer, serverOf, type WatchedApi, type WatchedServer } fr
 
 export interface SchemaWatchOptions {
   readonly callUpstream: CallUpstream;
-  /** Receives what was observed, e.g. `learn` of a control plane; `undefined` if an API is removed. */
-  readonly learn: (key: ResourceKey, learned: Learned | undefined) => void;
+  /** Receives what was observed, e.g. `observe` of a control plane; `undefined` if an API is removed. */
+  readonly observe: (key: ResourceKey, observed: Observed | undefined) => void;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Polling interval of a server in milliseconds. Default 15,000. */
@@ -44,12 +44,12 @@ const MOST_LINES = 100;
  * the previous one if none is declared, and provides the schema of those. Generated APIs belong to discovery.
  *
  * @example
- * const watch = createSchemaWatch({ callUpstream, learn: controlPlane.learn, log, metrics });
+ * const watch = createSchemaWatch({ callUpstream, observe: controlPlane.observe, log, metrics });
  * controlPlane.subscribe((state) => watch.update(state));
  */
 export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
   const servers = new Map<ResourceKey, WatchedServer>();
-  const told = new Map<ResourceKey, Learned>();
+  const told = new Map<ResourceKey, Observed>();
   let apis = new Map<ResourceKey, WatchedApi>();
   const due = new Set<ResourceKey>();
   let looking: Promise<void> | undefined;
@@ -61,12 +61,12 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
     if (!api || closed) return;
     const server = servers.get(key) ?? createWatchedServer(options.callUpstream);
     servers.set(key, server);
-    const { learned, changes } = await server.look(api);
+    const { observed, changes } = await server.look(api);
     if (closed || !apis.has(key)) return;
     report(api, changes, options);
-    if (isDeepStrictEqual(told.get(key), learned)) return;
-    told.set(key, learned);
-    options.learn(key, learned);
+    if (isDeepStrictEqual(told.get(key), observed)) return;
+    told.set(key, observed);
+    options.observe(key, observed);
   }
 
   async function work(): Promise<void> {
@@ -88,7 +88,7 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
       for (const key of before.keys()) {
         if (apis.has(key)) continue;
         servers.delete(key);
-        if (told.delete(key)) queueMicrotask(() => options.learn(key, undefined));
+        if (told.delete(key)) queueMicrotask(() => options.observe(key, undefined));
       }
       const changed = [...apis].filter(([key, api]) => !isDeepStrictEqual(before.get(key), api));
       if (changed.length > 0) void start(changed.map(([key]) => key));

@@ -1,4 +1,4 @@
-import type { CallUpstream, Learned, Resource, ResourceRef } from '@edge-gateway/core';
+import type { CallUpstream, Observed, Resource, ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { schemaOfIntrospection } from '../discover/introspection.ts';
@@ -26,7 +26,7 @@ export interface WatchedApi {
 
 /** The result of one poll of a server. */
 export interface Look {
-  readonly learned: Learned;
+  readonly observed: Observed;
   /** Changes since the previous poll. */
   readonly changes: readonly SchemaChange[];
 }
@@ -46,12 +46,12 @@ export interface WatchedServer {
 export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
   let seen: Seen | undefined;
   /** The schema in use of an API that declares none, and the report of its last change. */
-  let taken: { readonly schema: Seen; readonly learned: Learned } | undefined;
-  let known: Learned = { problems: [], notes: [] };
+  let taken: { readonly schema: Seen; readonly observed: Observed } | undefined;
+  let known: Observed = { problems: [], notes: [] };
 
-  async function take(next: Seen, { policy }: WatchedApi): Promise<Learned> {
+  async function take(next: Seen, { policy }: WatchedApi): Promise<Observed> {
     const before = taken;
-    const isTaken = before && known === before.learned;
+    const isTaken = before && known === before.observed;
     if (isTaken && before.schema.text === next.text) return known;
     const judgement = before
       ? await judgeSchemas(before.schema.schema, next.schema, policy)
@@ -59,12 +59,12 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
     // Servers may return the same schema in another order.
     if (isTaken && judgement.changes.length === 0) return known;
     const schema = judgement.refused ? before!.schema : next;
-    const learned = { problems: tellChanges(judgement, CHANGED), notes: [], serverSchema: schema.text };
-    if (!judgement.refused) taken = { schema, learned };
-    return learned;
+    const observed = { problems: tellChanges(judgement, CHANGED), notes: [], serverSchema: schema.text };
+    if (!judgement.refused) taken = { schema, observed };
+    return observed;
   }
 
-  async function judge(next: Seen, api: WatchedApi): Promise<Learned> {
+  async function judge(next: Seen, api: WatchedApi): Promise<Observed> {
     const declared = api.resource.spec.executableSchema?.schemaDefinition;
     if (!declared) return take(next, api);
     taken = undefined;
@@ -79,10 +79,10 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
         const changes = seen && seen.text !== next.text ? await compareSchemas(seen.schema, next.schema) : [];
         seen = next;
         known = await judge(next, api);
-        return { learned: known, changes };
+        return { observed: known, changes };
       } catch (error) {
         const note = `the schema of the server cannot be read: ${reasonOf(error).slice(0, 200)}`;
-        return { learned: { ...known, notes: [note] }, changes: [] };
+        return { observed: { ...known, notes: [note] }, changes: [] };
       }
     },
   };

@@ -55,7 +55,7 @@ describe('the discovery loop', () => {
       findUpstream: caller.find,
       secrets: { get: () => undefined },
       source: made,
-      learn: controlPlane.learn,
+      observe: controlPlane.observe,
       log: silentLoggers.get('graphql'),
     });
     const settings = (spec: object) =>

@@ -42,7 +42,7 @@ describe('the schema of a server behind a written API', () => {
     const caller = createUrlCaller({ books: server.url });
     const watch = createSchemaWatch({
       callUpstream: caller.call,
-      learn: controlPlane.learn,
+      observe: controlPlane.observe,
       log: log.get('graphql'),
       metrics,
     });

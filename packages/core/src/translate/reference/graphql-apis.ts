@@ -81,8 +81,8 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
 
 /** Returns the schema from the server of a remote API that declares none. */
 function serverSchemaOf({ spec, metadata }: Resource<GraphQLApiSpec>, reader: Reader): { serverSchema?: string } {
-  const told = reader.input.stored.get(keyOf('GraphQLApi', metadata))?.learned?.serverSchema;
-  return told === undefined || spec.executableSchema?.schemaDefinition ? {} : { serverSchema: told };
+  const serverSchema = reader.input.stored.get(keyOf('GraphQLApi', metadata))?.observed?.serverSchema;
+  return serverSchema === undefined || spec.executableSchema?.schemaDefinition ? {} : { serverSchema };
 }
 
 /** Returns the previous object if nothing differs, so that virtual hosts can be compared by identity. */
@@ -140,7 +140,7 @@ function descriptorSets(
     }
     sets.push(...Object.values(found.resource.spec.data ?? {}));
   }
-  const fromFile = reader.input.stored.get(keyOf('GraphQLApi', metadata))?.learned?.descriptorSet;
+  const fromFile = reader.input.stored.get(keyOf('GraphQLApi', metadata))?.observed?.descriptorSet;
   if (fromFile !== undefined) sets.push(fromFile);
   return Object.freeze(sets);
 }

@@ -66,7 +66,7 @@ function sameInput(now: StatusInput, before: StatusInput): boolean {
 }
 
 function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }: StatusInput): StatusReport {
-  const notes = [...new Set([...(stored?.learned?.notes ?? []), ...input.notes])];
+  const notes = [...new Set([...(stored?.observed?.notes ?? []), ...input.notes])];
   const clean = (stored?.issues.length ?? 0) === 0 && problems.length === 0;
   if (clean) return withSubresources(withNotes(ACCEPTED, notes), subresources);
   const errors: string[] = [];

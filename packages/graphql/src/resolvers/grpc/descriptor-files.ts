@@ -37,7 +37,7 @@ export function descriptorFiles(directory: string): ResourceFiles<DescriptorFile
         return { problem: { severity: 'error', path: PATH, message: (error as Error).message } };
       }
     },
-    learnedOf: (descriptorSet) => ({ descriptorSet }),
+    observedOf: (descriptorSet) => ({ descriptorSet }),
   };
 }
 

@@ -3,11 +3,11 @@ import type { Problem } from '../resource/problem.ts';
 import { identityOfKey } from '../resource/resource.ts';
 
 /** Something that was found out about a resource while it runs. An error does not take it out of use. */
-export type LearnedProblem = Pick<Problem, 'severity' | 'path' | 'message'>;
+export type ObservedProblem = Pick<Problem, 'severity' | 'path' | 'message'>;
 
 /** Observations about a resource besides its text, e.g. from the server that it names. */
-export interface Learned {
-  readonly problems: readonly LearnedProblem[];
+export interface Observed {
+  readonly problems: readonly ObservedProblem[];
   /** Part of the status, in every state. */
   readonly notes: readonly string[];
   /** Schema definition of the server of a GraphQLApi that declares none. */
@@ -19,16 +19,16 @@ export interface Learned {
 }
 
 /** Merges the observations of several observers about one resource. */
-export function mergeLearned(parts: readonly (Learned | undefined)[]): Learned | undefined {
+export function mergeObserved(parts: readonly (Observed | undefined)[]): Observed | undefined {
   const found = parts.filter((part) => part !== undefined);
   if (found.length <= 1) return found[0];
   const problems = found.flatMap((part) => part.problems);
   const notes = found.flatMap((part) => part.notes);
-  return Object.assign({}, ...found, { problems, notes }) as Learned;
+  return Object.assign({}, ...found, { problems, notes }) as Observed;
 }
 
 /** Returns the problems, placed in the document that writes the resource. */
-export function learnedIssues({ key, origin, locate }: Claim, { problems }: Learned): Problem[] {
+export function observedIssues({ key, origin, locate }: Claim, { problems }: Observed): Problem[] {
   return problems.map((problem) => ({
     code: 'LEARNED',
     origin: locate?.(problem.path) ?? origin,

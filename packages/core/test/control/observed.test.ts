@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createControlPlane } from '../../src/control/control-plane.ts';
-import type { Learned } from '../../src/control/learned.ts';
+import type { Observed } from '../../src/control/observed.ts';
 import { memorySource } from '../../src/source/memory.ts';
 
 const KEY = 'GraphQLApi/gw-system/a';
@@ -11,7 +11,7 @@ spec:
   executableSchema:
     executor: { remote: { upstreamRef: { name: a } } }
 `;
-const LEARNED: Learned = {
+const OBSERVED: Observed = {
   problems: [{ severity: 'error', path: ['spec', 'executableSchema'], message: 'it speaks another language' }],
   notes: ['it was last seen today'],
 };
@@ -26,7 +26,7 @@ describe('observations of a resource', () => {
 
   it('are reported in its status and as an issue at its field, and keep it in use', async () => {
     const { controlPlane, status } = await start();
-    controlPlane.learn(KEY, LEARNED);
+    controlPlane.observe(KEY, OBSERVED);
     expect(status()).to.deep.equal({
       state: 'Rejected',
       reason: 'spec.executableSchema: it speaks another language',
@@ -40,11 +40,11 @@ describe('observations of a resource', () => {
 
   it('are kept when the resource is updated, and removed on request', async () => {
     const { source, controlPlane, status } = await start();
-    controlPlane.learn(KEY, { ...LEARNED, problems: [] });
-    expect(status()).to.deep.include({ state: 'Accepted', messages: LEARNED.notes });
+    controlPlane.observe(KEY, { ...OBSERVED, problems: [] });
+    expect(status()).to.deep.include({ state: 'Accepted', messages: OBSERVED.notes });
     source.set('a', TEXT.replace('name: a } }', 'name: b } }'));
-    expect(status()).to.deep.include({ messages: LEARNED.notes });
-    controlPlane.learn(KEY, undefined);
+    expect(status()).to.deep.include({ messages: OBSERVED.notes });
+    controlPlane.observe(KEY, undefined);
     expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw' });
   });
 
@@ -58,22 +58,22 @@ spec: { static: { hosts: [{ addr: a, port: 1 }] }, sslConfig: { sslFiles: { root
     const controlPlane = createControlPlane({ source });
     await controlPlane.start();
     const reason = () => controlPlane.state!.statuses.get('Upstream/gw-system/u')!.statuses['gw-system']!.reason;
-    const learned = { problems: [{ ...LEARNED.problems[0]!, path: ['spec'] }], notes: [] };
-    controlPlane.learn('Upstream/gw-system/u', learned);
+    const observed = { problems: [{ ...OBSERVED.problems[0]!, path: ['spec'] }], notes: [] };
+    controlPlane.observe('Upstream/gw-system/u', observed);
     expect(reason()).to.include('ca.crt cannot be read').and.to.include('it speaks another language');
     source.set('u', text.replace('port: 1', 'port: 2'));
     expect(reason()).to.include('ca.crt cannot be read').and.to.include('it speaks another language');
-    controlPlane.learn('Upstream/gw-system/u', undefined);
+    controlPlane.observe('Upstream/gw-system/u', undefined);
     expect(reason()).to.include('ca.crt cannot be read').and.not.to.include('it speaks another language');
     await controlPlane.close();
   });
 
   it('cause no change if repeated, or for a missing resource', async () => {
     const { controlPlane } = await start();
-    controlPlane.learn(KEY, LEARNED);
+    controlPlane.observe(KEY, OBSERVED);
     const { revision } = controlPlane.state!;
-    controlPlane.learn(KEY, structuredClone(LEARNED));
-    controlPlane.learn('GraphQLApi/gw-system/b', LEARNED);
+    controlPlane.observe(KEY, structuredClone(OBSERVED));
+    controlPlane.observe('GraphQLApi/gw-system/b', OBSERVED);
     expect(controlPlane.state!.revision).to.equal(revision);
   });
 });
