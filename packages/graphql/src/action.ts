@@ -8,7 +8,6 @@ import {
   type SnapshotGraphQLApi,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { createAnswerer } from './http/answer.ts';
 import type { ExecutableApi } from './api/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import { isGuarded } from './http/identity.ts';
@@ -16,8 +15,7 @@ import { limitsOf } from './api/limits.ts';
 import { graphqlError } from './api/refusal.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
 import { createResponder } from './http/respond.ts';
-import { createResultsKey } from './cache/results-key.ts';
-import { createSharedResults, type ResultStore } from './cache/shared-results.ts';
+import type { ResultStore } from './cache/shared-results.ts';
 import { createApiCounts } from './api/statistics.ts';
 
 /** What the action needs in addition to the context. */
@@ -88,54 +86,19 @@ function release(
 
 /** Creates the responder of an API. Throws `ERR_GRAPHQL_API` if the API is invalid. */
 export function serveApi(found: SnapshotGraphQLApi, context: Context, given: GraphQLActionOptions): Responder {
-  const { findUpstream, introspection } = given;
-  const { ref } = found;
+  const { introspection, cache, findUpstream } = given;
+  const { ref, descriptorSets } = found;
   const spec = specOf(found);
   const limits = limitsOf(spec.options?.limits);
   const counts = createApiCounts(context.metrics, spec.statPrefix || `${ref.namespace}_${ref.name}`);
   const apis = apisBelow(found);
   const findApi = ({ namespace, name }: ResourceRef) => apis.get(`${namespace}/${name}`);
-  const { descriptorSets } = found;
-  const declared = createApi(
-    {
-      ...(introspection && { remotePath: () => given.serverPath?.(ref) ?? SERVER_PATH }),
-      ref,
-      spec,
-      limits,
-      counts,
-      findUpstream,
-      findApi,
-      descriptorSets,
-    },
-    context,
-  );
+  const remotePath = introspection ? () => given.serverPath?.(ref) ?? SERVER_PATH : undefined;
+  const parts = { ref, spec, limits, counts, findUpstream, findApi, descriptorSets, remotePath };
+  const declared = createApi(parts, context);
   const api = introspection ? withIntrospection(declared) : declared;
-  const { persistedQueryCacheConfig, allowedQueryHashes, options } = spec;
-  const answerer = createAnswerer({
-    api,
-    limits,
-    counts,
-    persisted: { cacheSize: persistedQueryCacheConfig?.cacheSize, allowedHashes: allowedQueryHashes },
-    log: context.log.get('graphql'),
-    logSensitiveInfo: options?.logSensitiveInfo === true,
-    now: context.now,
-    cache:
-      given.cache &&
-      createSharedResults({
-        store: given.cache,
-        scope: scopeOf(found),
-        key: createResultsKey(undefined, context),
-        rejected: counts.cacheRejected,
-        now: context.now,
-      }),
-  });
-  const responder = createResponder({ answerer, limits, allowedOrigins: options?.allowedOrigins });
-  const closeSockets = responder.close?.bind(responder);
-  responder.close = async () => {
-    await closeSockets?.();
-    await api.close?.();
-  };
-  return responder;
+  const shared = cache && { store: cache, scope: scopeOf(found) };
+  return createResponder({ api, spec, limits, counts, shared }, context);
 }
 
 /** Returns the declared spec, with the schema of the server if none is declared. */
@@ -154,7 +117,7 @@ function apisBelow({ subschemas }: SnapshotGraphQLApi): Map<string, FoundApi> {
   const apis = new Map<string, FoundApi>();
   for (const one of subschemas) {
     const { ref, descriptorSets } = one;
-    apis.set(`${ref.namespace}/${ref.name}`, { spec: specOf(one), ...(descriptorSets && { descriptorSets }) });
+    apis.set(`${ref.namespace}/${ref.name}`, { spec: specOf(one), descriptorSets });
     for (const [name, found] of apisBelow(one)) apis.set(name, found);
   }
   return apis;

@@ -5,7 +5,7 @@ import type { Limits } from './api/limits.ts';
 import { createLocalApi, type ExecutableSchema } from './execute/local-api.ts';
 import { readSchema } from './schema/read-schema.ts';
 import { graphqlError } from './api/refusal.ts';
-import type { ChangePolicy } from './remote/followed-schema.ts';
+import type { ChangePolicy } from './remote/judge-schema.ts';
 import { createRemoteApi, upstreamOf } from './remote/remote-api.ts';
 import { namedPath, SERVER_PATH } from './remote/server-path.ts';
 import type { ApiCounts } from './api/statistics.ts';
@@ -64,7 +64,7 @@ function subschemasOf(parts: ApiParts, context: Context, depth: number) {
     if (!found) throw new Error(`there is no GraphQLApi ${ref.namespace}.${ref.name}`);
     const { spec, descriptorSets } = found;
     const api = apiOf({ ...parts, ref, spec, descriptorSets, remotePath: () => SERVER_PATH }, context, depth + 1);
-    return { name: `${ref.namespace}.${ref.name}`, api, ...(typeMerge && { typeMerge }) };
+    return { name: `${ref.namespace}.${ref.name}`, api, typeMerge };
   });
 }
 
@@ -94,7 +94,7 @@ function remoteApi({ schemaDefinition, executor }: ExecutableSchema, parts: ApiP
     limits: parts.limits,
     log: context.log.get('graphql'),
     now: context.now,
-    ...(asked && { pathOf: (facts) => namedPath(parts.findUpstream?.(upstream)?.spec) ?? asked(facts) }),
-    ...(parts.changes && { changes: parts.changes }),
+    pathOf: asked && ((facts) => namedPath(parts.findUpstream?.(upstream)?.spec) ?? asked(facts)),
+    changes: parts.changes,
   });
 }

@@ -15,7 +15,7 @@ export type { Discovery, Probe, Skipped } from './discover/discovered-api.ts';
 export { createExplorer, type Explorer } from './explain/explorer.ts';
 export { apiSchema, explainOperation, type ExplainedCall } from './explain/explain-operation.ts';
 export type { ExplainParts } from './explain/explained-api.ts';
-export type { ChangePolicy } from './remote/followed-schema.ts';
+export type { ChangePolicy } from './remote/judge-schema.ts';
 export { createSchemaWatch, type SchemaWatch, type SchemaWatchOptions } from './remote/schema-watch.ts';
 export { routedPaths } from './remote/server-path.ts';
 export { compareSchemas, readSchemaText, type ChangeRule, type SchemaChange } from './schema/schema-changes.ts';

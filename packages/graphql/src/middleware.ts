@@ -1,7 +1,6 @@
 import { createContext, onlyProtected, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
-import { createAnswerer } from './http/answer.ts';
 import type { ExecutableApi } from './api/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './execute/local-api.ts';
@@ -9,12 +8,11 @@ import { createSchemaApi, type ContextValue } from './execute/schema-api.ts';
 import { readDescriptorFile } from './resolvers/grpc/descriptor-file.ts';
 import { limitsOf, type Limits } from './api/limits.ts';
 import { graphqlError } from './api/refusal.ts';
-import type { ChangePolicy } from './remote/followed-schema.ts';
+import type { ChangePolicy } from './remote/judge-schema.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
-import { createResponder } from './http/respond.ts';
-import { createResultsKey } from './cache/results-key.ts';
-import { createSharedResults, type ResultStore } from './cache/shared-results.ts';
+import { createResponder, handlerOf } from './http/respond.ts';
+import type { ResultStore } from './cache/shared-results.ts';
 import { createApiCounts } from './api/statistics.ts';
 import { createUrlCaller, type UpstreamUrls } from './resolvers/upstream-urls.ts';
 
@@ -130,36 +128,21 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
     throw graphqlError('ERR_GRAPHQL_API', `${name}: contextValue requires schema.`);
   }
   const api = options.schema === undefined ? createApi(parts, context) : schemaApi(name, options, context);
-  const answerer = createAnswerer({
-    api,
-    limits,
-    counts,
-    persisted: { cacheSize: options.persistedQueryCacheConfig?.cacheSize, allowedHashes: options.allowedQueryHashes },
-    log: context.log.get('graphql'),
-    logSensitiveInfo: options.options?.logSensitiveInfo === true,
-    now: context.now,
-    cache:
-      options.cache &&
-      createSharedResults({
-        store: options.cache,
-        scope: JSON.stringify([name, parts.spec, options.apis]),
-        key: createResultsKey(options.cacheKey, context),
-        rejected: counts.cacheRejected,
-        now: context.now,
-      }),
-  });
-  const responder = createResponder({ answerer, limits, allowedOrigins: options.options?.allowedOrigins });
-  const serve: Handler = function graphqlApi(req, res, next) {
-    responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
+  const shared = options.cache && {
+    store: options.cache,
+    scope: JSON.stringify([name, parts.spec, options.apis]),
+    key: options.cacheKey,
   };
+  const responder = createResponder({ api, limits, counts, spec: options, shared }, context);
   const isExecutedHere = !options.remote && !options.stitchedSchema;
-  const handler: GraphQLApiHandler = Object.assign(serve, { schema: isExecutedHere ? api.schema : undefined });
+  const handler: GraphQLApiHandler = Object.assign(handlerOf(responder), {
+    schema: isExecutedHere ? api.schema : undefined,
+  });
   const upgrade: NonNullable<Handler['upgrade']> = (req, socket, head) => void responder.upgrade!(req, socket, head);
   handler.upgrade = onlyProtected(upgrade, context.log.get('graphql'));
   if (responder.drain) handler.drain = responder.drain.bind(responder);
   handler.close = async () => {
     await responder.close?.();
-    await api.close?.();
     await caller?.close();
   };
   return handler;

@@ -20,8 +20,7 @@ export function mockedAnswerer(): Answerer {
   const spec = { executableSchema: { schemaDefinition: SCHEMA, executor: { local } } };
   const limits = DEFAULT_LIMITS;
   const api = createApi({ ref: { name: 'x', namespace: 'default' }, spec, limits, counts }, context);
-  const log = context.log.get('graphql');
-  return createAnswerer({ api, limits, counts, persisted: {}, log, logSensitiveInfo: false, now: context.now });
+  return createAnswerer({ api, limits, counts, spec: {} }, context);
 }
 
 /** Queries one after the other, by their numbers. */

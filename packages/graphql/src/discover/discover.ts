@@ -1,8 +1,8 @@
 import type { ResourceRef } from '@edge-gateway/core';
 import { graphqlError } from '../api/refusal.ts';
 import type { Discovery, DiscoveryBounds, Probe } from './discovered-api.ts';
+import { schemaOfIntrospection } from '../remote/introspect.ts';
 import { discoverGrpc } from './grpc.ts';
-import { discoverServer } from './introspection.ts';
 import { discoverOpenApi } from './openapi/openapi.ts';
 
 const BOUNDS: DiscoveryBounds = { operations: 5000, fields: 50_000 };
@@ -28,4 +28,11 @@ export function discover(upstream: ResourceRef, probe: Probe, options: DiscoverO
   } catch (error) {
     throw graphqlError('ERR_GRAPHQL_DISCOVERY', (error as Error).message, error);
   }
+}
+
+/** Creates an API that forwards queries to the GraphQL server. Throws if the result of the introspection is invalid. */
+function discoverServer({ name, namespace }: ResourceRef, introspection: unknown): Discovery {
+  const schemaDefinition = schemaOfIntrospection(introspection);
+  const remote = { upstreamRef: { name, namespace }, enableIntrospection: true };
+  return { spec: { executableSchema: { schemaDefinition, executor: { remote } } }, skipped: [] };
 }

@@ -16,7 +16,14 @@ import {
 import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { LRUCache } from 'lru-cache';
 import { readSchema } from '../schema/read-schema.ts';
-import { changePolicyOf, judgeSchemas, SCHEMA_PATH, tellChanges, type Judgement } from '../remote/judge-schema.ts';
+import {
+  changePolicyOf,
+  judgeSchemas,
+  SCHEMA_PATH,
+  settingsOf,
+  tellChanges,
+  type Judgement,
+} from '../remote/judge-schema.ts';
 import { discover } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';
 import { probeUpstream } from './probe.ts';
@@ -177,8 +184,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   timer.unref();
   return {
     update(resources) {
-      settings = (resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec ??
-        {}) as SettingsSpec;
+      settings = settingsOf(resources);
       const granted = grantedHeaderNames([...resources.values()].map(({ spec }) => spec));
       const isSame = rulesOf(granted) === rulesOf(grantedHeaders);
       grantedHeaders = granted;

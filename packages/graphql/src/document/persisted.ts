@@ -1,40 +1,37 @@
 import { hash } from 'node:crypto';
+import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { LRUCache } from 'lru-cache';
 import type { GraphQLRequest } from '../http/graphql-request.ts';
 import { refusal, type Refusal } from '../api/refusal.ts';
 
-/** Default maximum number of persisted queries, and of characters of all of them. */
-export const DEFAULT_PERSISTED_QUERIES = 1000;
+const DEFAULT_CACHE_SIZE = 1000;
+/** Maximum number of characters of all persisted queries. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** The query of a request. */
-export interface QueryText {
+interface QueryText {
   readonly text: string;
   /** Stores the query by the hash of the client. Call it after the query was validated. */
   readonly keep: () => void;
 }
 
 /** Returns the query of a request: its own, or the persisted one. */
-export type FindQuery = (request: GraphQLRequest) => QueryText | Refusal;
-
-export interface PersistedOptions {
-  /** Maximum number of persisted queries. Default 1000; 0 disables them. */
-  readonly cacheSize?: number;
-  /** SHA-256 of the allowed queries, in hex. Empty: all. */
-  readonly allowedHashes?: readonly string[];
-}
+type FindQuery = (request: GraphQLRequest) => QueryText | Refusal;
 
 const NOTHING = (): void => {};
 
 /** Implements the protocol of `extensions.persistedQuery`, version 1, and the list of allowed queries. */
-export function createPersisted({ cacheSize, allowedHashes = [] }: PersistedOptions): FindQuery {
-  const max = cacheSize ?? DEFAULT_PERSISTED_QUERIES;
+export function createPersisted({
+  persistedQueryCacheConfig,
+  allowedQueryHashes = [],
+}: Pick<GraphQLApiSpec, 'allowedQueryHashes' | 'persistedQueryCacheConfig'>): FindQuery {
+  const max = persistedQueryCacheConfig?.cacheSize ?? DEFAULT_CACHE_SIZE;
   const texts =
     max > 0
       ? new LRUCache<string, string>({ max, maxSize: MAX_CHARACTERS, sizeCalculation: (text) => text.length + 64 })
       : undefined;
-  const allowed = allowedHashes.length > 0 ? new Set(allowedHashes.map((each) => each.toLowerCase())) : undefined;
+  const allowed =
+    allowedQueryHashes.length > 0 ? new Set(allowedQueryHashes.map((each) => each.toLowerCase())) : undefined;
   return ({ query, extensions }) => {
     const given = hashOf(extensions);
     if (typeof given === 'object') return given;

@@ -1,4 +1,5 @@
 import { clusterName, type Context, type Handler, type ResourceRef, type SnapshotGraphQLApi } from '@edge-gateway/core';
+import { handlerOf } from '../http/respond.ts';
 import { serveApi, type GraphQLActionOptions } from '../action.ts';
 
 /** Executes requests of API explorers, on a port that clients cannot reach. */
@@ -24,13 +25,7 @@ export function createExplorer(
 
   function readyOf(api: SnapshotGraphQLApi): Ready {
     const responder = serveApi(api, context, { ...options, introspection: true });
-    return {
-      api,
-      handler: function explore(req, res, next) {
-        responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
-      },
-      close: async () => responder.close?.(),
-    };
+    return { api, handler: handlerOf(responder), close: async () => responder.close?.() };
   }
 
   /** Closes APIs that were changed or removed. */
@@ -44,7 +39,9 @@ export function createExplorer(
     apis: () => [...known().values()].map(({ ref }) => ref),
     serve(ref) {
       const apis = known();
-      release(apis).catch((err: unknown) => context.log.get('graphql').warn({ err }, 'an explored API did not close'));
+      release(apis).catch((err: unknown) =>
+        context.log.get('graphql').warn({ err }, 'failed to close an explored API'),
+      );
       const name = clusterName(ref);
       const api = apis.get(name);
       if (!api) return undefined;
@@ -56,7 +53,6 @@ export function createExplorer(
   };
 }
 
-/** A prepared API. */
 interface Ready {
   readonly api: SnapshotGraphQLApi;
   readonly handler: Handler;

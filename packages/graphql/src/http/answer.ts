@@ -1,29 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import type { Facts, Logger, RetryPolicy } from '@edge-gateway/core';
+import type { Context, Facts, RetryPolicy } from '@edge-gateway/core';
+import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import type { ApiResult, ExecutableApi, Operation, OperationRequest } from '../api/executable-api.ts';
 import { createDocuments } from '../document/documents.ts';
 import type { GraphQLRequest } from './graphql-request.ts';
 import { statusOf, type Wanted } from './negotiation.ts';
-import { serialize } from './serialize.ts';
 import type { Limits } from '../api/limits.ts';
-import { createPersisted, type PersistedOptions } from '../document/persisted.ts';
+import { createPersisted } from '../document/persisted.ts';
 import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
-import { createResultCache, type CachedResult, type ResultCache } from '../cache/result-cache.ts';
+import { createResultCache, type CachedResult } from '../cache/result-cache.ts';
+import { createResultsKey } from '../cache/results-key.ts';
+import { createSharedResults, type SharedResultsOptions } from '../cache/shared-results.ts';
 import type { ApiCounts } from '../api/statistics.ts';
 
-/** Options of an answerer. */
-export interface AnswerOptions {
+/** An API and how it is served. */
+export interface ServedApi {
   readonly api: ExecutableApi;
   readonly limits: Limits;
-  readonly persisted: PersistedOptions;
   readonly counts: ApiCounts;
-  readonly log: Logger;
-  /** Logs requests and results at level debug. */
-  readonly logSensitiveInfo: boolean;
-  readonly now: () => number;
-  /** Default: in memory. */
-  readonly cache?: ResultCache | undefined;
+  readonly spec: Pick<GraphQLApiSpec, 'allowedQueryHashes' | 'options' | 'persistedQueryCacheConfig'>;
+  /** Results that are shared with other processes. Default: results are cached in memory. */
+  readonly shared?: Pick<SharedResultsOptions, 'store' | 'scope'> & { readonly key?: string };
 }
 
 /** One request, and the wanted form of its response. */
@@ -55,22 +53,35 @@ export interface Results extends AsyncIterable<ApiResult> {
 /** Executes the requests of one API. */
 export interface Answerer {
   answer(asked: Asked): Promise<Answer>;
-  /** The validated operation of a request. */
-  operation(asked: Asked): Promise<Operation | Refusal>;
+  /** Returns the request with its validated operation. */
+  request(asked: Asked): Promise<OperationRequest | Refusal>;
   /** Returns the response for a rejected request. */
   refuse(refused: Refusal, wanted: Wanted): Answer;
   /** Returns the results of an operation as a stream: many of a subscription, one of others. */
   subscribe(asked: Asked): Promise<Results | Refusal>;
 }
 
+/** Returns a result as JSON, with its fields in the order that the specification recommends. */
+export function serialize({ data, errors, extensions }: ApiResult): string {
+  return JSON.stringify(errors && errors.length > 0 ? { errors, data, extensions } : { data, extensions });
+}
+
 const NO_HEADERS: readonly string[] = [];
 
 /** Creates the answerer of one API: persisted queries, documents, limits, execution, cached results. */
-export function createAnswerer(options: AnswerOptions): Answerer {
-  const { api, limits, counts, log } = options;
+export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi, context: Context): Answerer {
+  const { now } = context;
+  const log = context.log.get('graphql');
   const documents = createDocuments(api, limits);
-  const findQuery = createPersisted(options.persisted);
-  const cache = options.cache ?? createResultCache(options.now);
+  const findQuery = createPersisted(spec);
+  const cache = shared
+    ? createSharedResults({
+        ...shared,
+        key: createResultsKey(shared.key, context),
+        rejected: counts.cacheRejected,
+        now,
+      })
+    : createResultCache(now);
 
   async function notReady(facts: Facts): Promise<Refusal | undefined> {
     try {
@@ -98,6 +109,15 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     return operation;
   }
 
+  async function requestOf(asked: Asked): Promise<OperationRequest | Refusal> {
+    const { facts, signal, personal, retries } = asked;
+    const { variables, extensions } = asked.request;
+    facts.requestId ||= randomUUID();
+    const operation = (api.ready && (await notReady(facts))) ?? operationOf(asked);
+    if (isRefusal(operation)) return operation;
+    return { operation, variables, extensions, facts, signal, personal, retries };
+  }
+
   function refuse(refused: Refusal, wanted: Wanted): Answer {
     counts.error.value++;
     if (refused.code === 'ERR_GRAPHQL_BODY') counts.parseJsonError.value++;
@@ -114,47 +134,39 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   }
 
   return {
-    async operation(asked) {
-      return (await notReady(asked.facts)) ?? operationOf(asked);
-    },
+    request: requestOf,
     refuse(refused, wanted) {
       counts.total.value++;
       return refuse(refused, wanted);
     },
     async answer(asked) {
       counts.total.value++;
-      const { request, wanted, facts, signal, personal, retries } = asked;
-      facts.requestId ||= randomUUID();
-      const operation = (await notReady(facts)) ?? operationOf(asked);
-      if (isRefusal(operation)) return refuse(operation, wanted);
+      const { wanted } = asked;
+      const request = await requestOf(asked);
+      if (isRefusal(request)) return refuse(request, wanted);
+      const { operation, variables, facts } = request;
       if (operation.definition.operation === 'subscription') {
         return refuse(refusal('ERR_GRAPHQL_OPERATION', api.subscribe ? STREAMS_ONLY : NO_SUBSCRIPTIONS), wanted);
       }
-      const { variables, extensions } = request;
-      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, personal, retries };
-      const kept = cache.get(operationRequest);
+      const kept = cache.get(request);
       const known = kept instanceof Promise ? await kept : kept;
       if (known) return { status: 200, body: known.body, headers: keptHeaders(known) };
-      const result = await api.execute(operationRequest);
-      if (options.logSensitiveInfo) {
+      const result = await api.execute(request);
+      if (spec.options?.logSensitiveInfo === true) {
         log.debug({ requestId: facts.requestId, query: operation.text, variables, result }, 'operation');
       }
-      return answered(result, operationRequest, wanted);
+      return answered(result, request, wanted);
     },
     async subscribe(asked) {
       counts.total.value++;
-      const { request, facts, signal, personal, retries } = asked;
-      facts.requestId ||= randomUUID();
-      const operation = (await notReady(facts)) ?? operationOf(asked);
-      if (isRefusal(operation)) return operation;
-      const { variables, extensions } = request;
-      const operationRequest: OperationRequest = { operation, variables, extensions, facts, signal, personal, retries };
-      if (operation.definition.operation !== 'subscription') {
-        const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.operationTimeoutMs)]);
-        return once(api.execute({ ...operationRequest, signal: limited }));
+      const request = await requestOf(asked);
+      if (isRefusal(request)) return request;
+      if (request.operation.definition.operation !== 'subscription') {
+        const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(limits.operationTimeoutMs)]);
+        return once(api.execute({ ...request, signal }));
       }
       if (!api.subscribe) return refusal('ERR_GRAPHQL_OPERATION', NO_SUBSCRIPTIONS);
-      const results = await api.subscribe(operationRequest);
+      const results = await api.subscribe(request);
       if (!(Symbol.asyncIterator in results)) return once(results);
       return { lasting: true, [Symbol.asyncIterator]: () => results[Symbol.asyncIterator]() };
     },

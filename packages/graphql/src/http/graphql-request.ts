@@ -67,25 +67,16 @@ function requestFromJson(body: unknown): GraphQLRequest | Refusal {
   if (!isRecord(body)) return refusal('ERR_GRAPHQL_BODY');
   const { query, operationName, variables, extensions } = body;
   if (query !== undefined && typeof query !== 'string') return refusal('ERR_GRAPHQL_BODY', 'query must be a string.');
-  if (!isAbsent(operationName) && typeof operationName !== 'string') {
-    return refusal('ERR_GRAPHQL_BODY', 'operationName must be a string.');
-  }
-  if (!isAbsent(variables) && !isRecord(variables)) {
-    return refusal('ERR_GRAPHQL_BODY', 'variables must be an object.');
-  }
-  if (!isAbsent(extensions) && !isRecord(extensions)) {
-    return refusal('ERR_GRAPHQL_BODY', 'extensions must be an object.');
+  if (typeof (operationName ?? '') !== 'string') return refusal('ERR_GRAPHQL_BODY', 'operationName must be a string.');
+  for (const [name, value] of Object.entries({ variables, extensions })) {
+    if (!isRecord(value ?? {})) return refusal('ERR_GRAPHQL_BODY', `${name} must be an object.`);
   }
   return {
-    ...(query !== undefined && { query }),
-    ...(typeof operationName === 'string' && { operationName }),
-    variables: isRecord(variables) ? variables : {},
-    extensions: isRecord(extensions) ? extensions : {},
-  };
-}
-
-function isAbsent(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
+    query,
+    operationName: operationName ?? undefined,
+    variables: variables ?? {},
+    extensions: extensions ?? {},
+  } as GraphQLRequest;
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

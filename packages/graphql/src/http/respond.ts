@@ -1,6 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, GatewayError, type ActionExchange, type Facts, type Next, type Responder } from '@edge-gateway/core';
-import type { Answer, Answerer, Asked } from './answer.ts';
+import {
+  factsOf,
+  GatewayError,
+  readBody,
+  type ActionExchange,
+  type Context,
+  type Facts,
+  type Handler,
+  type Next,
+  type Responder,
+} from '@edge-gateway/core';
+import { createAnswerer, type Answer, type Asked, type ServedApi } from './answer.ts';
 import { isDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import {
@@ -14,28 +24,23 @@ import {
 import { carriesIdentity } from './identity.ts';
 import type { Limits } from '../api/limits.ts';
 import { isRequestType, varyByAccept, wantedType, type Wanted } from './negotiation.ts';
-import { readText } from './read-text.ts';
 import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
-import { createDrain, type Drain } from '../subscriptions/drain.ts';
+import { createDrain } from '../subscriptions/drain.ts';
 import { sendEvents, startEvents, wantsEvents } from '../subscriptions/send-events.ts';
 import { createSlots, type Slots } from '../subscriptions/slots.ts';
+import type { SocketParts } from '../subscriptions/serve-socket.ts';
 import { createSocketServer } from '../subscriptions/socket-server.ts';
 
 /** Form of the error for a client that accepts neither media type. */
 const FALLBACK: Wanted = { type: 'application/json', lenient: false };
 
-/** Options of a responder. */
-export interface ResponderParts {
-  readonly answerer: Answerer;
-  readonly limits: Limits;
-  /** Origins whose pages may open WebSockets, in addition to the own one; `*` is any. Default: none. */
-  readonly allowedOrigins?: readonly string[] | undefined;
-}
-
-/** Creates the responder of one API. */
-export function createResponder({ answerer, limits, allowedOrigins = [] }: ResponderParts): Responder {
+/** Creates the responder of one API, which closes with it. */
+export function createResponder(served: ServedApi, context: Context): Responder {
+  const { api, limits, spec } = served;
+  const answerer = createAnswerer(served, context);
   const slots = createSlots(limits.maxConnections);
   const drain = createDrain();
+  const { allowedOrigins = [] } = spec.options ?? {};
   const sockets = createSocketServer({ answerer, limits, allowedOrigins, slots, drain });
   const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
     const { req, res } = exchange;
@@ -55,15 +60,22 @@ export function createResponder({ answerer, limits, allowedOrigins = [] }: Respo
   };
   responder.upgrade = sockets.upgrade;
   responder.drain = drain.begin;
-  responder.close = sockets.close;
+  responder.close = async () => {
+    sockets.close();
+    await api.close?.();
+  };
   return responder;
 }
 
-interface Means {
-  readonly answerer: Answerer;
-  readonly limits: Limits;
+/** Returns a responder as a handler of a server. */
+export function handlerOf(responder: Responder): Handler {
+  return function graphqlApi(req, res, next) {
+    responder({ req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]) }, next);
+  };
+}
+
+interface Means extends SocketParts {
   readonly slots: Slots;
-  readonly drain: Drain;
   readonly signal: AbortSignal;
   /** Removes the time limit of single responses. */
   unlimited(): void;
@@ -82,12 +94,9 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   const method = req.method ?? 'POST';
   const personal = exchange.guarded === true || carriesIdentity(req, facts);
   const asked = { wanted: wanted ?? FALLBACK, facts, method, signal, personal, retries: exchange.retries };
-  if (events && method === 'HEAD' && !isBatch(posted)) {
-    const refused = await announce(exchange, answerer, { ...asked, request: posted });
-    return refused && write(answerer.refuse(refused, FALLBACK));
-  }
   if (events && !isBatch(posted)) {
-    const refused = await stream(exchange, means, { ...asked, request: posted });
+    const serve = method === 'HEAD' ? announce : stream;
+    const refused = await serve(exchange, means, { ...asked, request: posted });
     return refused && write(answerer.refuse(refused, FALLBACK));
   }
   const ask = (request: GraphQLRequest): Promise<Answer> => answerer.answer({ ...asked, request });
@@ -97,9 +106,9 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
 }
 
 /** Responds to a HEAD request for an event stream: only the head, without executing the operation. */
-async function announce(exchange: ActionExchange, answerer: Answerer, asked: Asked): Promise<Refusal | undefined> {
-  const operation = await answerer.operation(asked);
-  if (isRefusal(operation)) return operation;
+async function announce(exchange: ActionExchange, { answerer }: Means, asked: Asked): Promise<Refusal | undefined> {
+  const request = await answerer.request(asked);
+  if (isRefusal(request)) return request;
   startEvents(exchange);
   exchange.res.end();
   return undefined;
@@ -113,7 +122,7 @@ async function stream(exchange: ActionExchange, means: Means, asked: Asked): Pro
     const results = await answerer.subscribe(asked);
     if (isRefusal(results)) return results;
     means.unlimited();
-    await sendEvents(exchange, results, { maxMs: limits.maxConnectionMs, drain });
+    await sendEvents(exchange, results, { limits, drain });
     return undefined;
   } finally {
     slots.release();
@@ -138,6 +147,19 @@ async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Pro
   if (req.readableDidRead || req.readableEnded) return parsedBefore(req, limits);
   const text = await readText(req, limits.maxBodyBytes);
   return typeof text === 'string' ? postedText(text, limits.maxBatchSize) : text;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads a body of at most `maxBytes` as text. Rejects if the client closes the connection before the end. */
+async function readText(req: IncomingMessage, maxBytes: number): Promise<string | Refusal> {
+  const bytes = await readBody(req, maxBytes);
+  if (!bytes) return refusal('ERR_GRAPHQL_BODY_TOO_LARGE');
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return refusal('ERR_GRAPHQL_BODY', 'The body is not UTF-8.');
+  }
 }
 
 /** Reads a body that earlier middleware has parsed. */

@@ -1,39 +1,45 @@
-import type { UpstreamAnswer } from '@edge-gateway/core';
+import { MAX_DELAY_MS, type UpstreamAnswer } from '@edge-gateway/core';
 import type { ApiResult } from '../api/executable-api.ts';
 import { isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
-import { createEventReader, type StreamEvent } from '../subscriptions/event-reader.ts';
+import { createEventReader, type StreamEvent } from './event-reader.ts';
 import { readRemoteAnswer, readResult } from './remote-answer.ts';
-import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
+import { bodyOf } from './remote-request.ts';
+import { TransportRejected, type Stream, type StreamServer, type SubscribeAt } from './stream.ts';
 
-/** Head of a streamed response. */
-export type StreamHead = Omit<UpstreamAnswer, 'body'>;
-
-export interface EventStream {
-  readonly upstream: string;
-  /** Sends the request; `onData` receives the body. */
-  open(stream: Stream, onData: (chunk: Buffer, head: StreamHead) => void, signal: AbortSignal): Promise<UpstreamAnswer>;
-}
+type StreamHead = Omit<UpstreamAnswer, 'body'>;
 
 /** Statuses of servers that do not support subscriptions over HTTP, or not as events. */
 const ELSEWHERE = new Set([400, 404, 405, 406, 415, 426, 501]);
+const HEADERS = ['content-type', 'application/json', 'accept', 'text/event-stream, application/json;q=0.9'];
 
 /**
- * Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode). A single result of the server is
- * one.
+ * Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode). A single result of the server is a stream with
+ * one result.
  */
-export function subscribeByEvents({ upstream, open }: EventStream): SubscribeAt {
+export function subscribeByEvents({ callUpstream, upstream, limits, targetOf }: StreamServer): SubscribeAt {
+  const { name } = upstream;
   return async (stream) => {
-    const reading = createReading(stream);
-    const answer = await open(stream, reading.onData, reading.signal).catch((error: unknown) => {
+    const reading = createReading(stream, limits.maxResponseBytes);
+    const { path, headers } = targetOf(stream.request);
+    const answer = await callUpstream(upstream, {
+      method: 'POST',
+      path,
+      headers: [...HEADERS, ...headers],
+      body: bodyOf(stream.request),
+      timeoutMs: limits.maxConnectionMs || MAX_DELAY_MS,
+      maxBodyBytes: limits.maxResponseBytes,
+      signal: reading.signal,
+      onData: reading.onData,
+    }).catch((error: unknown) => {
       if (!reading.finished) throw reading.broken ?? error;
     });
     if (reading.broken !== undefined) throw reading.broken;
     if (!answer || reading.finished || isEvents(answer)) return;
     const whole = { ...answer, body: Buffer.concat(reading.plain) };
     const { status } = answer;
-    if (status > 299 && !ELSEWHERE.has(status)) return stream.push(readRemoteAnswer(upstream, whole), 0);
-    const result = resultIn(upstream, whole);
-    if (result?.data === undefined) throw new NotTaken(`${upstream} returned status ${status}, no events`, result);
+    if (status > 299 && !ELSEWHERE.has(status)) return stream.push(readRemoteAnswer(name, whole), 0);
+    const result = resultIn(name, whole);
+    if (result?.data === undefined) throw new TransportRejected(`${name} returned status ${status}, no events`, result);
     stream.push(result, whole.body.length);
   };
 }
@@ -51,9 +57,9 @@ function isEvents({ status, headers }: StreamHead): boolean {
 }
 
 /** Reads a body as events or as one result. */
-function createReading(stream: Stream) {
+function createReading(stream: Stream, maxBytes: number) {
   const ended = new AbortController();
-  const read = createEventReader(stream.maxBytes);
+  const read = createEventReader(maxBytes);
   const plain: Buffer[] = [];
   let size = 0;
   let events: boolean | undefined;
@@ -71,7 +77,7 @@ function createReading(stream: Stream) {
   function take(chunk: Buffer, head: StreamHead): void {
     if (events === undefined && (events = isEvents(head))) stream.accepted();
     if (!events) {
-      if ((size += chunk.length) > stream.maxBytes) throw new Error(`more than ${stream.maxBytes} bytes`);
+      if ((size += chunk.length) > maxBytes) throw new Error(`more than ${maxBytes} bytes`);
       plain.push(chunk);
       return;
     }

@@ -1,19 +1,11 @@
 import type { Facts, Logger } from '@edge-gateway/core';
-import { buildSchema, type GraphQLSchema } from 'graphql';
-import { schemaOfIntrospection } from '../discover/introspection.ts';
+import type { GraphQLSchema } from 'graphql';
 import { graphqlError } from '../api/refusal.ts';
-import { compareSchemas, type ChangeRule, type SchemaChange } from '../schema/schema-changes.ts';
+import type { ServerSchema } from './introspect.ts';
+import { judgeSchemas, MAX_REPORTED, type ChangePolicy } from './judge-schema.ts';
 
-/** How schema changes are applied (Settings `graphqlOptions.schemaChangeValidationOptions`). */
-export interface ChangePolicy {
-  /** Keeps the previous schema at a breaking change. Default false. */
-  readonly rejectBreakingChanges?: boolean;
-  readonly processingRules?: readonly ChangeRule[];
-}
-
-export interface FollowOptions {
-  /** Returns the `data` of an introspection query to the server. */
-  readonly ask: (facts: Facts) => Promise<unknown>;
+interface FollowOptions {
+  readonly ask: (facts: Facts) => Promise<ServerSchema>;
   readonly now: () => number;
   readonly log: Logger;
   /** For messages. */
@@ -22,7 +14,7 @@ export interface FollowOptions {
 }
 
 /** The schema of a server, read at the first request and again when it is stale. */
-export interface FollowedSchema {
+interface FollowedSchema {
   /** `undefined` until `ready` resolved once. */
   readonly schema: GraphQLSchema | undefined;
   /**
@@ -46,7 +38,7 @@ export function followSchema(options: FollowOptions): FollowedSchema {
   async function renew(facts: Facts): Promise<void> {
     askedAt = options.now();
     try {
-      const next = buildSchema(schemaOfIntrospection(await options.ask(facts)));
+      const { schema: next } = await options.ask(facts);
       schema = schema ? await take(schema, next, options) : next;
       failed = false;
     } catch (error) {
@@ -75,19 +67,12 @@ export function followSchema(options: FollowOptions): FollowedSchema {
 
 /** Returns the schema to use: the same object if nothing changed. */
 async function take(before: GraphQLSchema, after: GraphQLSchema, options: FollowOptions): Promise<GraphQLSchema> {
-  const { rejectBreakingChanges = false, processingRules = [] } = options.changes ?? {};
-  const changes = await compareSchemas(before, after, processingRules);
+  const { refused, changes } = await judgeSchemas(before, after, options.changes ?? {});
   if (changes.length === 0) return before;
-  const breaking = changes.filter(({ level }) => level === 'breaking');
-  const refused = breaking.length > 0 && rejectBreakingChanges;
-  const told = { api: options.name, changes: tell(changes) };
-  if (breaking.length === 0) options.log.info(told, 'schema of remote server changed');
-  else options.log.warn(told, refused ? 'breaking schema change rejected' : 'breaking schema change');
+  const lines = changes.slice(0, MAX_REPORTED).map(({ level, message }) => `${level}: ${message}`);
+  if (changes.length > MAX_REPORTED) lines.push(`and ${changes.length - MAX_REPORTED} more`);
+  const line = { api: options.name, changes: lines };
+  if (changes[0]!.level !== 'breaking') options.log.info(line, 'schema of remote server changed');
+  else options.log.warn(line, refused ? 'breaking schema change rejected' : 'breaking schema change');
   return refused ? before : after;
-}
-
-/** Returns changes as lines, at most 20. */
-export function tell(changes: readonly SchemaChange[]): string[] {
-  const lines = changes.slice(0, 20).map(({ level, message }) => `${level}: ${message}`);
-  return changes.length > 20 ? [...lines, `and ${changes.length - 20} more`] : lines;
 }

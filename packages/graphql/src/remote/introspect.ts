@@ -1,5 +1,13 @@
 import type { CallUpstream, ResourceRef } from '@edge-gateway/core';
-import { getIntrospectionQuery } from 'graphql';
+import {
+  assertValidSchema,
+  buildClientSchema,
+  buildSchema,
+  getIntrospectionQuery,
+  printSchema,
+  type GraphQLSchema,
+  type IntrospectionQuery,
+} from 'graphql';
 import { readRemoteAnswer } from './remote-answer.ts';
 
 const QUERY = getIntrospectionQuery({ descriptions: true });
@@ -7,19 +15,18 @@ const QUERY = getIntrospectionQuery({ descriptions: true });
 /** Maximum size of an introspection result in bytes. */
 export const MAX_SCHEMA_BYTES = 10 * 1024 * 1024;
 
-export interface IntrospectOptions {
+interface IntrospectOptions {
   readonly path: string;
   /** Flat. */
   readonly headers?: readonly string[];
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
 }
 
 /** Returns the `data` of an introspection query. Rejects with an `Error` if the server returns none. */
 export async function introspect(
   callUpstream: CallUpstream,
   upstream: ResourceRef,
-  { path, headers = [], timeoutMs, signal }: IntrospectOptions,
+  { path, headers = [], timeoutMs }: IntrospectOptions,
 ): Promise<unknown> {
   const answer = await callUpstream(upstream, {
     method: 'POST',
@@ -28,10 +35,30 @@ export async function introspect(
     body: JSON.stringify({ query: QUERY }),
     timeoutMs,
     maxBodyBytes: MAX_SCHEMA_BYTES,
-    ...(signal && { signal }),
   });
   const { data, errors } = readRemoteAnswer(upstream.name, answer);
   if (data === undefined || data === null)
     throw new Error(errors?.[0]?.message ?? 'the server does not tell its schema');
   return data;
+}
+
+/** The schema of a server. */
+export interface ServerSchema {
+  readonly text: string;
+  readonly schema: GraphQLSchema;
+}
+
+/** Returns the schema of a server. Rejects with an `Error` if the server returns none. */
+export async function readServerSchema(...args: Parameters<typeof introspect>): Promise<ServerSchema> {
+  const text = schemaOfIntrospection(await introspect(...args));
+  return { text, schema: buildSchema(text) };
+}
+
+/** Returns the schema in the `data` of an introspection query, as text. Throws a `TypeError` or `GraphQLError` for anything else. */
+export function schemaOfIntrospection(introspection: unknown): string {
+  const { __schema: schema } = (introspection ?? {}) as { __schema?: unknown };
+  if (typeof schema !== 'object' || schema === null) throw new TypeError('the response has no __schema');
+  const built = buildClientSchema(introspection as IntrospectionQuery);
+  assertValidSchema(built);
+  return printSchema(built);
 }

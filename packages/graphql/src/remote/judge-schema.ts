@@ -1,8 +1,14 @@
-import type { ObservedProblem } from '@edge-gateway/core';
+import { keyOf, type ObservedProblem, type Resource, type ResourceKey } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
-import type { ChangePolicy } from './followed-schema.ts';
-import { compareSchemas, type SchemaChange } from '../schema/schema-changes.ts';
+import { compareSchemas, type ChangeRule, type SchemaChange } from '../schema/schema-changes.ts';
+
+/** How schema changes are applied (Settings `graphqlOptions.schemaChangeValidationOptions`). */
+export interface ChangePolicy {
+  /** Keeps the previous schema at a breaking change. Default false. */
+  readonly rejectBreakingChanges?: boolean;
+  readonly processingRules?: readonly ChangeRule[];
+}
 
 /** The assessment of a changed schema. */
 export interface Judgement {
@@ -15,7 +21,12 @@ export interface Judgement {
 /** Field of the definition of an API. */
 export const SCHEMA_PATH = ['spec', 'executableSchema', 'schemaDefinition'] as const;
 /** Maximum number of changes in a status or a log line. */
-const MOST_TOLD = 20;
+export const MAX_REPORTED = 20;
+
+/** Returns the Settings in a set of resources. */
+export function settingsOf(resources: ReadonlyMap<ResourceKey, Resource>): SettingsSpec {
+  return resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec ?? {};
+}
 
 /** Returns the Settings for schema changes. */
 export function changePolicyOf({ graphqlOptions }: SettingsSpec): ChangePolicy {
@@ -41,7 +52,7 @@ export function tellChanges({ refused, changes }: Judgement, head: string): Obse
   if (noticed.length === 0) return [];
   const severityOf = (level: SchemaChange['level']) => (refused && level === 'breaking' ? 'error' : 'warning');
   const lines = noticed
-    .slice(0, MOST_TOLD)
+    .slice(0, MAX_REPORTED)
     .map(({ level, message }) => problem(severityOf(level), `${level}: ${message}`));
   const left = noticed.length - lines.length;
   return [

@@ -1,20 +1,21 @@
-import type { CallUpstream, Facts, Logger, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
+import type { CallUpstream, Facts, Logger, ResourceRef, SnapshotUpstream, UpstreamCall } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../api/executable-api.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import { coerceVariables } from '../execute/variables.ts';
+import { recorded } from '../trace/http-call.ts';
+import { callKind, traced, traceOf, type TracedCall } from '../trace/span.ts';
 import { FieldFailure } from '../api/field-failure.ts';
 import type { Limits } from '../api/limits.ts';
-import { followSchema, type ChangePolicy } from './followed-schema.ts';
-import { introspect } from './introspect.ts';
-import { createForward } from './forward-operation.ts';
-import { compileRemoteHead, type RemoteHead } from './remote-request.ts';
-import { createSlots } from '../subscriptions/slots.ts';
+import { followSchema } from './followed-schema.ts';
+import { readServerSchema } from './introspect.ts';
+import type { ChangePolicy } from './judge-schema.ts';
+import { readRemoteAnswer } from './remote-answer.ts';
+import { bodyOf, compileRemoteHead, type RemoteHead } from './remote-request.ts';
 import { createResultFilter } from './shown-result.ts';
 import { createSchemaQuestions } from './schema-questions.ts';
 import { createRemoteSubscriptions } from './remote-subscription.ts';
-import { transportsOf } from './transports.ts';
 
 export type RemoteExecutor = NonNullable<
   NonNullable<NonNullable<GraphQLApiSpec['executableSchema']>['executor']>['remote']
@@ -47,14 +48,14 @@ export function createRemoteApi(
   const headOf = compileRemoteHead(remote);
   const upstream = upstreamOf(remote, context.namespace);
   const pathOf = context.pathOf ?? pathnameOf;
-  const { callUpstream, findUpstream, limits, log } = context;
-  const forward = createForward({ upstream, callUpstream, findUpstream, limits, spanName: remote.spanName });
+  const { callUpstream, limits, log } = context;
+  const forward = createForward(upstream, remote, context);
   const followed = followSchema({
     ...context,
     name: `${upstream.namespace}.${upstream.name}`,
     ask: (facts) => {
       const { path, headers } = headOf(pathOf(facts), NOBODY);
-      return introspect(callUpstream, upstream, { path, headers, timeoutMs: limits.operationTimeoutMs });
+      return readServerSchema(callUpstream, upstream, { path, headers, timeoutMs: limits.operationTimeoutMs });
     },
   });
 
@@ -76,9 +77,19 @@ export function createRemoteApi(
   }
 
   const answer = createSchemaQuestions(schemaOf, ask);
-  const run = subscribeAt(upstream, { ...context, shown }, ({ facts }) => {
-    const { path, headers } = headOf(pathOf(facts), facts);
-    return { path, headers: [...requestId(facts), ...headers] };
+  const subscribe = createRemoteSubscriptions({
+    ...context,
+    upstream,
+    shown,
+    targetOf({ facts }) {
+      const { path, headers } = headOf(pathOf(facts), facts);
+      return { path, headers: [...requestId(facts), ...headers] };
+    },
+    failed: (error, { facts }) => {
+      const reason = reasonOf(error);
+      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'subscription failed');
+      return { errors: failed('ERR_GRAPHQL_UPSTREAM', facts).errors ?? [] };
+    },
   });
   const served = {
     introspection: remote.enableIntrospection === true,
@@ -86,7 +97,7 @@ export function createRemoteApi(
       return misfit(schemaOf(), request) ?? answer(request);
     },
     async subscribe(request: OperationRequest) {
-      return misfit(schemaOf(), request) ?? run(request);
+      return misfit(schemaOf(), request) ?? subscribe(request);
     },
   };
 
@@ -100,24 +111,33 @@ export function createRemoteApi(
   };
 }
 
-function subscribeAt(
-  upstream: ResourceRef,
-  { callUpstream, limits, log, now, shown }: RemoteContext & { readonly shown: (result: ApiResult) => ApiResult },
-  targetOf: (request: OperationRequest) => RemoteHead,
-): NonNullable<ExecutableApi['subscribe']> {
-  const subscribe = createRemoteSubscriptions({
-    transports: transportsOf({ callUpstream, upstream, limits, targetOf }),
-    maxBytes: limits.maxResponseBytes,
-    slots: createSlots(limits.maxRunningSubscriptions),
-    now,
-    shown,
-    failed: (error, { facts }) => {
-      const reason = reasonOf(error);
-      log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'subscription failed');
-      return { errors: failed('ERR_GRAPHQL_UPSTREAM', facts).errors ?? [] };
-    },
-  });
-  return (request) => Promise.resolve(subscribe(request));
+/** Creates the forwarder of operations, with the retries of the route for queries. It rejects if there is no result. */
+function createForward(upstream: ResourceRef, { spanName }: RemoteExecutor, context: RemoteContext) {
+  const { callUpstream, findUpstream, limits } = context;
+  const kind = callKind(spanName || upstream.name);
+  const place = { upstream, find: findUpstream };
+
+  async function forward(request: OperationRequest, { path, headers }: RemoteHead, trace: TracedCall | undefined) {
+    const { operation, name } = request.operation.definition;
+    const attributes = { 'graphql.operation.type': operation, ...(name && { 'graphql.operation.name': name.value }) };
+    trace?.span.setAttributes(attributes);
+    const call: UpstreamCall = {
+      method: 'POST',
+      path,
+      headers,
+      body: bodyOf(request),
+      timeoutMs: limits.operationTimeoutMs,
+      maxBodyBytes: limits.maxResponseBytes,
+      signal: request.signal,
+      retry: request.retries && { policy: request.retries, repeatable: operation === 'query' },
+    };
+    const answer = await callUpstream(upstream, recorded(call, trace, place));
+    trace?.span.setAttribute('http.response.status_code', answer.status);
+    return readRemoteAnswer(upstream.name, answer);
+  }
+
+  return (request: OperationRequest, head: RemoteHead): Promise<ApiResult> =>
+    traced(kind, traceOf(request.facts), (trace) => forward(request, head, trace));
 }
 
 /** Returns the result for variables that are invalid for the schema; the server may accept more, e.g. hidden input fields. */

@@ -1,27 +1,17 @@
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 import { refusal } from '../api/refusal.ts';
-import type { Slots } from '../subscriptions/slots.ts';
-import { createResultQueue } from '../subscriptions/result-queue.ts';
-import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
+import { createSlots } from '../subscriptions/slots.ts';
+import { subscribeByEvents } from './event-stream.ts';
+import { createResultQueue } from './result-queue.ts';
+import { subscribeBySocket } from './socket-stream.ts';
+import { TransportRejected, type Stream, type StreamServer } from './stream.ts';
 
-type Transport = keyof Transports;
-
-export interface Transports {
-  readonly events: SubscribeAt;
-  /** Missing if no connections can be opened. */
-  readonly webSocket?: SubscribeAt;
-}
-
-export interface RemoteSubscriptions {
-  readonly transports: Transports;
-  readonly maxBytes: number;
-  /** For subscriptions at the same time. */
-  readonly slots: Slots;
+interface SubscriptionServer extends StreamServer {
   readonly now: () => number;
   /** Returns the part of a server's result for clients. */
-  readonly shown: (result: ApiResult) => ApiResult;
+  shown(result: ApiResult): ApiResult;
   /** Returns the result that clients get for a failure. */
-  readonly failed: (error: unknown, request: OperationRequest) => ApiResult;
+  failed(error: unknown, request: OperationRequest): ApiResult;
 }
 
 /** How long the transport that a server accepted is remembered, in milliseconds. */
@@ -31,28 +21,33 @@ const REMEMBERED_MS = 5 * 60_000;
  * Creates the subscriptions at one server: by server-sent events, or over WebSocket if the server does not accept those. The transport that it
  * accepted last is tried first for some time.
  */
-export function createRemoteSubscriptions({ transports, maxBytes, slots, now, shown, failed }: RemoteSubscriptions) {
-  let known: Transport = 'events';
+export function createRemoteSubscriptions(server: SubscriptionServer) {
+  const { callUpstream, limits, now, shown, failed } = server;
+  const transports = {
+    events: subscribeByEvents(server),
+    webSocket: callUpstream.connect && subscribeBySocket(server),
+  };
+  const slots = createSlots(limits.maxRunningSubscriptions);
+  let known: keyof typeof transports = 'events';
   let until = 0;
 
-  function accept(transport: Transport): void {
-    known = transport;
-    until = now() + REMEMBERED_MS;
-  }
-
   /** Returns the transports to try, in order. Any other response of a server that is known to send events is about the operation. */
-  function order(): readonly Transport[] {
+  function order(): readonly (keyof typeof transports)[] {
     if (!transports.webSocket || (now() < until && known === 'events')) return ['events'];
     return now() < until ? ['webSocket', 'events'] : ['events', 'webSocket'];
   }
 
   async function run(stream: Omit<Stream, 'accepted'>): Promise<void> {
-    const refusals: NotTaken[] = [];
+    const refusals: TransportRejected[] = [];
     for (const transport of order()) {
+      const accepted = (): void => {
+        known = transport;
+        until = now() + REMEMBERED_MS;
+      };
       try {
-        return await transports[transport]!({ ...stream, accepted: () => accept(transport) });
+        return await transports[transport]!({ ...stream, accepted });
       } catch (error) {
-        if (!(error instanceof NotTaken)) throw error;
+        if (!(error instanceof TransportRejected)) throw error;
         refusals.push(error);
       }
     }
@@ -67,8 +62,8 @@ export function createRemoteSubscriptions({ transports, maxBytes, slots, now, sh
     const over = new AbortController();
     const signal = AbortSignal.any([request.signal, over.signal]);
     const tooSlow = { errors: refusal('ERR_GRAPHQL_SLOW_CLIENT').errors };
-    const queue = createResultQueue({ stop: () => over.abort(), maxBytes, tooSlow });
-    run({ request, signal, maxBytes, push: (result, bytes) => queue.push(shown(result), bytes) })
+    const queue = createResultQueue({ stop: () => over.abort(), maxBytes: limits.maxResponseBytes, tooSlow });
+    run({ request, signal, push: (result, bytes) => queue.push(shown(result), bytes) })
       .catch((error: unknown) => {
         if (!signal.aborted) queue.push(failed(error, request), 0);
       })

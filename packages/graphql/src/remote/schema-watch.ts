@@ -9,9 +9,9 @@ import {
   type Resource,
   type ResourceKey,
 } from '@edge-gateway/core';
-import type { GraphQLApiSpec, SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
+import type { GraphQLApiSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { isDeepStrictEqual } from 'node:util';
-import { changePolicyOf } from './judge-schema.ts';
+import { changePolicyOf, settingsOf } from './judge-schema.ts';
 import type { SchemaChange } from '../schema/schema-changes.ts';
 import { namedPath, routedPaths, SERVER_PATH } from './server-path.ts';
 import { createWatchedServer, serverOf, type WatchedApi, type WatchedServer } from './watched-server.ts';
@@ -103,8 +103,7 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
 
 /** Returns the configured remote APIs whose upstream exists. */
 function watchedApis({ resources, snapshots }: Parameters<SchemaWatch['update']>[0]): Map<ResourceKey, WatchedApi> {
-  const settings = resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec;
-  const policy = changePolicyOf((settings ?? {}) as SettingsSpec);
+  const policy = changePolicyOf(settingsOf(resources));
   let routed: ReadonlyMap<string, string> | undefined;
   const apis = new Map<ResourceKey, WatchedApi>();
   for (const [key, resource] of resources) {

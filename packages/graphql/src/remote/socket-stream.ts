@@ -1,28 +1,14 @@
 import type { Socket } from 'node:net';
 import type { UpstreamConnection } from '@edge-gateway/core';
-import { createClient, GRAPHQL_TRANSPORT_WS_PROTOCOL, type SubscribePayload } from 'graphql-ws';
+import { createClient, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { FieldFailure } from '../api/field-failure.ts';
 import { isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
+import type { Limits } from '../api/limits.ts';
 import { keepAlive } from '../subscriptions/keep-alive.ts';
 import { readResult, resultOf } from './remote-answer.ts';
-import { NotTaken, type Stream, type SubscribeAt } from './stream.ts';
-
-/** How to reach a server, and the operation. */
-export interface SocketTarget {
-  readonly path: string;
-  /** Flat. */
-  readonly headers: readonly string[];
-  readonly payload: SubscribePayload;
-}
-
-export interface SocketStream {
-  connect(): Promise<UpstreamConnection>;
-  targetOf(stream: Stream): SocketTarget;
-  /** Milliseconds for the upgrade and `connection_ack`. */
-  readonly timeoutMs: number;
-  readonly pingIntervalMs: number;
-}
+import { payloadOf, type RemoteHead } from './remote-request.ts';
+import { TransportRejected, type Stream, type StreamServer, type SubscribeAt } from './stream.ts';
 
 /** How long a server may take to acknowledge the closing of the connection, in milliseconds; missing in the types. */
 const CLOSING = { closeTimeout: 500 };
@@ -31,19 +17,20 @@ const CLOSING = { closeTimeout: 500 };
  * Subscribes over WebSocket by `graphql-transport-ws`, each subscription over a connection of its own. `connection_init` carries
  * no payload: the headers of the upgrade contain what the server may know of the client.
  */
-export function subscribeBySocket(parts: SocketStream): SubscribeAt {
+export function subscribeBySocket(server: StreamServer): SubscribeAt {
+  const { upstream, limits, targetOf } = server;
+  const connect = server.callUpstream.connect!;
   return async (stream) => {
-    const target = parts.targetOf(stream);
-    const connection = await parts.connect().catch((error: unknown) => {
-      throw new NotTaken(`no connection: ${(error as Error).message}`);
+    const target = targetOf(stream.request);
+    const connection = await connect(upstream).catch((error: unknown) => {
+      throw new TransportRejected(`no connection: ${(error as Error).message}`);
     });
     if (stream.signal.aborted) return void connection.socket.destroy();
-    const webSocket = openSocket(connection, target, stream.maxBytes);
-    await converse(stream, { webSocket, payload: target.payload, ...parts });
+    await converse(stream, openSocket(connection, target, limits.maxResponseBytes), limits);
   };
 }
 
-function openSocket({ socket, host, basePath }: UpstreamConnection, target: SocketTarget, maxBytes: number): WebSocket {
+function openSocket({ socket, host, basePath }: UpstreamConnection, target: RemoteHead, maxBytes: number): WebSocket {
   try {
     return new WebSocket(`ws://${host}${basePath}${target.path}`, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
       createConnection: () => socket as Socket,
@@ -58,15 +45,9 @@ function openSocket({ socket, host, basePath }: UpstreamConnection, target: Sock
   }
 }
 
-interface Conversation extends Pick<SocketStream, 'timeoutMs' | 'pingIntervalMs'> {
-  readonly webSocket: WebSocket;
-  readonly payload: SubscribePayload;
-}
-
-function converse(stream: Stream, conversation: Conversation): Promise<void> {
-  const { webSocket, payload, timeoutMs, pingIntervalMs } = conversation;
+function converse(stream: Stream, webSocket: WebSocket, limits: Limits): Promise<void> {
   const state = { opened: false, late: false, deep: false, bytes: 0 };
-  webSocket.once('open', () => keepAlive(webSocket, pingIntervalMs));
+  webSocket.once('open', () => keepAlive(webSocket, limits.pingIntervalMs));
   webSocket.on('message', (data: Buffer) => {
     state.bytes = data.length;
     state.deep = isTextDeeper(String(data), MAX_RESULT_DEPTH);
@@ -74,7 +55,7 @@ function converse(stream: Stream, conversation: Conversation): Promise<void> {
   const timer = setTimeout(() => {
     state.late = true;
     webSocket.terminate();
-  }, timeoutMs);
+  }, limits.operationTimeoutMs);
   const acknowledged = (): void => {
     clearTimeout(timer);
     stream.accepted();
@@ -92,7 +73,7 @@ function converse(stream: Stream, conversation: Conversation): Promise<void> {
       webSocket.close(1000);
       settle();
     };
-    const stop = client.subscribe(payload, {
+    const stop = client.subscribe(payloadOf(stream.request), {
       next(result) {
         if (state.deep) throw new FieldFailure('a message is nested too deep');
         stream.push(readResult(result), state.bytes);
@@ -127,7 +108,8 @@ function implementationOf(webSocket: WebSocket): unknown {
 function failureOf(error: unknown, { opened, late }: { readonly opened: boolean; readonly late: boolean }): Error {
   if (error instanceof FieldFailure) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  if (!opened) return new NotTaken(late ? 'no answer to the upgrade in time' : `no WebSocket: ${String(message)}`);
+  if (!opened)
+    return new TransportRejected(late ? 'no answer to the upgrade in time' : `no WebSocket: ${String(message)}`);
   if (late) return new FieldFailure('no connection_ack in time');
   return new FieldFailure(typeof code === 'number' ? `the WebSocket was closed with ${code}` : 'it sent no message');
 }

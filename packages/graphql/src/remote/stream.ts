@@ -1,22 +1,31 @@
+import type { CallUpstream, ResourceRef } from '@edge-gateway/core';
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
+import type { Limits } from '../api/limits.ts';
+import type { RemoteHead } from './remote-request.ts';
+
+/** The server of subscriptions, which is called through the connections, load balancing and TLS of its upstream. */
+export interface StreamServer {
+  readonly callUpstream: CallUpstream;
+  readonly upstream: ResourceRef;
+  readonly limits: Limits;
+  targetOf(request: OperationRequest): RemoteHead;
+}
 
 /** One subscription at a server, over any transport. */
 export interface Stream {
   readonly request: OperationRequest;
   /** Aborted when the consumer has left. */
   readonly signal: AbortSignal;
-  /** Maximum size of one result in bytes. */
-  readonly maxBytes: number;
   /** Called when the server accepts the subscription over this transport. */
   accepted(): void;
   push(result: ApiResult, bytes: number): void;
 }
 
-/** Subscribes over one transport. Resolves at the end of the stream. Rejects with {@link NotTaken} if the server does not support the transport. */
+/** Subscribes over one transport. Resolves at the end of the stream. Rejects with {@link TransportRejected} if the server does not support the transport. */
 export type SubscribeAt = (stream: Stream) => Promise<void>;
 
 /** The server does not support subscriptions over this transport. */
-export class NotTaken extends Error {
+export class TransportRejected extends Error {
   /** Its response, if that was a result. */
   readonly result: ApiResult | undefined;
 

@@ -1,11 +1,8 @@
 import type { CallUpstream, Observed, Resource, ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec, UpstreamSpec } from '@edge-gateway/core/schema';
-import { buildSchema, type GraphQLSchema } from 'graphql';
-import { schemaOfIntrospection } from '../discover/introspection.ts';
 import { readSchema } from '../schema/read-schema.ts';
-import type { ChangePolicy } from './followed-schema.ts';
-import { introspect } from './introspect.ts';
-import { judgeSchemas, tellChanges } from './judge-schema.ts';
+import { readServerSchema, type ServerSchema } from './introspect.ts';
+import { judgeSchemas, tellChanges, type ChangePolicy } from './judge-schema.ts';
 import { NOBODY, reasonOf, upstreamOf } from './remote-api.ts';
 import { compileRemoteHead } from './remote-request.ts';
 import { compareSchemas, type SchemaChange } from '../schema/schema-changes.ts';
@@ -25,15 +22,10 @@ export interface WatchedApi {
 }
 
 /** The result of one poll of a server. */
-export interface Look {
+interface Look {
   readonly observed: Observed;
   /** Changes since the previous poll. */
   readonly changes: readonly SchemaChange[];
-}
-
-interface Seen {
-  readonly text: string;
-  readonly schema: GraphQLSchema;
 }
 
 /** The server of one API. */
@@ -44,12 +36,12 @@ export interface WatchedServer {
 
 /** Creates the watch of the schema of one server. */
 export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
-  let seen: Seen | undefined;
+  let seen: ServerSchema | undefined;
   /** The schema in use of an API that declares none, and the report of its last change. */
-  let taken: { readonly schema: Seen; readonly observed: Observed } | undefined;
+  let taken: { readonly schema: ServerSchema; readonly observed: Observed } | undefined;
   let known: Observed = { problems: [], notes: [] };
 
-  async function take(next: Seen, { policy }: WatchedApi): Promise<Observed> {
+  async function take(next: ServerSchema, { policy }: WatchedApi): Promise<Observed> {
     const before = taken;
     const isTaken = before && known === before.observed;
     if (isTaken && before.schema.text === next.text) return known;
@@ -64,7 +56,7 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
     return observed;
   }
 
-  async function judge(next: Seen, api: WatchedApi): Promise<Observed> {
+  async function judge(next: ServerSchema, api: WatchedApi): Promise<Observed> {
     const declared = api.resource.spec.executableSchema?.schemaDefinition;
     if (!declared) return take(next, api);
     taken = undefined;
@@ -75,7 +67,9 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
   return {
     async look(api) {
       try {
-        const next = await ask(callUpstream, api);
+        const { remote } = api.resource.spec.executableSchema!.executor!;
+        const head = compileRemoteHead(remote!)(api.path, NOBODY);
+        const next = await readServerSchema(callUpstream, api.upstream, { ...head, timeoutMs: TIMEOUT_MS });
         const changes = seen && seen.text !== next.text ? await compareSchemas(seen.schema, next.schema) : [];
         seen = next;
         known = await judge(next, api);
@@ -86,13 +80,6 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
       }
     },
   };
-}
-
-async function ask(callUpstream: CallUpstream, { resource, upstream, path }: WatchedApi): Promise<Seen> {
-  const { remote } = resource.spec.executableSchema!.executor!;
-  const head = compileRemoteHead(remote!)(path, NOBODY);
-  const text = schemaOfIntrospection(await introspect(callUpstream, upstream, { ...head, timeoutMs: TIMEOUT_MS }));
-  return { text, schema: buildSchema(text) };
 }
 
 /** Returns the upstream of a remote API; `undefined` for other APIs. */

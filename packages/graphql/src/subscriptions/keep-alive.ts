@@ -1,3 +1,4 @@
+import { MAX_DELAY_MS } from '@edge-gateway/core';
 import type { WebSocket } from 'ws';
 
 /** Terminates a connection whose peer has not answered a ping when the next one is due. 0 sends no pings. */
@@ -13,4 +14,9 @@ export function keepAlive(webSocket: WebSocket, intervalMs: number): void {
   webSocket.on('pong', hear);
   webSocket.on('message', hear);
   webSocket.once('close', () => clearInterval(timer));
+}
+
+/** Starts a timer for a limit in milliseconds; none for 0. */
+export function timerOf(ms: number, over: () => void): NodeJS.Timeout | undefined {
+  return ms === 0 ? undefined : setTimeout(over, Math.min(ms, MAX_DELAY_MS));
 }

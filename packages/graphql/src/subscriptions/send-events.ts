@@ -1,11 +1,10 @@
 import type { ActionExchange } from '@edge-gateway/core';
-import type { Results } from '../http/answer.ts';
+import { serialize, type Results } from '../http/answer.ts';
 import type { ApiResult } from '../api/executable-api.ts';
 import { varyByAccept } from '../http/negotiation.ts';
-import { serialize } from '../http/serialize.ts';
 import { refusal } from '../api/refusal.ts';
-import type { Drain } from './drain.ts';
-import { timerOf } from './timer.ts';
+import { timerOf } from './keep-alive.ts';
+import type { SocketParts } from './serve-socket.ts';
 
 /** Returns true if the client accepts an event stream. */
 export function wantsEvents(accept: string | undefined): boolean {
@@ -17,20 +16,14 @@ const KEEP_ALIVE_MS = 15_000;
 /** How long a client may read nothing, in milliseconds. */
 const STUCK_MS = 60_000;
 
-/** When an endless stream ends. */
-export interface EventEnds {
-  readonly maxMs: number;
-  readonly drain: Drain;
-}
-
 /**
  * Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client disconnects or
- * stops reading, with an error after `maxMs`, and without `complete` when draining: then clients connect again.
+ * stops reading, with an error after the maximum duration, and without `complete` when draining: then clients connect again.
  */
 export async function sendEvents(
   exchange: ActionExchange,
   results: Results,
-  { maxMs, drain }: EventEnds,
+  { limits, drain }: Pick<SocketParts, 'limits' | 'drain'>,
 ): Promise<void> {
   const { res } = exchange;
   startEvents(exchange);
@@ -39,7 +32,7 @@ export async function sendEvents(
   const leave = (): void => void iterator.return?.();
   let isOld = false;
   let isLeft = false;
-  const old = timerOf(maxMs, () => {
+  const old = timerOf(limits.maxConnectionMs, () => {
     isOld = true;
     leave();
   });

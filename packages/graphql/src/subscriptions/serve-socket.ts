@@ -9,8 +9,7 @@ import { isTextDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
 import type { Limits } from '../api/limits.ts';
 import { isRefusal, refusal } from '../api/refusal.ts';
 import type { Drain } from './drain.ts';
-import { keepAlive } from './keep-alive.ts';
-import { timerOf } from './timer.ts';
+import { keepAlive, timerOf } from './keep-alive.ts';
 
 export interface SocketParts {
   readonly answerer: Answerer;

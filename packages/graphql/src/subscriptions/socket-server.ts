@@ -1,29 +1,22 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import type { Answerer } from '../http/answer.ts';
-import type { Limits } from '../api/limits.ts';
 import { refusal, type Refusal } from '../api/refusal.ts';
-import type { Drain } from './drain.ts';
-import { isForeign } from './origin.ts';
 import type { Slots } from './slots.ts';
-import { serveSocket } from './serve-socket.ts';
+import { serveSocket, type SocketParts } from './serve-socket.ts';
 
-/** Handles the upgrades of one API. */
-export interface SocketServer {
+interface SocketServer {
   /** Returns the status of a rejected upgrade. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined;
   close(): void;
 }
 
-export interface SocketServerOptions {
-  readonly answerer: Answerer;
-  readonly limits: Limits;
+interface SocketServerOptions extends SocketParts {
   /** Origins whose pages may open WebSockets, in addition to the own one. */
   readonly allowedOrigins: readonly string[];
   readonly slots: Slots;
-  readonly drain: Drain;
 }
 
 /** How long a client may take to acknowledge the closing of the connection, in milliseconds. */
@@ -74,4 +67,18 @@ export function createSocketServer(given: SocketServerOptions): SocketServer {
 function offersProtocol({ headers }: IncomingMessage): boolean {
   const offered = headers['sec-websocket-protocol'] ?? '';
   return offered.split(',').some((each) => each.trim() === GRAPHQL_TRANSPORT_WS_PROTOCOL);
+}
+
+/**
+ * Returns true for a request by a page of another origin. Browsers open WebSockets for every page and send cookies, without
+ * a preflight as for `POST` with JSON. Requests without `Origin` are not made by pages. `allowed` holds origins; `*` is any.
+ */
+export function isForeign({ headers, socket }: IncomingMessage, allowed: readonly string[]): boolean {
+  const { origin, host = '' } = headers;
+  if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return false;
+  const page = URL.parse(origin);
+  if (!page || !/^https?:$/.test(page.protocol)) return true;
+  // If TLS is terminated in front of this server, only the origin shows it.
+  if ((socket as TLSSocket).encrypted && page.protocol !== 'https:') return true;
+  return URL.parse(`${page.protocol}//${host}`)?.host !== page.host;
 }

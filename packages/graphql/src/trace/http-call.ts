@@ -1,4 +1,4 @@
-import type { ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
+import type { ResourceRef, SnapshotUpstream, UpstreamCall } from '@edge-gateway/core';
 import type { Attributes } from '@opentelemetry/api';
 import type { TracedCall } from './span.ts';
 
@@ -9,17 +9,17 @@ export interface CallPlace {
   readonly find: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
 }
 
-/** What is recorded of a request. */
-export interface SentRequest {
-  readonly method: string;
-  readonly path: string;
-}
-
-/** Records the target of an HTTP request without its query, which may contain a secret. */
-export function noteRequest({ span }: TracedCall, { method, path }: SentRequest, place: CallPlace): void {
+/**
+ * Returns a call with the headers that carry its trace, and records its target without the query, which may contain a secret. Without a
+ * trace it returns the same call.
+ */
+export function recorded(call: UpstreamCall, trace: TracedCall | undefined, place: CallPlace): UpstreamCall {
+  if (!trace) return call;
+  const { method, path, headers = [] } = call;
   const cut = path.indexOf('?');
   const pathname = cut < 0 ? path : path.slice(0, cut);
-  span.setAttributes({ 'http.request.method': method, 'url.path': pathname, ...serverOf(place) });
+  trace.span.setAttributes({ 'http.request.method': method, 'url.path': pathname, ...serverOf(place) });
+  return { ...call, headers: carrying(headers, trace) };
 }
 
 /** Returns the address of the only endpoint, or the name of an upstream with several or unknown endpoints. */
@@ -30,7 +30,7 @@ export function serverOf({ upstream, find }: CallPlace): Attributes {
 }
 
 /** Returns flat headers with those that carry the trace, which replace existing ones. */
-export function carrying(headers: readonly string[], { carried }: TracedCall): readonly string[] {
+function carrying(headers: readonly string[], { carried }: TracedCall): readonly string[] {
   if (carried.length === 0) return headers;
   const names = new Set(carried.map(([name]) => name));
   const others: string[] = [];

@@ -1,6 +1,6 @@
 import { parseDuration, type ResourceRef, type UpstreamAnswer, type UpstreamCall } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import { carrying, noteRequest } from '../../trace/http-call.ts';
+import { recorded } from '../../trace/http-call.ts';
 import { callKind, traced, type TracedCall } from '../../trace/span.ts';
 import { callFailure, jsonOf } from '../calls.ts';
 import { DEFAULT_TIMEOUT_MS, rootsOf, type Resolver, type ResolverContext, type ResolverRun } from '../resolver.ts';
@@ -59,12 +59,7 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
 
   /** Adds only one promise to that of the call, because there are many calls. */
   function make(request: RestRequest, run: ResolverRun, trace: TracedCall | undefined): Promise<unknown> {
-    let sent = request;
-    if (trace) {
-      noteRequest(trace, request, place);
-      sent = { ...request, headers: carrying(request.headers, trace) };
-    }
-    return callUpstream(upstream, callOf(sent, run)).then(
+    return callUpstream(upstream, recorded(callOf(request, run), trace, place)).then(
       (answer) => taken(answer, trace),
       (error: unknown) => {
         counts.failed.value++;

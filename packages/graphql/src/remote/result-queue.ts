@@ -1,14 +1,6 @@
 import type { ApiResult } from '../api/executable-api.ts';
 
-/** A queue of results between a producer and a consumer. */
-export interface ResultQueue {
-  readonly results: AsyncIterableIterator<ApiResult>;
-  /** `bytes` is the size of the result on the wire. */
-  push(result: ApiResult, bytes: number): void;
-  end(): void;
-}
-
-export interface ResultQueueOptions {
+interface ResultQueueOptions {
   /** Called once, when the consumer leaves or is too slow. */
   readonly stop: () => void;
   /** Bytes that may be queued, in addition to one result. */
@@ -20,8 +12,8 @@ export interface ResultQueueOptions {
 /** Maximum number of queued results. */
 const MAX_WAITING = 1000;
 
-/** Creates a bounded queue: a consumer that is too slow loses its subscription. */
-export function createResultQueue({ stop, maxBytes, tooSlow }: ResultQueueOptions): ResultQueue {
+/** Creates a bounded queue of results between a producer and a consumer: a consumer that is too slow loses its subscription. */
+export function createResultQueue({ stop, maxBytes, tooSlow }: ResultQueueOptions) {
   const waiting: { readonly result: ApiResult; readonly bytes: number }[] = [];
   let size = 0;
   let wake: (() => void) | undefined;
@@ -53,7 +45,8 @@ export function createResultQueue({ stop, maxBytes, tooSlow }: ResultQueueOption
   return {
     results,
     end,
-    push(result, bytes) {
+    /** `bytes` is the size of the result on the wire. */
+    push(result: ApiResult, bytes: number): void {
       if (over) return;
       const isSlow = waiting.length >= MAX_WAITING || (waiting.length > 0 && size + bytes > maxBytes);
       if (isSlow) leave();
