@@ -3,7 +3,8 @@ import { addAuthFlags, authSteps, type AuthFlags } from '../create/auth-steps.ts
 import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import type { Io } from '../io.ts';
-import { authConfigTable } from '../tables/auth-configs.ts';
+import { tableOf } from '../tables/columns.ts';
+import { AUTH_CONFIG } from '../tables/policies.ts';
 import { renderTable } from '../output/table.ts';
 import { createTerminal } from '../output/terminal.ts';
 
@@ -27,6 +28,6 @@ export function addCreateAuthConfig(create: Command, io: Io): void {
       spec: { configs: authSteps(flags, metadata.namespace) },
     };
     const text = await save(io, resource, flags);
-    createTerminal(io).out(text ?? renderTable(authConfigTable([{ ...resource, spec: resource['spec'] }])));
+    createTerminal(io).out(text ?? renderTable(tableOf(AUTH_CONFIG, [resource])));
   });
 }

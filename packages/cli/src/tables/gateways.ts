@@ -1,6 +1,6 @@
-import { dig, entries, items, text, type StatusObject } from '../resources/objects.ts';
+import { dig, entries, items, text } from '../resources/objects.ts';
 import { statusCell } from '../resources/status.ts';
-import type { TableData } from '../output/table.ts';
+import { nameOf, type Columns } from './columns.ts';
 
 const TYPES: readonly (readonly [member: string, type: string])[] = [
   ['httpGateway', 'HTTP'],
@@ -8,32 +8,18 @@ const TYPES: readonly (readonly [member: string, type: string])[] = [
   ['hybridGateway', 'Hybrid'],
 ];
 
-/** The table of `get gateways`: a row per gateway. */
-export function gatewayTable(objects: readonly StatusObject[]): TableData {
-  const rows = objects.map((object) => {
-    const { spec, metadata } = object;
-    const type = TYPES.find(([member]) => dig(spec, member) !== undefined)?.[1] ?? '';
-    const port = text(spec, 'bindPort');
-    const address = port && `${text(spec, 'bindAddress') || '::'}:${port}`;
-    const ssl = port && (dig(spec, 'ssl') === true ? 'yes' : 'no');
-    const proxies = items(spec, 'proxyNames').map(String).join(', ') || (port && 'gateway-proxy');
-    return [metadata.name, address, type, ssl, proxies, selected(dig(spec, 'httpGateway')), statusCell(object)];
-  });
-  return { columns: ['Gateway', 'Address', 'Type', 'SSL', 'Proxies', 'Virtual Services', 'Status'], rows };
-}
+/** The columns of `get gateways`. */
+export const GATEWAY: Columns = {
+  Gateway: nameOf,
+  Address: ({ spec }) => portOf(spec) && `${text(spec, 'bindAddress') || '::'}:${portOf(spec)}`,
+  Type: ({ spec }) => TYPES.find(([member]) => dig(spec, member) !== undefined)?.[1] ?? '',
+  SSL: ({ spec }) => portOf(spec) && (dig(spec, 'ssl') === true ? 'yes' : 'no'),
+  Proxies: ({ spec }) => items(spec, 'proxyNames').map(String).join(', ') || (portOf(spec) && 'gateway-proxy'),
+  'Virtual Services': ({ spec }) => selected(dig(spec, 'httpGateway')),
+  Status: (object) => statusCell(object),
+};
 
-/** The table of gateways that hybrid gateways delegate to. */
-export function matchableGatewayTable(objects: readonly StatusObject[], column: string): TableData {
-  const rows = objects.map((object) => {
-    const { spec, metadata } = object;
-    const names = items(spec, 'matcher', 'sslConfig', 'sniDomains').map(String);
-    const ranges = items(spec, 'matcher', 'sourcePrefixRanges').map(
-      (range) => `${text(range, 'addressPrefix')}/${text(range, 'prefixLen')}`,
-    );
-    return [metadata.name, [...names, ...ranges].join('\n'), statusCell(object)];
-  });
-  return { columns: [column, 'Matcher', 'Status'], rows };
-}
+const portOf = (spec: unknown): string => text(spec, 'bindPort');
 
 /** Which virtual services a gateway serves: by label, by name, or all. */
 function selected(gateway: unknown): string {
@@ -44,4 +30,35 @@ function selected(gateway: unknown): string {
   );
   const names = items(gateway, 'virtualServices').map((ref) => text(ref, 'name'));
   return [...expressions, ...labels, ...names].join('\n') || 'all';
+}
+
+/** Returns the columns of gateways that hybrid gateways delegate to. */
+export function matchableGateway(title: string): Columns {
+  return {
+    [title]: nameOf,
+    Matcher: ({ spec }) => {
+      const names = items(spec, 'matcher', 'sslConfig', 'sniDomains').map(String);
+      const ranges = items(spec, 'matcher', 'sourcePrefixRanges').map(
+        (range) => `${text(range, 'addressPrefix')}/${text(range, 'prefixLen')}`,
+      );
+      return [...names, ...ranges].join('\n');
+    },
+    Status: (object) => statusCell(object),
+  };
+}
+
+/** The columns of `get proxies`: a row per listener. An aggregate listener counts no virtual hosts. */
+export const PROXY: Columns = {
+  'Proxy Name': nameOf,
+  'Proxy Namespace': ({ metadata }) => metadata.namespace,
+  'Created By': ({ metadata }) => text(metadata.labels, 'created_by'),
+  Listeners: ({ spec }) =>
+    items(spec, 'listeners').map((one) => `${text(one, 'bindAddress')}:${text(one, 'bindPort')}`),
+  'Virtual Hosts': ({ spec }) => String(items(spec, 'listeners').flatMap(virtualHosts).length),
+  Status: (object) => statusCell(object),
+};
+
+function virtualHosts(listener: unknown): unknown[] {
+  const inner = items(listener, 'hybridListener', 'matchedListeners');
+  return [listener, ...inner].flatMap((one) => items(one, 'httpListener', 'virtualHosts'));
 }

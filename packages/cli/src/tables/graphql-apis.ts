@@ -1,6 +1,6 @@
-import { dig, entries, isWritten, items, type StatusObject } from '../resources/objects.ts';
+import { dig, entries, isWritten, items } from '../resources/objects.ts';
 import { statusCell } from '../resources/status.ts';
-import type { TableData } from '../output/table.ts';
+import { nameOf, type Columns } from './columns.ts';
 
 const RESOLVERS: readonly (readonly [member: string, type: string])[] = [
   ['restResolver', 'REST'],
@@ -8,14 +8,13 @@ const RESOLVERS: readonly (readonly [member: string, type: string])[] = [
   ['mockResolver', 'mock'],
 ];
 
-/** The table of `get graphqlapis`: a row per API. */
-export function graphqlApiTable(objects: readonly StatusObject[]): TableData {
-  const rows = objects.map((object) => {
-    const { type, details } = isWritten(object) ? describe(object.spec) : { type: '', details: '' };
-    return [object.metadata.name, type, statusCell(object), details];
-  });
-  return { columns: ['GraphQLApi', 'Type', 'Status', 'Details'], rows };
-}
+/** The columns of `get graphqlapis`. */
+export const GRAPHQL_API: Columns = {
+  GraphQLApi: nameOf,
+  Type: (object) => (isWritten(object) ? describe(object.spec).type : ''),
+  Status: (object) => statusCell(object),
+  Details: (object) => (isWritten(object) ? describe(object.spec).details : ''),
+};
 
 function describe(spec: unknown): { readonly type: string; readonly details: string } {
   if (dig(spec, 'stitchedSchema') !== undefined) {

@@ -1,6 +1,6 @@
-import { dig, isWritten, items, refAt, text, type StatusObject } from '../resources/objects.ts';
+import { dig, entries, isWritten, items, refAt, text, type StatusObject } from '../resources/objects.ts';
 import { statusCell } from '../resources/status.ts';
-import type { TableData } from '../output/table.ts';
+import { nameOf, type Columns } from './columns.ts';
 import { destinationText } from './destination.ts';
 
 const TYPES: readonly (readonly [member: string, type: string])[] = [
@@ -29,27 +29,22 @@ const DETAILS: Readonly<Record<string, (block: unknown, namespace: string) => st
   ],
   aws: (block, namespace) => {
     const secret = refAt(block, namespace, 'secretRef');
-    const functions = items(block, 'lambdaFunctions').map((one) => `- ${text(one, 'logicalName')}`);
+    const functions = items(block, 'lambdaFunctions').map((one) => text(one, 'logicalName'));
     return [
       `region: ${text(block, 'region')}`,
       `secret: ${secret ? `${secret.namespace}.${secret.name}` : ''}`,
-      ...list('functions:', functions),
+      ...functionLines(functions),
     ];
   },
 };
 
-const list = (title: string, lines: readonly string[]): string[] => (lines.length > 0 ? [title, ...lines] : []);
+const functionLines = (names: readonly string[]): string[] =>
+  names.length > 0 ? ['functions:', ...names.map((name) => `- ${name}`)] : [];
 
 function serviceLines(serviceSpec: unknown): string[] {
-  const functions = Object.keys((dig(serviceSpec, 'rest', 'transformations') as object | undefined) ?? {});
   if (dig(serviceSpec, 'rest')) {
-    return [
-      'REST service:',
-      ...list(
-        'functions:',
-        functions.sort().map((name) => `- ${name}`),
-      ),
-    ];
+    const functions = entries(serviceSpec, 'rest', 'transformations').map(([name]) => name);
+    return ['REST service:', ...functionLines(functions.sort())];
   }
   if (!dig(serviceSpec, 'grpc')) return [];
   const services = items(serviceSpec, 'grpc', 'grpcServices').flatMap((service) => [
@@ -59,43 +54,40 @@ function serviceLines(serviceSpec: unknown): string[] {
   return ['gRPC service:', ...services];
 }
 
-/** The table of `get upstreams`: a row per line of details, an empty row after each upstream. */
-export function upstreamTable(objects: readonly StatusObject[]): TableData {
-  const rows = objects.flatMap((object) => {
-    const { spec, metadata } = object;
-    const [member, type] = TYPES.find(([name]) => dig(spec, name) !== undefined) ?? [
-      '',
-      isWritten(object) ? 'Unknown' : '',
-    ];
-    const block = dig(spec, member);
-    const details = [
-      ...(DETAILS[member]?.(block, metadata.namespace) ?? []),
-      ...serviceLines(dig(block, 'serviceSpec')),
-    ];
-    const first = [metadata.name, type, statusCell(object), details[0] ?? ''];
-    return [first, ...[...details.slice(1), ''].map((line) => ['', '', '', line])];
-  });
-  return { columns: ['Upstream', 'Type', 'Status', 'Details'], rows };
-}
+const typeOf = ({ spec }: StatusObject) => TYPES.find(([name]) => dig(spec, name) !== undefined);
 
-/** The table of `get upstreamgroups`: destinations separated by an empty row, groups by `---`. */
-export function upstreamGroupTable(objects: readonly StatusObject[]): TableData {
-  const rows = objects.flatMap((object, index) => {
-    const destinations = items(object.spec, 'destinations');
-    const total = destinations.reduce<number>((sum, one) => sum + Number(text(one, 'weight') || 0), 0);
-    const details = destinations.flatMap((one, i) => [
+/** The columns of `get upstreams`: a row per line of details, an empty row after each upstream. */
+export const UPSTREAM: Columns = {
+  Upstream: nameOf,
+  Type: (object) => typeOf(object)?.[1] ?? (isWritten(object) ? 'Unknown' : ''),
+  Status: (object) => statusCell(object),
+  Details: (object) => {
+    const [member = ''] = typeOf(object) ?? [];
+    const block = dig(object.spec, member);
+    const details = DETAILS[member]?.(block, object.metadata.namespace) ?? [];
+    const [first = '', ...rest] = [...details, ...serviceLines(dig(block, 'serviceSpec'))];
+    return [first, ...rest, ''];
+  },
+};
+
+const weightOf = (weighted: unknown): number => Number(text(weighted, 'weight') || 0);
+const totalOf = ({ spec }: StatusObject): number =>
+  items(spec, 'destinations').reduce<number>((sum, one) => sum + weightOf(one), 0);
+
+/** The columns of `get upstreamgroups`: a row per line of details, destinations separated by an empty row. */
+export const UPSTREAM_GROUP: Columns = {
+  'Upstream Group': nameOf,
+  Status: (object) => statusCell(object),
+  'Total Weight': (object) => (isWritten(object) ? String(totalOf(object)) : ''),
+  Details: (object) =>
+    items(object.spec, 'destinations').flatMap((one, i) => [
       ...(i > 0 ? [''] : []),
-      ...weightedLines(one, total, object.metadata.namespace),
-    ]);
-    const first = [object.metadata.name, statusCell(object), isWritten(object) ? String(total) : '', details[0] ?? ''];
-    const between = index < objects.length - 1 ? [['---', '---', '---', '---']] : [];
-    return [first, ...details.slice(1).map((line) => ['', '', '', line]), ...between];
-  });
-  return { columns: ['Upstream Group', 'Status', 'Total Weight', 'Details'], rows };
-}
+      ...weightedLines(one, totalOf(object), object.metadata.namespace),
+    ]),
+};
 
 function weightedLines(weighted: unknown, total: number, namespace: string): string[] {
-  const weight = Number(text(weighted, 'weight') || 0);
+  const weight = weightOf(weighted);
   const destination = dig(weighted, 'destination');
   const ref = refAt(destination, namespace, 'upstream') ?? refAt(destination, namespace, 'kube', 'ref');
   const type = dig(destination, 'upstream') ? 'Upstream' : dig(destination, 'kube') ? 'Kube' : 'Unknown';
