@@ -1,4 +1,4 @@
-export { CLIENT_VERSION } from './command-line/client-version.ts';
+export { CLIENT_VERSION } from './commands/version.ts';
 export {
   DEFAULT_PROXY_ADMIN,
   DEFAULT_SERVER,

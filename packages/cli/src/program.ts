@@ -9,12 +9,11 @@ import { addGraphql } from './commands/graphql.ts';
 import { addHelp } from './commands/help.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addValidate } from './commands/validate.ts';
-import { addVersion } from './commands/version.ts';
+import { CLIENT_VERSION, addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
 import type { Io } from './io.ts';
 import { addExamples, hideGlobalFlags } from './command-line/command-help.ts';
-import { wantsColors } from './output/terminal.ts';
-import { CLIENT_VERSION } from './command-line/client-version.ts';
+import { createTerminal, wantsColors } from './output/terminal.ts';
 
 /**
  * Creates the command tree, for `parseAsync(argv, { from: 'user' })`. It throws instead of ending the process;
@@ -43,6 +42,7 @@ export function createProgram(io: Io): Command {
         io.env['GATEWAYCTL_PROXY_ADMIN'] || DEFAULT_PROXY_ADMIN,
       ),
     );
+  const terminal = createTerminal(io);
   for (const add of [
     addCheck,
     addGet,
@@ -56,7 +56,7 @@ export function createProgram(io: Io): Command {
     addCompletion,
     addHelp,
   ]) {
-    add(program, io);
+    add(program, terminal);
   }
   for (const command of program.commands.filter((each) => OFFLINE_COMMANDS.has(each.name())))
     for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--server', '--proxy-admin']);

@@ -12,7 +12,7 @@ import {
 } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createControlAdmin, createProxyAdmin, type AdminServer } from '../../admin/src/index.ts';
-import { CLIENT_VERSION } from '../src/command-line/client-version.ts';
+import { CLIENT_VERSION } from '../src/commands/version.ts';
 import { call } from './support/captured-io.ts';
 import { start } from './support/process.ts';
 

@@ -1,8 +1,39 @@
-import type { Check } from './contract.ts';
-import { deployments, pods } from './components.ts';
-import { proxies } from './running-proxy.ts';
+import type { Kind, Problem } from '@edge-gateway/core';
+import type { Connection } from '../gateway/connection.ts';
+import { isListener, isReady, type RunningComponent } from './components.ts';
+import { proxyProblems } from './running-proxy.ts';
 
-/** Only shown when there are some. */
+/** What the checks of a running gateway look at. */
+export interface CheckInput {
+  /** The problems of the configuration that some check prints. */
+  readonly printed: readonly Problem[];
+  /** `undefined` if the gateway does not list its components. */
+  readonly components: readonly RunningComponent[] | undefined;
+  readonly connection: Connection;
+  readonly readOnly: boolean;
+  readonly podSelector: string;
+  /** The names given with `--exclude`. */
+  readonly exclude: readonly string[];
+  /** Adds a line that is not an error: a warning, or what was skipped. */
+  note(message: string): void;
+}
+
+/** One line `Checking <name>... OK`. */
+export interface Check {
+  readonly name: string;
+  /** Its name for `--exclude`. */
+  readonly excludedBy: string;
+  /** The kind of the resources that it checks. */
+  readonly kind?: Kind;
+  /**
+   * Checks a running gateway. Without it, the problems of the configuration are all.
+   *
+   * @param configured The problems of the configuration that belong to this check.
+   */
+  run?(input: CheckInput, configured: readonly string[]): readonly string[] | Promise<readonly string[]>;
+}
+
+/** Only shown if there are some. */
 export const GRAPHQL_APIS: Check = { name: 'GraphQLApis', excludedBy: 'graphqlapis', kind: 'GraphQLApi' };
 
 /** Documents that are not resources, and kinds without their own check. Shown only if they have problems. */
@@ -10,8 +41,8 @@ export const DOCUMENTS: Check = { name: 'Documents', excludedBy: 'documents' };
 
 /** Every check in the order in which `check` runs them. */
 export const CHECKS: readonly Check[] = [
-  deployments,
-  pods,
+  { name: 'Deployments', excludedBy: 'deployments', run: checkDeployments },
+  { name: 'Pods', excludedBy: 'pods', run: checkPods },
   { name: 'Upstreams', excludedBy: 'upstreams', kind: 'Upstream' },
   { name: 'UpstreamGroups', excludedBy: 'upstreamgroup', kind: 'UpstreamGroup' },
   { name: 'AuthConfigs', excludedBy: 'auth-configs', kind: 'AuthConfig' },
@@ -21,7 +52,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'Secrets', excludedBy: 'secrets', kind: 'Secret' },
   { name: 'VirtualServices', excludedBy: 'virtual-services', kind: 'VirtualService' },
   { name: 'Gateways', excludedBy: 'gateways', kind: 'Gateway' },
-  proxies,
+  { name: 'Proxies', excludedBy: 'proxies', kind: 'Proxy', run: checkProxies },
   GRAPHQL_APIS,
   DOCUMENTS,
 ];
@@ -34,3 +65,54 @@ export const EXCLUDABLE: readonly string[] = [
   'kube-gateways',
   'kube-http-routes',
 ];
+
+const NO_COMPONENTS =
+  'Warning: the gateway does not list its components (GET /components); Deployments and Pods were not checked';
+
+/** Checks the parts a gateway consists of: its control plane and its proxies. */
+function checkDeployments({ components, exclude, note }: CheckInput): string[] {
+  if (components === undefined) {
+    note(NO_COMPONENTS);
+    return [];
+  }
+  const parts = components.filter((one) => !isListener(one));
+  if (parts.length === 0) return ['No running control plane or proxy was found'];
+  return parts
+    .filter((one) => !isReady(one))
+    .map(({ name, kind, state, reason, waitsFor }) => {
+      const isLeftToPods = waitsFor.length > 0 && !exclude.includes('pods');
+      const why = isLeftToPods ? `not every listener is served: ${waitsFor.join(', ')}` : reason;
+      return `Component ${name} (${kind}) is ${state || 'unknown'}${why && `: ${why}`}`;
+    });
+}
+
+/** Checks what runs inside those parts: every listener that should be open. */
+function checkPods({ components, podSelector, printed, note }: CheckInput): string[] {
+  if (components === undefined) return [];
+  const all = podSelector === 'gw';
+  const chosen = components.filter(({ name, kind }) => all || kind === podSelector || name.includes(podSelector));
+  if (chosen.length === 0) note(`Warning: The provided label selector (${podSelector}) applies to no pods`);
+  return chosen.filter((one) => !isReady(one) && (isListener(one) || !all)).map((one) => listenerLine(one, printed));
+}
+
+/** A listener that is not served; the reason is left to the check that prints the problem of its resource. */
+function listenerLine({ name, kind, state, reason, resources }: RunningComponent, printed: readonly Problem[]): string {
+  const blamed = resources.filter((ref) =>
+    printed.some((one) => one.kind === ref.kind && one.namespace === ref.namespace && one.name === ref.name),
+  );
+  const shown = kind === 'listener' && state === 'failed' ? 'not served' : state || 'unknown';
+  const why = blamed.map((ref) => `${ref.kind} ${ref.namespace}/${ref.name}`).join(', ');
+  return `Listener ${name} (${kind}) is ${shown}${why ? ` because of ${why}` : reason && `: ${reason}`}`;
+}
+
+/** Checks the Proxy resources, and whether the running proxy is ready and accepts updates. */
+async function checkProxies(input: CheckInput, configured: readonly string[]): Promise<readonly string[]> {
+  const { components = [], connection, readOnly, exclude, note } = input;
+  if (exclude.includes('deployments')) {
+    note('Skipping proxies because deployments were excluded');
+    return [];
+  }
+  if (readOnly) note('Warning: the proxy was not queried because of --read-only');
+  const isReported = components.some((one) => one.kind === 'proxy' && !isReady(one));
+  return readOnly || isReported ? configured : [...configured, ...(await proxyProblems(connection))];
+}

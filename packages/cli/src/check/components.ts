@@ -1,8 +1,24 @@
+import type { ResourceRef } from '@edge-gateway/core';
+import type { Connection } from '../gateway/connection.ts';
 import { items, text } from '../resources/objects.ts';
-import type { Check, CheckInput, RunningComponent } from './contract.ts';
 
-/** Reads the response of `GET /components`, a list. */
-export function readComponents(response: unknown): RunningComponent[] {
+/** One part of the running gateway, as `GET /components` lists it. */
+export interface RunningComponent {
+  readonly name: string;
+  readonly kind: string;
+  /** `ready` is good. */
+  readonly state: string;
+  readonly reason: string;
+  /** The resources with the problem that is the reason. */
+  readonly resources: readonly (ResourceRef & { readonly kind: string })[];
+  /** Names of the listeners without which it is not ready. */
+  readonly waitsFor: readonly string[];
+}
+
+/** Reads the parts of a running gateway; `undefined` if it does not list them. */
+export async function readComponents(connection: Connection): Promise<RunningComponent[] | undefined> {
+  const response: unknown = await connection.control('/components').catch(() => undefined);
+  if (response === undefined) return undefined;
   return items(response).map((one) => ({
     name: text(one, 'name'),
     kind: text(one, 'kind'),
@@ -18,66 +34,7 @@ export function readComponents(response: unknown): RunningComponent[] {
 }
 
 /** Returns true if a component works. */
-export const isReady = ({ state }: RunningComponent) => state === 'ready';
+export const isReady = ({ state }: RunningComponent): boolean => state === 'ready';
 
 /** Returns true if a component is a listener of a proxy. */
-export const isListener = (component: RunningComponent) => component.kind === 'listener';
-
-/** Returns true if `Deployments` reports that the proxy is not ready. */
-export function isProxyReported({ components = [], excluded }: CheckInput): boolean {
-  return !excluded.has('deployments') && components.some((one) => one.kind === 'proxy' && !isReady(one));
-}
-
-/** The parts a gateway consists of: its control plane and its proxies. */
-export const deployments: Check = {
-  name: 'Deployments',
-  excludedBy: 'deployments',
-  run(input: CheckInput) {
-    const { components, note } = input;
-    if (components === undefined) {
-      note(
-        'Warning: the gateway does not list its components (GET /components); Deployments and Pods were not checked',
-      );
-      return [];
-    }
-    const parts = components.filter((one) => !isListener(one));
-    if (parts.length === 0) return ['No running control plane or proxy was found'];
-    return parts.filter((one) => !isReady(one)).map((one) => componentLine(one, input));
-  },
-};
-
-/** A component that is not ready; the reasons of its listeners are left to `Pods`. */
-function componentLine({ name, kind, state, reason, waitsFor }: RunningComponent, { excluded }: CheckInput): string {
-  const isLeftToPods = waitsFor.length > 0 && !excluded.has('pods');
-  const why = isLeftToPods ? `not every listener is served: ${waitsFor.join(', ')}` : reason;
-  return `Component ${name} (${kind}) is ${state || 'unknown'}${why && `: ${why}`}`;
-}
-
-/** What runs inside those parts: every listener that should be open. */
-export const pods: Check = {
-  name: 'Pods',
-  excludedBy: 'pods',
-  run(input: CheckInput) {
-    const { components, podSelector, note } = input;
-    if (components === undefined) return [];
-    const all = podSelector === 'gw';
-    const chosen = components.filter(
-      ({ name, kind }) => all || name === podSelector || kind === podSelector || name.includes(podSelector),
-    );
-    if (chosen.length === 0) {
-      note(`Warning: The provided label selector (${podSelector}) applies to no pods`);
-      return [];
-    }
-    return chosen.filter((one) => !isReady(one) && (isListener(one) || !all)).map((one) => listenerLine(one, input));
-  },
-};
-
-/** A listener that is not served; the reason is left to the check that prints the problem of its resource. */
-function listenerLine({ name, kind, state, reason, resources }: RunningComponent, { printed }: CheckInput): string {
-  const blamed = resources.filter((ref) =>
-    printed.some((one) => one.kind === ref.kind && one.namespace === ref.namespace && one.name === ref.name),
-  );
-  const shown = kind === 'listener' && state === 'failed' ? 'not served' : state || 'unknown';
-  const why = blamed.map((ref) => `${ref.kind} ${ref.namespace}/${ref.name}`).join(', ');
-  return `Listener ${name} (${kind}) is ${shown}${why ? ` because of ${why}` : reason && `: ${reason}`}`;
-}
+export const isListener = ({ kind }: RunningComponent): boolean => kind === 'listener';

@@ -1,12 +1,60 @@
 import { groupByCause, type Problem } from '@edge-gateway/core';
-import { count } from '../output/problem-lines.ts';
+import { cliError } from '../error-codes.ts';
+import type { Connection } from '../gateway/connection.ts';
+import { readProblems, readSnapshot } from '../gateway/pages.ts';
+import type { Io } from '../io.ts';
+import { count, shownProblems } from '../output/problem-lines.ts';
+import { loadOffline } from '../resources/load.ts';
+import { items, type StatusObject } from '../resources/objects.ts';
 import { problemLine } from '../resources/validation.ts';
-import type { Check, Configuration } from './contract.ts';
-import { CHECKS, DOCUMENTS, GRAPHQL_APIS } from './checks.ts';
-import type { CheckResult } from './report.ts';
+import { CHECKS, DOCUMENTS, GRAPHQL_APIS, type Check } from './checks.ts';
 
-/** Most resources that one problem names beside the first. */
-const MAX_NAMED = 3;
+/** The state of a configuration: of a running gateway or of a directory. */
+export interface Configuration {
+  /** Every problem, those of excluded checks and other namespaces too. */
+  readonly issues: readonly Problem[];
+  /** The namespaces that are checked; `undefined` is all. */
+  readonly namespaces: ReadonlySet<string> | undefined;
+  /** True if there is at least one GraphQLApi. */
+  readonly hasApis: boolean;
+}
+
+/** The namespaces that the flags of `check` name: that of the gateway, and those to check. */
+export interface NamespaceFlags {
+  readonly namespace: string;
+  readonly resourceNamespaces: readonly string[];
+}
+
+/** Reads the configuration of a directory, as a gateway would find it. */
+export async function readDirectory(io: Io, directory: string, flags: NamespaceFlags): Promise<Configuration> {
+  const { issues, statuses } = await loadOffline(io, directory);
+  return {
+    issues: shownProblems(io, issues),
+    namespaces: flags.resourceNamespaces.length === 0 ? undefined : new Set(flags.resourceNamespaces),
+    hasApis: [...statuses.keys()].some((key) => key.startsWith('GraphQLApi/')),
+  };
+}
+
+/** Reads the configuration of a running gateway. */
+export async function readConfiguration(io: Io, from: Connection, flags: NamespaceFlags): Promise<Configuration> {
+  const { objects } = await readSnapshot(from, 'input');
+  return {
+    issues: shownProblems(io, await readProblems(from)),
+    namespaces: namespacesOf(objects, flags),
+    hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
+  };
+}
+
+/** Returns the namespaces to check; `undefined` is all. Only watched ones are kept. */
+function namespacesOf(objects: readonly StatusObject[], flags: NamespaceFlags): ReadonlySet<string> | undefined {
+  const settings = objects.find(({ kind, metadata }) => kind === 'Settings' && metadata.name === 'default');
+  const watched = items(settings?.spec, 'watchNamespaces').map(String).filter(Boolean);
+  if (flags.resourceNamespaces.length === 0) return watched.length > 0 ? new Set(watched) : undefined;
+  const asked = flags.resourceNamespaces.filter((name) => watched.length === 0 || watched.includes(name));
+  if (asked.length > 0) return new Set(asked);
+  const text = `No namespaces specified are currently being watched (defaulting to '${flags.namespace}' namespace)`;
+  throw cliError('ERR_CLI_NAMESPACE', text);
+}
 
 /** Returns the problems of the checked namespaces whose checks are not excluded. */
 export function printedProblems({ issues, namespaces }: Configuration, exclude: readonly string[]): Problem[] {
@@ -17,30 +65,22 @@ export function printedProblems({ issues, namespaces }: Configuration, exclude: 
   );
 }
 
-/** The checks to run, each with the problems of the configuration that belong to it: one line for each cause. */
+/** The checks to run, each with the problems that belong to it: one line for each cause. */
 export function checksOf(
-  configuration: Configuration,
+  printed: readonly Problem[],
+  { hasApis }: Configuration,
   exclude: readonly string[],
 ): ReadonlyMap<Check, readonly string[]> {
-  const { hasApis } = configuration;
   const found = new Map<Check, string[]>(
     CHECKS.filter(({ excludedBy }) => !exclude.includes(excludedBy)).map((check) => [check, []]),
   );
-  for (const group of groupByCause(printedProblems(configuration, exclude)))
-    found.get(checkOf(group[0]))!.push(groupLine(group));
+  for (const group of groupByCause(printed)) found.get(checkOf(group[0]))!.push(groupLine(group));
   if (!hasApis && found.get(GRAPHQL_APIS)?.length === 0) found.delete(GRAPHQL_APIS);
   if (found.get(DOCUMENTS)?.length === 0) found.delete(DOCUMENTS);
   return found;
 }
 
-/** The results of the checks of resources, which need no running gateway. */
-export function configurationResults(configuration: Configuration, exclude: readonly string[]): CheckResult[] {
-  return [...checksOf(configuration, exclude)].flatMap(([{ name, kind }, problems]) =>
-    kind !== undefined || problems.length > 0 ? [{ name, problems }] : [],
-  );
-}
-
-/** Returns how many problems there are, when several have one cause; `undefined` when each has its own. */
+/** Returns how many problems there are, if several have one cause; `undefined` if each has its own. */
 export function totalLine({ issues }: Configuration): string | undefined {
   const causes = groupByCause(issues).length;
   if (causes === issues.length) return undefined;
@@ -51,16 +91,17 @@ function checkOf({ kind }: Problem): Check {
   return CHECKS.find((check) => check.kind !== undefined && check.kind === kind) ?? DOCUMENTS;
 }
 
+/** Most resources that one problem names beside the first. */
+const MAX_NAMED = 3;
+
 /** The first problem of a group, and the other resources that have the same cause. */
 function groupLine([first, ...others]: readonly [Problem, ...Problem[]]): string {
   const line = problemLine(first);
-  const own = resourceOf(first);
-  const names = [...new Set(others.map(resourceOf))].filter((name) => name !== own);
+  const names = [...new Set(others.map(resourceOf))].filter((name) => name !== resourceOf(first));
   if (others.length === 0) return line;
-  if (names.length === 0) return `${line}  (and in ${others.length} more ${others.length === 1 ? 'place' : 'places'})`;
-  const shown = names.slice(0, MAX_NAMED).join(', ');
+  if (names.length === 0) return `${line}  (and in ${count(others.length, 'more place')})`;
   const rest = names.length - MAX_NAMED;
-  return `${line}  (also ${shown}${rest > 0 ? ` and ${rest} more` : ''})`;
+  return `${line}  (also ${names.slice(0, MAX_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`;
 }
 
 const resourceOf = ({ kind, namespace, name }: Problem): string =>

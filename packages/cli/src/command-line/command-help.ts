@@ -1,7 +1,17 @@
 import { nearest } from '@edge-gateway/core';
-import { Help, type Command } from 'commander';
+import { CommanderError, Help, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { didYouMean } from './suggest.ts';
+
+/** Returns ` (did you mean "x"?)`; empty if no known word is similar. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const one = nearest(word, known);
+  return one === undefined ? '' : ` (did you mean "${one}"?)`;
+}
+
+/** Thrown by a command that has printed everything and only sets the exit status. */
+export function exitStatus(status: number): CommanderError {
+  return new CommanderError(status, 'gatewayctl.exit', '');
+}
 
 /** An example call, and what it does. */
 export type Example = readonly [command: string, what: string];

@@ -1,30 +1,40 @@
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
-import { checksOf, configurationResults, totalLine } from '../check/configuration.ts';
-import { readDirectory } from '../check/directory.ts';
-import { readInput, type CheckFlags } from '../check/input.ts';
+import { readComponents } from '../check/components.ts';
+import {
+  checksOf,
+  printedProblems,
+  readConfiguration,
+  readDirectory,
+  totalLine,
+  type NamespaceFlags,
+} from '../check/configuration.ts';
 import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/report.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connect.ts';
-import { addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
+import { gatewayOf } from '../gateway/connection.ts';
+import { addExamples, didYouMean } from '../command-line/command-help.ts';
 import { printable } from '../output/printable.ts';
-import { didYouMean } from '../command-line/suggest.ts';
-import { createTerminal, type Terminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+/** What the flags of `check` ask for. */
+interface CheckFlags extends NamespaceFlags {
+  readonly config?: string;
+  readonly exclude: readonly string[];
+  readonly podSelector: string;
+  readonly readOnly: boolean;
+  readonly output: string;
+}
 
 const collect = (value: string, before: readonly string[] = []): string[] => [
   ...before,
-  ...value
-    .split(',')
-    .map((one) => one.trim())
-    .filter(Boolean),
+  ...value.split(',').flatMap((one) => one.trim() || []),
 ];
 
 const NOTHING_CHOSEN = { exclude: [], resourceNamespaces: [], readOnly: false };
 
 /** `check`: is everything of the running gateway in order? */
-export function addCheck(program: Command, io: Io): void {
+export function addCheck(program: Command, io: Terminal): void {
   const command = program
     .command('check')
     .description('Check a running gateway: its components, and its configuration.')
@@ -52,15 +62,13 @@ export function addCheck(program: Command, io: Io): void {
     ['gatewayctl check -x pods,secrets -o json', 'without two checks, as JSON'],
   ]);
   command.action(async () => {
-    const given = command.opts<CheckFlags & { output: string; config?: string }>();
-    const flags = { ...NOTHING_CHOSEN, ...given };
+    const flags: CheckFlags = { ...NOTHING_CHOSEN, ...command.opts<CheckFlags>() };
     refuseWrongFlags(flags);
-    if (flags.config === undefined) await check(io, command, flags);
-    else await checkOffline(io, flags.config, flags);
+    await check(io, command, flags);
   });
 }
 
-function refuseWrongFlags({ exclude, output }: CheckFlags & { output: string }): void {
+function refuseWrongFlags({ exclude, output }: CheckFlags): void {
   if (output !== 'table' && output !== 'json') {
     throw cliError('ERR_CLI_USAGE', 'Invalid output type. Only table (default) and json are supported.');
   }
@@ -69,33 +77,34 @@ function refuseWrongFlags({ exclude, output }: CheckFlags & { output: string }):
   throw cliError('ERR_CLI_USAGE', `--exclude: unknown check '${unknown}'${didYouMean(unknown, EXCLUDABLE)}`);
 }
 
-async function check(io: Io, command: Command, flags: CheckFlags & { output: string }): Promise<void> {
-  const terminal = createTerminal(io);
+async function check(io: Terminal, command: Command, flags: CheckFlags): Promise<void> {
+  const { config, exclude } = flags;
   const asTable = flags.output === 'table';
   const messages: string[] = [];
-  const note = (message: string) => messages.push(message);
-  const read = () => readInput(io, gatewayOf(io, command), flags);
-  const input = asTable ? await terminal.progress('Asking the gateway', read) : await read();
+  const read = () => readInput(io, command, flags);
+  const { configuration, running } =
+    asTable && config === undefined ? await io.progress('Asking the gateway', read) : await read();
+  const printed = printedProblems(configuration, exclude);
   const results: CheckResult[] = [];
-  for (const [{ name, run }, configured] of checksOf(input.configuration, flags.exclude)) {
-    if (asTable) terminal.write(`Checking ${name}... `);
+  for (const [{ name, kind, run }, configured] of checksOf(printed, configuration, exclude)) {
+    if (!running && kind === undefined && configured.length === 0) continue;
+    if (asTable) io.write(`Checking ${name}... `);
     const from = messages.length;
-    const result = { name, problems: run ? await run({ ...input, note }, configured) : configured };
+    const input = running && { ...flags, ...running, printed, note: (message: string) => void messages.push(message) };
+    const result = { name, problems: input && run ? await run(input, configured) : configured };
     results.push(result);
-    if (asTable) printResult(terminal, result, messages.slice(from));
+    if (asTable) printResult(io, result, messages.slice(from));
   }
-  conclude(terminal, flags, { results, messages, total: totalLine(input.configuration) });
+  conclude(io, flags, { results, messages, total: totalLine(configuration) });
 }
 
-async function checkOffline(io: Io, directory: string, flags: CheckFlags & { output: string }): Promise<void> {
-  const terminal = createTerminal(io);
-  const configuration = await readDirectory(io, directory, flags);
-  const results = configurationResults(configuration, flags.exclude);
-  for (const result of flags.output === 'table' ? results : []) {
-    terminal.write(`Checking ${result.name}... `);
-    printResult(terminal, result, []);
-  }
-  conclude(terminal, flags, { results, messages: [], total: totalLine(configuration) });
+/** A gateway that does not respond is an error; a missing list of components is not. */
+async function readInput(io: Terminal, command: Command, flags: CheckFlags) {
+  if (flags.config !== undefined) return { configuration: await readDirectory(io, flags.config, flags) };
+  const connection = gatewayOf(io, command);
+  const configuration = await readConfiguration(io, connection, flags);
+  const components = flags.namespace === DEFAULT_NAMESPACE ? await readComponents(connection) : [];
+  return { configuration, running: { connection, components } };
 }
 
 interface Outcome {
@@ -105,8 +114,7 @@ interface Outcome {
 }
 
 /** Prints what is left to print; problems are an error, but not as JSON. */
-function conclude({ out, colors }: Terminal, { output }: { output: string }, outcome: Outcome): void {
-  const { results, messages, total } = outcome;
+function conclude({ out, colors }: Terminal, { output }: CheckFlags, { results, messages, total }: Outcome): void {
   if (output === 'json') return out(jsonReport(results, total === undefined ? messages : [...messages, total]));
   if (total !== undefined) out(colors.yellow(total));
   if (results.some(({ problems }) => problems.length > 0)) throw cliError('ERR_CLI_CHECK_FAILED', errorTree(results));

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { bashCompletion, completionNodes, zshCompletion } from '../command-line/completion-script.ts';
 import { asGroup, addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** `completion bash|zsh`: a script that completes the words of every command. */
-export function addCompletion(program: Command, io: Io): void {
+export function addCompletion(program: Command, io: Terminal): void {
   const completion = asGroup(program.command('completion').description('Print a script that completes commands.'));
   addExamples(completion, [['source <(gatewayctl completion bash)', 'in this shell; put it into ~/.bashrc for all']]);
   for (const [shell, script] of [
@@ -15,6 +14,6 @@ export function addCompletion(program: Command, io: Io): void {
     completion
       .command(shell)
       .description(`The script for ${shell}.`)
-      .action(() => createTerminal(io).out(script(completionNodes(program))));
+      .action(() => io.out(script(completionNodes(program))));
   }
 }

@@ -2,14 +2,13 @@ import type { Command } from 'commander';
 import { addAuthFlags, authSteps, type AuthFlags } from '../create/auth-steps.ts';
 import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
 import { addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
 import { tableOf } from '../tables/columns.ts';
 import { AUTH_CONFIG } from '../tables/policies.ts';
 import { renderTable } from '../output/table.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** `create authconfig`: a login, API keys, policies, or several of them one after the other. */
-export function addCreateAuthConfig(create: Command, io: Io): void {
+export function addCreateAuthConfig(create: Command, io: Terminal): void {
   const command = withCreateFlags(create.command('authconfig').alias('ac').description('Create an auth config.'));
   addAuthFlags(command);
   addExamples(command, [
@@ -28,6 +27,6 @@ export function addCreateAuthConfig(create: Command, io: Io): void {
       spec: { configs: authSteps(flags, metadata.namespace) },
     };
     const text = await save(io, resource, flags);
-    createTerminal(io).out(text ?? renderTable(tableOf(AUTH_CONFIG, [resource])));
+    io.out(text ?? renderTable(tableOf(AUTH_CONFIG, [resource])));
   });
 }

@@ -5,8 +5,7 @@ import type { Command } from 'commander';
 import { metadataOf, save, withCreateFlags, type CreateFlags } from '../create/save.ts';
 import { cliError, fileError } from '../error-codes.ts';
 import { addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 interface GraphQLApiFlags extends CreateFlags {
   readonly fromOpenapi: string;
@@ -17,7 +16,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /** `create graphqlapi --from-openapi FILE|URL`: a GraphQLApi with a field per operation of the document. */
-export function addCreateGraphQLApi(create: Command, io: Io): void {
+export function addCreateGraphQLApi(create: Command, io: Terminal): void {
   const command = withCreateFlags(create.command('graphqlapi').alias('gql').description('Create a GraphQL API.'))
     .requiredOption('--from-openapi <file|url>', 'OpenAPI 3 document, in JSON or YAML')
     .option('--upstream <name>', 'the Upstream of the service; default: the name of the API');
@@ -34,14 +33,13 @@ export function addCreateGraphQLApi(create: Command, io: Io): void {
     const { spec, skipped } = attempt(flags.fromOpenapi, () => discover(upstream, { type: 'openapi', document }));
     const resource = { apiVersion: 'graphql.gw.vendor.io/v1beta1', kind: 'GraphQLApi', metadata, spec } as const;
     const text = await save(io, resource, flags);
-    const terminal = createTerminal(io);
-    for (const { where, reason } of skipped) terminal.err(`skipped ${where}: ${reason}`);
+    for (const { where, reason } of skipped) io.err(`skipped ${where}: ${reason}`);
     const count = Object.keys(spec.executableSchema?.executor?.local?.resolutions ?? {}).length;
-    terminal.out(text ?? `GraphQLApi ${metadata.name}: ${count} fields of upstream ${upstream.name}`);
+    io.out(text ?? `GraphQLApi ${metadata.name}: ${count} fields of upstream ${upstream.name}`);
   });
 }
 
-async function textOf(io: Io, from: string): Promise<string> {
+async function textOf(io: Terminal, from: string): Promise<string> {
   if (/^https?:\/\//i.test(from)) return fetched(io, from);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(from)) throw cliError('ERR_CLI_USAGE', `${from}: only http and https are read`);
   try {
@@ -51,7 +49,7 @@ async function textOf(io: Io, from: string): Promise<string> {
   }
 }
 
-async function fetched(io: Io, url: string): Promise<string> {
+async function fetched(io: Terminal, url: string): Promise<string> {
   try {
     const response = await (io.fetch ?? fetch)(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} responded with ${response.status}`);

@@ -3,8 +3,7 @@ import { readResources, saveAll, shown } from '../create/from-file.ts';
 import type { TargetFlags } from '../create/save.ts';
 import { cliError } from '../error-codes.ts';
 import { asGroup, addExamples, hideGlobalFlags, unknownSubcommand } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { addCreateAuthConfig } from './create-authconfig.ts';
 import { addCreateGraphQLApi } from './create-graphqlapi.ts';
 import { addCreateSecret } from './create-secret.ts';
@@ -13,7 +12,7 @@ import { addCreateSecret } from './create-secret.ts';
 const ADDRESSES = ['--server', '--proxy-admin'];
 
 /** `create`: new resources as files in a directory, from flags or from a file. */
-export function addCreate(program: Command, io: Io): void {
+export function addCreate(program: Command, io: Terminal): void {
   const create = asGroup(program.command('create').alias('c').description('Create a resource.'))
     .option('-f, --file <file>', 'create the resources in this file; - is standard input')
     .option('-c, --config <dir>', 'directory to write to (env GATEWAY_CONFIG)')
@@ -47,8 +46,8 @@ interface CreateFileFlags extends TargetFlags {
   readonly file?: string;
 }
 
-async function createFromFile(io: Io, file: string, flags: TargetFlags): Promise<void> {
-  const { out } = createTerminal(io);
+async function createFromFile(io: Terminal, file: string, flags: TargetFlags): Promise<void> {
+  const { out } = io;
   const resources = await readResources(io, file);
   if (flags.dryRun) return out(resources.map(({ text }) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'));
   const files = await saveAll(io, resources, flags);

@@ -3,17 +3,16 @@ import { issueData, type ControlPlaneState, type Problem } from '@edge-gateway/c
 import { Option, type Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
 import { badAnswer, type Connection } from '../gateway/connection.ts';
-import { exitStatus } from '../command-line/exit-status.ts';
-import { gatewayOf } from '../gateway/connect.ts';
+import { exitStatus } from '../command-line/command-help.ts';
+import { gatewayOf } from '../gateway/connection.ts';
 import { addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
 import { keepServed, withKept } from '../diff/keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
 import { loadAfter } from '../diff/load-after.ts';
 import { entries, idOf, items } from '../resources/objects.ts';
 import { countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
-import { readSnapshots } from '../gateway/read-snapshots.ts';
-import { createTerminal, type Terminal } from '../output/terminal.ts';
+import { readSnapshots } from '../gateway/pages.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { validationOf, type Validation } from '../resources/validation.ts';
 
 interface DiffFlags {
@@ -23,7 +22,7 @@ interface DiffFlags {
 }
 
 /** `diff DIR`: what a directory would change in the served configuration. */
-export function addDiff(program: Command, io: Io): void {
+export function addDiff(program: Command, io: Terminal): void {
   const command = program
     .command('diff')
     .description('Show what a directory of resources would change in the served configuration.')
@@ -37,14 +36,13 @@ export function addDiff(program: Command, io: Io): void {
   ]);
   command.action(async (directory: string) => {
     const flags = command.opts<DiffFlags>();
-    const terminal = createTerminal(io);
-    const compared = await terminal.progress(`Reading ${directory}`, () => compare(io, command, directory));
+    const compared = await io.progress(`Reading ${directory}`, () => compare(io, command, directory));
     const { diffs, problems } = compared;
     const errors = problems.filter(({ severity }) => severity === 'error').length;
-    if (flags.output === 'table') printTable(terminal, compared);
+    if (flags.output === 'table') printTable(io, compared);
     else {
       const counts = { differences: partsOf(diffs).length, errors, warnings: problems.length - errors };
-      terminal.out(JSON.stringify({ ...counts, problems: problems.map(issueData), proxies: diffs }, undefined, 2));
+      io.out(JSON.stringify({ ...counts, problems: problems.map(issueData), proxies: diffs }, undefined, 2));
     }
     if (errors > 0 || (flags.exitCode && diffs.length > 0)) throw exitStatus(1);
   });
@@ -65,7 +63,7 @@ function printTable({ out, outWrapped, colors }: Terminal, { diffs, problems, ke
   outWrapped(['', 'Problems', ...problemLines(problems, colors), `${countLine(problems)}.${kept}`].join('\n'));
 }
 
-async function compare(io: Io, command: Command, directory: string): Promise<Compared> {
+async function compare(io: Terminal, command: Command, directory: string): Promise<Compared> {
   const { against } = command.opts<DiffFlags>();
   const connection = against === undefined ? gatewayOf(io, command) : undefined;
   const served = connection

@@ -3,10 +3,9 @@ import type { ExplainedCall } from '@edge-gateway/graphql';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
-import type { Io } from '../io.ts';
 import type { StatusObject } from '../resources/objects.ts';
 import { renderTable } from '../output/table.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** The flags of `explain --graphql`. */
 export interface ExplainGraphqlFlags {
@@ -16,14 +15,13 @@ export interface ExplainGraphqlFlags {
 }
 
 /** `explain --graphql QUERY`: which resolver asks which upstream for what, and how often. Nothing is sent. */
-export async function explainGraphql(io: Io, command: Command, flags: ExplainGraphqlFlags): Promise<void> {
+export async function explainGraphql(io: Terminal, command: Command, flags: ExplainGraphqlFlags): Promise<void> {
   const objects = await readGraphQLObjects(io, command);
   const calls = await callsOf(chooseGraphQLApi(objects, flags.api), objects, flags.graphql);
-  const terminal = createTerminal(io);
-  if (flags.output === 'json') return terminal.out(JSON.stringify(calls, undefined, 2));
-  if (calls.length === 0) return terminal.out('No upstream is called.');
+  if (flags.output === 'json') return io.out(JSON.stringify(calls, undefined, 2));
+  if (calls.length === 0) return io.out('No upstream is called.');
   const rows = calls.map(({ path, resolver, upstream, request, times }) => [path, resolver, upstream, request, times]);
-  terminal.out(renderTable({ columns: ['Field', 'Resolver', 'Upstream', 'Request', 'Times'], rows }, terminal.width));
+  io.out(renderTable({ columns: ['Field', 'Resolver', 'Upstream', 'Request', 'Times'], rows }, io.width));
 }
 
 async function callsOf(api: StatusObject, objects: readonly StatusObject[], query: string): Promise<ExplainedCall[]> {

@@ -5,13 +5,10 @@ import { cliError } from '../error-codes.ts';
 import { askForAccess } from '../explain/access.ts';
 import { rejectedBehind } from '../explain/rejected-resources.ts';
 import { missingCookie } from '../explain/login-token.ts';
-import { explainContext } from '../explain/hide-secrets.ts';
-import { unservedFor } from '../explain/unserved-listeners.ts';
+import { chooseSnapshot, explainContext, readServed, unservedFor } from '../explain/served.ts';
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
 import { addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
-import { chooseSnapshot, readServedResources } from '../resources/served.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { explainGraphql, type ExplainGraphqlFlags } from './explain-graphql.ts';
 
 interface ExplainFlags {
@@ -25,7 +22,7 @@ interface ExplainFlags {
 const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** `explain METHOD URL`: what happens to a request, and why. Nothing is sent. */
-export function addExplain(program: Command, io: Io): void {
+export function addExplain(program: Command, io: Terminal): void {
   const command = program
     .command('explain')
     .description('Explain which listener, virtual host and route a request gets, and what goes upstream.')
@@ -51,8 +48,8 @@ export function addExplain(program: Command, io: Io): void {
     if (graphql !== undefined) return explainGraphql(io, command, { ...flags, graphql });
     if (method === undefined || url === undefined) throw missing(method === undefined ? 'method' : 'url');
     const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header ?? []) };
-    const { served, objects, readUnserved, readProblems } = await readServedResources(io, command);
-    const snapshot = chooseSnapshot(served, flags.proxy);
+    const { snapshots, objects, problems, readUnserved } = await readServed(io, command);
+    const snapshot = chooseSnapshot(snapshots, flags.proxy);
     const listener = flags.listener === undefined ? {} : { listener: flags.listener };
     const context = explainContext(objects);
     const claims = parseClaims(flags.claims);
@@ -63,10 +60,9 @@ export function addExplain(program: Command, io: Io): void {
       return { explained, access, shown: { ...withoutSecrets(explained), ...(answer && { access: answer }) } };
     };
     const { explained, access, shown: answered } = ask(request.headers);
-    const rejected = rejectedBehind(answered, snapshot, { objects, problems: await readProblems() });
+    const rejected = rejectedBehind(answered, snapshot, { objects, problems });
     const explanation = { ...answered, ...(rejected.length > 0 && { rejected }) };
-    const terminal = createTerminal(io);
-    if (flags.output === 'json') terminal.out(JSON.stringify(explanation, undefined, 2));
+    if (flags.output === 'json') io.out(JSON.stringify(explanation, undefined, 2));
     else {
       const unserved = await unservedFor(explained, { url, ...listener }, () => readUnserved(snapshot.proxy));
       const { loginToken } = access;
@@ -77,7 +73,7 @@ export function addExplain(program: Command, io: Io): void {
           const { cookie: own = [] } = request.headers;
           return ask({ ...request.headers, cookie: [[...own, cookie].join('; ')] }).shown;
         });
-      terminal.outWrapped(renderExplanation({ ...explanation, unserved, loginHeader, loginCookie }, terminal.colors));
+      io.outWrapped(renderExplanation({ ...explanation, unserved, loginHeader, loginCookie }, io.colors));
     }
   });
 }

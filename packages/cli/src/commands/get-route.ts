@@ -1,18 +1,17 @@
 import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import type { Io } from '../io.ts';
 import { items } from '../resources/objects.ts';
 import { renderTables, widthOf, yamlDocuments } from '../output/formats.ts';
-import { readObjects } from '../resources/read-objects.ts';
+import { readObjects } from '../resources/load.ts';
 import { routeTables } from '../tables/routes.ts';
 import { select, type GetFlags } from '../resources/selection.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { VIEWS } from '../tables/views.ts';
 
 const VIEW = VIEWS.find((view) => view.kind === 'VirtualService')!;
 
 /** `get virtualservice route [virtual service]`: its routes, one table per kind of action. */
-export function addGetRoute(parent: Command, io: Io): void {
+export function addGetRoute(parent: Command, io: Terminal): void {
   const command = parent.command('route').aliases(['r', 'routes']);
   command
     .description('Show the routes of virtual services.')
@@ -21,14 +20,13 @@ export function addGetRoute(parent: Command, io: Io): void {
     const flags: GetFlags = command.optsWithGlobals();
     const all = await readObjects(io, command, 'VirtualService');
     const found = select(all, VIEW, { ...flags, name: name ?? flags.name });
-    const terminal = createTerminal(io);
-    const { out } = terminal;
+    const { out } = io;
     const { output } = flags;
     if (output === 'table' || output === 'wide') {
       for (const { metadata, spec } of found) {
         const tables = routeTables(spec, metadata.namespace);
         const titled = tables.map((table) => ({ ...table, title: `${metadata.name}: ${table.title}` }));
-        if (titled.length > 0) out(renderTables(titled, widthOf(terminal, output)));
+        if (titled.length > 0) out(renderTables(titled, widthOf(io, output)));
       }
       return;
     }

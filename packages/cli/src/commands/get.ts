@@ -1,16 +1,15 @@
 import { Option, type Command } from 'commander';
 import { asGroup, addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
 import type { StatusObject } from '../resources/objects.ts';
 import { renderObjects, renderTables, widthOf, type Output } from '../output/formats.ts';
-import { readObjects } from '../resources/read-objects.ts';
+import { readObjects } from '../resources/load.ts';
 import { select, withGetFlags, type GetFlags } from '../resources/selection.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { VIEWS, type View } from '../tables/views.ts';
 import { addGetRoute } from './get-route.ts';
 
 /** `get`: the resources with their status, from a running gateway or a directory. */
-export function addGet(program: Command, io: Io): void {
+export function addGet(program: Command, io: Terminal): void {
   const get = asGroup(program.command('get').alias('g').description('Show resources and their status.'), 'kind');
   addExamples(get, [
     ['gatewayctl get virtualservices', 'all in the namespace gw-system'],
@@ -41,15 +40,13 @@ interface Shown {
   readonly output: Output;
 }
 
-function print(io: Io, { found, all, view, output }: Shown): void {
-  const terminal = createTerminal(io);
-  if (output === 'table' || output === 'wide')
-    terminal.out(renderTables(view.tables(found, all), widthOf(terminal, output)));
-  else if (found.length > 0 || output === 'json') terminal.out(renderObjects(found, output));
+function print(io: Terminal, { found, all, view, output }: Shown): void {
+  if (output === 'table' || output === 'wide') io.out(renderTables(view.tables(found, all), widthOf(io, output)));
+  else if (found.length > 0 || output === 'json') io.out(renderObjects(found, output));
   if (found.length > 0) return;
   const elsewhere = [
     ...new Set(all.filter(({ kind }) => kind === view.kind).map(({ metadata }) => metadata.namespace)),
   ];
   const hint = elsewhere.length > 0 ? `; there are some in: ${elsewhere.sort().join(', ')} (-n or -A)` : '';
-  terminal.err(`No ${view.plural} here${hint}.`);
+  io.err(`No ${view.plural} here${hint}.`);
 }

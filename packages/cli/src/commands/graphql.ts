@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { cliError, fileError } from '../error-codes.ts';
-import { exitStatus } from '../command-line/exit-status.ts';
+import { exitStatus } from '../command-line/command-help.ts';
 import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
 import { asGroup, addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 interface CheckFlags {
   readonly api?: string;
@@ -22,7 +21,7 @@ const RULES = [
 ] as const;
 
 /** `graphql check FILE`: what a new schema would break for clients of the running one. */
-export function addGraphql(program: Command, io: Io): void {
+export function addGraphql(program: Command, io: Terminal): void {
   const group = asGroup(program.command('graphql').description('Work with the schemas of GraphQL APIs.'));
   const command = group
     .command('check')
@@ -45,17 +44,16 @@ export function addGraphql(program: Command, io: Io): void {
     const after = attempt(() => readSchemaText(text), file);
     const before = attempt(() => apiSchema(partsOf(api, objects)));
     const changes = await compareSchemas(before, after, flags.rule);
-    const terminal = createTerminal(io);
-    if (flags.output === 'json') terminal.out(JSON.stringify(changes, undefined, 2));
-    else for (const { level, message } of changes) terminal.outWrapped(`${level.padEnd(9)}  ${message}`);
+    if (flags.output === 'json') io.out(JSON.stringify(changes, undefined, 2));
+    else for (const { level, message } of changes) io.outWrapped(`${level.padEnd(9)}  ${message}`);
     const breaking = changes.filter(({ level }) => level === 'breaking').length;
     const total = changes.length === 1 ? '1 change' : `${changes.length} changes`;
-    terminal.err(breaking > 0 ? `${total}, ${breaking} breaking` : `${total}, none breaking`);
+    io.err(breaking > 0 ? `${total}, ${breaking} breaking` : `${total}, none breaking`);
     if (breaking > 0) throw exitStatus(1);
   });
 }
 
-function readText(io: Io, file: string): string {
+function readText(io: Terminal, file: string): string {
   try {
     return readFileSync(resolve(io.cwd, file), 'utf8');
   } catch (error) {

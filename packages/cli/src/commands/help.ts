@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { namesOf } from '../command-line/command-help.ts';
-import { didYouMean } from '../command-line/suggest.ts';
+import { didYouMean } from '../command-line/command-help.ts';
 
 /** `help [command…]`: the help of a command, by its words. */
 export function addHelp(program: Command): void {

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { gatewayOf } from '../gateway/connect.ts';
-import type { Io } from '../io.ts';
+import { gatewayOf } from '../gateway/connection.ts';
 import { chooseListening, readListening } from '../gateway/listening.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** `proxy address` and `proxy url`: where requests go. */
-export function addProxyAddress(proxy: Command, io: Io): void {
+export function addProxyAddress(proxy: Command, io: Terminal): void {
   const commands = [
     ['address', 'Print host:port of the proxy.'],
     ['url', 'Print the URL of the proxy.'],
@@ -17,7 +16,7 @@ export function addProxyAddress(proxy: Command, io: Io): void {
       const found = chooseListening(await readListening(gatewayOf(io, command)), port);
       const isNamed = port === 'http' || port === 'https';
       const scheme = name === 'url' && isNamed ? `${found.protocol}://` : '';
-      createTerminal(io).out(`${scheme}${found.host}:${found.port}`);
+      io.out(`${scheme}${found.host}:${found.port}`);
     });
   }
 }

@@ -3,10 +3,9 @@ import { readableLine } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connect.ts';
-import type { Io } from '../io.ts';
+import { gatewayOf } from '../gateway/connection.ts';
 import { printable } from '../output/printable.ts';
-import { createTerminal, wantsColors } from '../output/terminal.ts';
+import { wantsColors, type Terminal } from '../output/terminal.ts';
 
 interface LogFlags {
   readonly debug: string;
@@ -16,7 +15,7 @@ interface LogFlags {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** `proxy logs`: the newest log lines of the proxy; with `-f`, new lines at level debug. */
-export function addProxyLogs(proxy: Command, io: Io): void {
+export function addProxyLogs(proxy: Command, io: Terminal): void {
   const command = proxy
     .command('logs')
     .description('Print the newest log lines of the proxy.')
@@ -29,7 +28,7 @@ export function addProxyLogs(proxy: Command, io: Io): void {
     }
     const connection = gatewayOf(io, command);
     if (flags.follow) await follow(io, connection, flags.debug === 'true');
-    else createTerminal(io).write(lineFormat(io)((await connection.proxy('/logs')).replace(/(?<=[^\n])$/, '\n')));
+    else io.write(lineFormat(io)((await connection.proxy('/logs')).replace(/(?<=[^\n])$/, '\n')));
   });
 }
 
@@ -37,7 +36,7 @@ export function addProxyLogs(proxy: Command, io: Io): void {
  * Returns a function that turns the next part of a log into the text to print: lines for people on a terminal, else the JSON
  * as it is. On a terminal the begin of a line is kept until its end arrives.
  */
-function lineFormat(io: Io): (part: string) => string {
+function lineFormat(io: Terminal): (part: string) => string {
   if (!((io.stdout as { isTTY?: boolean }).isTTY ?? io.isTTY)) return printable;
   let begun = '';
   return (part) => {
@@ -51,12 +50,12 @@ function lineFormat(io: Io): (part: string) => string {
  * Prints until Ctrl-C, a signal, or until the reader of the output exits. The gateway itself restores the level when the
  * connection ends, however this process ends.
  */
-async function follow(io: Io, connection: Connection, debug: boolean): Promise<void> {
+async function follow(io: Terminal, connection: Connection, debug: boolean): Promise<void> {
   const stop = new AbortController();
   const end = () => stop.abort();
   for (const signal of SIGNALS) process.once(signal, end);
   io.stdout.once('close', end);
-  const { err } = createTerminal(io);
+  const { err } = io;
   const decoder = new TextDecoder();
   const format = lineFormat(io);
   try {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { asGroup, addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
 import { addProxyAddress } from './proxy-address.ts';
 import { addProxyLogs } from './proxy-logs.ts';
 import { addProxyDump, addProxyStats } from './proxy-pages.ts';
 import { addServedConfig } from './served-config.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** Flags of `proxy` that some of its subcommands do not read. */
 const UNUSED_FLAGS: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +14,7 @@ const UNUSED_FLAGS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** `proxy`: queries the running data plane. */
-export function addProxy(program: Command, io: Io): void {
+export function addProxy(program: Command, io: Terminal): void {
   const proxy = asGroup(program.command('proxy').alias('p').description('Query the proxy of a running gateway.'));
   proxy
     .option('--name <name>', 'name of the proxy', 'gateway-proxy')

@@ -1,14 +1,13 @@
 import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connect.ts';
-import type { Io } from '../io.ts';
+import { gatewayOf } from '../gateway/connection.ts';
 import { yamlDocuments } from '../output/formats.ts';
-import { readSnapshots } from '../gateway/read-snapshots.ts';
-import { createTerminal } from '../output/terminal.ts';
+import { readSnapshots } from '../gateway/pages.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** `proxy served-config`: what the control plane serves to a proxy, in the sections of discovery. */
-export function addServedConfig(proxy: Command, io: Io): void {
+export function addServedConfig(proxy: Command, io: Terminal): void {
   const command = proxy.command('served-config').description('Print what the control plane serves, as YAML.');
   command.action(async () => {
     const { name } = command.optsWithGlobals<{ name: string }>();
@@ -26,7 +25,7 @@ export function addServedConfig(proxy: Command, io: Io): void {
       ['rds', listeners.map((one) => ({ name: `${one.name}-routes`, virtualHosts: one.virtualHosts }))],
     ];
     const body = sections.map(([title, values]) => `#${title}\n${yamlDocuments([values])}`).join('\n');
-    createTerminal(io).out(`#role: ${found.node}\n\n${body}`);
+    io.out(`#role: ${found.node}\n\n${body}`);
   });
 }
 

@@ -1,11 +1,10 @@
 import { issueData } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { exitStatus } from '../command-line/exit-status.ts';
+import { exitStatus } from '../command-line/command-help.ts';
 import { addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
 import { loadPaths } from '../resources/load.ts';
 import { count, countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { validationOf, type Validation } from '../resources/validation.ts';
 
 interface ValidateFlags {
@@ -15,7 +14,7 @@ interface ValidateFlags {
 }
 
 /** `validate PATH...`: prints every problem of directories and files of resources, found by the code of the gateway. */
-export function addValidate(program: Command, io: Io): void {
+export function addValidate(program: Command, io: Terminal): void {
   const command = program
     .command('validate')
     .description('Read directories and files as a gateway would, and print every problem with its place.')
@@ -33,8 +32,7 @@ export function addValidate(program: Command, io: Io): void {
   ]);
   command.action(async (paths: readonly string[]) => {
     const flags = command.opts<ValidateFlags>();
-    const terminal = createTerminal(io);
-    const state = await terminal.progress(`Reading ${paths.join(', ')}`, () => loadPaths(io, paths));
+    const state = await io.progress(`Reading ${paths.join(', ')}`, () => loadPaths(io, paths));
     const found = validationOf(state, flags);
     const failed = print(io, { ...found, problems: shownProblems(io, found.problems) }, flags);
     if (failed) throw exitStatus(1);
@@ -42,8 +40,8 @@ export function addValidate(program: Command, io: Io): void {
 }
 
 /** Prints what was found; true when it is a failure. */
-function print(io: Io, { resources, problems }: Validation, { strict, output }: ValidateFlags): boolean {
-  const { out, outWrapped, colors } = createTerminal(io);
+function print(io: Terminal, { resources, problems }: Validation, { strict, output }: ValidateFlags): boolean {
+  const { out, outWrapped, colors } = io;
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
   const failed = errors > 0 || (strict === true && warnings > 0);

@@ -1,19 +1,23 @@
+import { readFileSync } from 'node:fs';
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
-import { CLIENT_VERSION } from '../command-line/client-version.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connect.ts';
+import { gatewayOf } from '../gateway/connection.ts';
 import { addExamples } from '../command-line/command-help.ts';
-import type { Io } from '../io.ts';
 import { text } from '../resources/objects.ts';
 import { printable } from '../output/printable.ts';
 import { renderTable } from '../output/table.ts';
-import { createTerminal } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+/** The version of this package. */
+export const CLIENT_VERSION: string = (
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;
 
 /** `version`: of this program and of the running gateway. */
-export function addVersion(program: Command, io: Io): void {
+export function addVersion(program: Command, io: Terminal): void {
   const command = program
     .command('version')
     .alias('v')
@@ -51,8 +55,8 @@ interface Versions {
   readonly output: string;
 }
 
-function print(io: Io, { server, namespace, output }: Versions): void {
-  const { out, err } = createTerminal(io);
+function print(io: Terminal, { server, namespace, output }: Versions): void {
+  const { out, err } = io;
   if (output === 'table') {
     out(`Client version: ${CLIENT_VERSION}`);
     if (server === undefined) return out(NO_SERVER);
@@ -73,10 +77,10 @@ function print(io: Io, { server, namespace, output }: Versions): void {
 }
 
 /** Warns on standard error if client and server differ by a minor version or more. */
-function warnWhenDifferent(io: Io, server: string): void {
+function warnWhenDifferent(io: Terminal, server: string): void {
   const minor = (version: string) => version.split('.').slice(0, 2).join('.');
   if (minor(server) === minor(CLIENT_VERSION)) return;
-  const { err, colors } = createTerminal(io);
+  const { err, colors } = io;
   const line = '-'.repeat(72);
   const text = `gatewayctl is ${CLIENT_VERSION}, the gateway is ${server}; use the gatewayctl of the gateway's version:`;
   err(colors.yellow(`${line}\n${text}\n  npx @edge-gateway/cli@${server}\n${line}`));

@@ -3,7 +3,7 @@ import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict 
 import { accessLines, type AccessExplanation } from './access.ts';
 import type { MissingCookie } from './login-token.ts';
 import type { RejectedResource } from './rejected-resources.ts';
-import type { MissingListener } from './unserved-listeners.ts';
+import type { MissingListener } from './served.ts';
 import { differsInPort } from './port-in-host.ts';
 import { optionText } from './option-text.ts';
 import { printableDeep } from '../output/printable.ts';

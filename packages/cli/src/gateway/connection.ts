@@ -1,5 +1,7 @@
 import { readLimited } from '@edge-gateway/core';
+import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
+import type { Io } from '../io.ts';
 
 /** Address of the control plane. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:9091';
@@ -38,11 +40,18 @@ export interface Connection {
   follow(path: string, method: 'GET' | 'POST', signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
+/** A page of one of the two ports; `flag` sets the address of the port. */
 interface Page {
   readonly base: URL;
-  readonly flag: string;
+  readonly flag: '--server' | '--proxy-admin';
   readonly path: string;
-  readonly method: string;
+  readonly method?: 'GET' | 'POST';
+}
+
+/** Returns the connection that the flags of a call ask for. */
+export function gatewayOf(io: Io, command: Command): Connection {
+  const { server, proxyAdmin } = command.optsWithGlobals<{ server: string; proxyAdmin: string }>();
+  return createConnection({ server, proxyAdmin, ...(io.fetch && { fetch: io.fetch }) });
 }
 
 /** Parses an address given by flag or variable: `http://…` or `https://…`; throws `ERR_CLI_USAGE`. */
@@ -57,30 +66,31 @@ export function parseAddress(text: string, flag: string): URL {
 export function createConnection(options: ConnectionOptions = {}): Connection {
   const server = parseAddress(options.server ?? DEFAULT_SERVER, '--server');
   const proxyAdmin = parseAddress(options.proxyAdmin ?? DEFAULT_PROXY_ADMIN, '--proxy-admin');
-  const control = async (path: string) => {
-    const page: Page = { base: server, flag: '--server', path, method: 'GET' };
-    return parseJson(await read(page, options), page);
-  };
+  const onServer = (path: string): Page => ({ base: server, flag: '--server', path });
+  const onProxy = (path: string, method: Page['method']): Page => ({
+    base: proxyAdmin,
+    flag: '--proxy-admin',
+    path,
+    ...(method && { method }),
+  });
+  const control = async (path: string) => parseJson(await read(onServer(path), options), onServer(path));
   return {
     server,
     proxyAdmin,
     control,
     snapshot: async (name) => {
-      const page = { base: server, flag: '--server', path: `/snapshots/${name}` };
-      const answer = await control(page.path);
-      if (typeof answer !== 'object' || answer === null || !('data' in answer)) throw badAnswer(page);
-      const { data, error } = answer as { data: unknown; error?: unknown };
+      const path = `/snapshots/${name}`;
+      const response = await control(path);
+      if (typeof response !== 'object' || response === null || !('data' in response)) throw badAnswer(onServer(path));
+      const { data, error } = response as { data: unknown; error?: unknown };
       if (data === null && typeof error === 'string') {
-        throw cliError(
-          'ERR_CLI_REFUSED',
-          `the gateway at ${server.origin} is not ready: ${error}; try again in a moment`,
-        );
+        const text = `the gateway at ${server.origin} is not ready: ${error}; try again in a moment`;
+        throw cliError('ERR_CLI_REFUSED', text);
       }
       return { data, error: typeof error === 'string' ? error : '' };
     },
-    proxy: (path, method = 'GET') => read({ base: proxyAdmin, flag: '--proxy-admin', path, method }, options),
-    follow: (path, method, signal) =>
-      readEndless({ base: proxyAdmin, flag: '--proxy-admin', path, method }, options, signal),
+    proxy: (path, method) => read(onProxy(path, method), options),
+    follow: (path, method, signal) => readEndless(onProxy(path, method), options, signal),
   };
 }
 
@@ -105,7 +115,7 @@ function ask(page: Page, options: ConnectionOptions, signal: AbortSignal): Promi
   const { username, password } = page.base;
   const authorization = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const headers: Record<string, string> = authorization ? { authorization } : {};
-  return (options.fetch ?? fetch)(addressOf(page), { method: page.method, signal, headers });
+  return (options.fetch ?? fetch)(addressOf(page), { method: page.method ?? 'GET', signal, headers });
 }
 
 async function* readEndless(page: Page, options: ConnectionOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -136,8 +146,8 @@ function parseJson(body: string, page: Page): unknown {
 }
 
 /** Returns the error for a response that is not what the command expects. */
-export function badAnswer(page: { base: URL; flag: string; path: string }) {
-  const text = `${page.base.origin}${page.path} is not the response of a gateway; check ${page.flag}`;
+export function badAnswer({ base, flag, path }: Page) {
+  const text = `${base.origin}${path} is not the response of a gateway; check ${flag}`;
   return cliError('ERR_CLI_BAD_ANSWER', text);
 }
 

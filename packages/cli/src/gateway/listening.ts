@@ -1,5 +1,4 @@
-import type { Connection } from './connection.ts';
-import { badAnswer } from './connection.ts';
+import { badAnswer, type Connection } from './connection.ts';
 import { cliError } from '../error-codes.ts';
 import { dig, items, text } from '../resources/objects.ts';
 
@@ -14,7 +13,7 @@ export interface Listening {
 
 /** The addresses that the proxy listens on at this moment, `http` before `https`. */
 export async function readListening(connection: Connection): Promise<Listening[]> {
-  const page = { base: connection.proxyAdmin, flag: '--proxy-admin', path: '/listeners?format=json' };
+  const page = { base: connection.proxyAdmin, flag: '--proxy-admin', path: '/listeners?format=json' } as const;
   const statuses = items(parse(await connection.proxy(page.path), page), 'listener_statuses');
   const tls = await tlsListeners(connection);
   return statuses

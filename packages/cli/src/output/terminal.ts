@@ -6,8 +6,8 @@ import { wrapText } from './table.ts';
 /** Colour functions; each returns its text unchanged when colours are off. */
 export type Colors = ReturnType<typeof picocolors.createColors>;
 
-/** What commands print with. */
-export interface Terminal {
+/** The parts of the process, and what commands print with. */
+export interface Terminal extends Io {
   readonly colors: Colors;
   /** Columns of standard output; no limit where it is not a terminal. */
   readonly width: number;
@@ -32,6 +32,7 @@ export function createTerminal(io: Io): Terminal {
   const line = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);
   const width = (io.stdout as { columns?: number }).columns || Infinity;
   return {
+    ...io,
     // `undefined` would leave the choice to picocolors, which colours pipes where `CI` is set.
     colors: picocolors.createColors(Boolean(wantsColors(io))),
     width,

@@ -3,12 +3,12 @@ import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExplainParts } from '@edge-gateway/graphql';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connect.ts';
-import type { Io } from '../io.ts';
+import { gatewayOf } from '../gateway/connection.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { dig, type StatusObject } from './objects.ts';
-import { readObjects } from './read-objects.ts';
-import { readSnapshots } from '../gateway/read-snapshots.ts';
-import { didYouMean } from '../command-line/suggest.ts';
+import { readObjects } from './load.ts';
+import { readSnapshots } from '../gateway/pages.ts';
+import { didYouMean } from '../command-line/command-help.ts';
 
 /** Returns a GraphQLApi by `name` or `namespace/name`; without a name, the only one. */
 export function chooseGraphQLApi(objects: readonly StatusObject[], asked: string | undefined): StatusObject {
@@ -43,7 +43,7 @@ export function partsOf(api: StatusObject, objects: readonly StatusObject[]): Ex
  * The resources that `readObjects` gives. An API before a server that declares no schema has the one that the server told the
  * gateway.
  */
-export async function readGraphQLObjects(io: Io, command: Command): Promise<readonly StatusObject[]> {
+export async function readGraphQLObjects(io: Terminal, command: Command): Promise<readonly StatusObject[]> {
   const objects = await readObjects(io, command, 'GraphQLApi');
   const { config } = command.optsWithGlobals<{ config?: string }>();
   if (config !== undefined || !objects.some(isUndeclared)) return objects;

@@ -8,6 +8,7 @@ import {
   severalSources,
   type ControlPlaneState,
   type DefaultGateways,
+  type Kind,
   type Origin,
   type Resource,
   type ResourceCheck,
@@ -17,9 +18,13 @@ import {
   type SourceChange,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
+import type { Command } from 'commander';
 import { fileError } from '../error-codes.ts';
+import { gatewayOf } from '../gateway/connection.ts';
+import { readSnapshot } from '../gateway/pages.ts';
 import type { Io } from '../io.ts';
-import { dig, hasBody, text, toStatusObjects, type StatusObject } from './objects.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { dig, hasBody, idOf, text, toStatusObjects, type StatusObject } from './objects.ts';
 
 /** Reads, validates and translates a directory as a gateway would. A directory that cannot be read is `ERR_CLI_FILE`. */
 export async function loadOffline(
@@ -89,12 +94,22 @@ export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways 
   };
 }
 
-/** Returns the resources of a directory with the status that a gateway would set; rejected ones as written. */
-export async function offlineObjects(io: Io, directory: string): Promise<StatusObject[]> {
-  return objectsOf(await loadOffline(io, directory));
+/** Reads every resource with its status: of the directory that `--config` names, else of the running gateway. */
+export async function readObjects(io: Terminal, command: Command, kind: Kind): Promise<StatusObject[]> {
+  const { config } = command.optsWithGlobals<{ config?: string }>();
+  return io.progress('Reading resources', async () => {
+    if (config !== undefined) return objectsOf(await loadOffline(io, config));
+    const connection = gatewayOf(io, command);
+    const { objects } = await readSnapshot(connection, 'input');
+    if (kind !== 'Proxy') return objects;
+    const proxies = new Map(objects.map((object) => [idOf(object), object]));
+    const { objects: served } = await readSnapshot(connection, 'proxies');
+    const withStatus = served.map((proxy) => ({ ...proxy, status: proxy.status ?? proxies.get(idOf(proxy))?.status }));
+    return [...objects.filter((object) => object.kind !== 'Proxy'), ...withStatus];
+  });
 }
 
-/** Does the same for a loaded directory. */
+/** Returns the resources of a directory with the status that a gateway would set; rejected ones as written. */
 export function objectsOf({ resources, rejected, statuses, proxies }: ControlPlaneState): StatusObject[] {
   const made = new Map(proxies.map((proxy) => [keyOf('Proxy', proxy.metadata), proxy]));
   const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import type { StatusObject } from './objects.ts';
 import { outputOption, type Output } from '../output/formats.ts';
-import { didYouMean } from '../command-line/suggest.ts';
+import { didYouMean } from '../command-line/command-help.ts';
 import type { View } from '../tables/views.ts';
 
 /** The flags that every `get` command has. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CLIENT_VERSION } from '../../src/command-line/client-version.ts';
+import { CLIENT_VERSION } from '../../src/commands/version.ts';
 import { answer, at, recordedAnswers } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 

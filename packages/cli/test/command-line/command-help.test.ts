@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { didYouMean } from '../../src/command-line/suggest.ts';
+import { didYouMean } from '../../src/command-line/command-help.ts';
 
 describe('didYouMean', () => {
   it('names the most similar word', () => {
