@@ -9,7 +9,7 @@ import {
   type GroupLookupKind,
 } from '@edge-gateway/core';
 import type { AzureGroups } from '@edge-gateway/core/schema';
-import { createExpiringMap, type ExpiringMap } from '../session/expiring-map.ts';
+import { createExpiringMap, type ExpiringMap } from '../session/expiring.ts';
 import { failure } from '../failure.ts';
 import { findSecret, nameOf } from '../provider/secret.ts';
 import { shareRedis } from '../session/redis.ts';

@@ -1,7 +1,7 @@
 import type { Store } from 'express-session';
 import type { AuthMethod, Context } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { createExpiringMap } from '../session/expiring-map.ts';
+import { createExpiringMap } from '../session/expiring.ts';
 import { azureGroups } from '../groups/azure-groups.ts';
 import { createProviderClient } from '../provider/client.ts';
 import type { ClientCredentials } from '../provider/client-authentication.ts';

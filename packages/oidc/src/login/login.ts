@@ -1,5 +1,5 @@
 import type { AuthRequest, GroupLookup, Logger } from '@edge-gateway/core';
-import type { ExpiringMap } from '../session/expiring-map.ts';
+import type { ExpiringMap } from '../session/expiring.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import type { Provider } from '../provider/provider.ts';
 import type { Verifier } from '../provider/verify.ts';

@@ -1,5 +1,5 @@
 import { digest, type Context } from '@edge-gateway/core';
-import { createExpiringMap } from '../session/expiring-map.ts';
+import { createExpiringMap } from '../session/expiring.ts';
 import type { Session } from '../session/session.ts';
 import { verifiesAccess } from './check-tokens.ts';
 import type { LoginBlock } from './settings.ts';

@@ -39,11 +39,11 @@ const OPTIONAL_ENDPOINTS = ['revocation_endpoint', 'end_session_endpoint'] as co
 export function createProvider(options: ProviderOptions): Provider {
   const { now, pollIntervalMs, keyCoolDownMs = KEY_COOL_DOWN_MS } = options;
   const metadata = createCached(() => discover(options), { maxAgeMs: pollIntervalMs, now });
-  const provider: Provider = {
-    metadata: () => metadata.get(),
+  return {
+    metadata,
     keys: remoteKeys({
       async fetchText() {
-        const { jwks_uri: uri } = await metadata.get();
+        const { jwks_uri: uri } = await metadata();
         return JSON.stringify(await fetchObject(uri!, options.trust));
       },
       cacheMs: pollIntervalMs,
@@ -59,7 +59,6 @@ export function createProvider(options: ProviderOptions): Provider {
     }),
     mayRefetch: countPer(pollIntervalMs, now),
   };
-  return provider;
 }
 
 /** Creates a provider with configured endpoints, for plain OAuth 2. */

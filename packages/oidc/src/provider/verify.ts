@@ -12,7 +12,7 @@ import {
 } from '@edge-gateway/core/jwt';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
-import { createExpiringMap } from '../session/expiring-map.ts';
+import { createExpiringMap } from '../session/expiring.ts';
 import type { Provider } from './provider.ts';
 
 /** Tolerance for the times of tokens. */

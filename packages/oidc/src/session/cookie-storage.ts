@@ -11,7 +11,7 @@ import {
 } from '../http/cookies.ts';
 import { failure } from '../failure.ts';
 import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
-import type { DenyList } from './deny-list.ts';
+import type { ExpiringIds } from './expiring.ts';
 import { endOf, type StoredSession, type Session, type SessionStorage } from './session.ts';
 
 export interface CookieStorageOptions {
@@ -26,8 +26,8 @@ export interface CookieStorageOptions {
   readonly cipherKeys: readonly Uint8Array[] | undefined;
   /** Keys of the MAC that binds unencrypted cookies of one login to each other: the first signs, all of them verify. */
   readonly macKeys: readonly Uint8Array[];
-  /** Without it, copies of cookies work after a logout. */
-  readonly denyList?: DenyList | undefined;
+  /** Sessions that were logged out. Without it, copies of cookies work after a logout. */
+  readonly denyList?: ExpiringIds | undefined;
   /** Rejects if the provider did not sign the tokens for this client. */
   readonly check: (session: Session) => Promise<void>;
   readonly allowRefreshing: boolean;

@@ -4,7 +4,7 @@ import type { UserSession } from '@edge-gateway/core/schema';
 import { cipherKeysOf } from '../login/keys.ts';
 import type { LoginSettings } from '../login/settings.ts';
 import { handleCookieName } from './cookie-names.ts';
-import { createLocalDenyList, createRedisDenyList, type DenyList } from './deny-list.ts';
+import { createLocalIds, createRedisIds, type ExpiringIds } from './expiring.ts';
 import { createCookieStorage } from './cookie-storage.ts';
 import { shareRedis } from './redis.ts';
 import { createLocalStore } from './local-store.ts';
@@ -13,10 +13,11 @@ import { createLocalIndex, type SessionIndex } from './session-index.ts';
 import { createLocalLock, type SessionLock } from './session-lock.ts';
 import type { Session, SessionStorage } from './session.ts';
 import { createStoreStorage } from './store-storage.ts';
-import { createLocalUsedIds, createRedisUsedIds, type UsedIds } from './used-ids.ts';
 
 const DEFAULT_BUFFER = '2s';
 const DEFAULT_DENIED = '1h';
+/** Longer than a logout token is valid. */
+export const USED_MS = 600_000;
 
 export interface StorageParts {
   readonly settings: LoginSettings;
@@ -72,23 +73,21 @@ function derived(keys: readonly Uint8Array[], use: string): readonly Uint8Array[
   return keys.map((key) => deriveKey(key, use));
 }
 
-function denyListOf({ context, session: { cookie }, settings }: StorageParts): DenyList | undefined {
+function denyListOf({ context, session: { cookie }, settings }: StorageParts): ExpiringIds | undefined {
   const list = cookie?.logoutDenyList;
   if (!list) return undefined;
   const durationMs = parseDuration(list.duration ?? DEFAULT_DENIED);
   if (!list.redis?.host)
-    return context.state(`oidc:denied:${settings.id}:${durationMs}`, () =>
-      createLocalDenyList(durationMs, context.now),
-    );
+    return context.state(`oidc:denied:${settings.id}:${durationMs}`, () => createLocalIds(durationMs, context.now));
   const { redis, release } = shareRedis(list.redis, context);
-  return createRedisDenyList(redis, { durationMs, close: release });
+  return { ...createRedisIds(redis, { prefix: 'logged-out:', ttlMs: durationMs }), close: release };
 }
 
 interface Backing {
   readonly store: Store;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
-  readonly usedIds: UsedIds;
+  readonly usedIds: ExpiringIds;
   readonly close?: () => void;
 }
 
@@ -103,13 +102,13 @@ function backing({ context, session: block, store, settings }: StorageParts): Ba
       store: createRedisStore(redis, prefix),
       lock: createRedisLock(redis, prefix),
       index: createRedisIndex(redis, { prefix, now: context.now }),
-      usedIds: createRedisUsedIds(redis, prefix),
+      usedIds: createRedisIds(redis, { prefix: `${prefix}used:`, ttlMs: USED_MS }),
     };
   }
   return context.state(`oidc:local-store:${settings.id}:${prefix}`, () => ({
     store: store ?? createLocalStore(context.now),
     lock: createLocalLock(),
     index: createLocalIndex(context.now),
-    usedIds: createLocalUsedIds(context.now),
+    usedIds: createLocalIds(USED_MS, context.now),
   }));
 }

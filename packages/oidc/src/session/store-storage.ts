@@ -4,16 +4,17 @@ import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gatew
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../http/cookies.ts';
 import { failure } from '../failure.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
+import type { ExpiringIds } from './expiring.ts';
 import type { SessionIndex } from './session-index.ts';
 import { claimsOf, indexKeys, type StoredSession, type Session, type SessionStorage } from './session.ts';
 import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
-import type { UsedIds } from './used-ids.ts';
 
 export interface StoreStorageOptions {
   readonly store: Store;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
-  readonly usedIds: UsedIds;
+  /** Of used logout tokens. */
+  readonly usedIds: ExpiringIds;
   readonly cookieName: string;
   readonly attributes: CookieAttributes;
   /** Sessions of one client are invalid for another. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
-import { createExpiringMap } from '../../src/session/expiring-map.ts';
+import { createExpiringMap } from '../../src/session/expiring.ts';
 import { createRenewal, endRenewals, type RenewalMemory, type RenewOptions } from '../../src/session/renew.ts';
 import type { StoredSession, Session, SessionStorage } from '../../src/session/session.ts';
 import { requestWith } from './storage-contract.ts';

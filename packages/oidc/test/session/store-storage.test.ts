@@ -10,7 +10,7 @@ import { createLocalStore } from '../../src/session/local-store.ts';
 import { createLocalIndex } from '../../src/session/session-index.ts';
 import { createLocalLock } from '../../src/session/session-lock.ts';
 import { createStoreStorage, type StoreStorageOptions } from '../../src/session/store-storage.ts';
-import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-ids.ts';
+import { createLocalIds, createRedisIds } from '../../src/session/expiring.ts';
 import { requestWith, sessionOf, sessionStoreContract } from './storage-contract.ts';
 
 const ATTRIBUTES = {
@@ -28,7 +28,7 @@ function local(store: Store): StoreStorageOptions {
     store,
     lock: createLocalLock(),
     index: createLocalIndex(Date.now),
-    usedIds: createLocalUsedIds(Date.now),
+    usedIds: createLocalIds(600_000, Date.now),
     ...rest,
   };
 }
@@ -54,7 +54,7 @@ describe('Redis', () => {
         store: createRedisStore(redis, 'p:'),
         lock: createRedisLock(redis, 'p:'),
         index: createRedisIndex(redis, { prefix: 'p:', now: Date.now }),
-        usedIds: createRedisUsedIds(redis, 'p:'),
+        usedIds: createRedisIds(redis, { prefix: 'p:', ttlMs: 600_000 }),
         ...rest,
       }),
     );
@@ -88,7 +88,7 @@ describe('Redis', () => {
       store: createRedisStore(redis, 'q:'),
       lock: createRedisLock(redis, 'q:'),
       index: createRedisIndex(redis, { prefix: 'q:', now: Date.now }),
-      usedIds: createRedisUsedIds(redis, 'q:'),
+      usedIds: createRedisIds(redis, { prefix: 'q:', ttlMs: 600_000 }),
       ...rest,
     });
     const [cookie = ''] = await storage.create(requestWith(), { accessToken: 'the token', refreshToken: 'more' });

@@ -3,7 +3,8 @@ import { silentLoggers } from '@edge-gateway/core';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis } from '../../../../test/parts/redis.ts';
 import { createSessionRedis } from '../../src/session/redis.ts';
-import { createLocalUsedIds, createRedisUsedIds } from '../../src/session/used-ids.ts';
+import { USED_MS } from '../../src/session/create-storage.ts';
+import { createLocalIds, createRedisIds } from '../../src/session/expiring.ts';
 
 /** A logout token is accepted up to two minutes after it was issued, which may be 60 s ahead of this clock or behind it. */
 const LONGEST_VALID_MS = 240_000;
@@ -11,7 +12,7 @@ const LONGEST_VALID_MS = 240_000;
 describe('used logout tokens', () => {
   it('in memory are remembered while they are valid, and then forgotten', async () => {
     let shift = 0;
-    const used = createLocalUsedIds(() => Date.now() + shift);
+    const used = createLocalIds(USED_MS, () => Date.now() + shift);
     await used.add('a');
     shift = LONGEST_VALID_MS;
     expect([await used.has('a'), await used.has('b')]).to.deep.equal([true, false]);
@@ -24,7 +25,7 @@ describe('used logout tokens', () => {
     const server = await startRedis();
     const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
     try {
-      const used = createRedisUsedIds(redis, 'p:');
+      const used = createRedisIds(redis, { prefix: 'p:', ttlMs: USED_MS });
       await used.add('a');
       expect([await used.has('a'), await used.has('b')]).to.deep.equal([true, false]);
       const [key = ''] = await redis.run((each) => each.keys('*'));
