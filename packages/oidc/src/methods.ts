@@ -1,4 +1,4 @@
-import type { AuthMethod, AuthMethodKind } from '@edge-gateway/core';
+import type { AuthMethodKind } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/schema';
 import { assemble } from './login/assemble.ts';
 import { failure } from './failure.ts';
@@ -13,7 +13,7 @@ export const oidcMethod: AuthMethodKind<OidcAuthorizationCode> = {
   type: 'oauth2.oidcAuthorizationCode',
   grantedHeaders,
   hiddenCookies: ({ session = {} }) => ownCookies({ session }),
-  create: (block, { id, context }) => limitsItself(assemble({ id, context, block, session: block.session })),
+  create: (block, { id, context }) => assemble({ id, context, block, session: block.session ?? {} }),
 };
 
 /** Plain OAuth 2 login as a step of an AuthConfig: like {@link oidcMethod}, without discovery and id tokens. */
@@ -26,11 +26,6 @@ export const oauth2Method: AuthMethodKind<PlainOauth2> = {
     if (!authEndpoint || !tokenEndpoint)
       throw failure('ERR_OIDC_CONFIG', 'authEndpoint and tokenEndpoint are required');
     const endpoints = { auth: authEndpoint, token: tokenEndpoint, revocation: revocationEndpoint };
-    return limitsItself(assemble({ id, context, block, endpoints, session: block.session }));
+    return assemble({ id, context, block, endpoints, session: block.session ?? {} });
   },
 };
-
-/** A code exchange may take longer than the time limit of an auth step; calls to provider and store have their own limits. */
-function limitsItself(method: AuthMethod): AuthMethod {
-  return { ...method, local: true };
-}

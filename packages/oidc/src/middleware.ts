@@ -19,7 +19,7 @@ import {
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { assemble } from './login/assemble.ts';
 import { failure } from './failure.ts';
-import { requestFrom, sourceOf, withBody } from './http/auth-request.ts';
+import { requestFrom, withBody } from './http/auth-request.ts';
 import { bySecret } from './provider/client-authentication.ts';
 import { ownCookies } from './session/cookie-names.ts';
 import { createRequestStorage } from './session/request-storage.ts';
@@ -90,7 +90,7 @@ function hiddenFrom(options: OidcOptions): CookieTest {
 
 function methodFrom(options: OidcOptions, context: Context): AuthMethod {
   const { clientSecret, signingKey, session: written, ...block } = options;
-  const { store, session } = keptIn(options);
+  const { store, session = {} } = keptIn(options);
   const id = idOf(options);
   return assemble({
     id,
@@ -99,7 +99,7 @@ function methodFrom(options: OidcOptions, context: Context): AuthMethod {
     store,
     signingKey,
     session,
-    ...(written === 'request' && { storage: createRequestStorage(sourceOf, id), allowRefreshing: true }),
+    ...(written === 'request' && { storage: createRequestStorage(id) }),
     ...(clientSecret !== undefined && { credentials: bySecret(clientSecret) }),
   });
 }

@@ -52,13 +52,10 @@ async function redirectToProvider(login: Login, request: AuthRequest, aim: Aim):
   return redirectTo(url.href, cookies, 'login');
 }
 
-/** The provider metadata that was last checked, by login. */
-const checked = new WeakMap<Login, unknown>();
-
 async function warnAboutUnsupported(login: Login): Promise<void> {
   const metadata = await login.provider.metadata();
-  if (checked.get(login) === metadata) return;
-  checked.set(login, metadata);
+  if (login.compared.has(metadata)) return;
+  login.compared.add(metadata);
   const asked = unsupportedOf(login.block, metadata);
   if (asked.length > 0)
     login.log.warn({ issuer: metadata.issuer, asked }, 'login requests something that the provider does not list');

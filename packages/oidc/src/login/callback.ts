@@ -2,11 +2,12 @@ import { escapeHtml, type AuthDenied, type AuthRequest } from '@edge-gateway/cor
 import { codeOf, rethrowUnavailableStore } from '../failure.ts';
 import { toSession, type Session } from '../session/session.ts';
 import { isClockProblem } from '../provider/verify.ts';
+import { checkTokens } from './check-tokens.ts';
 import { endAttempt, resumeAttempt, type Attempt } from './attempt.ts';
 import { knownClaims } from './known-claims.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo } from './page.ts';
-import { extraParameters } from './parameters.ts';
+import { extraParameters, sessionHeaderOf } from './parameters.ts';
 import { errorPage, invalidTokenPage, errorResponse } from './error-response.ts';
 import { rememberRound } from './rounds.ts';
 
@@ -38,7 +39,7 @@ interface Callback {
 }
 
 async function finish(login: Login, request: AuthRequest, { url, state, attempt }: Callback): Promise<AuthDenied> {
-  const { block, settings, storage, openid, sessionHeader } = login;
+  const { block, settings, storage, openid } = login;
   const made = storage.newHandle?.();
   const answer = await login.client
     .exchange({
@@ -47,11 +48,11 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
       nonce: openid ? attempt.nonce : undefined,
       verifier: attempt.verifier,
       parameters: extraParameters(block, 'tokenEndpointQueryParams', request),
-      headers: sessionHeader && made ? { [sessionHeader]: made.id } : {},
+      headers: sessionHeaderOf(settings, made),
     })
     .catch((error: unknown) => keepForLater(login, error, attempt));
   const session: Session = toSession(answer, login.now());
-  if (openid) await login.check(session, { fresh: true, nonce: attempt.nonce });
+  await checkTokens(login, session, { fresh: true, nonce: attempt.nonce });
   await knownClaims(login, session);
   const before = await storage.load(request).catch(rethrowUnavailableStore);
   const cookies = [

@@ -2,51 +2,52 @@ import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { failure } from '../failure.ts';
 import type { Login } from './login.ts';
-import { claimsOf } from '../session/session.ts';
+import { claimsOf, type Session } from '../session/session.ts';
 import type { LoginBlock } from './settings.ts';
-
-export interface CheckParts {
-  readonly openid: boolean;
-  readonly verifier: Login['verifier'];
-  readonly clientId: string;
-  /** See {@link verifiesAccess}. */
-  readonly verifyAccess: boolean;
-}
 
 /** The id token of a login was just issued; one with another time means that a clock is wrong. */
 const NEW_TOKEN_SECONDS = 120;
 
-/** Creates the check that the provider issued tokens for this client, and that they belong together. */
-export function createCheck({ openid, verifier, clientId, verifyAccess }: CheckParts): Login['check'] {
-  const reject = (detail: string): never => {
-    throw failure('ERR_OIDC_TOKEN_INVALID', detail);
-  };
-  return async (session, { fresh, nonce }) => {
-    if (!openid) return;
-    const { idToken = '', accessToken } = session;
-    // An expired token may be renewed.
-    const at = fresh ? undefined : (claimsOf(idToken)?.iat ?? 0) * 1000;
-    const { payload: claims, alg } = await verifier.verify(idToken, {
-      fresh,
-      audiences: [clientId],
-      requiredClaims: ['exp', 'iat', 'sub'],
-      ...(at !== undefined && { at, isType: isIdTokenType }),
-      ...(nonce !== undefined && { maxAgeSeconds: NEW_TOKEN_SECONDS }),
-    });
-    // Another client may hold a token of another kind, so it is not accepted as an id token, whatever its audience.
-    const { client_id: client = clientId } = claims;
-    if (!fresh && typeof client === 'string' && client !== clientId) reject('not an id token');
-    if (claims.azp !== undefined && claims.azp !== clientId) reject('azp of the id token is another client');
-    if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp === undefined)
-      reject('the id token has several audiences but no azp');
-    if (nonce !== undefined && claims.nonce !== nonce) reject('nonce mismatch');
-    if (typeof claims.at_hash === 'string' && accessToken && claims.at_hash !== halfHash(accessToken, alg))
-      reject('at_hash does not match the access token');
-    if (!verifyAccess || fresh || !accessToken || !claimsOf(accessToken)) return;
-    const access = await verifier.verify(accessToken, { fresh, ...(at !== undefined && { at }) });
-    if (typeof claims.at_hash !== 'string' && !belongs(access.payload, { clientId, sub: claims.sub as string }))
-      reject('the access token belongs to another client or user');
-  };
+/** Requirements for the tokens of a session. */
+export interface Expected {
+  /** True for tokens that came from the provider itself. */
+  readonly fresh: boolean;
+  readonly nonce?: string;
+}
+
+/** Rejects if the provider did not issue the tokens for this client, or if they do not belong together. */
+export async function checkTokens(
+  { openid, verifier, settings: { clientId }, block }: Pick<Login, 'openid' | 'verifier' | 'settings' | 'block'>,
+  { idToken = '', accessToken }: Session,
+  { fresh, nonce }: Expected,
+): Promise<void> {
+  if (!openid) return;
+  // An expired token may be renewed.
+  const at = fresh ? undefined : (claimsOf(idToken)?.iat ?? 0) * 1000;
+  const { payload: claims, alg } = await verifier.verify(idToken, {
+    fresh,
+    audiences: [clientId],
+    requiredClaims: ['exp', 'iat', 'sub'],
+    ...(at !== undefined && { at, isType: isIdTokenType }),
+    ...(nonce !== undefined && { maxAgeSeconds: NEW_TOKEN_SECONDS }),
+  });
+  // Another client may hold a token of another kind, so it is not accepted as an id token, whatever its audience.
+  const { client_id: client = clientId } = claims;
+  if (!fresh && typeof client === 'string' && client !== clientId) reject('not an id token');
+  if (claims.azp !== undefined && claims.azp !== clientId) reject('azp of the id token is another client');
+  if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp === undefined)
+    reject('the id token has several audiences but no azp');
+  if (nonce !== undefined && claims.nonce !== nonce) reject('nonce mismatch');
+  if (typeof claims.at_hash === 'string' && accessToken && claims.at_hash !== halfHash(accessToken, alg))
+    reject('at_hash does not match the access token');
+  if (!verifiesAccess(block) || fresh || !accessToken || !claimsOf(accessToken)) return;
+  const access = await verifier.verify(accessToken, { fresh, ...(at !== undefined && { at }) });
+  if (typeof claims.at_hash !== 'string' && !belongs(access.payload, { clientId, sub: claims.sub as string }))
+    reject('the access token belongs to another client or user');
+}
+
+function reject(detail: string): never {
+  throw failure('ERR_OIDC_TOKEN_INVALID', detail);
 }
 
 /** RFC 8725 §3.11: types of other tokens end with `+jwt`. */

@@ -31,7 +31,7 @@ export function createLogin(login: Login): AuthMethod {
     if (settings.paths.isCallback(path)) return callback(login, request);
     const renewed = await current(request).catch((error: unknown) => {
       // With tokens in cookies only the deny list can be unavailable, which a new login does not fix.
-      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || failsOnFetch(login) || storage.inBrowser) throw error;
+      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || settings.failsOnFetch || storage.inBrowser) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'session store unavailable, offering a new login');
       return undefined;
     });
@@ -53,6 +53,7 @@ export function createLogin(login: Login): AuthMethod {
       login.groups?.close();
       storage.close?.();
     },
+    // A code exchange may take longer than the limit of an auth step; calls to provider and store have their own limits.
     local: true,
     bodyBytes: (request) =>
       request.method === 'POST' && settings.paths.isChannel(request.path.split('?', 1)[0]!) ? MAX_BODY_BYTES : 0,
@@ -60,9 +61,6 @@ export function createLogin(login: Login): AuthMethod {
 }
 
 const MAX_BODY_BYTES = 65_536;
-
-const failsOnFetch = ({ block }: Login): boolean =>
-  typeof block.session === 'object' && block.session.failOnFetchFailure === true;
 
 function hostnameOf({ host }: AuthRequest): string {
   return host.toLowerCase().replace(/:\d+$/, '');

@@ -17,14 +17,14 @@ import { findSecret } from '../provider/secret.ts';
 /** Where keys of a login come from. */
 export interface KeyParts {
   readonly context: Context;
-  readonly session: UserSession | undefined;
+  readonly session: UserSession;
   /** Default: from the Secret that replicas share. */
-  readonly signingKey?: string | readonly string[];
+  readonly signingKey?: string | readonly string[] | undefined;
 }
 
 /** Returns the 32-byte keys of `cipherConfig`, the current one first. Throws `ERR_OIDC_SECRET`. */
-export function cipherKeysOf(session: UserSession | undefined, context: Context): readonly Uint8Array[] | undefined {
-  const ref = session?.cipherConfig?.keyRef;
+export function cipherKeysOf({ session, context }: KeyParts): readonly Uint8Array[] | undefined {
+  const ref = session.cipherConfig?.keyRef;
   if (!ref) return undefined;
   const { key = '', [PREVIOUS_KEY_ENTRY]: previous } = findSecret(context.secrets, ref)?.data ?? {};
   return withPrevious(key, previous).map((each) => {
@@ -41,10 +41,9 @@ const withPrevious = <T>(key: T, previous: T | undefined): readonly T[] =>
 
 /** Returns the keys of `state`, the current one first. */
 export function stateKeysOf(parts: KeyParts, { secret }: ClientCredentials): readonly Uint8Array[] {
-  const { context, session } = parts;
-  const known = signingKeysOf(parts) ?? cipherKeysOf(session, context);
+  const known = signingKeysOf(parts) ?? cipherKeysOf(parts);
   const isLong = secret !== undefined && Buffer.byteLength(secret) >= MIN_SIGNING_KEY_BYTES;
-  const keys = known ?? [isLong ? secret : context.state('oidc:state-key', randomToken)];
+  const keys = known ?? [isLong ? secret : parts.context.state('oidc:state-key', randomToken)];
   return keys.map((key) => deriveKey(key, 'oidc state'));
 }
 

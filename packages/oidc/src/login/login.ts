@@ -1,3 +1,4 @@
+import type { ServerMetadata } from 'openid-client';
 import type { AuthRequest, GroupLookup, Logger } from '@edge-gateway/core';
 import type { ExpiringMap } from '../session/expiring.ts';
 import type { ProviderClient } from '../provider/client.ts';
@@ -17,17 +18,23 @@ export interface Login {
   readonly client: ProviderClient;
   readonly verifier: Verifier;
   readonly storage: SessionStorage;
-  /** Header with the session id in requests to the token endpoint. */
-  readonly sessionHeader: string | undefined;
   renew(request: AuthRequest, stored: StoredSession): Promise<Renewed>;
   /** Ends the renewals of a session in this process: they no longer serve requests. Returns the newest tokens. */
   endRenewals(session: Session): Promise<Session>;
   /** Missing if tokens contain all groups. */
   readonly groups: GroupLookup | undefined;
-  /** Rejects if the id token or its access token was not issued to this client. */
-  check(session: Session, expected: { readonly fresh: boolean; readonly nonce?: string }): Promise<void>;
+  readonly good: TokenMemory;
   /** Used states, to detect replays. */
   readonly used: ExpiringMap<true>;
+  /** Provider metadata that was compared with what the login requests. */
+  readonly compared: WeakSet<ServerMetadata>;
   readonly now: () => number;
   readonly log: Logger;
+}
+
+/** A check of tokens that remembers the valid ones. */
+export interface TokenMemory {
+  check(session: Session): Promise<void>;
+  /** Records tokens that came from the provider itself as valid. */
+  accept(session: Session): void;
 }

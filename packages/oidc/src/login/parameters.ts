@@ -1,5 +1,5 @@
 import type { AuthRequest } from '@edge-gateway/core';
-import type { LoginBlock } from './settings.ts';
+import type { LoginBlock, LoginSettings } from './settings.ts';
 
 type Parameters = Record<string, string>;
 
@@ -41,4 +41,9 @@ export function extraParameters(
 /** Returns the requested scopes without duplicates. */
 export function scopeOf({ scopes = [] }: LoginBlock, always: readonly string[]): string {
   return [...new Set([...always, ...scopes])].join(' ');
+}
+
+/** Returns the header with the session id for the token endpoint. */
+export function sessionHeaderOf({ sessionHeader }: LoginSettings, session?: { readonly id: string }): Parameters {
+  return sessionHeader && session ? { [sessionHeader]: session.id } : {};
 }

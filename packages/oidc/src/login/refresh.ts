@@ -1,45 +1,27 @@
-import type { AuthRequest, Logger } from '@edge-gateway/core';
+import type { AuthRequest } from '@edge-gateway/core';
 import { codeOf, failure } from '../failure.ts';
-import type { ProviderClient } from '../provider/client.ts';
 import { claimsOf, toSession, type Session, type StoredSession } from '../session/session.ts';
 import type { Login } from './login.ts';
-import { extraParameters } from './parameters.ts';
-import type { LoginBlock } from './settings.ts';
-import type { TokenMemory } from './token-memory.ts';
+import { checkTokens } from './check-tokens.ts';
+import { extraParameters, sessionHeaderOf } from './parameters.ts';
 
-export interface RefreshParts {
-  readonly block: LoginBlock;
-  readonly client: ProviderClient;
-  readonly check: Login['check'];
-  readonly good: TokenMemory;
-  readonly openid: boolean;
-  readonly sessionHeader: string | undefined;
-  readonly now: () => number;
-  readonly log: Logger;
-}
-
-/** Creates the function that refreshes the tokens of a session, and checks the new ones. */
-export function createRefresh(parts: RefreshParts): (request: AuthRequest, stored: StoredSession) => Promise<Session> {
-  const { block, client, check, good, openid, sessionHeader, now, log } = parts;
-  return async (request, stored) => {
-    const parameters = extraParameters(block, 'tokenEndpointQueryParams', request);
-    const headers: Record<string, string> = sessionHeader ? { [sessionHeader]: stored.id } : {};
-    const answer = await client.refresh(stored.session.refreshToken!, { parameters, headers });
-    const renewed = toSession(answer, now(), stored.session);
-    if (openid && answer.id_token !== undefined)
-      await check(renewed, { fresh: true }).catch((err: unknown) => {
-        // The refresh token is used up, and the new token came from the provider over TLS (OpenID Connect Core 3.1.3.7).
-        if (codeOf(err) === 'ERR_OIDC_TOKEN_INVALID') throw err;
-        log.warn(
-          { requestId: request.requestId, err },
-          'accepting a refreshed id token without verifying its signature',
-        );
-      });
-    if (openid) requireSameSubject(stored.session, renewed);
-    // The old id token is bound to the old access token, so only this process knows that the new one is valid.
-    if (openid && answer.id_token === undefined) good.accept(renewed);
-    return renewed;
-  };
+/** Refreshes the tokens of a session, and checks the new ones. */
+export async function refresh(login: Login, request: AuthRequest, stored: StoredSession): Promise<Session> {
+  const { block, client, good, openid, settings, now, log } = login;
+  const parameters = extraParameters(block, 'tokenEndpointQueryParams', request);
+  const headers = sessionHeaderOf(settings, stored);
+  const answer = await client.refresh(stored.session.refreshToken!, { parameters, headers });
+  const renewed = toSession(answer, now(), stored.session);
+  if (openid && answer.id_token !== undefined)
+    await checkTokens(login, renewed, { fresh: true }).catch((err: unknown) => {
+      // The refresh token is used up, and the new token came from the provider over TLS (OpenID Connect Core 3.1.3.7).
+      if (codeOf(err) === 'ERR_OIDC_TOKEN_INVALID') throw err;
+      log.warn({ requestId: request.requestId, err }, 'accepting a refreshed id token without verifying its signature');
+    });
+  if (openid) requireSameSubject(stored.session, renewed);
+  // The old id token is bound to the old access token, so only this process knows that the new one is valid.
+  if (openid && answer.id_token === undefined) good.accept(renewed);
+  return renewed;
 }
 
 /** Throws if a refreshed id token has another subject (OpenID Connect Core 12.2). */

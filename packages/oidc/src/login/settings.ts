@@ -1,14 +1,37 @@
+import type { Store } from 'express-session';
 import { compileRegex, cookieNameProblem } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import { identify, type ClientCredentials } from '../provider/client-authentication.ts';
+import type { SessionStorage } from '../session/session.ts';
 import { stateKeysOf, type KeyParts } from './keys.ts';
 
 const DEFAULT_MAX_AGE_SECONDS = 2_592_000;
 
 /** The options of a login: of OpenID Connect, or of plain OAuth 2, which has a subset of the fields. */
 export type LoginBlock = Partial<OidcAuthorizationCode>;
+
+/** Endpoints of plain OAuth 2. */
+export interface OAuthEndpoints {
+  readonly auth: string;
+  readonly token: string;
+  readonly revocation: string | undefined;
+}
+
+/** The input of a login. */
+export interface LoginParts extends KeyParts {
+  readonly id: string;
+  readonly block: LoginBlock;
+  /** Without them, the provider is discovered from its issuer URL. */
+  readonly endpoints?: OAuthEndpoints;
+  /** Sessions in a store that a program passes, instead of Redis. */
+  readonly store?: Store | undefined;
+  /** Replaces the storage that `session` describes. */
+  readonly storage?: SessionStorage;
+  /** Credentials that a program passes directly. */
+  readonly credentials?: ClientCredentials;
+}
 
 /** The paths that a login handles itself. */
 export interface Paths {
@@ -30,10 +53,15 @@ export interface LoginSettings {
   readonly stateKeys: readonly Uint8Array[];
   readonly cookie: CookieAttributes;
   readonly targetDomain: string | undefined;
+  /** Header with the session id in requests to the token endpoint. */
+  readonly sessionHeader: string | undefined;
+  /** True: requests are rejected while the store is unavailable. */
+  readonly failsOnFetch: boolean;
 }
 
 /** Validates options and returns the settings. Throws `ERR_OIDC_CONFIG` or `ERR_OIDC_SECRET`. */
-export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSettings {
+export function readSettings(parts: LoginParts): LoginSettings {
+  const { block, session } = parts;
   const appUrl = URL.parse(block.appUrl ?? '');
   if (!appUrl || !/^https?:$/.test(appUrl.protocol) || appUrl.search || appUrl.hash || appUrl.username)
     throw failure('ERR_OIDC_CONFIG', 'appUrl must be an http or https URL without a query');
@@ -41,7 +69,6 @@ export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSett
   const base = appUrl.href.replace(/\/$/, '');
   const callback = callbackOf(block);
   const credentials = parts.credentials ?? identify(block, parts.context.secrets);
-  const session = parts.session ?? {};
   return {
     id: parts.id,
     clientId: block.clientId,
@@ -53,13 +80,9 @@ export function readSettings(block: LoginBlock, parts: SettingsParts): LoginSett
     stateKeys: stateKeysOf(parts, credentials),
     cookie: cookieOf(session),
     targetDomain: session.cookie?.targetDomain ?? session.redis?.targetDomain,
+    sessionHeader: session.redis?.headerName || block.sessionIdHeaderName || undefined,
+    failsOnFetch: session.failOnFetchFailure === true,
   };
-}
-
-export interface SettingsParts extends KeyParts {
-  readonly id: string;
-  /** Credentials that a program passes directly. */
-  readonly credentials?: ClientCredentials;
 }
 
 function afterLogoutUrlOf({ afterLogoutUrl }: LoginBlock, appUrl: URL): string {

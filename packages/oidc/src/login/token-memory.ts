@@ -1,27 +1,14 @@
-import { digest, type Context } from '@edge-gateway/core';
+import { digest } from '@edge-gateway/core';
 import { createExpiringMap } from '../session/expiring.ts';
 import type { Session } from '../session/session.ts';
 import { verifiesAccess } from './check-tokens.ts';
-import type { LoginBlock } from './settings.ts';
+import type { TokenMemory } from './login.ts';
+import type { LoginParts } from './settings.ts';
 
 const GOOD_MS = 3_600_000;
 
-/** The login whose tokens are checked. */
-interface CheckedLogin {
-  readonly id: string;
-  readonly context: Context;
-  readonly block: LoginBlock;
-}
-
-/** A check that remembers valid tokens. */
-export interface TokenMemory {
-  check(session: Session): Promise<void>;
-  /** Records tokens that came from the provider itself as valid. */
-  accept(session: Session): void;
-}
-
 /** Creates a check that remembers valid tokens, also when the provider's keys change, but not for a check with other settings. */
-export function rememberChecked(check: TokenMemory['check'], { context, id, block }: CheckedLogin): TokenMemory {
+export function rememberChecked(check: TokenMemory['check'], { context, id, block }: LoginParts): TokenMemory {
   const { now } = context;
   const { issuerUrl, clientId, discoveryOverride } = block;
   const checked = [issuerUrl, clientId, discoveryOverride, verifiesAccess(block)];

@@ -1,27 +1,12 @@
-import { DEFAULTS, digest, httpStat, isTrustedUrl, parseDuration, type Context } from '@edge-gateway/core';
+import { DEFAULTS, digest, httpStat, isTrustedUrl, parseDuration } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
-import type { LoginBlock } from '../login/settings.ts';
+import type { LoginParts } from '../login/settings.ts';
 import { createProvider, fixedProvider, type Provider } from './provider.ts';
-
-/** Endpoints of plain OAuth 2. */
-export interface OAuthEndpoints {
-  readonly auth: string;
-  readonly token: string;
-  readonly revocation: string | undefined;
-}
-
-/** The configuration of a provider. */
-interface ProviderParts {
-  readonly context: Context;
-  readonly block: LoginBlock;
-  /** Without them, the provider is discovered from its issuer URL. */
-  readonly endpoints?: OAuthEndpoints;
-}
 
 const UNTRUSTED = 'must use https (http only on the local machine, or with allowHttp: true)';
 
 /** Returns the provider of a login, which outlives reloads. Throws `ERR_OIDC_CONFIG` for URLs that are not trusted. */
-export function configuredProvider({ block, context, endpoints }: ProviderParts): Provider {
+export function configuredProvider({ block, context, endpoints }: LoginParts): Provider {
   const trust = { allowHttp: block.allowHttp };
   if (endpoints) {
     for (const url of Object.values(endpoints)) {

@@ -1,8 +1,7 @@
 import type { Store } from 'express-session';
-import { deriveKey, parseDuration, type Context } from '@edge-gateway/core';
-import type { UserSession } from '@edge-gateway/core/schema';
+import { deriveKey, parseDuration } from '@edge-gateway/core';
 import { cipherKeysOf } from '../login/keys.ts';
-import type { LoginSettings } from '../login/settings.ts';
+import type { LoginParts, LoginSettings } from '../login/settings.ts';
 import { handleCookieName } from './cookie-names.ts';
 import { createLocalIds, createRedisIds, type ExpiringIds } from './expiring.ts';
 import { createCookieStorage } from './cookie-storage.ts';
@@ -19,31 +18,27 @@ const DEFAULT_DENIED = '1h';
 /** Longer than a logout token is valid. */
 export const USED_MS = 600_000;
 
-export interface StorageParts {
+interface Checked {
   readonly settings: LoginSettings;
-  readonly context: Context;
-  readonly session: UserSession;
-  /** A store that a program passes instead of Redis. */
-  readonly store: Store | undefined;
-  readonly issuer: string;
   readonly openid: boolean;
   readonly check: (session: Session) => Promise<void>;
 }
 
 /** Returns whether tokens are renewed, and how long before they expire. */
-export function renewalOf({ session: block, store }: Pick<StorageParts, 'session' | 'store'>): {
+export function renewalOf({ session: block, store, storage }: LoginParts): {
   readonly allowRefreshing: boolean;
   readonly bufferMs: number;
 } {
   const inStore = store !== undefined || block.redis !== undefined;
-  const allowRefreshing = inStore ? (block.redis?.allowRefreshing ?? true) : (block.cookie?.allowRefreshing ?? false);
+  const inCookies = block.cookie?.allowRefreshing ?? storage !== undefined;
+  const allowRefreshing = inStore ? (block.redis?.allowRefreshing ?? true) : inCookies;
   return { allowRefreshing, bufferMs: parseDuration(block.redis?.preExpiryBuffer ?? DEFAULT_BUFFER) };
 }
 
 /** Creates the storage of a `session` block: in cookies, in Redis, or in memory if Redis has no address. */
-export function createSessionStorage(parts: StorageParts): SessionStorage {
-  const { settings, context, session: block, store } = parts;
-  const client = JSON.stringify([parts.issuer, settings.clientId]);
+export function createSessionStorage(parts: LoginParts, { settings, openid, check }: Checked): SessionStorage {
+  const { context, session: block, store } = parts;
+  const client = JSON.stringify([parts.block.issuerUrl ?? parts.endpoints?.auth ?? '', settings.clientId]);
   if (store === undefined && block.redis === undefined) {
     return createCookieStorage({
       keyPrefix: block.cookie?.keyPrefix,
@@ -52,10 +47,9 @@ export function createSessionStorage(parts: StorageParts): SessionStorage {
       macKeys: derived(settings.stateKeys, 'oidc token mac'),
       denyList: denyListOf(parts),
       // Tokens of plain OAuth 2 cannot be verified, so a browser could forge them.
-      cipherKeys:
-        cipherKeysOf(block, context) ?? (parts.openid ? undefined : derived(settings.stateKeys, 'oidc cookies')),
-      check: parts.check,
-      needsIdToken: parts.openid,
+      cipherKeys: cipherKeysOf(parts) ?? (openid ? undefined : derived(settings.stateKeys, 'oidc cookies')),
+      check,
+      needsIdToken: openid,
       allowRefreshing: renewalOf(parts).allowRefreshing,
       now: context.now,
     });
@@ -73,12 +67,12 @@ function derived(keys: readonly Uint8Array[], use: string): readonly Uint8Array[
   return keys.map((key) => deriveKey(key, use));
 }
 
-function denyListOf({ context, session: { cookie }, settings }: StorageParts): ExpiringIds | undefined {
+function denyListOf({ context, session: { cookie }, id }: LoginParts): ExpiringIds | undefined {
   const list = cookie?.logoutDenyList;
   if (!list) return undefined;
   const durationMs = parseDuration(list.duration ?? DEFAULT_DENIED);
   if (!list.redis?.host)
-    return context.state(`oidc:denied:${settings.id}:${durationMs}`, () => createLocalIds(durationMs, context.now));
+    return context.state(`oidc:denied:${id}:${durationMs}`, () => createLocalIds(durationMs, context.now));
   const { redis, release } = shareRedis(list.redis, context);
   return { ...createRedisIds(redis, { prefix: 'logged-out:', ttlMs: durationMs }), close: release };
 }
@@ -92,7 +86,7 @@ interface Backing {
 }
 
 /** Returns the parts that outlive reloads: the store with its connection, locks, index and used ids. */
-function backing({ context, session: block, store, settings }: StorageParts): Backing {
+function backing({ context, session: block, store, id }: LoginParts): Backing {
   const options = block.redis?.options;
   const prefix = block.redis?.keyPrefix ?? '';
   if (store === undefined && options?.host) {
@@ -105,7 +99,7 @@ function backing({ context, session: block, store, settings }: StorageParts): Ba
       usedIds: createRedisIds(redis, { prefix: `${prefix}used:`, ttlMs: USED_MS }),
     };
   }
-  return context.state(`oidc:local-store:${settings.id}:${prefix}`, () => ({
+  return context.state(`oidc:local-store:${id}:${prefix}`, () => ({
     store: store ?? createLocalStore(context.now),
     lock: createLocalLock(),
     index: createLocalIndex(context.now),

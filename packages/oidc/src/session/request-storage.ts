@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { digest, type AuthRequest } from '@edge-gateway/core';
+import { sourceOf } from '../http/auth-request.ts';
 import { failure } from '../failure.ts';
 import { isSameUser, type Session, type SessionStorage } from './session.ts';
 
@@ -16,10 +17,10 @@ const PROPERTY = 'edgeGatewayLogin';
  * Creates a storage in the `req.session` of the application. A login gets a new session id, which prevents session
  * fixation. Other content of the session is kept only if it belongs to the same user, or to none yet.
  */
-export function createRequestStorage(requestOf: (request: AuthRequest) => IncomingMessage, id: string): SessionStorage {
+export function createRequestStorage(id: string): SessionStorage {
   const property = `${PROPERTY}:${id}`;
   const sessionOf = (request: AuthRequest): RequestSession => {
-    const { session } = requestOf(request) as IncomingMessage & { session?: RequestSession };
+    const { session } = sourceOf(request) as IncomingMessage & { session?: RequestSession };
     if (!session) throw failure('ERR_OIDC_CONFIG', "session 'request' needs express-session before this middleware");
     return session;
   };
