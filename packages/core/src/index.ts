@@ -127,7 +127,7 @@ export {
 } from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
 export { readRegularFile, UnusableFile } from './source/read-file.ts';
-export { fileSource } from './source/file.ts';
+export { fileSource } from './source/read-unit.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
 export { severalSources } from './source/several.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
@@ -162,12 +162,12 @@ export {
 export { type ControlPlaneState } from './control/state.ts';
 export type { Observed, ObservedProblem } from './control/observed.ts';
 export { createStore, type Store, type StoredResource, type StoreState } from './control/store.ts';
-export { freezeDeep } from './translate/snapshot/freeze.ts';
+export { freezeDeep } from './translate/snapshot/content.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
 export { translate } from './translate/translate.ts';
-export type { TranslateOptions, Translation } from './translate/translation.ts';
-export type { DefaultGateways } from './translate/listener/default-gateways.ts';
+export type { TranslateOptions, Translation } from './translate/translate.ts';
+export type { DefaultGateways } from './translate/listener/gateways.ts';
 export type {
   CallRetry,
   CallUpstream,
@@ -177,7 +177,7 @@ export type {
 } from './upstream/upstream-call.ts';
 export { printable } from './security/printable.ts';
 export { TLS_VERSIONS, parseRoots } from './security/tls-material.ts';
-export { readCertificateFiles, type ReadFiles } from './source/read-certificates.ts';
+export { readCertificateFiles, type ReadFiles } from './source/certificate-files.ts';
 export {
   resolveCertificateFiles,
   createUpstreamTls,

@@ -12,8 +12,8 @@ import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { translate } from '../translate/translate.ts';
-import type { Translation } from '../translate/translation.ts';
-import type { DefaultGateways } from '../translate/listener/default-gateways.ts';
+import type { Translation } from '../translate/translate.ts';
+import type { DefaultGateways } from '../translate/listener/gateways.ts';
 import { unservedListeners } from '../translate/listener/unserved-listeners.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 

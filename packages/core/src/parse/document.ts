@@ -1,7 +1,7 @@
 import { EVENT_ID, YAMLException, constructFromEvents, parseEvents, type Event } from 'js-yaml';
 import { layoutOf, MAX_ALIASES } from './layout.ts';
 import { findJsonProblem } from './json-syntax.ts';
-import type { Place } from './place.ts';
+import type { Place } from './layout.ts';
 import type { Span } from './split-documents.ts';
 import type { TextProblem, SourceText } from './source-text.ts';
 import { findUnprintable } from './unprintable.ts';

@@ -9,13 +9,20 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import type { Place } from './place.ts';
+import type { FieldPath } from '../resource/problem.ts';
 import type { TextProblem } from './source-text.ts';
 
 /** Maximum number of aliases per document. */
 export const MAX_ALIASES = 100;
 /** Maximum number of values in a document with all aliases expanded. */
 export const MAX_EXPANDED_VALUES = 100_000;
+
+/** The offsets of a value and its key, and the positions inside the value. */
+export interface Place {
+  readonly offset: number;
+  readonly keyOffset: number;
+  readonly children?: Map<string | number, Place>;
+}
 
 /** Data from the events of a document: positions, and problems of keys and aliases. */
 export interface Layout {
@@ -159,4 +166,15 @@ function offsetOf(event: NodeEvent, text: string): number | undefined {
   if (event.style === SCALAR_STYLE.LITERAL_BLOCK) return text.lastIndexOf('|', event.valueStart);
   if (event.style === SCALAR_STYLE.FOLDED_BLOCK) return text.lastIndexOf('>', event.valueStart);
   return event.valueStart - 1;
+}
+
+/** Returns the position of a path, or of its nearest existing parent. */
+export function findPlace(root: Place, path: FieldPath): Place {
+  let place = root;
+  for (const step of path) {
+    const next = place.children?.get(step);
+    if (!next) break;
+    place = next;
+  }
+  return place;
 }

@@ -2,7 +2,7 @@ import type { WrittenResource } from '../source/source.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import { parseJson, parseYaml, placesOf, type ParsedDocument } from './document.ts';
 import { peekIdentity, type Identity } from './document-identity.ts';
-import { findPlace, type Place } from './place.ts';
+import { findPlace, type Place } from './layout.ts';
 import { createSourceText, decodeSource, type TextProblem, type SourceText } from './source-text.ts';
 import { splitDocuments, type Span } from './split-documents.ts';
 import { findText } from './text-place.ts';

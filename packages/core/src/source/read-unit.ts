@@ -1,8 +1,8 @@
 import { parseDocuments, unreadableUnit } from '../parse/parse.ts';
-import { tooLarge } from '../parse/source-text.ts';
+import { MAX_FILE_BYTES, tooLarge } from '../parse/source-text.ts';
 import { unreadable } from './listing.ts';
 import { readFileOrPipe, readRegularFile, UnusableFile } from './read-file.ts';
-import type { WrittenResource } from './source.ts';
+import type { Source, WrittenResource } from './source.ts';
 
 /** Reads and parses one file. A file above the limit is rejected unread. */
 export function readUnit(path: string, maxFileBytes: number): readonly WrittenResource[] {
@@ -25,4 +25,13 @@ export async function readUnitOrPipe(path: string, maxFileBytes: number): Promis
 function rejected(path: string, maxFileBytes: number, error: unknown): readonly WrittenResource[] {
   const size = error instanceof UnusableFile ? error.size : undefined;
   return [unreadableUnit(path, size === undefined ? unreadable(error) : tooLarge(size, maxFileBytes))];
+}
+
+/** Reads one file with any name, once: a pipe can be read only once. An unreadable file is one issue. */
+export function fileSource(path: string): Source {
+  return {
+    name: `file ${path}`,
+    start: async (onChange) => onChange(new Map([[path, await readUnitOrPipe(path, MAX_FILE_BYTES)]])),
+    close: async () => {},
+  };
 }

@@ -1,8 +1,12 @@
+import type { Snapshot } from '../contract/snapshot.ts';
+import type { StoreState } from '../control/store.ts';
+import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
 import { authConfigTable } from './reference/auth-configs.ts';
 import { changesBetween } from './changes.ts';
 import { Derived } from './derived.ts';
 import { buildListeners } from './listener/build-listeners.ts';
-import { usedGateways } from './listener/gateways.ts';
+import { usedGateways, type DefaultGateways } from './listener/gateways.ts';
+import type { LocatedProblem } from './status/report.ts';
 import { listsOf } from './lists.ts';
 import { problemsOf, type Memo } from './memo.ts';
 import { servedUpstreams, upstreamTable } from './reference/upstreams.ts';
@@ -10,8 +14,25 @@ import { readSettings } from './settings.ts';
 import { proxiesOf } from './snapshot/proxy-resource.ts';
 import { snapshotsOf } from './snapshot/snapshots.ts';
 import { statusTable } from './status/status-table.ts';
-import type { TranslateOptions, Translation } from './translation.ts';
 import type { TranslationInput } from './input.ts';
+
+/** The input of a translation. */
+export interface TranslateOptions {
+  readonly stored: StoreState['stored'];
+  readonly defaultGateways?: DefaultGateways;
+}
+
+/** The result of a translation. */
+export interface Translation {
+  readonly proxies: readonly Resource[];
+  /** By proxy name. */
+  readonly snapshots: ReadonlyMap<string, Snapshot>;
+  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** Every problem once, at the resource where it can be fixed. */
+  readonly problems: readonly LocatedProblem[];
+  /** For the next translation. */
+  readonly memo: Memo;
+}
 
 /**
  * Translates resources into what each proxy serves, the status of every resource, and all problems. Pure: the same input

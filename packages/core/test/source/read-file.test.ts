@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readCertificateFiles } from '../../src/source/read-certificates.ts';
+import { readCertificateFiles } from '../../src/source/certificate-files.ts';
 import { readFileOrPipe, readRegularFile } from '../../src/source/read-file.ts';
 import { readUnit, readUnitOrPipe } from '../../src/source/read-unit.ts';
 

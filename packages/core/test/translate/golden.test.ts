@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { DEFAULT_SNAPSHOT_SETTINGS } from '../../src/contract/snapshot.ts';
 import { createStore } from '../../src/control/store.ts';
 import { translate } from '../../src/translate/translate.ts';
-import type { Translation } from '../../src/translate/translation.ts';
+import type { Translation } from '../../src/translate/translate.ts';
 import { load, splitDocuments } from './load.ts';
 import { shuffled } from './random.ts';
 

@@ -5,7 +5,7 @@ import { keyOf, type Kind, type Resource, type ResourceKey } from '../../src/res
 import type { VirtualHost } from '../../src/contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../../src/control/store.ts';
 import { translate } from '../../src/translate/translate.ts';
-import type { Translation } from '../../src/translate/translation.ts';
+import type { Translation } from '../../src/translate/translate.ts';
 import { randomOf, shuffled } from './random.ts';
 
 function freeze<T>(value: T): T {

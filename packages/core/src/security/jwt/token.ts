@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { freezeDeep } from '../../translate/snapshot/freeze.ts';
+import { freezeDeep } from '../../translate/snapshot/content.ts';
 import type { JwtFailure } from './status.ts';
 import { parseStrictObject } from './strict-json.ts';
 

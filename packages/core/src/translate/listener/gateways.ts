@@ -5,7 +5,18 @@ import type { StoredResource } from '../../control/store.ts';
 import { listenerName } from '../names.ts';
 import type { TranslationSettings } from '../settings.ts';
 import type { TranslationInput } from '../input.ts';
-import type { DefaultGateways } from './default-gateways.ts';
+
+/** The default gateways, used if there is no Gateway resource (reference: routing 5.1). */
+export interface DefaultGateways {
+  /** Default `::`. */
+  readonly bindAddress?: string;
+  /** Default 8080. */
+  readonly httpPort?: number;
+  /** Default 8443. */
+  readonly httpsPort?: number;
+  /** Default `gateway-proxy`. */
+  readonly proxyName?: string;
+}
 
 /** A gateway: from a resource, or a default one if there are no resources. */
 export interface UsedGateway {

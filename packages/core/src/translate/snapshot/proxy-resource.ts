@@ -3,7 +3,7 @@ import { sameList } from '../tls/listener-tls.ts';
 import type { TranslationInput } from '../input.ts';
 import type { Origin, Resource } from '../../resource/resource.ts';
 import type { Derived } from '../derived.ts';
-import { freezeDeep } from './freeze.ts';
+import { freezeDeep } from './content.ts';
 import type { Listener, Route, RouteAction, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
 
 const ORIGIN: Origin = Object.freeze({ file: 'translation', line: 1, column: 1 });

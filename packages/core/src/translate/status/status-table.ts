@@ -15,7 +15,7 @@ import type { Memo } from '../memo.ts';
 import { subresourceKey } from '../names.ts';
 import { collectProblems, proxyProblems } from './listener-problems.ts';
 import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
-import type { StatusTable, Subresource } from './status-entries.ts';
+import type { StatusTable, Subresource } from './statuses.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { TranslationInput } from '../input.ts';

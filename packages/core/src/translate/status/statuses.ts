@@ -32,6 +32,17 @@ export interface StatusEntry extends StatusInput {
   readonly status: ResourceStatus;
 }
 
+/** The status of every resource, and its input. */
+export interface StatusTable {
+  readonly entries: ReadonlyMap<ResourceKey, StatusEntry>;
+  readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** The status of a resource for each of its proxies. */
+  readonly reports: ReadonlyMap<string, Subresource>;
+}
+
+/** The key of a proxy, and the status of a resource for it. */
+export type Subresource = readonly [string, StatusReport];
+
 /** Returns the status of one resource; that of `before` if nothing changed. */
 export function statusEntry(key: ResourceKey, input: StatusInput, before: StatusEntry | undefined): StatusEntry {
   if (before && sameInput(input, before)) return before;

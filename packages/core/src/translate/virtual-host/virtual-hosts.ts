@@ -18,7 +18,8 @@ import { replaceFailed } from '../route/replacement.ts';
 import { Report, type Problems } from '../status/report.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
 import { headerProblems, routeProblems } from '../route/route-problems.ts';
-import { keepSame } from '../snapshot/same.ts';
+import { contentOf } from '../snapshot/content.ts';
+import type { Derived } from '../derived.ts';
 import { shortCircuits } from '../route/short-circuit.ts';
 import { transformationProblems } from './transformations.ts';
 import { Reader, type Dependencies, type TranslationInput } from '../input.ts';
@@ -171,4 +172,18 @@ function withDefaults(options: RouteOptions, appendXForwardedHost: boolean | und
   if (appendXForwardedHost === undefined || options.appendXForwardedHost !== undefined) return options;
   if (!HOST_REWRITES.some((key) => options[key] !== undefined)) return options;
   return Object.freeze({ ...options, appendXForwardedHost });
+}
+
+/** Returns `before` if nothing differs, else `now` with the unchanged routes of `before`. */
+function keepSame(now: VirtualHost, before: VirtualHost | undefined, derived: Derived): VirtualHost {
+  if (!before) return now;
+  if (contentOf(now, derived) === contentOf(before, derived)) return before;
+  const known = new Map(before.routes.map((route) => [route.name, route]));
+  const routes = now.routes.map((route) => sameRoute(route, known.get(route.name), derived));
+  const domains = now.domains.join() === before.domains.join() ? before.domains : now.domains;
+  return Object.freeze({ ...now, domains, routes: Object.freeze(routes) });
+}
+
+function sameRoute(now: Route, before: Route | undefined, derived: Derived): Route {
+  return before && contentOf(now, derived) === contentOf(before, derived) ? before : now;
 }

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Route, RouteAction } from '../../../src/contract/snapshot.ts';
 import { createStore } from '../../../src/control/store.ts';
 import { translate } from '../../../src/translate/translate.ts';
-import type { Translation } from '../../../src/translate/translation.ts';
+import type { Translation } from '../../../src/translate/translate.ts';
 import { load, splitDocuments } from '../load.ts';
 
 const upstream = (name: string): string => `apiVersion: gw.vendor.io/v1
