@@ -32,21 +32,34 @@ export async function loadOffline(
   directory: string,
   defaultGateways: DefaultGateways = {},
 ): Promise<ControlPlaneState> {
-  return load(directoryAt(io, directory), defaultGateways);
+  return load(directoryAt(io, directory), { defaultGateways, directory: resolve(io.cwd, directory) });
 }
 
 /** Loads any number of directories and files as if they were one directory. */
 export async function loadPaths(io: Io, paths: readonly string[]): Promise<ControlPlaneState> {
+  const [only] = paths;
+  if (paths.length === 1 && isDirectory(io, only!)) return loadOffline(io, only!);
   return load(severalSources(paths.map((path) => (isDirectory(io, path) ? directoryAt(io, path) : fileAt(io, path)))));
 }
 
+interface LoadOptions {
+  readonly defaultGateways?: DefaultGateways;
+  /** The configuration directory, below which the descriptor files of GraphQLApis are read. Default: they are not read. */
+  readonly directory?: string;
+}
+
 /** Reads the source once. */
-async function load(source: Source, defaultGateways: DefaultGateways = {}): Promise<ControlPlaneState> {
+async function load(source: Source, { defaultGateways = {}, directory }: LoadOptions = {}): Promise<ControlPlaneState> {
   const written = await contentOf(source);
-  const checks = await checksFor([...written.values()].flat().map(({ value }) => text(value, 'kind')));
+  const kinds = [...written.values()].flat().map(({ value }) => text(value, 'kind'));
+  const checks = await checksFor(kinds);
+  const files =
+    directory !== undefined && kinds.includes('GraphQLApi')
+      ? [(await import('@edge-gateway/graphql')).descriptorFiles(directory)]
+      : [];
   const { name } = source;
   const read: Source = { name, start: async (onChange) => onChange(written), close: async () => {} };
-  return loadSource(read, { defaultGateways, checks });
+  return loadSource(read, { defaultGateways, checks, files });
 }
 
 function isDirectory(io: Io, path: string): boolean {

@@ -57,6 +57,28 @@ describe('validate', () => {
     expect(lines.at(-1)).to.match(/^\d+ resources?, 3 errors, 0 warnings$/);
   });
 
+  it('reads the descriptor files that GraphQLApis name, below the directory', async () => {
+    write(
+      'api.yaml',
+      `apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: users }
+spec:
+  executableSchema:
+    schemaDefinition: 'type Query { user: String }'
+    grpcDescriptorRegistry: { protoDescriptor: users.bin }
+    executor: { local: {} }
+`,
+    );
+    const missing = await validate();
+    expect(missing.code).to.equal(1);
+    expect(missing.stdout).to.match(/^resources\/api\.yaml:7:31 {2}.*protoDescriptor {2}.*'users\.bin' does not exist/);
+    write('users.bin', 'not a descriptor set');
+    expect((await validate()).stdout).to.include('a descriptor set cannot be read');
+    write('users.bin', '');
+    expect(await validate()).to.include({ code: 0, stdout: '1 resource, 0 errors, 0 warnings\n' });
+  });
+
   it('names file, line and field of what is wrong with logins, secrets, tokens and policies', async () => {
     const secret = (name: string, type: string, data: string) =>
       `apiVersion: v1\nkind: Secret\nmetadata: { name: ${name} }\ntype: ${type}\nstringData: { ${data} }\n---\n`;

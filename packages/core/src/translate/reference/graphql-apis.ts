@@ -120,7 +120,7 @@ function readUpstreams({ spec, metadata }: Resource<GraphQLApiSpec>, { reader, r
   }
 }
 
-/** Returns the descriptor sets from ConfigMaps and from a file; `undefined` if a ConfigMap is missing. */
+/** Returns the descriptor sets from ConfigMaps and from a file; `undefined` if one of them cannot be used. */
 function descriptorSets(
   { spec, metadata }: Resource<GraphQLApiSpec>,
   { reader, refs, faults }: Reading,
@@ -140,8 +140,14 @@ function descriptorSets(
     }
     sets.push(...Object.values(found.resource.spec.data ?? {}));
   }
-  const fromFile = reader.input.stored.get(keyOf('GraphQLApi', metadata))?.observed?.descriptorSet;
-  if (fromFile !== undefined) sets.push(fromFile);
+  const { descriptorSet, filesRevision, problems } =
+    reader.input.stored.get(keyOf('GraphQLApi', metadata))?.observed ?? {};
+  if (descriptorSet !== undefined) sets.push(descriptorSet);
+  else if (filesRevision !== undefined && spec.executableSchema?.grpcDescriptorRegistry?.protoDescriptor) {
+    const fault = faultOf(`its descriptor file cannot be used: ${problems?.[0]?.message}`);
+    faults.push({ ...fault, reason: [...path, fault.reason].join(': '), key: undefined });
+    return undefined;
+  }
   return Object.freeze(sets);
 }
 

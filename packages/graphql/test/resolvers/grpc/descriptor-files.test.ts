@@ -147,8 +147,8 @@ describe('descriptor files of a running API', () => {
     const findUpstream = () => usersUpstream([service.port]);
     controlPlane.subscribe(({ snapshots }) => {
       const [listener] = snapshots.get('gateway-proxy')!.listeners;
-      const api = listener!.virtualHosts[0]!.graphqlApis[0]!;
-      if (api === served?.api) return;
+      const [api] = listener!.virtualHosts[0]!.graphqlApis;
+      if (!api || api === served?.api) return;
       void served?.responder.close?.();
       served = undefined;
       replacements++;
@@ -237,6 +237,23 @@ describe('descriptor files of a running API', () => {
     await until(() => isServed({ name: 'ann', email: null }));
     expect(status().state).to.equal('Accepted');
   });
+
+  for (const [name, [content, problem]] of Object.entries(invalid)) {
+    it(`leave the last good API in place when its resource is changed to name ${name}`, async () => {
+      put(FIRST);
+      await start();
+      writeFileSync(join(directory, 'other.bin'), content);
+      source.set('a', resources('Get').replace('users.bin', 'other.bin'));
+      expect(await user()).to.deep.equal({ data: { user: { name: 'ann', email: null } } });
+      expect(replacements).to.equal(1);
+      expect(status().reason).to.include(problem);
+      const service = controlPlane.state!.statuses.get('VirtualService/gw-system/v')!.statuses['gw-system']!;
+      expect(service.state).to.equal('Warning');
+      expect(service.reason).to.include(problem).and.to.include('the route keeps its last good destination');
+      source.set('a', resources('Get'));
+      expect([status().state, replacements]).to.deep.equal(['Accepted', 1]);
+    });
+  }
 
   it('are not replaced when only another resource changes', async () => {
     put(FIRST);
