@@ -18,7 +18,7 @@ const MAX_OWN_ROOT_FILES = 3;
  */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   'packages/core/src': ['schema', 'validate', 'translate'],
-  'packages/admin/src': ['control', 'developer', 'proxy'],
+  'packages/admin/src': ['control', 'proxy'],
 };
 
 interface Source {

@@ -5,5 +5,4 @@ export type { EndpointCounters, ListeningAddress, ProxyAdminOptions, Readiness }
 export { createControlAdmin } from './control/control-admin.ts';
 export type { Component, ControlAdminOptions, TranslationRecord } from './control/options.ts';
 export { followTranslations, type TranslationLog } from './control/translation-log.ts';
-export { createDeveloperAdmin } from './developer/developer-admin.ts';
-export type { DeveloperAdminOptions } from './developer/options.ts';
+export { createDeveloperAdmin, type DeveloperAdminOptions } from './developer-admin.ts';

@@ -1,41 +1,17 @@
-import express, { type Express, type RequestHandler } from 'express';
+import { escapeHtml, issueData, LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
-import { send } from '../http/answer.ts';
 import { adminError } from '../error-codes.ts';
-import { guard } from '../http/guard.ts';
-import { readBody } from '../http/read-body.ts';
-import { renderErrorAsJson } from '../http/render-error.ts';
-import { components } from './components.ts';
-import type { ControlEndpoint, ControlEndpointFactory } from './endpoint.ts';
-import { indexPage } from './index-page.ts';
-import { logging } from './logging.ts';
-import { metrics } from './metrics.ts';
+import { createAdminApp } from '../http/admin-app.ts';
+import { compactJson } from '../http/endpoint-response.ts';
+import { byPath, type Endpoint } from '../http/endpoint.ts';
+import { renderPrometheus } from '../http/exposition.ts';
+import { page } from '../http/page.ts';
 import type { ControlAdminOptions } from './options.ts';
-import { problems } from './problems.ts';
-import { createProfiler } from './profiler.ts';
-import { pprofHeap, pprofIndex, pprofProfile } from './pprof.ts';
-import { snapshotsEdge } from './snapshots-edge.ts';
-import { snapshotsInput } from './snapshots-input.ts';
-import { snapshotsProxies } from './snapshots-proxies.ts';
-import { snapshotsXds } from './snapshots-xds.ts';
-import { version } from './version.ts';
+import { pprofEndpoints } from './pprof.ts';
+import { snapshotEndpoints } from './snapshots.ts';
 import { zpages } from './zpages.ts';
 
 const MAX_BODY_BYTES = 1024;
-
-const FACTORIES: readonly ControlEndpointFactory[] = [
-  components,
-  pprofIndex,
-  logging,
-  metrics,
-  problems,
-  snapshotsEdge,
-  snapshotsInput,
-  snapshotsProxies,
-  snapshotsXds,
-  version,
-  zpages,
-];
 
 /**
  * Makes the port of the control plane (by custom 9091): snapshots of what is known at each step, metrics, log level,
@@ -46,37 +22,62 @@ const FACTORIES: readonly ControlEndpointFactory[] = [
  * const { port } = await admin.listen(9091);
  */
 export function createControlAdmin(options: ControlAdminOptions): AdminServer {
-  const app = express();
-  app.disable('x-powered-by').disable('etag');
-  app.enable('strict routing').enable('case sensitive routing');
-  app.set('query parser', false);
-  app.use(guard(options.allowedHosts));
-  app.use(readBody(MAX_BODY_BYTES));
-  const profiler = createProfiler();
-  const endpoints = FACTORIES.map((factory) => factory(options));
-  const all = [...endpoints, pprofProfile(profiler), pprofHeap(profiler)];
-  for (const endpoint of [...all, indexPage(all)]) mount(app, endpoint);
-  app.use((_req, _res, next) => next(adminError('ERR_ADMIN_NOT_FOUND')));
-  app.use(renderErrorAsJson(options.loggers.get('admin')));
+  const endpoints = [
+    ...ownEndpoints(options),
+    ...snapshotEndpoints(options.state),
+    ...pprofEndpoints(),
+    zpages(options.translations),
+  ];
+  const app = createAdminApp({
+    endpoints: [...endpoints, indexPage(endpoints)],
+    log: options.loggers.get('admin'),
+    allowedHosts: options.allowedHosts,
+    maxBodyBytes: MAX_BODY_BYTES,
+  });
   return createAdminServer(app, 'control-plane admin');
 }
 
-function mount(app: Express, { paths, get, put }: ControlEndpoint): void {
-  const route = app.route([...paths]);
-  route.get(async (req, res) => send(res, await get(req)));
-  if (put) route.put((req, res) => send(res, put(parseJson(req.body))));
-  route.all(refuseMethod(put ? 'GET, HEAD, PUT' : 'GET, HEAD'));
+function ownEndpoints({ components, loggers, metrics, state, version }: ControlAdminOptions): Endpoint[] {
+  return [
+    { paths: ['/components'], help: 'health of the components', respond: () => compactJson(components()) },
+    { paths: ['/metrics'], help: 'metrics for Prometheus', respond: () => renderPrometheus(metrics) },
+    { paths: ['/version'], help: 'version of the running gateway', respond: () => compactJson({ version }) },
+    {
+      paths: ['/problems'],
+      help: 'every problem of the configuration',
+      respond: () => {
+        const issues = state()?.issues ?? [];
+        return compactJson({ total: issues.length, problems: issues.map(issueData) });
+      },
+    },
+    {
+      paths: ['/logging'],
+      help: 'log level; PUT {"level":"debug"} sets it',
+      respond: () => compactJson({ level: loggers.level('main') }),
+      put: (body) => {
+        const level = levelIn(body);
+        loggers.setLevel(level);
+        loggers.get('admin').info({ level }, 'log level set');
+        return compactJson({ level });
+      },
+    },
+  ];
 }
 
-function parseJson(text: unknown): unknown {
-  if (typeof text !== 'string' || text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw adminError('ERR_ADMIN_BAD_BODY', { cause });
-  }
+function levelIn(body: unknown): LogLevel {
+  const { level, ...others } = typeof body === 'object' && body !== null ? (body as { level?: unknown }) : {};
+  const known = LOG_LEVELS.find((each) => each === level);
+  if (known && Object.keys(others).length === 0) return known;
+  throw adminError('ERR_ADMIN_BAD_LEVEL', {
+    message: `The body has to be {"level": "<level>"} with one of ${LOG_LEVELS.join(', ')}.`,
+  });
 }
 
-function refuseMethod(allow: string): RequestHandler {
-  return (_req, _res, next) => next(adminError('ERR_ADMIN_METHOD_NOT_ALLOWED', { headers: { allow } }));
+/** `/`: links to all other pages. */
+function indexPage(endpoints: readonly Endpoint[]): Endpoint {
+  const rows = byPath(endpoints).map(
+    ({ paths: [path], help }) => `<tr><td><a href="${path}">${path}</a></td><td>${escapeHtml(help)}</td></tr>`,
+  );
+  const body = page('Control plane', `<table>\n${rows.join('\n')}\n</table>`);
+  return { paths: ['/'], help: 'this page', respond: () => ({ type: 'html', body }) };
 }

@@ -1,9 +1,9 @@
+import { Session } from 'node:inspector/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { Request } from 'express';
-import type { Answer } from '../http/answer.ts';
 import { adminError } from '../error-codes.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { page } from '../http/page.ts';
-import type { ControlEndpoint, ControlEndpointFactory } from './endpoint.ts';
-import type { Profiler } from './profiler.ts';
 
 const MAX_SECONDS = 60;
 const DEFAULT_SECONDS = 10;
@@ -14,45 +14,64 @@ const INDEX = `<ul>
 </ul>
 <p>Open the files in the developer tools of a browser (Performance and Memory). A full heap snapshot is not offered: it would contain every secret.</p>`;
 
-/** `/debug/pprof`: which profiles there are. */
-export const pprofIndex: ControlEndpointFactory = () => ({
-  paths: ['/debug/pprof', '/debug/pprof/'],
-  help: 'profiles of this process',
-  get: () => ({ type: 'html', body: page('Profiles', INDEX) }),
-});
+/** Takes a profile; `wait` resolves when its time is over, or early when nobody waits for it any more. */
+type Profile = (session: Session, wait: () => Promise<void>) => Promise<object>;
 
-/** `/debug/pprof/profile`: a CPU profile. */
-export function pprofProfile(profiler: Profiler): ControlEndpoint {
-  return {
-    paths: ['/debug/pprof/profile'],
-    help: 'CPU profile, ?seconds=N',
-    get: async (req) => attachment('gateway.cpuprofile', await profiler.cpu(durationMs(req), closed(req))),
-  };
+const cpu: Profile = async (session, wait) => {
+  await session.post('Profiler.enable');
+  await session.post('Profiler.start');
+  await wait();
+  return (await session.post('Profiler.stop')).profile;
+};
+
+/** Names and sizes, no contents. */
+const heap: Profile = async (session, wait) => {
+  await session.post('HeapProfiler.startSampling');
+  await wait();
+  return (await session.post('HeapProfiler.stopSampling')).profile;
+};
+
+/** Returns `/debug/pprof` and its profiles of this process, one at a time, in V8's own formats. */
+export function pprofEndpoints(): Endpoint[] {
+  let isBusy = false;
+  const profile = (path: `/${string}`, help: string, file: string, take: Profile): Endpoint => ({
+    paths: [path],
+    help: `${help} profile, ?seconds=N`,
+    respond: async (parameters, req) => {
+      const ms = durationMs(parameters);
+      if (isBusy) throw adminError('ERR_ADMIN_BUSY');
+      isBusy = true;
+      const session = new Session();
+      session.connect();
+      try {
+        const body = JSON.stringify(await take(session, () => waitFor(ms, req)));
+        return { type: 'json', body, headers: { 'content-disposition': `attachment; filename="${file}"` } };
+      } finally {
+        session.disconnect();
+        isBusy = false;
+      }
+    },
+  });
+  return [
+    {
+      paths: ['/debug/pprof', '/debug/pprof/'],
+      help: 'profiles of this process',
+      respond: () => ({ type: 'html', body: page('Profiles', INDEX) }),
+    },
+    profile('/debug/pprof/profile', 'CPU', 'gateway.cpuprofile', cpu),
+    profile('/debug/pprof/heap', 'heap', 'gateway.heapprofile', heap),
+  ];
 }
 
-/** `/debug/pprof/heap`: a sampling heap profile. */
-export function pprofHeap(profiler: Profiler): ControlEndpoint {
-  return {
-    paths: ['/debug/pprof/heap'],
-    help: 'heap profile, ?seconds=N',
-    get: async (req) => attachment('gateway.heapprofile', await profiler.heap(durationMs(req), closed(req))),
-  };
-}
-
-function durationMs(req: Request): number {
-  const query = new URLSearchParams(req.url.split('?', 2)[1] ?? '');
-  const seconds = Number(query.get('seconds') || DEFAULT_SECONDS);
+function durationMs(parameters: URLSearchParams): number {
+  const seconds = Number(parameters.get('seconds') || DEFAULT_SECONDS);
   if (Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
   throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `seconds has to be a number up to ${MAX_SECONDS}.` });
 }
 
-function closed(req: Request): AbortSignal {
+/** Ends early when the client is gone. */
+async function waitFor(ms: number, { res }: Request): Promise<void> {
   const controller = new AbortController();
-  req.res!.once('close', () => controller.abort());
-  return controller.signal;
-}
-
-function attachment(name: string, profile: object): Answer {
-  const headers = { 'content-disposition': `attachment; filename="${name}"` };
-  return { type: 'json', headers, body: JSON.stringify(profile) };
+  res!.once('close', () => controller.abort());
+  await setTimeout(ms, undefined, { signal: controller.signal, ref: false }).catch(() => {});
 }

@@ -1,5 +1,5 @@
 import { metricHelp, samplesOf, type Metrics, type Stat } from '@edge-gateway/core';
-import type { Answer } from './answer.ts';
+import type { EndpointResponse } from './endpoint-response.ts';
 
 /** Which metrics are wanted. */
 export interface MetricSelection {
@@ -11,7 +11,7 @@ export interface MetricSelection {
 const EVERYTHING: MetricSelection = { stat: () => true, other: () => true };
 
 /** Metrics in Prometheus' text format: the statistics, and other metrics of the registry. */
-export async function renderPrometheus(metrics: Metrics, selection = EVERYTHING): Promise<Answer> {
+export async function renderPrometheus(metrics: Metrics, selection = EVERYTHING): Promise<EndpointResponse> {
   const others = await otherMetrics(metrics, selection);
   return { type: 'prometheus', body: exposition(metrics, selection, others) };
 }

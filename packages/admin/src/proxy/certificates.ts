@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import {
+  alternativeNames,
   certificateBlocks,
   secretText,
   type ResourceRef,
@@ -7,28 +8,59 @@ import {
   type SecretValue,
   type Snapshot,
   type SnapshotUpstream,
-  type TlsConfiguration,
 } from '@edge-gateway/core';
+import { json } from '../http/endpoint-response.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import type { ProxyAdminOptions } from './options.ts';
 
-type SslFiles = NonNullable<TlsConfiguration['sslConfig']['sslFiles']>;
+const DAY_MS = 86_400_000;
+const SAN_KINDS: Readonly<Record<string, string>> = {
+  DNS: 'dns',
+  'IP Address': 'ip_address',
+  URI: 'uri',
+  email: 'email',
+};
 
 /** The certificates of one TLS secret, or of the files of one configuration. Keys are never read. */
-export interface Certificates {
+interface Certificates {
   /** Where they are: `secret <namespace>.<name>`, or a file. */
   readonly path: string;
   readonly chain: readonly X509Certificate[];
   readonly ca: readonly X509Certificate[];
 }
 
-const parsed = new WeakMap<SecretValue, Omit<Certificates, 'path'>>();
+/** `/certs`: the certificates in use, without any key. */
+export function certs({ context, snapshot }: ProxyAdminOptions): Endpoint {
+  return {
+    paths: ['/certs'],
+    help: 'certificates in use',
+    respond: () => {
+      const certificates = certificatesOf(snapshot(), context.secrets).map(({ path, chain, ca }) => {
+        const describe = (each: X509Certificate): object => ({ path, ...detailsOf(each, context.now()) });
+        return { ca_cert: ca.map(describe), cert_chain: chain.map(describe) };
+      });
+      return json({ certificates });
+    },
+  };
+}
 
-/** The secret an upstream's TLS names; without a namespace it is the upstream's own. */
+/** Returns the whole days until the first certificate of a chain expires; `undefined` if there is none, 0 once one has expired. */
+export function daysUntilFirstExpiry({ context, snapshot }: ProxyAdminOptions): number | undefined {
+  const chains = certificatesOf(snapshot(), context.secrets).flatMap(({ chain }) => chain);
+  return chains.length > 0 ? Math.min(...chains.map((each) => daysLeft(each, context.now()))) : undefined;
+}
+
+function daysLeft({ validToDate }: X509Certificate, now: number): number {
+  return Math.max(0, Math.floor((validToDate.getTime() - now) / DAY_MS));
+}
+
+/** Returns the secret that an upstream's TLS names; without a namespace it is the upstream's own. */
 export function upstreamSecretRef({ ref, spec }: SnapshotUpstream): ResourceRef | undefined {
   const { name, namespace = ref.namespace } = spec.sslConfig?.secretRef ?? {};
   return name ? { name, namespace } : undefined;
 }
 
-/** The TLS secrets that listeners and upstreams of a snapshot name, each once, sorted by namespace and name. */
+/** Returns the TLS secrets that listeners and upstreams of a snapshot name, each once, sorted by namespace and name. */
 export function tlsSecretsOf(snapshot: Snapshot | undefined): ResourceRef[] {
   const listed = (snapshot?.listeners ?? []).flatMap((listener) => listener.sslConfigurations);
   const named = [
@@ -39,46 +71,47 @@ export function tlsSecretsOf(snapshot: Snapshot | undefined): ResourceRef[] {
   return [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref);
 }
 
-/** Certificates of all TLS secrets and files in use; what is missing or unreadable is left out. */
-export function certificatesOf(snapshot: Snapshot | undefined, secrets: Secrets): Certificates[] {
-  const fromSecrets = tlsSecretsOf(snapshot).flatMap((ref) => {
-    const secret = secrets.get(ref);
-    return secret ? [{ path: `secret ${ref.namespace}.${ref.name}`, ...parse(secret) }] : [];
+/** Returns the certificates of all TLS secrets and files in use; what is missing or unreadable is left out. */
+function certificatesOf(snapshot: Snapshot | undefined, secrets: Secrets): Certificates[] {
+  const fromSecrets = tlsSecretsOf(snapshot).map(
+    (ref) => [`secret ${ref.namespace}.${ref.name}`, secrets.get(ref)] as const,
+  );
+  const fromFiles = [
+    ...(snapshot?.listeners ?? []).flatMap((listener) => listener.sslConfigurations.map((each) => each.sslConfig)),
+    ...(snapshot?.upstreams ?? []).map(({ spec }) => spec.sslConfig),
+  ].flatMap((config) => {
+    const files = config?.sslFiles;
+    return files ? [[files.tlsCert ?? files.rootCa ?? '', secrets.files?.(files)] as const] : [];
   });
-  const fromDisk = filesOf(snapshot).flatMap((files) => fromFiles(files, secrets));
-  return [...fromSecrets, ...fromDisk].filter(({ chain, ca }) => chain.length + ca.length > 0);
+  return [...fromSecrets, ...fromFiles].flatMap(([path, content]) => {
+    const [chain, ca] = [parse(content, 'tls.crt'), parse(content, 'ca.crt')];
+    return chain.length + ca.length > 0 ? [{ path, chain, ca }] : [];
+  });
 }
 
-function filesOf(snapshot: Snapshot | undefined): SslFiles[] {
-  const listed = (snapshot?.listeners ?? []).flatMap((listener) => listener.sslConfigurations);
-  const configs = [...listed.map(({ sslConfig }) => sslConfig), ...(snapshot?.upstreams ?? []).map(upstreamConfig)];
-  return configs.flatMap((config) => config?.sslFiles ?? []);
-}
-
-function upstreamConfig({ spec }: SnapshotUpstream): SnapshotUpstream['spec']['sslConfig'] {
-  return spec.sslConfig;
-}
-
-function fromFiles(files: SslFiles, secrets: Secrets): Certificates[] {
-  const content = secrets.files?.(files);
-  return content ? [{ path: files.tlsCert ?? files.rootCa ?? '', ...parse(content) }] : [];
-}
-
-function parse(secret: SecretValue): Omit<Certificates, 'path'> {
-  let result = parsed.get(secret);
-  if (!result) {
-    result = { chain: read(secretText(secret, 'tls.crt')), ca: read(secretText(secret, 'ca.crt')) };
-    parsed.set(secret, result);
-  }
-  return result;
-}
-
-function read(pem = ''): X509Certificate[] {
-  return certificateBlocks(pem).flatMap((block) => {
+function parse(secret: SecretValue | undefined, key: string): X509Certificate[] {
+  return certificateBlocks(secretText(secret, key) ?? '').flatMap((block) => {
     try {
       return [new X509Certificate(block)];
     } catch {
       return [];
     }
+  });
+}
+
+function detailsOf(certificate: X509Certificate, now: number): object {
+  return {
+    serial_number: certificate.serialNumber.toLowerCase(),
+    subject_alt_names: namesOf(certificate),
+    days_until_expiration: String(daysLeft(certificate, now)),
+    valid_from: certificate.validFromDate.toISOString(),
+    expiration_time: certificate.validToDate.toISOString(),
+  };
+}
+
+function namesOf({ subjectAltName }: X509Certificate): object[] {
+  return alternativeNames(subjectAltName).flatMap(({ kind, name }) => {
+    const key = SAN_KINDS[kind];
+    return key ? [{ [key]: name }] : [];
   });
 }

@@ -1,13 +1,20 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { ResourceRef } from '@edge-gateway/core';
+import { escapeHtml, type Next, type ResourceRef } from '@edge-gateway/core';
 import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
-import { escapeHtml } from '@edge-gateway/core';
 import { page } from '../http/page.ts';
-import type { EndpointFactory } from './endpoint.ts';
-import type { GraphQLExplorer } from './explored-apis.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+
+/** The APIs that the explorer shows. */
+export interface GraphQLExplorer {
+  /** The APIs that are currently served. */
+  apis(): readonly ResourceRef[];
+  /** Handles the explorer's requests to one API; introspection is allowed. */
+  serve(api: ResourceRef): ((req: IncomingMessage, res: ServerResponse, next: Next) => void) | undefined;
+}
 
 /** Packages whose files the page loads, and the file of each. */
 const ASSETS: Readonly<Record<string, readonly [module: string, file: string, type: string]>> = {
@@ -43,16 +50,17 @@ const POLICY =
   "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** `/graphql`: the GraphQL APIs that are served, each with a link to a page to try queries on. */
-export const graphqlApis: EndpointFactory = ({ graphql }) =>
-  graphql && {
+export function graphqlApis(explorer: GraphQLExplorer): Endpoint {
+  return {
     paths: ['/graphql', '/graphql/'],
     help: 'GraphQL APIs, each with a page to run queries',
-    answer: () => ({
+    respond: () => ({
       type: 'html',
-      body: page('GraphQL APIs', listOf(graphql.apis())),
+      body: page('GraphQL APIs', listOf(explorer.apis())),
       headers: { 'content-security-policy': POLICY },
     }),
   };
+}
 
 /** Below `/graphql`: the pages to try queries on. Their scripts are served from here. */
 export function graphqlExplorer(explorer: GraphQLExplorer): Router {

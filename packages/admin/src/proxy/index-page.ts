@@ -1,17 +1,17 @@
 import { escapeHtml } from '@edge-gateway/core';
+import { byPath, type Endpoint, type Parameter } from '../http/endpoint.ts';
 import { page } from '../http/page.ts';
-import type { Endpoint, Parameter } from './endpoint.ts';
 
 /** `/`: a page with a form for each endpoint; forms that interrupt traffic are separate and must be confirmed. */
 export function indexPage(endpoints: readonly Endpoint[]): Endpoint {
-  const sorted = [...endpoints].sort((a, b) => (a.paths[0] < b.paths[0] ? -1 : 1));
+  const sorted = byPath(endpoints);
   const safe = sorted.filter(({ disruptive }) => !disruptive);
   const disruptive = sorted.filter((endpoint) => endpoint.disruptive);
   const body = page(
     'Proxy admin',
     `${tableOf(safe)}\n<h2>Disruptive</h2>\n<p>These interrupt traffic or reset counters.</p>\n${tableOf(disruptive)}`,
   );
-  return { paths: ['/'], help: 'home page', answer: () => ({ type: 'html', body }) };
+  return { paths: ['/'], help: 'home page', respond: () => ({ type: 'html', body }) };
 }
 
 function tableOf(endpoints: readonly Endpoint[]): string {

@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
+import { LOGGER_NAMES, LOG_LEVELS, type LoggerName, type LogLevel, type Loggers } from '@edge-gateway/core';
 
 /** A level that a logger can be set to. */
 export type SettableLevel = LogLevel | 'trace' | 'off';
@@ -6,6 +6,7 @@ export type SettableLevel = LogLevel | 'trace' | 'off';
 /** The levels in the words of the proxy admin, least to most severe. */
 export const PROXY_LEVELS = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'] as const;
 
+/** Least to most severe. */
 const SETTABLE: readonly SettableLevel[] = ['trace', ...LOG_LEVELS, 'off'];
 
 /** Reads a level in the words of either port: `warn` and `warning`, `fatal` and `critical` are the same. */
@@ -15,8 +16,32 @@ export function parseLevel(word: string): SettableLevel | undefined {
   return SETTABLE.find((level) => level === word);
 }
 
-/** A level in the words of the proxy admin. */
+/** Returns a level in the words of the proxy admin. */
 export function proxyLevelName(level: SettableLevel): (typeof PROXY_LEVELS)[number] {
   if (level === 'warn') return 'warning';
   return level === 'panic' || level === 'fatal' ? 'critical' : level;
+}
+
+/**
+ * Returns a function that makes every logger log at least a level until the function that it returns is called. The last such call
+ * restores the level that each logger had before the first; a logger whose level was set in the meantime keeps the new level.
+ */
+export function levelHolder(log: Loggers): (level: SettableLevel) => () => void {
+  const before = new Map<LoggerName, { readonly level: SettableLevel; readonly held: SettableLevel }>();
+  let holders = 0;
+  const release = (): void => {
+    if (--holders > 0) return;
+    for (const [name, { level, held }] of before) if (log.level(name) === held) log.setLevel(level, name);
+    before.clear();
+  };
+  return (held) => {
+    holders++;
+    for (const name of LOGGER_NAMES) {
+      const level = log.level(name);
+      if (SETTABLE.indexOf(level) <= SETTABLE.indexOf(held)) continue;
+      before.set(name, { level: before.get(name)?.level ?? level, held });
+      log.setLevel(held, name);
+    }
+    return release;
+  };
 }

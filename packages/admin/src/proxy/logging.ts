@@ -1,7 +1,6 @@
-import type { Answer } from '../http/answer.ts';
-import { LOGGER_NAMES, type LoggerName } from '@edge-gateway/core';
+import { LOGGER_NAMES, type LoggerName, type Loggers } from '@edge-gateway/core';
 import { PROXY_LEVELS, parseLevel, proxyLevelName, type SettableLevel } from './levels.ts';
-import type { EndpointFactory } from './endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 
 const USAGE = `usage: /logging?level=<level> sets every logger
 usage: /logging?<name>=<level> sets one logger
@@ -15,23 +14,25 @@ interface Setting {
 }
 
 /** `/logging`: lists the loggers; with parameters sets their levels, all of them or none. */
-export const logging: EndpointFactory = ({ context: { log } }) => ({
-  paths: ['/logging'],
-  help: 'lists the loggers with their levels, and sets levels by POST',
-  parameters: [
-    { name: 'level', help: 'level for every logger', values: PROXY_LEVELS },
-    { name: 'paths', help: 'levels of several loggers, <name>:<level>,...' },
-  ],
-  changes: (parameters) => parameters.size > 0,
-  answer: (parameters) => {
-    const settings = settingsOf(parameters);
-    if (typeof settings === 'string') return refuse(settings);
-    for (const { name, level } of settings) log.setLevel(level, name);
-    if (settings.length > 0) log.get('admin').info({ settings }, 'log levels set');
-    const lines = LOGGER_NAMES.map((name) => `  ${name}: ${proxyLevelName(log.level(name))}\n`);
-    return { body: `active loggers:\n${lines.join('')}\n` };
-  },
-});
+export function logging(log: Loggers): Endpoint {
+  return {
+    paths: ['/logging'],
+    help: 'lists the loggers with their levels, and sets levels by POST',
+    parameters: [
+      { name: 'level', help: 'level for every logger', values: PROXY_LEVELS },
+      { name: 'paths', help: 'levels of several loggers, <name>:<level>,...' },
+    ],
+    changes: (parameters) => parameters.size > 0,
+    respond: (parameters) => {
+      const settings = settingsOf(parameters);
+      if (typeof settings === 'string') return { status: 400, body: `error: ${settings}\n\n${USAGE}` };
+      for (const { name, level } of settings) log.setLevel(level, name);
+      if (settings.length > 0) log.get('admin').info({ settings }, 'log levels set');
+      const lines = LOGGER_NAMES.map((name) => `  ${name}: ${proxyLevelName(log.level(name))}\n`);
+      return { body: `active loggers:\n${lines.join('')}\n` };
+    },
+  };
+}
 
 /** The requested change, or what is wrong with it. */
 function settingsOf(parameters: URLSearchParams): Setting[] | string {
@@ -53,8 +54,4 @@ function settingOf([name = '', value = '', ...rest]: readonly string[], forAll: 
   if (!forAll && !known) return 'unknown logger name';
   if (!level || rest.length > 0) return 'unknown logger level';
   return forAll ? { level } : { name: known!, level };
-}
-
-function refuse(what: string): Answer {
-  return { status: 400, body: `error: ${what}\n\n${USAGE}` };
 }

@@ -1,4 +1,4 @@
-import type { GraphQLExplorer } from './explored-apis.ts';
+import type { GraphQLExplorer } from './graphql-explorer.ts';
 import type { Context, Endpoint as UpstreamEndpoint, Snapshot } from '@edge-gateway/core';
 
 /** The body of `/ready`; only `LIVE` is 200, the others are 503. */

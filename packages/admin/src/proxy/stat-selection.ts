@@ -1,7 +1,7 @@
 import { compileRegex, type Metrics, type Stat } from '@edge-gateway/core';
 import type { MetricSelection } from '../http/exposition.ts';
 import { adminError } from '../error-codes.ts';
-import { isOn, type Parameter } from './endpoint.ts';
+import { isOn, type Parameter } from '../http/endpoint.ts';
 
 /** Maximum number of instructions; far more than a search for a name needs. */
 const MAX_PROGRAM_SIZE = 2000;

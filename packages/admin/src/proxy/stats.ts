@@ -1,38 +1,56 @@
-import { renderPrometheus } from '../http/exposition.ts';
-import { json, type Answer } from '../http/answer.ts';
 import type { Histogram, Stat } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
-import type { EndpointFactory } from './endpoint.ts';
-import { QUANTILES, disjoint, quantile } from './quantiles.ts';
+import { json, type EndpointResponse } from '../http/endpoint-response.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { renderPrometheus } from '../http/exposition.ts';
+import type { ProxyAdminOptions } from './options.ts';
 import { refreshServerStats } from './server-stats.ts';
 import { SELECTION_PARAMETERS, prometheusSelection, selectStats } from './stat-selection.ts';
 
 type HistogramStat = Extract<Stat, { type: 'histogram' }>;
 type PlainStat = Exclude<Stat, HistogramStat>;
 
+/** The quantiles that statistics show, in percent. */
+const QUANTILES = [0, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 100] as const;
+
 const FORMATS = ['text', 'json', 'prometheus'] as const;
 const BUCKET_FORMS = ['summary', 'cumulative', 'disjoint'] as const;
 
-/** `/stats`: counters and gauges sorted by name, then histograms. */
-export const stats: EndpointFactory = (options) => ({
-  paths: ['/stats'],
-  help: 'statistics',
-  parameters: [
-    ...SELECTION_PARAMETERS,
-    { name: 'format', help: 'output format', values: FORMATS },
-    { name: 'histogram_buckets', help: 'format of histograms in text', values: BUCKET_FORMS },
-  ],
-  answer: (parameters) => {
-    const format = oneOf(FORMATS, parameters.get('format'), 'format');
-    const form = oneOf(BUCKET_FORMS, parameters.get('histogram_buckets'), 'histogram_buckets');
+/** Returns `/stats` (counters and gauges sorted by name, then histograms) and `/stats/prometheus`. */
+export function statsEndpoints(options: ProxyAdminOptions): Endpoint[] {
+  const { metrics } = options.context;
+  const prometheus = (parameters: URLSearchParams): Promise<EndpointResponse> => {
     refreshServerStats(options);
-    if (format === 'prometheus') return renderPrometheus(options.context.metrics, prometheusSelection(parameters));
-    const selected = selectStats(options.context.metrics, parameters);
-    const histograms = selected.filter((stat) => stat.type === 'histogram');
-    const plain = selected.filter((stat) => stat.type !== 'histogram');
-    return format === 'json' ? asJson(plain, histograms) : asText(plain, histograms, form);
-  },
-});
+    return renderPrometheus(metrics, prometheusSelection(parameters));
+  };
+  return [
+    {
+      paths: ['/stats/prometheus'],
+      help: 'statistics for Prometheus',
+      parameters: SELECTION_PARAMETERS,
+      respond: prometheus,
+    },
+    {
+      paths: ['/stats'],
+      help: 'statistics',
+      parameters: [
+        ...SELECTION_PARAMETERS,
+        { name: 'format', help: 'output format', values: FORMATS },
+        { name: 'histogram_buckets', help: 'format of histograms in text', values: BUCKET_FORMS },
+      ],
+      respond: (parameters) => {
+        const format = oneOf(FORMATS, parameters.get('format'), 'format');
+        const form = oneOf(BUCKET_FORMS, parameters.get('histogram_buckets'), 'histogram_buckets');
+        if (format === 'prometheus') return prometheus(parameters);
+        refreshServerStats(options);
+        const selected = selectStats(metrics, parameters);
+        const histograms = selected.filter((stat) => stat.type === 'histogram');
+        const plain = selected.filter((stat) => stat.type !== 'histogram');
+        return format === 'json' ? asJson(plain, histograms) : { body: textLines(plain, histograms, form) };
+      },
+    },
+  ];
+}
 
 function oneOf<const T extends readonly string[]>(values: T, value: string | null, name: string): T[number] {
   if (!value) return values[0]!;
@@ -40,16 +58,14 @@ function oneOf<const T extends readonly string[]>(values: T, value: string | nul
   throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `usage: /stats?${name}=(${values.join('|')})` });
 }
 
-type Print = (histogram: Histogram) => string;
-
-function asText(plain: PlainStat[], histograms: HistogramStat[], form: (typeof BUCKET_FORMS)[number]): Answer {
-  const print = form === 'summary' ? summary : form === 'cumulative' ? cumulativeBuckets : disjointBuckets;
-  return { body: textLines(plain, histograms, print) };
-}
-
-function* textLines(plain: PlainStat[], histograms: HistogramStat[], print: Print): Iterable<string> {
+function* textLines(
+  plain: PlainStat[],
+  histograms: HistogramStat[],
+  form: (typeof BUCKET_FORMS)[number],
+): Iterable<string> {
   for (const { name, stat } of plain) yield `${name.path}: ${stat.value}\n`;
-  for (const { name, stat } of histograms) yield `${name.path}: ${print(stat)}\n`;
+  for (const { name, stat } of histograms)
+    yield `${name.path}: ${form === 'summary' ? summary(stat) : buckets(stat, form)}\n`;
 }
 
 /** The first of each pair is of the last interval, which is not kept: `nan`. */
@@ -58,19 +74,28 @@ function summary(histogram: Histogram): string {
   return QUANTILES.map((percent) => `P${percent}(nan,${quantile(histogram, percent)})`).join(' ');
 }
 
-function cumulativeBuckets(histogram: Histogram): string {
-  return printed(histogram, [...histogram.buckets, histogram.count]);
+function buckets({ bounds, buckets: below, count }: Histogram, form: 'cumulative' | 'disjoint'): string {
+  const counts = [...below, count].map((cumulative, i) =>
+    form === 'disjoint' ? cumulative - (below[i - 1] ?? 0) : cumulative,
+  );
+  return counts.map((each, i) => `B${bounds[i] ?? 'inf'}(nan,${each})`).join(' ');
 }
 
-function disjointBuckets(histogram: Histogram): string {
-  return printed(histogram, disjoint(histogram));
+/**
+ * Returns a quantile (in percent) of all samples, interpolated within its bucket; `undefined` without samples.
+ * Samples above the last bound count as the last bound.
+ */
+function quantile({ count, buckets, bounds }: Histogram, percent: number): number | undefined {
+  if (count === 0) return undefined;
+  const rank = Math.max((percent / 100) * count, Number.MIN_VALUE);
+  const i = buckets.findIndex((cumulative) => cumulative >= rank);
+  if (i < 0) return bounds.at(-1)!;
+  const [below, from] = [buckets[i - 1] ?? 0, bounds[i - 1] ?? 0];
+  const share = (rank - below) / (buckets[i]! - below);
+  return Number((from + share * (bounds[i]! - from)).toPrecision(6));
 }
 
-function printed({ bounds }: Histogram, counts: readonly number[]): string {
-  return counts.map((count, i) => `B${bounds[i] ?? 'inf'}(nan,${count})`).join(' ');
-}
-
-function asJson(plain: PlainStat[], histograms: HistogramStat[]): Answer {
+function asJson(plain: PlainStat[], histograms: HistogramStat[]): EndpointResponse {
   const list: object[] = plain.map(({ name, stat }) => ({ name: name.path, value: stat.value }));
   if (histograms.length > 0) list.push({ histograms: histogramsAsJson(histograms) });
   return json({ stats: list });

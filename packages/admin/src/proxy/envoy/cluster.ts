@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 import { DEFAULTS, inEffect, secretText, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
 import { upstreamSecretRef } from '../certificates.ts';
-import { message, protoDuration, socketAddress, typed, type Message } from './json.ts';
+import { message, protoDuration, renamed, socketAddress, typed, type Message } from './json.ts';
 import { upstreamTls } from './tls.ts';
 
+const LIMITS = ['maxConnections', 'maxPendingRequests', 'maxRequests', 'maxRetries'] as const;
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** An upstream as Cluster. */
@@ -18,21 +19,10 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
     connect_timeout: protoDuration(connection?.connectTimeout ?? DEFAULTS.connectTimeout),
     per_connection_buffer_limit_bytes: connection?.perConnectionBufferLimitBytes,
     load_assignment: loadAssignment(upstream),
-    circuit_breakers: limits && { thresholds: [thresholds(limits)] },
+    circuit_breakers: limits && { thresholds: [message({ priority: 'DEFAULT', ...renamed(limits, LIMITS) })] },
     dns_lookup_family: byName ? 'V4_PREFERRED' : undefined,
     typed_extension_protocol_options: protocolOptions(spec),
     transport_socket: upstreamTls({ ...upstream, spec }, hasCa(upstream, secrets)),
-  });
-}
-
-/** The limits that are in effect. */
-function thresholds(limits: NonNullable<SnapshotUpstream['spec']['circuitBreakers']>): Message {
-  return message({
-    priority: 'DEFAULT',
-    max_connections: limits.maxConnections,
-    max_pending_requests: limits.maxPendingRequests,
-    max_requests: limits.maxRequests,
-    max_retries: limits.maxRetries,
   });
 }
 
@@ -64,10 +54,7 @@ export function endpointConfig(upstream: SnapshotUpstream): Message {
 function protocolOptions({ connectionConfig }: SnapshotUpstream['spec']): Message | undefined {
   const { commonHttpProtocolOptions: http, maxRequestsPerConnection } = connectionConfig ?? {};
   const common = message({
-    idle_timeout: protoDuration(http?.idleTimeout),
-    max_headers_count: http?.maxHeadersCount,
-    max_stream_duration: protoDuration(http?.maxStreamDuration),
-    headers_with_underscores_action: http?.headersWithUnderscoresAction,
+    ...renamed(http ?? {}, ['idleTimeout', 'maxHeadersCount', 'maxStreamDuration', 'headersWithUnderscoresAction']),
     max_requests_per_connection: maxRequestsPerConnection,
   });
   if (Object.keys(common).length === 0) return undefined;

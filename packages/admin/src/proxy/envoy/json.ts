@@ -19,6 +19,16 @@ export function typed(type: string, fields: Message = {}): Message {
   return { '@type': `type.googleapis.com/${type}`, ...message(fields) };
 }
 
+/** Returns fields of a resource under their names in snake case; durations in the form of Protocol Buffers. */
+export function renamed<T extends object>(source: T, fields: readonly (keyof T & string)[]): Message {
+  const entries = fields.map((field) => {
+    const name = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const isDuration = /(?:Timeout|Duration)$/.test(field);
+    return [name, isDuration ? protoDuration(source[field] as string | undefined) : source[field]] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   return Array.isArray(value) && value.length === 0;

@@ -12,25 +12,25 @@ const CONTENT_TYPES = {
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'";
 
 /** The response of an endpoint. Default: status 200, text. */
-export interface Answer {
+export interface EndpointResponse {
   readonly status?: number;
   readonly type?: keyof typeof CONTENT_TYPES;
-  /** Pieces are made while they are sent, with pauses in which requests are served. */
+  /** Chunks are created while they are sent, with pauses in which requests are served. */
   readonly body: string | Iterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Continues writing after the body, which must be a text, and decides when the response ends. */
-  readonly goOn?: (res: Response) => void;
+  readonly stream?: (res: Response) => void;
   /** Called after the response was sent. */
   readonly after?: () => void;
 }
 
-/** A response in JSON on one line. */
-export function compactJson(value: unknown): Answer {
+/** Returns a response in JSON on one line. */
+export function compactJson(value: unknown): EndpointResponse {
   return { type: 'json', body: withNewLine(jsonChunks(value)) };
 }
 
-/** A response in JSON, indented by one space. */
-export function json(value: unknown): Answer {
+/** Returns a response in JSON, indented by one space. */
+export function json(value: unknown): EndpointResponse {
   return { type: 'json', body: withNewLine(jsonChunks(value, 1)) };
 }
 
@@ -42,7 +42,7 @@ function* withNewLine(chunks: Iterable<string>): Iterable<string> {
 /** Sends a response; pages run no script and load nothing. */
 export async function send(
   res: Response,
-  { status = 200, type = 'text', body, headers, goOn, after }: Answer,
+  { status = 200, type = 'text', body, headers, stream, after }: EndpointResponse,
 ): Promise<void> {
   if (after) res.once('close', after);
   if (type === 'html') res.set('content-security-policy', PAGE_POLICY);
@@ -50,10 +50,10 @@ export async function send(
     .status(status)
     .set({ ...headers })
     .type(CONTENT_TYPES[type]);
-  if (goOn && typeof body === 'string' && res.req.method !== 'HEAD') {
+  if (stream && typeof body === 'string' && res.req.method !== 'HEAD') {
     res.flushHeaders();
     res.write(body);
-    goOn(res);
+    stream(res);
   } else if (typeof body === 'string') res.end(body);
   else await sendChunks(res, body);
 }

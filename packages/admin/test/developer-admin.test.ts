@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createDeveloperAdmin } from '../../src/index.ts';
-import { STATE } from '../control/control-sample.ts';
-import { listen, type Asked } from '../sample.ts';
+import { createDeveloperAdmin } from '../src/index.ts';
+import { STATE } from './control/control-sample.ts';
+import { listen, type Asked } from './sample.ts';
 
 describe('the developer port', () => {
   let admin: Asked;
