@@ -166,13 +166,11 @@ export class ExpressionParser {
 
   #call(name: Token, first: readonly Expression[]): Expression {
     const args = [...first];
-    if (this.take('(') && !this.take(')')) {
-      do {
+    if (this.take('('))
+      this.#items(')', () => {
         this.#count();
         args.push(this.expression());
-      } while (this.take(','));
-      this.expect(')');
-    }
+      });
     const known = Object.hasOwn(FUNCTIONS, name.text) ? FUNCTIONS[name.text] : undefined;
     if (!known) throw this.error(`there is no function '${name.text.slice(0, 60)}'`, name.at);
     const [least, most] = known.args;
@@ -212,11 +210,7 @@ export class ExpressionParser {
   #list(): Value {
     const items: Value[] = [];
     this.#enter();
-    if (!this.take(']')) {
-      do items.push(this.#literal());
-      while (this.take(','));
-      this.expect(']');
-    }
+    this.#items(']', () => void items.push(this.#literal()));
     this.#depth--;
     return items;
   }
@@ -224,18 +218,23 @@ export class ExpressionParser {
   #object(): Value {
     const members: [string, Value][] = [];
     this.#enter();
-    if (!this.take('}')) {
-      do {
-        const { token } = this;
-        if (token.kind !== 'text') throw this.error('a key in quotes is missing');
-        this.#next++;
-        this.expect(':');
-        members.push([toByteString(token.text), this.#literal()]);
-      } while (this.take(','));
-      this.expect('}');
-    }
+    this.#items('}', () => {
+      const { token } = this;
+      if (token.kind !== 'text') throw this.error('a key in quotes is missing');
+      this.#next++;
+      this.expect(':');
+      members.push([toByteString(token.text), this.#literal()]);
+    });
     this.#depth--;
     return Object.fromEntries(members);
+  }
+
+  /** Reads items with commas between them, up to a closing bracket. */
+  #items(close: string, read: () => void): void {
+    if (this.take(close)) return;
+    do read();
+    while (this.take(','));
+    this.expect(close);
   }
 }
 

@@ -8,6 +8,8 @@ import { isList, isMap, isTruthy, toByteString, type Value } from './value.ts';
 const MAX_LENGTH = 65_536;
 /** Maximum nesting of statements. */
 const MAX_DEPTH = 32;
+/** An opening delimiter; `##` only counts at the beginning of a line. */
+const DELIMITER = /\{[{%#]|(?<![^\n])##/g;
 
 /** The inputs that a template uses. */
 export interface Uses {
@@ -119,13 +121,16 @@ class TemplateParser implements NameWatch {
   }
 
   #step(): void {
-    const found = nextMark(this.#source, this.#at);
-    const cutsBefore = found.mark !== '##' && this.#source[found.at + 2] === '-';
-    this.#text(this.#source.slice(this.#at, found.at), cutsBefore);
-    this.#at = found.at + found.mark.length + (cutsBefore ? 1 : 0);
-    if (found.mark === '{#') this.#comment(found.at);
-    else if (found.mark === '{{') this.#output();
-    else if (found.mark !== '') this.#statement(found.mark === '##' ? '\n' : '%}', found.at);
+    DELIMITER.lastIndex = this.#at;
+    const found = DELIMITER.exec(this.#source);
+    const delimiter = found?.[0] ?? '';
+    const at = found?.index ?? this.#source.length;
+    const cutsBefore = delimiter !== '##' && this.#source[at + 2] === '-';
+    this.#text(this.#source.slice(this.#at, at), cutsBefore);
+    this.#at = at + delimiter.length + (cutsBefore ? 1 : 0);
+    if (delimiter === '{#') this.#comment(at);
+    else if (delimiter === '{{') this.#output();
+    else if (delimiter !== '') this.#statement(delimiter === '##' ? '\n' : '%}', at);
   }
 
   #text(written: string, cutsBefore: boolean): void {
@@ -254,19 +259,4 @@ function entriesOf(value: Value, members: boolean): readonly (readonly [string, 
   if (members && isMap(value)) return Object.entries(value);
   if (!members && isList(value)) return value.map((one) => ['', one] as const);
   throw new RenderError(members ? 'the loop needs an object' : 'the loop needs a list');
-}
-
-interface Mark {
-  readonly mark: '{{' | '{%' | '{#' | '##' | '';
-  readonly at: number;
-}
-
-/** Returns the next opening delimiter; `##` only counts at the beginning of a line. */
-function nextMark(source: string, from: number): Mark {
-  for (let at = from; at < source.length - 1; at++) {
-    const [char, next] = [source[at], source[at + 1]];
-    if (char === '{' && (next === '{' || next === '%' || next === '#')) return { mark: `{${next}`, at };
-    if (char === '#' && next === '#' && (at === 0 || source[at - 1] === '\n')) return { mark: '##', at };
-  }
-  return { mark: '', at: source.length };
 }

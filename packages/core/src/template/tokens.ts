@@ -18,10 +18,14 @@ export interface Body {
   readonly cutsAfter: boolean;
 }
 
-const NAME = /[A-Za-z_][A-Za-z0-9_./-]*/y;
-const NUMBER = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const OPERATOR = /==|!=|<=|>=|[-+*/%^<>()[\]{},:|=]/y;
-const TEXT = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y;
+const PATTERNS = [
+  ['name', /[A-Za-z_][A-Za-z0-9_./-]*/y],
+  ['number', /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y],
+  ['text', /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y],
+  ['operator', /==|!=|<=|>=|[-+*/%^<>()[\]{},:|=]/y],
+] as const;
+const SPACE = /[ \t\r\n]*/y;
+const SPACE_IN_LINE = /[ \t\r]*/y;
 
 /** Reads tokens from `from` up to the delimiter `close`; a line break closes a line statement. */
 export function readBody(source: string, from: number, close: '}}' | '%}' | '\n'): Body {
@@ -29,7 +33,7 @@ export function readBody(source: string, from: number, close: '}}' | '%}' | '\n'
   let braces = 0;
   let at = from;
   for (;;) {
-    at = skipSpace(source, at, close === '\n');
+    at += match(close === '\n' ? SPACE_IN_LINE : SPACE, source, at)!.length;
     const length = braces === 0 ? closeLength(source, at, close) : 0;
     if (length > 0 || (close === '\n' && at >= source.length)) {
       tokens.push({ kind: 'end', text: '', at });
@@ -49,29 +53,16 @@ function closeLength(source: string, at: number, close: string): number {
   return close !== '\n' && source.startsWith(`-${close}`, at) ? 3 : 0;
 }
 
-function skipSpace(source: string, from: number, oneLine: boolean): number {
-  let at = from;
-  while (at < source.length) {
-    const char = source[at]!;
-    const isSpace = char === ' ' || char === '\t' || char === '\r' || (char === '\n' && !oneLine);
-    if (!isSpace) break;
-    at++;
-  }
-  return at;
-}
-
 function readToken(source: string, at: number, close: string): Token & { readonly width: number } {
-  const written = (kind: Token['kind'], found: string) => ({ kind, text: found, at, width: found.length });
-  const name = match(NAME, source, at);
-  // A minus before the closing delimiter belongs to the delimiter.
-  if (name?.endsWith('-') && source.startsWith(close, at + name.length)) return written('name', name.slice(0, -1));
-  if (name !== undefined) return written('name', name);
-  const number = match(NUMBER, source, at);
-  if (number !== undefined) return written('number', number);
-  const text = match(TEXT, source, at);
-  if (text !== undefined) return { kind: 'text', text: contentOf(text, source, at), at, width: text.length };
-  const operator = match(OPERATOR, source, at);
-  if (operator !== undefined) return written('operator', operator);
+  for (const [kind, pattern] of PATTERNS) {
+    const found = match(pattern, source, at);
+    if (found === undefined) continue;
+    // A minus before the closing delimiter belongs to the delimiter.
+    const isCut = kind === 'name' && found.endsWith('-') && source.startsWith(close, at + found.length);
+    const written = isCut ? found.slice(0, -1) : found;
+    const text = kind === 'text' ? contentOf(written, source, at) : written;
+    return { kind, text, at, width: written.length };
+  }
   const char = source[at]!;
   const problem = char === '"' || char === "'" ? 'the text is not closed' : `'${char}' is not expected here`;
   throw new TemplateError(problem, source, at);
@@ -82,26 +73,11 @@ function match(expression: RegExp, source: string, at: number): string | undefin
   return expression.exec(source)?.[0];
 }
 
-/** Unescapes as JSON does. */
+/** Unescapes as JSON does, and `\'`. */
 function contentOf(written: string, source: string, at: number): string {
-  const inner = written.slice(1, -1);
-  if (!inner.includes('\\')) return inner;
-  return inner.replace(/\\(u[0-9a-fA-F]{4}|[^])/g, (escape, code: string, offset: number) => {
-    const plain = ESCAPES[code];
-    if (plain !== undefined) return plain;
-    if (code.length === 5) return String.fromCharCode(parseInt(code.slice(1), 16));
+  return written.slice(1, -1).replace(/\\(u[0-9a-fA-F]{4}|[^])/g, (escape, code: string, offset: number) => {
+    if (code === "'") return code;
+    if (code.length === 5 || '"\\/bfnrt'.includes(code)) return JSON.parse(`"${escape}"`) as string;
     throw new TemplateError(`${escape} is not an escape`, source, at + 1 + offset);
   });
 }
-
-const ESCAPES: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
-  '"': '"',
-  "'": "'",
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-});
