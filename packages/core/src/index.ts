@@ -31,10 +31,9 @@ export { errorResponse, jsonResponse, type ErrorResponse } from './http/error-re
 export { identityFrom, type Identity } from './contract/identity.ts';
 export { plainSecrets } from './contract/plain-secrets.ts';
 export { linger, lingerOnClose, setCloseDelay } from './http/lingering-close.ts';
-export { protect, type Middleware, type ProtectedHandler } from './middleware/protect.ts';
+export { onlyProtected, protect, type Middleware, type ProtectedHandler } from './middleware/protect.ts';
 export { acceptUpgrades, type UpgradeServer } from './middleware/accept-upgrades.ts';
 export { runMiddleware } from './middleware/run-middleware.ts';
-export { onlyProtected } from './middleware/only-protected.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
 export type { StateHold } from './contract/states.ts';
 export { plainAddress, type ClientConnection } from './contract/client-connection.ts';

@@ -31,18 +31,17 @@ export function createExtAuth({ methods }: ExtAuthOptions): Concern<ExtAuthExten
       UNSET,
     compile(block, context, scope) {
       if (block === UNSET || block.disable) return cleaning(methods, scope);
-      return asking(block, { methods, context, scope });
+      return asking(block, methods, context, scope);
     },
   };
 }
 
-interface Surroundings {
-  readonly methods: readonly AuthMethodKind[];
-  readonly context: Context;
-  readonly scope: Scope | undefined;
-}
-
-function asking({ configRef }: ExtAuthExtension, { methods, context, scope }: Surroundings): Handler {
+function asking(
+  { configRef }: ExtAuthExtension,
+  methods: readonly AuthMethodKind[],
+  context: Context,
+  scope: Scope | undefined,
+): Handler {
   const { name = '', namespace = '' } = configRef ?? {};
   const id = `${namespace}.${name}`;
   const config = scope?.virtualHost.authConfigs.find(({ ref }) => ref.name === name && ref.namespace === namespace);

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Handler } from '../contract/concern.ts';
 import { coreError } from '../error-codes.ts';
+import type { Logger } from '../observe/logger.ts';
 import { respondToError } from './respond-to-error.ts';
-import { markProtected } from './only-protected.ts';
 import { runAll, type Middleware } from './run-middleware.ts';
 import { createUpgradeResponse, releaseSocket } from './upgrade-response.ts';
 
@@ -50,8 +50,8 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
         if (res.headersSent || socket.destroyed) return undefined;
         if (!last.upgrade) return respondToError(coreError('ERR_CORE_UPGRADE'), req, res);
         releaseSocket(res, socket);
-        markProtected(req);
-        return takeOver(last, { req, socket, head });
+        acceptedUpgrades.add(req);
+        return takeOver(last, req, socket, head);
       });
     },
     drain(): void {
@@ -80,14 +80,8 @@ function contained(handler: Handler, socket: Socket): Middleware {
   };
 }
 
-interface Upgrade {
-  readonly req: IncomingMessage;
-  readonly socket: Socket;
-  readonly head: Buffer;
-}
-
 /** Errors are handled here, because an uncaught one would end the process. */
-function takeOver(handler: Handler, { req, socket, head }: Upgrade): void {
+function takeOver(handler: Handler, req: IncomingMessage, socket: Socket, head: Buffer): void {
   const before = socket.bytesWritten;
   try {
     handler.upgrade!(req, socket, head);
@@ -104,4 +98,23 @@ function check(handlers: readonly unknown[]): void {
     if (typeof handler === 'function') continue;
     throw coreError('ERR_CORE_MIDDLEWARE', `protect: handler ${i + 1} is not a function`);
   }
+}
+
+/** Upgrades that a chain has accepted. */
+const acceptedUpgrades = new WeakSet<IncomingMessage>();
+
+/**
+ * Returns an `upgrade` that accepts only upgrades that a chain of `protect` has accepted, and rejects all others with
+ * `ERR_CORE_UPGRADE` 403. An application's handlers do not run for upgrades: without this, `server.on('upgrade', api.upgrade)` would
+ * accept every client.
+ */
+export function onlyProtected(upgrade: ProtectedHandler['upgrade'], log: Logger): ProtectedHandler['upgrade'] {
+  return (req, socket, head) => {
+    if (acceptedUpgrades.has(req)) return upgrade(req, socket, head);
+    log.error(
+      {},
+      'upgrade rejected: the handlers of the application did not run for it; use protect(...handlers).upgrade',
+    );
+    respondToError(coreError('ERR_CORE_UPGRADE'), req, createUpgradeResponse(req, socket as Socket));
+  };
 }

@@ -6,17 +6,15 @@ export type Middleware = {
   run(req: IncomingMessage, res: ServerResponse, next: Next): unknown;
 }['run'];
 
-/** A request and its response. */
-export interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-}
-
 /**
  * Runs handlers in order and calls `done` once: without an error if the last one called `next()`, otherwise with
  * the first error. A handler that responds itself ends the run. An error thrown after `next` was called goes to the caller.
  */
-export function runAll(handlers: readonly Middleware[], exchange: Exchange, done: Next): void {
+export function runAll(
+  handlers: readonly Middleware[],
+  exchange: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  done: Next,
+): void {
   const [handler, ...rest] = handlers;
   if (!handler) return done();
   let called = false;

@@ -4,7 +4,6 @@ import {
   identityFrom,
   parseExpression,
   type AuthAllowed,
-  type AuthDenied,
   type AuthMethod,
   type AuthMethodKind,
   type AuthRequest,
@@ -35,13 +34,14 @@ interface Step {
   readonly method: AuthMethod;
 }
 
-/** Grants of the steps so far. */
+/** The request as the next step sees it, and the grants of the steps so far. */
 interface Progress {
+  readonly allowed: true;
   readonly request: AuthRequest;
   readonly granted: AuthAllowed;
 }
 
-type Outcome = { readonly denied: Exclude<ChainDecision, AuthAllowed> } | { readonly progress: Progress };
+type Outcome = Progress | Exclude<ChainDecision, AuthAllowed>;
 
 export interface ChainParts {
   /** The methods that are available. */
@@ -73,29 +73,31 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
 
   async function pass({ name, method }: Step, progress: Progress): Promise<Outcome> {
     const outcome = await runStep(method, progress.request, { timeoutMs, log, config: id, step: name });
-    return outcome.allowed ? { progress: grant(progress, name, outcome) } : { denied: outcome };
+    return outcome.allowed ? grant(progress, name, outcome) : outcome;
   }
 
   async function evaluate(node: Expression, progress: Progress): Promise<Outcome> {
     if (node.type === 'step') return pass(byName.get(node.name)!, progress);
     if (node.type === 'not') {
       const inner = await evaluate(node.operand, progress);
-      if (!('denied' in inner))
-        return { denied: { allowed: false, status: 403, reason: 'a step passed that must not' } };
-      return isUnsure(inner) ? inner : { progress };
+      if (inner.allowed) return { allowed: false, status: 403, reason: 'a negated step passed' };
+      return isIndeterminate(inner) ? inner : progress;
     }
     const left = await evaluate(node.left, progress);
-    if (node.type === 'and') return 'denied' in left ? left : evaluate(node.right, left.progress);
-    if (!('denied' in left)) return left;
+    if (node.type === 'and') return left.allowed ? evaluate(node.right, left) : left;
+    if (left.allowed) return left;
     const right = await evaluate(node.right, progress);
-    return isUnsure(left) && 'denied' in right ? { denied: { ...right.denied, unsure: true } } : right;
+    return isIndeterminate(left) && !right.allowed ? { ...right, unsure: true } : right;
   }
 
   return {
     async authorize(request) {
-      const outcome = await evaluate(expression, { request, granted: { allowed: true } });
-      if ('progress' in outcome) return outcome.progress.granted;
-      return spec.failOnRedirect && outcome.denied.redirect ? unauthorized(outcome.denied) : outcome.denied;
+      const outcome = await evaluate(expression, { allowed: true, request, granted: { allowed: true } });
+      if (outcome.allowed) return outcome.granted;
+      // Scripts cannot log in: they get 401 in place of the redirect, and none of its cookies.
+      return spec.failOnRedirect && outcome.redirect
+        ? { allowed: false, status: 401, reason: outcome.reason }
+        : outcome;
     },
     bodyBytes: (request) => Math.max(0, ...steps.map(({ method }) => method.bodyBytes?.(request) ?? 0)),
     async close() {
@@ -105,8 +107,8 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
 }
 
 /** A failed side of an `||` might have passed, which a `!` before it must not ignore. */
-function isUnsure(outcome: Outcome): boolean {
-  return 'denied' in outcome && (outcome.denied.failed === true || outcome.denied.unsure === true);
+function isIndeterminate(outcome: Outcome): boolean {
+  return !outcome.allowed && (outcome.failed === true || outcome.unsure === true);
 }
 
 function allOf(steps: readonly Step[]): Expression {
@@ -115,20 +117,14 @@ function allOf(steps: readonly Step[]): Expression {
     .reduce((left, right) => ({ type: 'and', left, right }));
 }
 
-/** Scripts cannot log in: they get 401 in place of the redirect, and none of its cookies. */
-function unauthorized({ reason }: AuthDenied): AuthDenied {
-  return { allowed: false, status: 401, reason };
-}
-
 /** Later steps see what earlier ones granted. */
 function grant({ request, granted }: Progress, name: string, decision: Extract<StepOutcome, AuthAllowed>): Progress {
   const state = { ...(decision.newState ?? request.state), ...decision.state };
-  const changes = decision.requestChanges ?? [];
-  const queryChanges = decision.queryChanges ?? [];
-  const userId = decision.userId ?? granted.userId;
+  const { requestChanges: changes = [], queryChanges = [] } = decision;
+  const { userId = granted.userId, logoutPath = granted.logoutPath } = decision;
   const identity = identityOf(name, decision) ?? granted.identity;
-  const logoutPath = decision.logoutPath ?? granted.logoutPath;
   return {
+    allowed: true,
     request: {
       ...request,
       ...(changes.length > 0 && headersThrough(request, withoutClientCopies(changes, granted.requestChanges))),

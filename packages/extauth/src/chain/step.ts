@@ -25,7 +25,7 @@ export async function runStep(method: AuthMethod, request: AuthRequest, limits: 
   const { requestId } = request;
   try {
     if (method.local) return await method.authorize(request);
-    return await within(timeoutMs, request, (limited) => method.authorize(limited));
+    return await within(timeoutMs, request, method);
   } catch (error) {
     if (error === TOO_SLOW) {
       log.warn(
@@ -55,11 +55,7 @@ function failed(reason: string): AuthDenied & Failed {
   return { allowed: false, status: 403, reason, failed: true };
 }
 
-async function within(
-  timeoutMs: number,
-  request: AuthRequest,
-  ask: (request: AuthRequest) => AuthDecision | Promise<AuthDecision>,
-): Promise<AuthDecision> {
+async function within(timeoutMs: number, request: AuthRequest, method: AuthMethod): Promise<AuthDecision> {
   const over = new AbortController();
   const signal = request.signal ? AbortSignal.any([request.signal, over.signal]) : over.signal;
   let timer: NodeJS.Timeout | undefined;
@@ -68,7 +64,7 @@ async function within(
     timer = setTimeout(() => reject(TOO_SLOW), timeoutMs);
   });
   try {
-    return await Promise.race([ask({ ...request, signal }), late]);
+    return await Promise.race([method.authorize({ ...request, signal }), late]);
   } catch (error) {
     over.abort();
     throw error;

@@ -62,10 +62,7 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
   const code = answer.status?.code ?? 0;
   if (code !== 0 || answer.httpResponse === 'deniedResponse') {
     const { status, headers = [], body = '' } = answer.deniedResponse ?? {};
-    const flat = headers.flatMap(({ header }) => {
-      const name = header?.key.toLowerCase() ?? '';
-      return header && !isFraming(name) ? [name, textOf(header)] : [];
-    });
+    const flat = headers.flatMap(({ header }) => headerOf(header) ?? []);
     const reason = `the auth server refuses with code ${code}`;
     return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason };
   }
@@ -104,24 +101,27 @@ function validStatus(code: number | undefined): number {
 
 /** Without `append` or an action the header replaces: that is the default of the protocol's filter. */
 function changeOf({ header, append, appendAction = APPEND }: HeaderOption, request: AuthRequest): HeaderChange[] {
-  const name = header?.key.toLowerCase() ?? '';
-  if (!header || isFraming(name)) return [];
+  const [name, value] = headerOf(header) ?? [];
+  if (name === undefined || value === undefined) return [];
   const isThere = request.header(name) !== undefined;
   if (appendAction === ADD_IF_ABSENT && isThere) return [];
   if (appendAction === OVERWRITE_IF_EXISTS && !isThere) return [];
-  return [{ op: append?.value ? 'append' : 'set', name, value: textOf(header) }];
+  return [{ op: append?.value ? 'append' : 'set', name, value }];
 }
 
 /** The response of the upstream is not known yet. Without `append` or an action the header is added. */
 function responseChangeOf({ header, append, appendAction = APPEND }: HeaderOption): HeaderChange[] {
-  const name = header?.key.toLowerCase() ?? '';
-  if (!header || isFraming(name)) return [];
-  const value = textOf(header);
+  const [name, value] = headerOf(header) ?? [];
+  if (name === undefined || value === undefined) return [];
   if (append ? append.value : appendAction === APPEND) return [{ op: 'append', name, value }];
   if (append || appendAction === OVERWRITE) return [{ op: 'set', name, value }];
   return [{ op: 'set', name, value, where: appendAction === ADD_IF_ABSENT ? 'absent' : 'present' }];
 }
 
-function textOf({ value, rawValue }: NonNullable<HeaderOption['header']>): string {
-  return value !== '' || !rawValue ? value : Buffer.from(rawValue).toString('latin1');
+/** Returns the name in lower case and the value of a header; `undefined` for one that no server may set. */
+function headerOf(header: HeaderOption['header']): readonly [name: string, value: string] | undefined {
+  const name = header?.key.toLowerCase() ?? '';
+  if (!header || isFraming(name)) return undefined;
+  const { value, rawValue } = header;
+  return [name, value !== '' || !rawValue ? value : Buffer.from(rawValue).toString('latin1')];
 }

@@ -39,14 +39,11 @@ export function createAccessTokenMethod({ groups }: AccessTokenParts = {}): Auth
   };
 }
 
-interface Surroundings extends AccessTokenParts {
-  readonly id: string;
-  readonly context: Context;
-}
+type MethodParts = AccessTokenParts & { readonly id: string; readonly context: Context };
 
-function methodOf(spec: AccessTokenValidation, surroundings: Surroundings): AuthMethod {
-  const lookUp = createLookUp(spec, surroundings.id, surroundings.context);
-  const groups = groupsOf(spec, surroundings);
+function methodOf(spec: AccessTokenValidation, parts: MethodParts): AuthMethod {
+  const lookUp = createLookUp(spec, parts.id, parts.context);
+  const groups = groupsOf(spec, parts);
   const userAttribute = spec.introspection?.userIdAttributeName;
   return {
     local: !!spec.jwt?.localJwks && !spec.userinfoUrl && !groups,
@@ -67,7 +64,7 @@ function methodOf(spec: AccessTokenValidation, surroundings: Surroundings): Auth
   };
 }
 
-function groupsOf({ azure }: AccessTokenValidation, { groups, id, context }: Surroundings): GroupLookup | undefined {
+function groupsOf({ azure }: AccessTokenValidation, { groups, id, context }: MethodParts): GroupLookup | undefined {
   if (azure && !groups) throw configError(`${id}: azure needs a lookup of groups`);
   return azure && groups?.(azure, { context });
 }

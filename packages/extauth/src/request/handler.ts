@@ -26,13 +26,7 @@ import { hasBody, readBody } from './read-body.ts';
 import type { AuthSettings } from '../settings.ts';
 
 /** The response to a rejected request. */
-export interface Refusal {
-  readonly status: number;
-  /** Flat `[name, value, …]`. */
-  readonly headers: readonly string[];
-  readonly body: string;
-  /** For the log. */
-  readonly reason: string;
+export interface Refusal extends Required<Pick<AuthDenied, 'status' | 'headers' | 'body' | 'reason'>> {
   /** `ext_authz_denied`, or `ext_authz_error` if there was no decision. */
   readonly details: string;
   /** Of access logs: `UAEX` for what external auth said or could not say. */
@@ -105,9 +99,9 @@ export function createAuthHandler(parts: HandlerParts): Handler {
       stats.failureModeAllowed.value++;
       return true;
     }
+    const { statusOnError: status } = settings;
     const { reason } = decision;
-    const details = 'ext_authz_error';
-    refuse({ status: settings.statusOnError, headers: [], body: '', reason, details, flags: 'UAEX' }, exchange);
+    refuse({ status, headers: [], body: '', reason, details: 'ext_authz_error', flags: 'UAEX' }, exchange);
     return false;
   }
 
