@@ -19,7 +19,6 @@ export interface FoundApi {
   readonly descriptorSets?: readonly string[];
 }
 
-/** Options of the creation of an API. */
 export interface ApiParts {
   readonly ref: ResourceRef;
   readonly spec: GraphQLApiSpec;
@@ -35,7 +34,6 @@ export interface ApiParts {
   readonly changes?: ChangePolicy;
 }
 
-/** Maximum nesting of stitched APIs. */
 const MAX_DEPTH = 5;
 
 /** Creates the API that a spec declares. Throws `ERR_GRAPHQL_API` if it is invalid. */

@@ -5,7 +5,7 @@ import type { ExecutableApi } from './api/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './execute/local-api.ts';
 import { createSchemaApi, type ContextValue } from './execute/schema-api.ts';
-import { readDescriptorFile } from './resolvers/grpc/descriptor-file.ts';
+import { readDescriptorFile } from './resolvers/grpc/descriptor-files.ts';
 import { limitsOf, type Limits } from './api/limits.ts';
 import { graphqlError } from './api/refusal.ts';
 import type { ChangePolicy } from './remote/judge-schema.ts';

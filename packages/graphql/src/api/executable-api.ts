@@ -1,6 +1,6 @@
 import type { Facts, RetryPolicy } from '@edge-gateway/core';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import type { CallBudget } from '../resolvers/call-budget.ts';
+import type { CallBudget } from '../resolvers/calls.ts';
 
 /**
  * One operation of a document that is valid and within the limits. The same text returns the same object while it is

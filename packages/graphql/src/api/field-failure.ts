@@ -10,7 +10,6 @@ export interface FieldFailureOptions {
 export class FieldFailure extends Error {
   override readonly name = 'FieldFailure';
   readonly code: GraphQLErrorCode;
-  /** Message for the client. */
   readonly shown: string | undefined;
   /** Kind of failure for traces: a status or an error code. */
   readonly type: string | undefined;

@@ -16,12 +16,10 @@ export function refusal(code: GraphQLErrorCode, detail = '', headers?: Refusal['
   return { code, errors: [error], ...(headers && { headers }) };
 }
 
-/** Returns true for a refusal. */
 export function isRefusal(value: object): value is Refusal {
   return 'code' in value && 'errors' in value;
 }
 
-/** Returns a refusal as a result. */
 export function refusedResult({ errors }: Refusal): ApiResult {
   return { errors };
 }

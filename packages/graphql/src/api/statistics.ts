@@ -1,6 +1,5 @@
 import type { Counter, Metrics, StatName } from '@edge-gateway/core';
 
-/** Counters of one API. */
 export interface ApiCounts {
   readonly total: Counter;
   readonly error: Counter;
@@ -12,7 +11,6 @@ export interface ApiCounts {
   resolver(name: string): ResolverCounts;
 }
 
-/** Counters of one resolver of an API. */
 export interface ResolverCounts {
   readonly total: Counter;
   readonly failed: Counter;

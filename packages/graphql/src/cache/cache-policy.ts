@@ -14,7 +14,6 @@ export type CacheScope = 'public' | 'private' | 'unset';
 
 const NARROWNESS: Readonly<Record<CacheScope, number>> = { public: 0, unset: 1, private: 2 };
 
-/** The narrower of two scopes. */
 export function narrower(a: CacheScope, b: CacheScope): CacheScope {
   return NARROWNESS[a] > NARROWNESS[b] ? a : b;
 }

@@ -1,11 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 
-/** Maximum number of characters of all cached results of one API. */
 export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
-/** Maximum number of characters of one cached result. */
 export const MAX_RESULT_CHARACTERS = MAX_CACHED_CHARACTERS / 16;
-/** Maximum number of cached results of one API. */
 const MAX_RESULTS = 10_000;
 
 /** A result as it is sent. */
@@ -25,12 +22,10 @@ export interface ResultCache {
 }
 
 interface Kept extends Omit<CachedResult, 'age'> {
-  /** Time of its creation in milliseconds. */
   readonly at: number;
   readonly until: number;
 }
 
-/** Returns the whole seconds between two times in milliseconds. */
 export function ageOf(at: number, now: number): number {
   return Math.max(0, Math.floor((now - at) / 1000));
 }

@@ -19,18 +19,15 @@ export interface SharedResultsOptions {
   readonly key: () => Uint8Array;
   /** Counts entries that are forged, moved or too old. */
   readonly rejected: Counter;
-  /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** A place in the store. */
 interface Place {
   readonly name: string;
   /** Key of this place only, so that few results are encrypted with one key. */
   readonly key: Uint8Array;
 }
 
-/** Creates a cache in a store. */
 export function createSharedResults({ store, scope, key, rejected, now }: SharedResultsOptions): ResultCache {
   const scopeDigest = digest(scope);
   /** Operations whose last result was not shared: the store is not asked for them. */
@@ -85,7 +82,6 @@ function read(text: string | undefined, now: number): CachedResult | undefined {
   return { body, cacheControl, age: ageOf(at, now), declaredPublic: declaredPublic === true };
 }
 
-/** The encrypted value. */
 interface Kept {
   readonly body: string;
   readonly cacheControl: string | undefined;
@@ -94,5 +90,4 @@ interface Kept {
   readonly until: number;
 }
 
-/** Maximum clock difference between gateways. */
 const MAX_CLOCK_SKEW_MS = 5000;

@@ -4,7 +4,6 @@ import type { Resolution } from '@edge-gateway/core/schema';
 import type { Discovery, DiscoveryBounds, Skipped } from './discovered-api.ts';
 import { toTypeName, uniqueNames } from './names.ts';
 
-/** A field of a type, or of an input type, as text. */
 export interface FieldText {
   readonly name: string;
   readonly type: string;
@@ -14,7 +13,6 @@ export interface FieldText {
   readonly resolve?: string;
 }
 
-/** The side of an operation that a type is for. */
 export type Side = 'output' | 'input';
 
 const BUILT_IN = ['String', 'Int', 'Float', 'Boolean', 'ID', 'JSON', 'Query', 'Mutation', 'Subscription'];
@@ -113,7 +111,6 @@ function fieldText({ name, type, args = [], description, resolve }: FieldText): 
   return `${described(description, '  ')}  ${name}${listed && `(${listed})`}: ${type}${directive}\n`;
 }
 
-/** Returns a description of one line. */
 function described(description: string | undefined, indent: string): string {
   const line = description
     ?.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')

@@ -5,7 +5,6 @@ export function isGraphQLName(name: string): boolean {
   return VALID.test(name) && !name.startsWith('__');
 }
 
-/** Returns true for a name that an enum value may have. */
 export function isEnumValue(name: string): boolean {
   return isGraphQLName(name) && !/^(true|false|null)$/.test(name);
 }

@@ -14,7 +14,6 @@ import { namedPath, SERVER_PATH } from '../remote/server-path.ts';
 import type { Probe } from './discovered-api.ts';
 import { findDocument, type TellPath } from './openapi/find-document.ts';
 
-/** Options of a probe. */
 export interface ProbeContext {
   readonly callUpstream: CallUpstream;
   /** Endpoints and TLS of an upstream, for gRPC reflection. */

@@ -54,7 +54,6 @@ export interface RunningDiscovery {
 export const DEFAULT_INTERVAL_MS = 15_000;
 /** Upstreams without a description are probed only in every fourth round. */
 const QUIET_ROUNDS = 4;
-/** Number of concurrent probes. */
 const AT_ONCE = 8;
 
 interface Found {
@@ -65,7 +64,6 @@ interface Found {
   readonly type: Probe['type'];
   readonly text: string;
   readonly schema: string;
-  /** True if a newer schema was rejected. */
   readonly refused: boolean;
 }
 

@@ -20,10 +20,8 @@ import { sizeProblem } from './check-size.ts';
 /** Maximum number of cached documents of one API, and of characters of all of them. */
 export const MAX_DOCUMENTS = 1000;
 export const MAX_DOCUMENT_CHARACTERS = 4 * 1024 * 1024;
-/** Maximum number of errors reported for one document. */
 const MAX_ERRORS = 5;
 
-/** Kind of problem of a document, for the statistics. */
 export type DocumentProblem = 'parse' | 'invalid';
 
 export interface RefusedDocument extends Refusal {
@@ -34,7 +32,6 @@ export interface RefusedDocument extends Refusal {
 export interface Documents {
   /** Returns the operation to execute, or a refusal if the document is invalid or too large, or the operation is ambiguous. */
   operation(text: string, name: string | undefined): Operation | Refusal | RefusedDocument;
-  /** Number of cached documents. */
   readonly size: number;
 }
 
@@ -43,7 +40,6 @@ interface Read {
   readonly operations: Map<string | undefined, Operation | Refusal>;
 }
 
-/** Creates a cache of documents for an API. */
 export function createDocuments(api: { schema: GraphQLSchema; introspection: boolean }, limits: Limits): Documents {
   const known = new LRUCache<string, Read | RefusedDocument>({
     max: MAX_DOCUMENTS,

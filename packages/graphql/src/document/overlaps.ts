@@ -1,6 +1,5 @@
 import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 
-/** Maximum number of pairs of fields with the same name. */
 export const MAX_OVERLAPS = 2000;
 /** Maximum depth: only cycles of fragments go deeper. */
 const MAX_LEVELS = 100;

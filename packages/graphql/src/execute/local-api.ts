@@ -4,8 +4,7 @@ import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../api/executable-api.ts';
 import { createEngine, type Executed } from './engine.ts';
 import type { ResolveField } from './field-plan.ts';
-import { createCallBudget } from '../resolvers/call-budget.ts';
-import { createCalls } from '../resolvers/calls.ts';
+import { CallBudget, Calls } from '../resolvers/calls.ts';
 import { compileResolutions } from '../resolvers/resolutions.ts';
 import type { ResolverContext, ResolverRun } from '../resolvers/resolver.ts';
 import { traceOf } from '../trace/span.ts';
@@ -55,7 +54,7 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
 
   function execute(request: OperationRequest): ApiResult | Promise<ApiResult> {
     const { operation, facts, signal, retries } = request;
-    const calls = createCalls(request.budget ?? createCallBudget(context.limits), signal);
+    const calls = new Calls(request.budget ?? new CallBudget(context.limits), signal);
     const own: ResolverRun = {
       facts,
       operation: operation.definition.operation,

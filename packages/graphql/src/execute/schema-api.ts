@@ -17,7 +17,6 @@ import { logFailure, type Failure } from './failure-log.ts';
 /** Makes the third argument of resolvers, for each operation. */
 export type ContextValue = (request: OperationRequest) => unknown;
 
-/** What an API over a schema with resolvers is made with. */
 export interface SchemaApiOptions {
   readonly contextValue?: ContextValue | undefined;
   readonly enableIntrospection: boolean;

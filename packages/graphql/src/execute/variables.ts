@@ -2,7 +2,6 @@ import { getVariableValues, type GraphQLSchema, type VariableValues } from 'grap
 import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
 import { inputMessage } from '../api/input-message.ts';
 
-/** Most problems reported for the variables of one request. */
 const MAX_ERRORS = 5;
 
 /**

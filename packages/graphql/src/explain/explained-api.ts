@@ -31,7 +31,6 @@ export interface UpstreamRequest {
 /** How a field gets its value: by requests, or with its parent if there are none. */
 export interface ExplainedField {
   readonly requests: readonly UpstreamRequest[];
-  /** Source of the fields of the value. */
   readonly value: FieldSource;
 }
 
@@ -40,11 +39,9 @@ export type FieldSource = (type: string, field: string) => ExplainedField;
 
 export interface ExplainedApi {
   readonly schema: GraphQLSchema;
-  /** Source of the root fields. */
   readonly root: FieldSource;
 }
 
-/** Maximum nesting of stitched APIs. */
 const MAX_DEPTH = 5;
 const NONE: readonly UpstreamRequest[] = [];
 const UNKNOWN: FieldSource = () => ({ requests: NONE, value: UNKNOWN });

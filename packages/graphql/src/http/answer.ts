@@ -24,7 +24,6 @@ export interface ServedApi {
   readonly shared?: Pick<SharedResultsOptions, 'store' | 'scope'> & { readonly key?: string };
 }
 
-/** One request, and the wanted form of its response. */
 export interface Asked {
   readonly request: GraphQLRequest;
   readonly wanted: Wanted;
@@ -33,24 +32,20 @@ export interface Asked {
   readonly signal: AbortSignal;
   /** True if the request identifies its client. */
   readonly personal?: boolean | undefined;
-  /** Retries of requests to upstreams. */
   readonly retries?: RetryPolicy | undefined;
 }
 
-/** One response as it is sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
   readonly headers: readonly string[];
 }
 
-/** A stream of results. */
 export interface Results extends AsyncIterable<ApiResult> {
   /** True for results of a subscription, which may be endless. */
   readonly lasting: boolean;
 }
 
-/** Executes the requests of one API. */
 export interface Answerer {
   answer(asked: Asked): Promise<Answer>;
   /** Returns the request with its validated operation. */

@@ -77,7 +77,6 @@ export function handlerOf(responder: Responder): Handler {
 interface Means extends SocketParts {
   readonly slots: Slots;
   readonly signal: AbortSignal;
-  /** Removes the time limit of single responses. */
   unlimited(): void;
 }
 
@@ -114,7 +113,6 @@ async function announce(exchange: ActionExchange, { answerer }: Means, asked: As
   return undefined;
 }
 
-/** Sends results as a stream. */
 async function stream(exchange: ActionExchange, means: Means, asked: Asked): Promise<Refusal | undefined> {
   const { answerer, limits, slots, drain } = means;
   if (!slots.acquire()) return refusal('ERR_GRAPHQL_CONNECTIONS');
@@ -133,7 +131,6 @@ function isBatch(posted: Posted): posted is readonly GraphQLRequest[] {
   return Array.isArray(posted);
 }
 
-/** Reads the request from the query or the body. */
 async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Promise<Posted | Refusal> {
   if (req.method === 'GET' || req.method === 'HEAD') {
     if (facts.path.length > limits.maxBodyBytes) return refusal('ERR_GRAPHQL_BODY_TOO_LARGE');

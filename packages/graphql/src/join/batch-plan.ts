@@ -30,7 +30,6 @@ export interface AskedField {
 /** An operation for one subschema, without the values of its keys. */
 export interface BatchPlan {
   readonly operation: Operation;
-  /** Names of the variables of the client that it uses. */
   readonly variables: readonly string[];
   /** Prefix of the names of its other variables. */
   readonly prefix: string;
@@ -42,10 +41,8 @@ export interface Entry {
   readonly selections: ReadonlySet<SelectionNode>;
 }
 
-/** What a plan is made for. */
 export interface PlanFor {
   readonly operation: 'query' | 'mutation';
-  /** Definition of the client's operation. */
   readonly definition: OperationDefinitionNode;
   /** Prefix of the names of variables for keys; the client's document does not contain it. */
   readonly prefix: string;
@@ -53,7 +50,6 @@ export interface PlanFor {
   readonly lasting: boolean;
 }
 
-/** Maximum number of operations and plans that are kept for one API. */
 const MAX_KNOWN = 1000;
 
 /** The plans of one joined API. Each is made once and kept in an LRU cache. */

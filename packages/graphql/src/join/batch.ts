@@ -10,7 +10,6 @@ export interface Batch {
   ask(asked: AskedField): Promise<unknown>;
 }
 
-/** Root fields in one operation. */
 const MAX_FIELDS = 50;
 
 interface Entry {
@@ -24,7 +23,6 @@ export interface BatchContext {
   readonly request: OperationRequest;
   readonly operation: 'query' | 'mutation';
   readonly plans: BatchPlans;
-  /** Prefix of the names of variables for keys. */
   readonly keyPrefix: string;
   /** True if later requests use the same nodes. */
   readonly lasting: boolean;
@@ -34,7 +32,6 @@ export interface BatchContext {
   onElsewhere(error: ResultError): void;
 }
 
-/** Creates the batch of one subschema for one operation of a client. */
 export function createBatch(context: BatchContext): Batch {
   let waiting = new Map<string, Entry>();
 

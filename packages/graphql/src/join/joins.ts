@@ -3,9 +3,7 @@ import type { DeclaredSubschema } from './subschema.ts';
 
 /** How one subschema completes a type by its key. */
 export interface Join {
-  /** Index of the subschema. */
   readonly subschema: number;
-  /** Names of the key fields. */
   readonly keys: readonly string[];
   readonly field: GraphQLField<unknown, unknown>;
   /** Returns true if the subschema has this field of the type. */

@@ -18,11 +18,9 @@ import { hasField } from './subschema.ts';
 
 export interface Projection {
   readonly merged: GraphQLSchema;
-  /** The schema of the API that the selection is for. */
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode | undefined>>;
   readonly joins: Joins;
-  /** Prefix of the aliases of key fields. */
   readonly keyPrefix: string;
 }
 
@@ -43,7 +41,6 @@ export function project(set: SelectionSetNode, type: GraphQLCompositeType, proje
 
 interface Work {
   readonly projection: Projection;
-  /** Key fields to select, by type. */
   readonly keys: Map<string, Set<string>>;
 }
 

@@ -122,7 +122,6 @@ export class Projections {
   }
 }
 
-/** Returns the name of a field in the result. */
 export function keyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
 }

@@ -4,7 +4,7 @@ import type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError
 import { createEngine, type Engine, type Executed } from '../execute/engine.ts';
 import { standardResolver } from '../execute/resolve.ts';
 import type { Limits } from '../api/limits.ts';
-import { createCallBudget } from '../resolvers/call-budget.ts';
+import { CallBudget } from '../resolvers/calls.ts';
 import { BatchPlans } from './batch-plan.ts';
 import { createBatch, type Batch } from './batch.ts';
 import { joinedCaching } from './caching.ts';
@@ -15,7 +15,6 @@ import { resultOf, subschemaErrorOf, SubschemaError } from './result.ts';
 import { hasField, rootOwner, type Subschema } from './subschema.ts';
 import { subscribeAt } from './subscribe.ts';
 
-/** Arguments or selections of a field without them. */
 const NONE: readonly never[] = [];
 /** Maximum number of errors without a place in one result. */
 const MAX_ELSEWHERE = 20;
@@ -42,7 +41,7 @@ export function createStitchedApi(subschemas: readonly Subschema[], limits: Limi
     introspection: subschemas.every(({ api }) => api.introspection),
     ...(waiting.length > 0 && { ready }),
     async execute(request) {
-      const budget = request.budget ?? createCallBudget(limits);
+      const budget = request.budget ?? new CallBudget(limits);
       const stitching = new Stitching(parts!, { ...request, budget });
       const result = resultOf(await stitching.execute(), stitching.elsewhere);
       return result.errors ? result : { ...result, ...joinedCaching(stitching.results) };
@@ -79,7 +78,6 @@ const joinedField = standardResolver((source, _args, stitching, info) => {
 
 interface Parts {
   readonly subschemas: readonly Subschema[];
-  /** The schemas that were merged. */
   readonly schemas: readonly GraphQLSchema[];
   readonly schema: GraphQLSchema;
   readonly joins: Joins;
@@ -95,7 +93,6 @@ class Stitching {
   /** Index of the subschema that an object came from. */
   readonly #origins = new WeakMap<object, number>();
   readonly #batches = new Map<string, Batch>();
-  /** Results of the subschemas. */
   readonly results: ApiResult[] = [];
   /** Errors of the subschemas that made no value null. */
   readonly elsewhere: ResultError[] = [];
@@ -205,7 +202,6 @@ class Stitching {
     return made;
   }
 
-  /** Records the origin of objects. */
   #from(subschema: number, value: unknown): unknown {
     if (Array.isArray(value)) for (const item of value) this.#from(subschema, item);
     else if (typeof value === 'object' && value !== null && !(value instanceof Error))

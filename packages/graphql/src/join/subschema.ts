@@ -15,7 +15,6 @@ export interface DeclaredSubschema {
   readonly typeMerge?: TypeMerges;
 }
 
-/** One API that is joined with others. */
 export interface Subschema extends DeclaredSubschema {
   readonly api: ExecutableApi;
 }

@@ -1,4 +1,3 @@
-/** One event of a `text/event-stream`. */
 export interface StreamEvent {
   /** `message` if the stream names none. */
   readonly event: string;

@@ -56,7 +56,6 @@ function isEvents({ status, headers }: StreamHead): boolean {
   return status === 200 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Reads a body as events or as one result. */
 function createReading(stream: Stream, maxBytes: number) {
   const ended = new AbortController();
   const read = createEventReader(maxBytes);

@@ -8,7 +8,6 @@ interface FollowOptions {
   readonly ask: (facts: Facts) => Promise<ServerSchema>;
   readonly now: () => number;
   readonly log: Logger;
-  /** For messages. */
   readonly name: string;
   readonly changes?: ChangePolicy;
 }
@@ -28,7 +27,6 @@ interface FollowedSchema {
 export const SCHEMA_AGE_MS = 60_000;
 const COOL_DOWN_MS = 1000;
 
-/** Follows the schema of a server. */
 export function followSchema(options: FollowOptions): FollowedSchema {
   let schema: GraphQLSchema | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;

@@ -12,12 +12,10 @@ import { readRemoteAnswer } from './remote-answer.ts';
 
 const QUERY = getIntrospectionQuery({ descriptions: true });
 
-/** Maximum size of an introspection result in bytes. */
 export const MAX_SCHEMA_BYTES = 10 * 1024 * 1024;
 
 interface IntrospectOptions {
   readonly path: string;
-  /** Flat. */
   readonly headers?: readonly string[];
   readonly timeoutMs: number;
 }
@@ -42,7 +40,6 @@ export async function introspect(
   return data;
 }
 
-/** The schema of a server. */
 export interface ServerSchema {
   readonly text: string;
   readonly schema: GraphQLSchema;

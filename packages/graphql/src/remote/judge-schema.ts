@@ -12,23 +12,17 @@ export interface ChangePolicy {
 
 /** The assessment of a changed schema. */
 export interface Judgement {
-  /** True if the previous schema is kept. */
   readonly refused: boolean;
-  /** Breaking ones first. */
   readonly changes: readonly SchemaChange[];
 }
 
-/** Field of the definition of an API. */
 export const SCHEMA_PATH = ['spec', 'executableSchema', 'schemaDefinition'] as const;
-/** Maximum number of changes in a status or a log line. */
 export const MAX_REPORTED = 20;
 
-/** Returns the Settings in a set of resources. */
 export function settingsOf(resources: ReadonlyMap<ResourceKey, Resource>): SettingsSpec {
   return resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }))?.spec ?? {};
 }
 
-/** Returns the Settings for schema changes. */
 export function changePolicyOf({ graphqlOptions }: SettingsSpec): ChangePolicy {
   return graphqlOptions?.schemaChangeValidationOptions ?? {};
 }

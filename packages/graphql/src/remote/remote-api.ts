@@ -22,10 +22,8 @@ export type RemoteExecutor = NonNullable<
 >;
 
 export interface RemoteContext {
-  /** Namespace of references without one. */
   readonly namespace: string;
   readonly callUpstream: CallUpstream;
-  /** Returns the current version of an upstream. */
   readonly findUpstream?: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
   readonly limits: Limits;
   readonly log: Logger;
@@ -146,7 +144,6 @@ function misfit(schema: GraphQLSchema, request: OperationRequest): ApiResult | u
   return variables && !('coerced' in variables) ? variables : undefined;
 }
 
-/** Facts of an internal request. */
 export const NOBODY = { header: () => undefined, metadata: new Map() } as unknown as Facts;
 
 /** Placeholder for a schema that is not known yet: `ready` rejects before it is used. */
@@ -165,7 +162,6 @@ export function upstreamOf({ upstreamRef }: RemoteExecutor, namespace: string): 
   return { name: upstreamRef.name, namespace: upstreamRef.namespace || namespace };
 }
 
-/** Returns the path of a request without its query. */
 export function pathnameOf({ path }: Facts): string {
   const cut = path.indexOf('?');
   return cut < 0 ? path : path.slice(0, cut);

@@ -9,10 +9,8 @@ export interface RemoteParts {
   readonly queryParams?: Readonly<Record<string, string>>;
 }
 
-/** Head of a request to the server. */
 export interface RemoteHead {
   readonly path: string;
-  /** Flat. */
   readonly headers: readonly string[];
 }
 
@@ -61,7 +59,6 @@ function clientTemplate(text: string): Template {
   return template;
 }
 
-/** Returns the request as JSON. */
 export function bodyOf(request: OperationRequest): string {
   return JSON.stringify(payloadOf(request));
 }

@@ -9,7 +9,6 @@ interface ResultQueueOptions {
   readonly tooSlow: ApiResult;
 }
 
-/** Maximum number of queued results. */
 const MAX_WAITING = 1000;
 
 /** Creates a bounded queue of results between a producer and a consumer: a consumer that is too slow loses its subscription. */

@@ -18,7 +18,6 @@ import { documentError } from '../document/documents.ts';
 
 /** An operation split into introspection and the rest. */
 interface Split {
-  /** The introspection part. */
   readonly own: DocumentNode;
   /** The part for the server; `undefined` if nothing is left. */
   readonly rest: Operation | undefined;

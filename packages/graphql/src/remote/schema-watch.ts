@@ -36,7 +36,6 @@ export interface SchemaWatch {
 }
 
 const DEFAULT_INTERVAL_MS = 15_000;
-/** Maximum number of log lines for one schema change. */
 const MOST_LINES = 100;
 
 /**

@@ -1,7 +1,6 @@
 import { clusterName, type ControlPlaneState, type Route } from '@edge-gateway/core';
 import type { UpstreamSpec } from '@edge-gateway/core/schema';
 
-/** Default path of GraphQL servers. */
 export const SERVER_PATH = '/graphql';
 
 /**

@@ -11,7 +11,6 @@ export interface StreamServer {
   targetOf(request: OperationRequest): RemoteHead;
 }
 
-/** One subscription at a server, over any transport. */
 export interface Stream {
   readonly request: OperationRequest;
   /** Aborted when the consumer has left. */
@@ -26,7 +25,6 @@ export type SubscribeAt = (stream: Stream) => Promise<void>;
 
 /** The server does not support subscriptions over this transport. */
 export class TransportRejected extends Error {
-  /** Its response, if that was a result. */
   readonly result: ApiResult | undefined;
 
   constructor(reason: string, result?: ApiResult) {

@@ -7,7 +7,6 @@ import { NOBODY, reasonOf, upstreamOf } from './remote-api.ts';
 import { compileRemoteHead } from './remote-request.ts';
 import { compareSchemas, type SchemaChange } from '../schema/schema-changes.ts';
 
-/** Milliseconds for an introspection query. */
 const TIMEOUT_MS = 10_000;
 const CHANGED = 'the schema of the server has changed';
 const DIFFERS = 'the schema of the server is not the declared one';
@@ -21,20 +20,16 @@ export interface WatchedApi {
   readonly policy: ChangePolicy;
 }
 
-/** The result of one poll of a server. */
 interface Look {
   readonly observed: Observed;
-  /** Changes since the previous poll. */
   readonly changes: readonly SchemaChange[];
 }
 
-/** The server of one API. */
 export interface WatchedServer {
   /** Polls the server. Never rejects: a failure is a note. */
   look(api: WatchedApi): Promise<Look>;
 }
 
-/** Creates the watch of the schema of one server. */
 export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
   let seen: ServerSchema | undefined;
   /** The schema in use of an API that declares none, and the report of its last change. */

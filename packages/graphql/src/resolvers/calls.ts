@@ -1,29 +1,61 @@
 import { GatewayError, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
 import { FieldFailure } from '../api/field-failure.ts';
-import type { CallBudget } from './call-budget.ts';
+import type { Limits } from '../api/limits.ts';
 
-/** The requests to upstreams of one operation. */
-export interface Calls {
-  /** Makes a request. Waits while too many are in progress. Rejects if there were too many in total. */
-  make<T>(make: () => Promise<T>): Promise<T>;
-  /**
-   * Makes a request, or returns the result of an equal one: equal requests of one operation are made once. `where` is what
-   * many of them have in common, `what` the rest.
-   */
-  once<T>(where: string, what: string, make: () => Promise<T>): Promise<T>;
-  /** Forgets the results, so that requests after a change are made again. */
-  forget(): void;
-  /** Returns the state of a resolver for this operation, created at its first use. */
-  state<T>(owner: object, create: () => T): T;
-  readonly signal: AbortSignal;
+/** Limits the requests to upstreams of one operation of a client, over all APIs that take part. */
+export class CallBudget {
+  readonly #limits: Limits;
+  #made = 0;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Makes a request. Waits while too many are in progress. Rejects if there were too many in total, or the operation has ended. */
+  run<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { maxUpstreamCalls, maxConcurrentCalls } = this.#limits;
+    if (maxUpstreamCalls > 0 && this.#made >= maxUpstreamCalls) {
+      const shown = `The operation needs more than ${maxUpstreamCalls} requests to upstreams.`;
+      return Promise.reject(new FieldFailure(shown, { code: 'ERR_GRAPHQL_LIMIT', shown }));
+    }
+    this.#made++;
+    if (maxConcurrentCalls === 0 || this.#running < maxConcurrentCalls) return this.#start(make, signal);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(() => void this.#start(make, signal).then(resolve, reject));
+    });
+  }
+
+  #start<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    this.#running++;
+    const made = begin(make, signal);
+    made.then(this.#leave, this.#leave);
+    return made;
+  }
+
+  readonly #leave = (): void => {
+    this.#running--;
+    this.#waiting.shift()?.();
+  };
 }
 
-/** Creates the calls of one operation, within a budget. */
-export function createCalls(budget: CallBudget, signal: AbortSignal): Calls {
-  return new OperationCalls(budget, signal);
+function begin<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    if (signal.aborted) throw operationEnded();
+    return make();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }
 
-class OperationCalls implements Calls {
+/** Creates the failure of what an operation would still need after its end. */
+export function operationEnded(): FieldFailure {
+  return new FieldFailure('the operation has ended', { code: 'ERR_GRAPHQL_TIMEOUT' });
+}
+
+/** The requests to upstreams of one operation, within a budget. */
+export class Calls {
   readonly signal: AbortSignal;
   readonly #budget: CallBudget;
   #known: Map<string, Map<string, Promise<unknown>>> | undefined;
@@ -34,10 +66,15 @@ class OperationCalls implements Calls {
     this.signal = signal;
   }
 
+  /** Makes a request. Waits while too many are in progress. Rejects if there were too many in total. */
   make<T>(make: () => Promise<T>): Promise<T> {
     return this.#budget.run(make, this.signal);
   }
 
+  /**
+   * Makes a request, or returns the result of an equal one: equal requests of one operation are made once. `where` is what
+   * many of them have in common, `what` the rest.
+   */
   once<T>(where: string, what: string, make: () => Promise<T>): Promise<T> {
     this.#known ??= new Map();
     let there = this.#known.get(where);
@@ -47,11 +84,13 @@ class OperationCalls implements Calls {
     return made as Promise<T>;
   }
 
+  /** Forgets the results, so that requests after a change are made again. */
   forget(): void {
     this.#known = undefined;
     this.#states = undefined;
   }
 
+  /** Returns the state of a resolver for this operation, created at its first use. */
   state<T>(owner: object, create: () => T): T {
     this.#states ??= new Map();
     if (!this.#states.has(owner)) this.#states.set(owner, create());

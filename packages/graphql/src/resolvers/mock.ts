@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseDuration } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import { FieldFailure, shownFailure } from '../api/field-failure.ts';
+import { shownFailure } from '../api/field-failure.ts';
+import { operationEnded } from './calls.ts';
 import type { Resolve } from './resolver.ts';
 
 /** Compiles a resolver that makes no request: it returns a value, at once or after a delay, or an error. */
@@ -17,16 +19,7 @@ export function compileMock(mock: NonNullable<Resolution['mockResolver']>): Reso
 }
 
 function later(value: unknown, delayMs: number, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(new FieldFailure('the operation has ended', { code: 'ERR_GRAPHQL_TIMEOUT' }));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
-      resolve(value);
-    }, delayMs);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+  return wait(delayMs, value, { signal }).catch(() => {
+    throw operationEnded();
   });
 }

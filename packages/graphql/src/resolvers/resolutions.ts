@@ -9,7 +9,6 @@ import { compileMock } from './mock.ts';
 import type { Resolver, ResolverContext } from './resolver.ts';
 import { compileRest } from './rest/rest-resolver.ts';
 
-/** The resolvers of an API by name. */
 export interface Resolvers extends ReadonlyMap<string, Resolver> {
   close(): void;
 }

@@ -1,4 +1,12 @@
-import type { CallUpstream, Facts, ResourceRef, RetryPolicy, Secrets, SnapshotUpstream } from '@edge-gateway/core';
+import {
+  parseDuration,
+  type CallUpstream,
+  type Facts,
+  type ResourceRef,
+  type RetryPolicy,
+  type Secrets,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 import type { Context } from '@opentelemetry/api';
 import type { OperationTypeNode } from 'graphql';
 import type { Roots } from '../template/expression.ts';
@@ -6,9 +14,7 @@ import type { Limits } from '../api/limits.ts';
 import type { ResolverCounts } from '../api/statistics.ts';
 import type { Calls } from './calls.ts';
 
-/** What resolvers are compiled with. */
 export interface ResolverContext {
-  /** Namespace of references without one. */
   readonly namespace: string;
   readonly callUpstream: CallUpstream;
   /** An upstream as the snapshot has it; missing in library use. */
@@ -17,7 +23,6 @@ export interface ResolverContext {
   readonly limits: Limits;
   /** Descriptor sets from ConfigMaps and files, as base64. */
   readonly descriptorSets: readonly string[];
-  /** Counters of the resolver of this name. */
   countsOf(name: string): ResolverCounts;
 }
 
@@ -25,27 +30,45 @@ export interface ResolverContext {
 export interface ResolverRun {
   readonly facts: Facts;
   readonly operation: `${OperationTypeNode}`;
-  /** Retries of requests to upstreams. */
   readonly retries?: RetryPolicy | undefined;
   readonly calls: Calls;
   /** Parent of its calls in traces; `undefined` without tracing. */
   readonly trace: Context | undefined;
 }
 
-/** Returns the value of a field. */
 export type Resolve = (parent: unknown, args: Readonly<Record<string, unknown>>, run: ResolverRun) => unknown;
 
-/** A compiled resolution. */
 export interface Resolver {
   readonly resolve: Resolve;
   /** True if results depend on the client: they must not be cached for others. */
   readonly usesClient: boolean;
 }
 
-/** Returns the values that expressions of a field read. */
 export function rootsOf(parent: unknown, args: unknown, { facts }: ResolverRun): Roots {
   return { parent, args, client: facts };
 }
 
-/** Default timeout of a request, in milliseconds. */
-export const DEFAULT_TIMEOUT_MS = 1000;
+const DEFAULT_TIMEOUT_MS = 1000;
+
+/** Returns the upstream of a resolver. Throws an `Error` if it names none. */
+export function upstreamOf(
+  written: { readonly name?: string; readonly namespace?: string } | undefined,
+  { namespace }: Pick<ResolverContext, 'namespace'>,
+): ResourceRef {
+  if (!written?.name) throw new Error('upstreamRef must name an upstream');
+  return { name: written.name, namespace: written.namespace || namespace };
+}
+
+/** Returns the timeout: the resolver's own, else the connect timeout of its upstream, else 1 s. */
+export function timeoutFinder(
+  written: string | undefined,
+  upstream: ResourceRef,
+  { findUpstream }: Pick<ResolverContext, 'findUpstream'>,
+): () => number {
+  const own = written === undefined ? 0 : parseDuration(written);
+  if (own > 0) return () => own;
+  return () => {
+    const connect = findUpstream?.(upstream)?.spec.connectionConfig?.connectTimeout;
+    return connect === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(connect) || DEFAULT_TIMEOUT_MS;
+  };
+}

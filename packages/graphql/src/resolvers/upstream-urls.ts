@@ -30,7 +30,6 @@ interface Base {
 /** For connections that are not shared: HTTP/1.1 only, connected within 10 s. */
 const connector = buildConnector({ allowH2: false, timeout: 10_000 });
 
-/** Codes of undici for timeouts. */
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** Creates a caller. Throws `ERR_GRAPHQL_API` for invalid URLs. Does not follow redirects. */

@@ -8,7 +8,6 @@ import { compileResponse } from '../resolvers/rest/response.ts';
 import { compileJson, compileRestTemplate } from '../resolvers/rest/rest-request.ts';
 import { readSchema } from './read-schema.ts';
 
-/** Characters of what is told of one definition. */
 const MAX_MESSAGE = 300;
 const DESCRIPTOR_FILE = ['grpcDescriptorRegistry', 'protoDescriptor'];
 

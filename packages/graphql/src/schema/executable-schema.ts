@@ -23,7 +23,6 @@ import type { Resolve } from '../resolvers/resolver.ts';
 import type { Failure } from '../execute/failure-log.ts';
 import { createForeignRuns, type RunOf } from './foreign-runs.ts';
 
-/** What the resolvers of a schema are made of. */
 export interface ResolverParts {
   /** The resolver of a field; `undefined` reads the key of the parent. */
   resolverOf(type: string, field: string): Resolve | undefined;

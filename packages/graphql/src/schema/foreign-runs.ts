@@ -2,12 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { factsOf, type Facts } from '@edge-gateway/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../api/limits.ts';
-import { createCallBudget, type CallBudget } from '../resolvers/call-budget.ts';
-import { createCalls } from '../resolvers/calls.ts';
+import { CallBudget, Calls } from '../resolvers/calls.ts';
 import type { ResolverRun } from '../resolvers/resolver.ts';
 import { traceOf } from '../trace/span.ts';
 
-/** Returns the run that a field belongs to. */
 export type RunOf = (context: unknown, info: GraphQLResolveInfo) => ResolverRun;
 
 interface Operation {
@@ -26,7 +24,7 @@ export function createForeignRuns(limits: Limits): RunOf {
   function operationOf(context: unknown, { variableValues }: GraphQLResolveInfo): Operation {
     let found = operations.get(variableValues);
     if (!found) {
-      found = { budget: createCallBudget(limits), facts: factsIn(context), runs: new Map() };
+      found = { budget: new CallBudget(limits), facts: factsIn(context), runs: new Map() };
       operations.set(variableValues, found);
     }
     return found;
@@ -38,7 +36,7 @@ export function createForeignRuns(limits: Limits): RunOf {
     const part = operation === 'mutation' ? rootKey(info) : '';
     let run = runs.get(part);
     if (!run) {
-      const calls = createCalls(budget, signalOf(context, info));
+      const calls = new Calls(budget, signalOf(context, info));
       runs.set(part, (run = { facts, operation, calls, trace: traceOf(facts) }));
     }
     return run;
@@ -51,12 +49,9 @@ function rootKey({ path }: GraphQLResolveInfo): string {
   return String(at.key);
 }
 
-/** What the context values of servers have in common. */
 interface ServerContext {
   readonly facts?: Facts;
-  /** Of Node. */
   readonly req?: IncomingMessage;
-  /** Of the Fetch API. */
   readonly request?: Request;
   readonly signal?: AbortSignal;
 }

@@ -19,7 +19,6 @@ import { validateSDL } from 'graphql/validation/validate.js';
 
 /** What `@cacheControl` says. */
 export interface CacheHint {
-  /** Seconds. */
   readonly maxAge?: number;
   readonly inheritMaxAge?: boolean;
   readonly scope?: 'public' | 'private';

@@ -5,7 +5,6 @@ export interface Drain {
   begin(): void;
 }
 
-/** Creates a drain that has not begun. */
 export function createDrain(): Drain {
   const waiting = new Set<() => void>();
   let begun = false;

@@ -57,7 +57,6 @@ export async function sendEvents(
   }
 }
 
-/** Writes the head of an event stream. */
 export function startEvents({ res, writeHead }: ActionExchange): void {
   const type = 'text/event-stream; charset=utf-8';
   writeHead(200, ['content-type', type, 'cache-control', 'no-store', 'vary', varyByAccept(res)]);

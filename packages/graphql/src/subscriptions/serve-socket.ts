@@ -84,7 +84,6 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
 
 interface SpeakOptions {
   readonly limits: Limits;
-  /** True if messages of the client are ignored. */
   ignoresMessages(): boolean;
 }
 
@@ -119,7 +118,6 @@ function send(webSocket: WebSocket, data: string, maxWaiting: number): Promise<v
   return new Promise((resolve, reject) => webSocket.send(data, (error) => (error ? reject(error) : resolve())));
 }
 
-/** A result that has only errors. */
 class RequestErrors extends Error {
   readonly errors: readonly ResultError[];
 

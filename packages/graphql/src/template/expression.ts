@@ -1,14 +1,10 @@
 import type { Facts } from '@edge-gateway/core';
 
-/** The values that expressions read. */
 export interface Roots {
   readonly args?: unknown;
   readonly parent?: unknown;
-  /** Keys of a batch. */
   readonly batch?: { readonly keys: readonly unknown[] };
-  /** The response, in setters. */
   readonly body?: unknown;
-  /** The request of the client. */
   readonly client?: Pick<Facts, 'header' | 'metadata'>;
 }
 
@@ -18,10 +14,8 @@ type Step =
   | { readonly type: 'index'; readonly index: number }
   | { readonly type: 'each' };
 
-/** One parsed `{$…}`. */
 export interface Expression {
   readonly root: RootName;
-  /** As written, for messages. */
   readonly text: string;
   evaluate(roots: Roots): unknown;
 }
@@ -32,7 +26,6 @@ export type RootName = (typeof ROOT_NAMES)[number];
 /** A parsed template: literal parts and expressions. */
 export type Template = readonly (string | Expression)[];
 
-/** Maximum length of a template in characters. */
 const MAX_TEMPLATE = 10_000;
 const EXPRESSION = /\{\$([^{}]*)\}/g;
 

@@ -2,10 +2,8 @@ import type { ResourceRef, SnapshotUpstream, UpstreamCall } from '@edge-gateway/
 import type { Attributes } from '@opentelemetry/api';
 import type { TracedCall } from './span.ts';
 
-/** The target of a call. */
 export interface CallPlace {
   readonly upstream: ResourceRef;
-  /** Returns the current version of an upstream. */
   readonly find: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
 }
 

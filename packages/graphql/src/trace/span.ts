@@ -15,15 +15,12 @@ import {
 } from '@opentelemetry/api';
 import { FieldFailure } from '../api/field-failure.ts';
 
-/** What spans of one kind of call have in common. */
 export interface CallKind {
   readonly name: string;
   readonly options: SpanOptions;
 }
 
-/** A call that is traced. */
 export interface TracedCall {
-  /** For attributes. */
   readonly span: Span;
   /** Headers that carry the trace to the upstream, as pairs; none if no propagator is registered. */
   readonly carried: readonly (readonly [string, string])[];
@@ -34,7 +31,6 @@ const tracer = trace.getTracer(NAME);
 /** Context key that suppresses instrumentations of HTTP clients: our span is that of the client. */
 const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** Creates the kind of a call to an upstream. */
 export function callKind(name: string, attributes: Attributes = {}): CallKind {
   return { name, options: { kind: SpanKind.CLIENT, attributes } };
 }

@@ -1,4 +1,3 @@
-/** Any object of a document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A value and its pointer, e.g. `#/components/schemas/Pet`. */

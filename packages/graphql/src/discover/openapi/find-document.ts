@@ -3,7 +3,6 @@ import type { ServiceSpec } from '@edge-gateway/core/schema';
 import { MAX_SCHEMA_BYTES } from '../../remote/introspect.ts';
 import { pathOf } from '../../remote/server-path.ts';
 
-/** Usual paths of OpenAPI documents, in JSON or YAML. */
 export const OPENAPI_PATHS: readonly string[] = [
   '/openapi.json',
   '/openapi.yaml',
@@ -20,7 +19,6 @@ export const OPENAPI_PATHS: readonly string[] = [
   '/v2/swagger',
 ];
 const TIMEOUT_MS = 5000;
-/** Number of failed requests after which the search ends. */
 const MOST_FAILURES = 2;
 /** Matches a line of an OpenAPI document, so that HTML pages are not parsed as YAML. */
 const OPENAPI_KEY = /^["']?openapi["']?\s*:/m;

@@ -6,13 +6,10 @@ import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
 import type { TypeOf } from './types.ts';
 
-/** One operation of a document. */
 export interface Operation {
   readonly path: string;
-  /** Lower case. */
   readonly method: string;
   readonly placed: Placed;
-  /** Parameters of the path item. */
   readonly shared: readonly unknown[];
 }
 
@@ -20,9 +17,7 @@ interface OperationContext {
   readonly document: Document;
   readonly draft: ApiDraft;
   readonly typeOf: TypeOf;
-  /** Base path of the server, without a trailing slash. */
   readonly basePath: string;
-  /** Headers that resources let the gateway set. */
   readonly grantedHeaders: ReadonlySet<string>;
 }
 

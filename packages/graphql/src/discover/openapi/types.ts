@@ -5,7 +5,6 @@ import { textOf } from './document.ts';
 import { shapeOf, type Property } from './shape.ts';
 
 const SCALARS = new Set(['String', 'Int', 'Float', 'Boolean', 'JSON']);
-/** Maximum nesting of unnamed schemas. */
 const MAX_DEPTH = 400;
 
 /** Returns the type of a schema as text, without `!`. `hint` names the type of an unnamed schema. */

@@ -11,9 +11,7 @@ import { FieldFailure } from '../../api/field-failure.ts';
 import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
 import { callUnary, type GrpcCall } from './unary.ts';
 
-/** An endpoint, and how to connect to it. */
 export interface GrpcTarget {
-  /** `host:port`. */
   readonly address: string;
   readonly credentials: ChannelCredentials;
   /** Name for TLS, if it is not the address. */
@@ -30,11 +28,9 @@ export interface GrpcChannel {
 
 export interface GrpcChannelOptions {
   readonly secrets: Secrets;
-  /** Maximum size of a message. */
   readonly maxBytes: number;
 }
 
-/** How often certificates are read again, in milliseconds. */
 const REREAD_MS = 1000;
 /** Maximum delay before a server that recovered is noticed, in milliseconds. */
 const MAX_RECONNECT_MS = 1000;
@@ -42,7 +38,6 @@ const FIRST_RECONNECT_MS = 100;
 /** Default timeout for connecting, including TLS, in milliseconds. */
 const DEFAULT_CONNECT_MS = parseDuration(DEFAULTS.connectTimeout);
 
-/** State of one version of an upstream. */
 interface Prepared {
   readonly upstream: SnapshotUpstream;
   readonly security: GrpcSecurity;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   createUpstreamTls,
   readTlsMaterial,
@@ -8,12 +9,10 @@ import {
 } from '@edge-gateway/core';
 import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
 
-/** Security of gRPC connections to an upstream. */
 export interface GrpcSecurity {
   readonly credentials: ChannelCredentials;
   /** Name for SNI and certificate verification, if it is not the address. */
   serverName(endpoint: Endpoint): string | undefined;
-  /** The material that it was made from. */
   readonly material: TlsMaterial | undefined;
 }
 
@@ -34,15 +33,11 @@ export function grpcSecurity(
 ): GrpcSecurity {
   if (!upstream.tls) return PLAIN;
   const material = readTlsMaterial(upstream, secrets);
-  if (known?.material && sameMaterial(known.material, material)) return known;
+  if (known?.material && isDeepStrictEqual(known.material, material)) return known;
   const { secureContext, checkServerIdentity, serverName } = createUpstreamTls(upstream, material);
   return {
     credentials: credentials.createFromSecureContext(secureContext, { checkServerIdentity }),
     serverName: (endpoint) => (serverName(endpoint) === endpoint.address ? undefined : serverName(endpoint)),
     material,
   };
-}
-
-function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
-  return a.ca === b.ca && a.cert === b.cert && a.key === b.key;
 }

@@ -4,7 +4,6 @@ import { registryOf } from './message-registry.ts';
 
 export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
 
-/** Message types of one method. */
 export interface MethodTypes {
   readonly request: DescMessage;
   readonly response: DescMessage;
@@ -24,7 +23,6 @@ export function readDescriptors(registry: Registry, others: readonly string[]): 
   return undefined;
 }
 
-/** Reads one descriptor set. Throws an `Error`. */
 export function readDescriptorSet(bytes: Uint8Array): Types {
   try {
     return registryOf(bytes);

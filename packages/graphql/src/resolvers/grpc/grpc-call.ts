@@ -11,12 +11,10 @@ import { retryingGrpc } from './retrying.ts';
 import { GrpcFailure } from './unary.ts';
 import { serverOf } from '../../trace/http-call.ts';
 import { callKind, traced, type TracedCall } from '../../trace/span.ts';
-import type { ResolverContext, ResolverRun } from '../resolver.ts';
-import { timeoutFinder, upstreamOf } from '../rest/rest-resolver.ts';
+import { timeoutFinder, upstreamOf, type ResolverContext, type ResolverRun } from '../resolver.ts';
 
 export type GrpcResolver = NonNullable<Resolution['grpcResolver']>;
 
-/** What a gRPC resolver takes from its API. */
 export interface GrpcParts {
   readonly context: ResolverContext;
   /** Configured descriptors; without them reflection is used at the first call. */
@@ -25,26 +23,21 @@ export interface GrpcParts {
   channelTo(upstream: ResourceRef): GrpcChannel;
 }
 
-/** A message as JSON, and its metadata. */
-export interface GrpcRequest {
+interface GrpcRequest {
   readonly json: unknown;
   readonly metadata: readonly (readonly [string, string])[];
 }
 
-/** Calls one method of one service. */
-export interface GrpcCaller {
-  /** Makes a call. Equal calls of a query are made once. */
-  ask(request: GrpcRequest, run: ResolverRun): Promise<unknown>;
-}
+/** Makes a call of one method. Equal calls of a query are made once. */
+type AskGrpc = (request: GrpcRequest, run: ResolverRun) => Promise<unknown>;
 
-/** Creates the caller of a resolver. Throws an `Error` that says what is wrong. */
-export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcParts): GrpcCaller {
+export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcParts): AskGrpc {
   const { context, descriptors, channelTo } = parts;
   const { serviceName = '', methodName = '' } = grpc.requestTransform ?? {};
   if (!serviceName || !methodName) throw new Error('requestTransform needs serviceName and methodName');
   const upstream = upstreamOf(grpc.upstreamRef, context);
   const channel = channelTo(upstream);
-  const typesOf = typesFinder({ serviceName, methodName, channel }, descriptors);
+  const typesOf = typesFinder([serviceName, methodName], channel, descriptors);
   const counts = context.countsOf(name);
   const timeoutMs = timeoutFinder(grpc.timeout, upstream, context);
   const path = `/${serviceName}/${methodName}`;
@@ -75,13 +68,11 @@ export function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcPa
     }
   }
 
-  return {
-    ask(request, run) {
-      counts.total.value++;
-      const make = (): Promise<unknown> => traced(kind, run.trace, (trace) => call(request, run, trace));
-      if (!isQuery(run)) return run.calls.make(make);
-      return run.calls.once(where, JSON.stringify([request.metadata, request.json]), make);
-    },
+  return (request, run) => {
+    counts.total.value++;
+    const make = (): Promise<unknown> => traced(kind, run.trace, (trace) => call(request, run, trace));
+    if (!isQuery(run)) return run.calls.make(make);
+    return run.calls.once(where, JSON.stringify([request.metadata, request.json]), make);
   };
 }
 
@@ -93,25 +84,20 @@ function isQuery({ operation }: ResolverRun): boolean {
   return operation === 'query';
 }
 
-interface MethodPlace {
-  readonly serviceName: string;
-  readonly methodName: string;
-  readonly channel: GrpcChannel;
-}
-
 /** Returns the types of a method. Reflection is used once, and again after a failure. */
 function typesFinder(
-  { serviceName, methodName, channel }: MethodPlace,
+  method: readonly [service: string, method: string],
+  channel: GrpcChannel,
   descriptors: GrpcParts['descriptors'],
 ): (timeoutMs: number) => Promise<MethodTypes> {
   if (descriptors) {
-    const types = Promise.resolve(methodTypes(descriptors, serviceName, methodName));
+    const types = Promise.resolve(methodTypes(descriptors, ...method));
     return () => types;
   }
   let asked: Promise<MethodTypes> | undefined;
   return (timeoutMs) => {
     asked ??= reflected(channel, timeoutMs)
-      .then((registry) => methodTypes([registry], serviceName, methodName))
+      .then((registry) => methodTypes([registry], ...method))
       .catch((error: unknown) => {
         asked = undefined;
         throw error;

@@ -10,7 +10,7 @@ const METADATA_NAME = /^(?!grpc-)[0-9a-z_.-]+(?<!-bin)$/;
 /** Compiles a resolver that calls a gRPC service. Throws an `Error` that says what is wrong. */
 export function compileGrpc(grpc: GrpcResolver, name: string, parts: GrpcParts): Resolver {
   const { outgoingMessageJson = {}, requestMetadata = {} } = grpc.requestTransform ?? {};
-  const caller = createGrpcCaller(grpc, name, parts);
+  const ask = createGrpcCaller(grpc, name, parts);
   const message = compileJson(outgoingMessageJson);
   const metadata = compileMetadata(requestMetadata);
   return {
@@ -18,7 +18,7 @@ export function compileGrpc(grpc: GrpcResolver, name: string, parts: GrpcParts):
     resolve(parent, args, run) {
       const roots = rootsOf(parent, args, run);
       const sent = metadata.map(([key, template]) => [key, renderHeader(template, roots)] as const);
-      return caller.ask({ json: message.render(roots), metadata: sent }, run);
+      return ask({ json: message.render(roots), metadata: sent }, run);
     },
   };
 }

@@ -13,7 +13,6 @@ import { hasCustomJsonRepresentation } from '@bufbuild/protobuf/wkt';
 import { isRecord } from '../../api/json.ts';
 import { lenient } from './message-registry.ts';
 
-/** Maximum nesting of messages. */
 const MAX_DEPTH = 64;
 
 /**
@@ -84,7 +83,6 @@ function withNames(type: DescMessage, json: unknown): unknown {
   return made;
 }
 
-/** Changes of the values of a field. */
 interface Changes {
   message(type: DescMessage, part: unknown): unknown;
   scalar(type: ScalarType | undefined, part: unknown): unknown;

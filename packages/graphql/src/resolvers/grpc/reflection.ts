@@ -11,7 +11,6 @@ import {
 import { Client, type ChannelCredentials, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { inOrder } from './message-registry.ts';
 
-/** The result of reflection. */
 export interface Reflected {
   /** A serialized `FileDescriptorSet` with its imports, in order of dependency. */
   readonly descriptorSet: Uint8Array;
@@ -21,7 +20,6 @@ export interface Reflected {
 
 export interface ReflectOptions {
   readonly credentials: ChannelCredentials;
-  /** Timeout of all requests in milliseconds. */
   readonly timeoutMs: number;
   /** Server name for TLS, if it is not the address. */
   readonly serverName?: string;
@@ -31,7 +29,6 @@ const PROTOCOLS = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'] as const;
 const OWN = /^grpc\.(reflection|health|channelz)\./;
 const MAX_FILES = 1000;
 const MAX_SERVICES = 1000;
-/** Maximum size of all files together. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const UNIMPLEMENTED = 12;
 
@@ -79,7 +76,6 @@ interface Response {
   readonly failure?: { readonly errorMessage: string };
 }
 
-/** The server returned more than the limits. */
 export class TooMuchReflected extends Error {}
 
 /**
@@ -147,7 +143,6 @@ function asker(stream: ClientDuplexStream<Request, Response>): Ask {
   };
 }
 
-/** Returns the files of services, and their imports. */
 async function readFiles(services: readonly string[], ask: Ask): Promise<Map<string, FileDescriptorProto>> {
   const files = new Map<string, FileDescriptorProto>();
   const wanted: string[] = [];

@@ -14,7 +14,6 @@ const NAMED: Readonly<Record<string, number>> = {
 /** Conditions that include every connection failure. */
 const BROKEN = ['5xx', 'gateway-error', 'reset'];
 
-/** Retries of a call. */
 export interface GrpcRetry {
   readonly policy: RetryPolicy | undefined;
   /** True if the call changes nothing. Otherwise it is retried only if the server cannot have received it. */

@@ -1,9 +1,7 @@
 import { connectivityState, Metadata, status, type Client, type ServiceError } from '@grpc/grpc-js';
 import { FieldFailure } from '../../api/field-failure.ts';
 
-/** One unary call, in bytes. */
 export interface GrpcCall {
-  /** `/package.Service/Method`. */
   readonly path: string;
   readonly message: Uint8Array;
   readonly metadata: readonly (readonly [string, string])[];
@@ -11,7 +9,6 @@ export interface GrpcCall {
   readonly signal: AbortSignal;
 }
 
-/** A call that did not end with status OK. */
 export class GrpcFailure extends FieldFailure {
   readonly status: number;
   /** True if there was no connection: the server cannot have received the call. */

@@ -1,4 +1,3 @@
-import type { Resolution } from '@edge-gateway/core/schema';
 import { parseTemplate, readsClient } from '../../template/expression.ts';
 import { isRecord } from '../../api/json.ts';
 import { FieldFailure } from '../../api/field-failure.ts';
@@ -6,14 +5,10 @@ import { renderValue, textOf } from '../../template/render.ts';
 import { rootsOf, type Resolver, type ResolverContext, type ResolverRun } from '../resolver.ts';
 import { compileResponse } from './response.ts';
 import { createRestCaller } from './rest-resolver.ts';
-import { compileRestTemplate } from './rest-request.ts';
+import { compileRestTemplate, type RestResolver } from './rest-request.ts';
 
-type RestResolver = NonNullable<Resolution['restResolver']>;
-
-/** Default maximum number of keys of one request. */
 export const DEFAULT_MAX_KEYS = 100;
 
-/** Fields of the next request. */
 interface Waiting {
   readonly keys: Map<string, { readonly key: unknown; readonly answer: PromiseWithResolvers<unknown> }>;
 }
@@ -26,7 +21,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
   const { key: written = '', keyField, maxKeys = DEFAULT_MAX_KEYS } = rest.batch!;
   const keyTemplate = parseTemplate(written);
   const template = compileRestTemplate(rest);
-  const caller = createRestCaller(rest, name, context);
+  const ask = createRestCaller(rest, name, context);
   const { resultRoot } = rest.response ?? {};
   const readAll = compileResponse({ resultRoot });
   const readOne = compileResponse({ setters: rest.response?.setters });
@@ -36,7 +31,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
     try {
       const batch = { keys: Array.from(keys.values(), ({ key }) => key) };
       const roots = { ...rootsOf(undefined, undefined, run), batch };
-      const body = readAll(await caller.ask(template.render(roots), run), roots);
+      const body = readAll(await ask(template.render(roots), run), roots);
       const found = byKey(body, keyField);
       for (const [text, { answer }] of keys) answer.resolve(found(text));
     } catch (error) {
@@ -73,7 +68,6 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
   };
 }
 
-/** Returns a function that finds the value of a key in a response. */
 function byKey(body: unknown, keyField: string | undefined): (key: string) => unknown {
   if (keyField === undefined) {
     if (!isRecord(body)) throw notByKey();

@@ -1,10 +1,10 @@
 import type { Resolution } from '@edge-gateway/core/schema';
+import { isRecord } from '../../api/json.ts';
 import { parseResultPath, parseTemplate, readsClient, type Roots } from '../../template/expression.ts';
 import { renderValue } from '../../template/render.ts';
 
 type Response = NonNullable<Resolution['restResolver']>['response'];
 
-/** Reads the value of a field from a response. */
 export interface ReadResponse {
   (body: unknown, roots: Roots): unknown;
   /** True if a value depends on the client's headers or metadata. */
@@ -17,13 +17,13 @@ export interface ReadResponse {
  */
 export function compileResponse(response: Response): ReadResponse {
   const root = response?.resultRoot ? parseResultPath(response.resultRoot) : undefined;
-  const setters = Object.entries(response?.setters ?? {}).map(([field, text]) => {
-    const template = parseTemplate(text);
-    return [field, template] as const;
-  });
+  const setters = Object.entries(response?.setters ?? {}).map(([field, text]) => [field, parseTemplate(text)] as const);
   const one = (body: unknown, roots: Roots): unknown => {
-    const made = isObject(body) ? { ...body } : {};
-    for (const [field, template] of setters) define(made, field, renderValue(template, { ...roots, body }));
+    const made = isRecord(body) ? { ...body } : {};
+    for (const [field, template] of setters) {
+      const value = renderValue(template, { ...roots, body });
+      Object.defineProperty(made, field, { value, enumerable: true, writable: true, configurable: true });
+    }
     return made;
   };
   const read = (body: unknown, roots: Roots): unknown => {
@@ -32,12 +32,4 @@ export function compileResponse(response: Response): ReadResponse {
     return Array.isArray(found) ? found.map((element) => one(element, roots)) : one(found, roots);
   };
   return Object.assign(read, { usesClient: setters.some(([, template]) => readsClient(template)) });
-}
-
-function define(made: object, field: string, value: unknown): void {
-  Object.defineProperty(made, field, { value, enumerable: true, writable: true, configurable: true });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -18,13 +18,11 @@ import {
   textOf,
 } from '../../template/render.ts';
 
-type RestResolver = NonNullable<Resolution['restResolver']>;
+export type RestResolver = NonNullable<Resolution['restResolver']>;
 
-/** A rendered request for one field. */
 export interface RestRequest {
   readonly method: string;
   readonly path: string;
-  /** Flat. */
   readonly headers: readonly string[];
   readonly body: string | undefined;
 }

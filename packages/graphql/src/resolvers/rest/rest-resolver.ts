@@ -1,38 +1,37 @@
-import { parseDuration, type ResourceRef, type UpstreamAnswer, type UpstreamCall } from '@edge-gateway/core';
-import type { Resolution } from '@edge-gateway/core/schema';
+import type { UpstreamAnswer, UpstreamCall } from '@edge-gateway/core';
 import { recorded } from '../../trace/http-call.ts';
 import { callKind, traced, type TracedCall } from '../../trace/span.ts';
 import { callFailure, jsonOf } from '../calls.ts';
-import { DEFAULT_TIMEOUT_MS, rootsOf, type Resolver, type ResolverContext, type ResolverRun } from '../resolver.ts';
+import {
+  rootsOf,
+  timeoutFinder,
+  upstreamOf,
+  type Resolver,
+  type ResolverContext,
+  type ResolverRun,
+} from '../resolver.ts';
 import { compileResponse } from './response.ts';
-import { compileRestTemplate, type RestRequest } from './rest-request.ts';
+import { compileRestTemplate, type RestRequest, type RestResolver } from './rest-request.ts';
 
-type RestResolver = NonNullable<Resolution['restResolver']>;
-
-/** Sends the requests of one resolver. */
-export interface RestCaller {
-  readonly upstream: ResourceRef;
-  /** Makes a request. Equal requests are made once. */
-  ask(request: RestRequest, run: ResolverRun): Promise<unknown>;
-}
+/** Makes a request of one resolver. Equal requests are made once. */
+type AskRest = (request: RestRequest, run: ResolverRun) => Promise<unknown>;
 
 /** Compiles a resolver that calls a REST service. Throws an `Error` that says what is wrong. */
 export function compileRest(rest: RestResolver, name: string, context: ResolverContext): Resolver {
   const template = compileRestTemplate(rest);
-  const caller = createRestCaller(rest, name, context);
+  const ask = createRestCaller(rest, name, context);
   const read = rest.response ? compileResponse(rest.response) : undefined;
   return {
     usesClient: template.usesClient || read?.usesClient === true,
     resolve(parent, args, run) {
       const roots = rootsOf(parent, args, run);
-      const body = caller.ask(template.render(roots), run);
+      const body = ask(template.render(roots), run);
       return read ? body.then((value) => read(value, roots)) : body;
     },
   };
 }
 
-/** Creates the caller of a resolver. */
-export function createRestCaller(rest: RestResolver, name: string, context: ResolverContext): RestCaller {
+export function createRestCaller(rest: RestResolver, name: string, context: ResolverContext): AskRest {
   const upstream = upstreamOf(rest.upstreamRef, context);
   const counts = context.countsOf(name);
   const timeoutMs = timeoutFinder(rest.timeout, upstream, context);
@@ -43,18 +42,16 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
 
   function callOf({ method, path, headers, body }: RestRequest, run: ResolverRun): UpstreamCall {
     const { retries } = run;
-    const maxBodyBytes = limits.maxResponseBytes;
-    const call: UpstreamCall = {
+    return {
       method,
       path,
       headers,
+      body,
       timeoutMs: timeoutMs(),
-      maxBodyBytes,
+      maxBodyBytes: limits.maxResponseBytes,
       signal: run.calls.signal,
+      retry: retries && { policy: retries, repeatable: isRepeatable(method, run) },
     };
-    if (body === undefined && !retries) return call;
-    const retry = retries && { policy: retries, repeatable: isRepeatable(method, run) };
-    return { ...call, ...(body !== undefined && { body }), ...(retry && { retry }) };
   }
 
   /** Adds only one promise to that of the call, because there are many calls. */
@@ -78,15 +75,12 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
     }
   }
 
-  return {
-    upstream,
-    ask(request, run) {
-      counts.total.value++;
-      const ask = (): Promise<unknown> => traced(kind, run.trace, (trace) => make(request, run, trace));
-      if (!isRepeatable(request.method, run)) return run.calls.make(ask);
-      const { path, body } = request;
-      return run.calls.once(headOf(request), body === undefined ? path : `${path}\n${body}`, ask);
-    },
+  return (request, run) => {
+    counts.total.value++;
+    const ask = (): Promise<unknown> => traced(kind, run.trace, (trace) => make(request, run, trace));
+    if (!isRepeatable(request.method, run)) return run.calls.make(ask);
+    const { path, body } = request;
+    return run.calls.once(headOf(request), body === undefined ? path : `${path}\n${body}`, ask);
   };
 }
 
@@ -104,28 +98,5 @@ function createHeads(where: string): (request: RestRequest) => string {
     known = headers;
     head = `${where} ${method}\n${headers.join('\n')}`;
     return head;
-  };
-}
-
-/** Returns the upstream of a resolver. Throws an `Error` if it names none. */
-export function upstreamOf(
-  written: RestResolver['upstreamRef'],
-  { namespace }: Pick<ResolverContext, 'namespace'>,
-): ResourceRef {
-  if (!written?.name) throw new Error('upstreamRef must name an upstream');
-  return { name: written.name, namespace: written.namespace || namespace };
-}
-
-/** Returns the timeout: the resolver's own, else the connect timeout of its upstream, else 1 s. */
-export function timeoutFinder(
-  written: string | undefined,
-  upstream: ResourceRef,
-  { findUpstream }: Pick<ResolverContext, 'findUpstream'>,
-): () => number {
-  const own = written === undefined ? 0 : parseDuration(written);
-  if (own > 0) return () => own;
-  return () => {
-    const connect = findUpstream?.(upstream)?.spec.connectionConfig?.connectTimeout;
-    return connect === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(connect) || DEFAULT_TIMEOUT_MS;
   };
 }

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
-import { createCallBudget } from '../../src/resolvers/call-budget.ts';
+import { CallBudget } from '../../src/resolvers/calls.ts';
 
 const { signal } = new AbortController();
 
 describe('the budget of calls', () => {
   it('limits concurrency, in order, also after failures', async () => {
-    const budget = createCallBudget({ ...DEFAULT_LIMITS, maxConcurrentCalls: 2 });
+    const budget = new CallBudget({ ...DEFAULT_LIMITS, maxConcurrentCalls: 2 });
     const begun: number[] = [];
     let underWay = 0;
     let most = 0;
@@ -31,7 +31,7 @@ describe('the budget of calls', () => {
   });
 
   it('rejects waiting calls when the operation ends', async () => {
-    const budget = createCallBudget({ ...DEFAULT_LIMITS, maxConcurrentCalls: 1, maxUpstreamCalls: 0 });
+    const budget = new CallBudget({ ...DEFAULT_LIMITS, maxConcurrentCalls: 1, maxUpstreamCalls: 0 });
     const over = new AbortController();
     const first = budget.run(() => new Promise<void>((resolve) => setImmediate(resolve)), over.signal);
     const others = Array.from({ length: 10_000 }, () => budget.run(() => Promise.resolve(), over.signal));
@@ -42,7 +42,7 @@ describe('the budget of calls', () => {
   });
 
   it('rejects calls above the maximum of an operation', async () => {
-    const budget = createCallBudget({ ...DEFAULT_LIMITS, maxUpstreamCalls: 1 });
+    const budget = new CallBudget({ ...DEFAULT_LIMITS, maxUpstreamCalls: 1 });
     expect(await budget.run(async () => 'a', signal)).to.equal('a');
     const refused = await budget.run(async () => 'b', signal).catch((error: unknown) => error);
     expect(refused).to.have.property('code', 'ERR_GRAPHQL_LIMIT');
