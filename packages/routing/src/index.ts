@@ -16,11 +16,19 @@ export type {
 } from './explain/explanation.ts';
 export { createRouter, type Router, type RouterOptions } from './router.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
-export type { Forward, ForwardFailure, ForwardHead, ForwardOutcome } from './forward/forward.ts';
+export type {
+  Forward,
+  ForwardHead,
+  ForwardOutcome,
+  ForwardUpgrade,
+  UpgradeOutcome,
+  UpgradeTarget,
+} from './forward/forward.ts';
+export type { ForwardFailure } from './upstream/failure.ts';
 export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/forward-to.ts';
 export { forward } from './forward/forward-request.ts';
 export { forwardUpgrade } from './forward/upgrade.ts';
-export type { ForwardUpgrade, Upstream, Upstreams, UpgradeOutcome, UpgradeTarget } from './upstream/upstream.ts';
+export type { Upstream, Upstreams } from './upstream/upstream.ts';
 export { createUpstreamCaller } from './upstream/call.ts';
 export { createUpstreams } from './upstream/upstreams.ts';
 export { checkRequest, type RequestHead, type RequestRules } from './check/check-request.ts';

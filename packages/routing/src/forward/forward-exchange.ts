@@ -9,7 +9,8 @@ import type { Cluster } from '../upstream/cluster.ts';
 import { hostOf } from '../upstream/host-of.ts';
 import { UpstreamExchange } from '../upstream/exchange.ts';
 import type { FailureReason } from '../upstream/failure.ts';
-import type { ForwardFailure, ForwardHead, ForwardOutcome } from './forward.ts';
+import type { ForwardFailure } from '../upstream/failure.ts';
+import type { ForwardHead, ForwardOutcome } from './forward.ts';
 
 /** Methods that may be sent twice (RFC 9110 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
@@ -24,7 +25,7 @@ export interface ExchangeParts {
 
 /** One request of a client on its way upstream, and its response on the way back. */
 export class Exchange extends UpstreamExchange {
-  protected readonly sentTwice = IDEMPOTENT;
+  protected readonly retryableMethods = IDEMPOTENT;
   readonly #parts: ExchangeParts;
   #body: RequestBody | undefined;
   /** Head of the response, as long as it is not written. */
@@ -68,7 +69,7 @@ export class Exchange extends UpstreamExchange {
     const length = end - start;
     this.#received += length;
     const atOnce = this.#flat !== undefined && length <= SMALL_BODY;
-    if (this.#flat) this.#writeWhole(this.#flat, length);
+    if (this.#flat) this.#writeBuffered(this.#flat, length);
     if (length === 0) res.end();
     else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
     else res.end(this.connection!.take(buffer, start, end));
@@ -76,7 +77,7 @@ export class Exchange extends UpstreamExchange {
     this.#end({ flags: '' });
   }
 
-  protected answered({ status, headers, framing }: ResponseHead): void {
+  protected onResponse({ status, headers, framing }: ResponseHead): void {
     const { head } = this.#parts;
     this.#upstreamMs = this.elapsedMs;
     this.#flat = head.onResponseHead(status, [...headers]);
@@ -84,7 +85,7 @@ export class Exchange extends UpstreamExchange {
     this.#framing = framing;
   }
 
-  protected failed(reason: FailureReason): void {
+  protected onFailure(reason: FailureReason): void {
     this.#end(reason);
   }
 
@@ -99,7 +100,7 @@ export class Exchange extends UpstreamExchange {
       throw new UpstreamProtocolError((error as Error).message);
     }
     if (early) lingerOnClose(res);
-    cluster.stats.answered(this.#status);
+    cluster.stats.responded(this.#status);
     res.on('drain', this.#onDrain);
   }
 
@@ -110,8 +111,8 @@ export class Exchange extends UpstreamExchange {
     return true;
   }
 
-  /** The whole answer is there: it gets its length instead of chunks, and leaves in one write. */
-  #writeWhole(flat: string[], length: number): void {
+  /** The whole response is there: it gets its length instead of chunks, and leaves in one write. */
+  #writeBuffered(flat: string[], length: number): void {
     this.#writeHead(this.#framing === 'chunked' ? [...flat, 'content-length', String(length)] : flat);
   }
 
@@ -123,7 +124,7 @@ export class Exchange extends UpstreamExchange {
     this.#body?.release();
     const begun = this.#status > 0 && this.#flat === undefined;
     const aborted = begun && (failure !== undefined || flags === 'DC');
-    if (failure && !aborted) cluster.stats.answered(failure.status);
+    if (failure && !aborted) cluster.stats.responded(failure.status);
     if (aborted) breakOff(res, this.#framing !== 'close');
     const outcome: ForwardOutcome = {
       flags,

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Endpoint } from '@edge-gateway/core';
+import type { ForwardFailure } from '../upstream/failure.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** The request as it goes upstream, and what is to happen with the response. Call its methods as methods: they use `this`. */
@@ -49,14 +51,30 @@ export interface ForwardOutcome {
   readonly bytesReceived: number;
 }
 
-export interface ForwardFailure {
-  /** 502 not HTTP, 503 refused, reset, or no endpoint, 504 too slow. */
-  readonly status: number;
-  /** `ERR_ROUTING_…`. */
-  readonly code: string;
-  /** Short plain text for the body. */
-  readonly message: string;
-}
-
 /** Sends one request to an endpoint of `upstream` and streams the response back. */
 export type Forward = (req: IncomingMessage, res: ServerResponse, upstream: Upstream, head: ForwardHead) => void;
+
+/** Where an upgrade goes, and how it looks there. */
+export interface UpgradeTarget {
+  readonly upstream: Upstream;
+  /** Path and query, canonical and rewritten. */
+  readonly path: string;
+  /** Flat, without hop-by-hop headers; the forwarder adds `connection` and `upgrade`. */
+  readonly headers: readonly string[];
+  /** The endpoint to use when the caller had to pick it already; else `upstream.pick()`. */
+  readonly endpoint?: Endpoint;
+  /** Called once at the end: with the status sent to the client (101 when the upgrade went through), and what to log. */
+  onDone?(outcome: UpgradeOutcome): void;
+}
+
+export interface UpgradeOutcome {
+  readonly status: number;
+  readonly flags: string;
+  readonly details?: string;
+  readonly endpoint?: string;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
+
+/** Hands an upgrade (WebSocket) to an endpoint of an upstream. */
+export type ForwardUpgrade = (req: IncomingMessage, socket: Duplex, head: Buffer, to: UpgradeTarget) => void;

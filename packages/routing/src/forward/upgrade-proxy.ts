@@ -1,15 +1,13 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
+import { createProxyMiddleware } from 'http-proxy-middleware';
 import { linger, type Endpoint } from '@edge-gateway/core';
-import { connectAlone } from '../upstream/connect-alone.ts';
+import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { explain, failureOf } from '../upstream/failure.ts';
-import type { ForwardFailure } from './forward.ts';
+import type { ForwardFailure } from '../upstream/failure.ts';
 
-/** How long an upstream may take to answer an upgrade, in milliseconds. */
-const UPGRADE_TIMEOUT_MS = 15_000;
 /** How long an upstream may still send to a client that has finished sending, in milliseconds. */
 const HALF_CLOSED_MS = 1000;
 
@@ -20,12 +18,10 @@ export interface Upgrade {
   /** Ends it before there is a tunnel, with a response of ours. */
   fail(failure: ForwardFailure, flags: string, details?: string): void;
   /** A response is on its way to the client. */
-  answered(status: number): void;
+  onResponse(status: number): void;
   connected: boolean;
 }
 
-const upgrades = new WeakMap<object, Upgrade>();
-const proxies = new WeakMap<ConnectionPool, RequestHandler>();
 /** http-proxy-middleware asks a request for its server and does nothing without one. */
 const SERVER = {};
 
@@ -47,34 +43,25 @@ export function sendUpgrade(upgrade: Upgrade, { pool, endpoint, path, headers, h
     httpVersionMajor: 1,
     socket: { server: SERVER },
   };
-  upgrades.set(proxied, upgrade);
-  proxyOf(pool, endpoint).upgrade(proxied as unknown as IncomingMessage, upgrade.socket, head);
-}
-
-function proxyOf(pool: ConnectionPool, endpoint: Endpoint): RequestHandler {
-  let proxy = proxies.get(pool);
-  if (!proxy) {
-    proxy = createProxyMiddleware({
-      // The agent speaks TLS where the upstream does, so that a target is always a plain one.
-      target: { protocol: 'http:', host: endpoint.address, port: endpoint.port },
-      agent: createAgent(pool),
-      ejectPlugins: true,
-      plugins: [
-        (server) => {
-          server.on('proxyReqWs', (proxyReq, req) => watch(proxyReq, upgrades.get(req)!));
-          server.on('error', (error, req) => failed(error, upgrades.get(req!)!));
-        },
-      ],
-    });
-    proxies.set(pool, proxy);
-  }
-  return proxy;
+  const proxy = createProxyMiddleware({
+    // The agent speaks TLS where the upstream does, so that a target is always a plain one.
+    target: { protocol: 'http:', host: endpoint.address, port: endpoint.port },
+    agent: createAgent(pool),
+    ejectPlugins: true,
+    plugins: [
+      (server) => {
+        server.on('proxyReqWs', (proxyReq) => watch(proxyReq, upgrade));
+        server.on('error', (error) => failed(error, upgrade));
+      },
+    ],
+  });
+  proxy.upgrade(proxied as unknown as IncomingMessage, upgrade.socket, head);
 }
 
 /** Connections for upgrades: never shared or kept. */
 function createAgent(pool: ConnectionPool): Agent {
   const createConnection: Agent['createConnection'] = (_options, callback) => {
-    connectAlone(pool, (error, socket) => callback?.(error, socket as Socket));
+    pool.connectUnpooled((error, socket) => callback?.(error, socket as Socket));
     return undefined;
   };
   return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });
@@ -91,7 +78,7 @@ function watch(proxyReq: ClientRequest, upgrade: Upgrade): void {
     settle();
     upgrade.fail(failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'), 'UT', 'no response to the upgrade');
     proxyReq.destroy();
-  }, UPGRADE_TIMEOUT_MS);
+  }, DEFAULT_TIMEOUT_MS);
   // A connection that nobody reads does not tell that its other side has left.
   const peek = (): void => void socket.read(0);
   const settle = (): void => {
@@ -102,17 +89,16 @@ function watch(proxyReq: ClientRequest, upgrade: Upgrade): void {
   proxyReq.once('socket', () => (upgrade.connected = true));
   // Before the failure is answered: a socket that is peeked at does not flow, and would not tell that the client has left.
   proxyReq.once('error', settle).once('close', settle);
-  proxyReq.once('response', (answer) => {
+  proxyReq.once('response', ({ statusCode: status = 0 }) => {
     settle();
-    const status = answer.statusCode ?? 0;
     if (status >= 200 && status <= 599) {
-      upgrade.answered(status);
+      upgrade.onResponse(status);
       socket.once('finish', () => linger(socket));
     } else failed(new UpstreamProtocolError(`unexpected status ${status}`), upgrade);
   });
-  proxyReq.once('upgrade', (_answer, tunnel: Socket) => {
+  proxyReq.once('upgrade', (_response, tunnel: Socket) => {
     settle();
-    upgrade.answered(101);
+    upgrade.onResponse(101);
     socket.once('close', () => tunnel.destroy());
     // A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for.
     socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());

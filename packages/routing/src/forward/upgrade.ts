@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { linger, type Endpoint } from '@edge-gateway/core';
 import { Cluster } from '../upstream/cluster.ts';
 import { hostOf } from '../upstream/host-of.ts';
-import type { ForwardUpgrade, UpgradeTarget } from '../upstream/upstream.ts';
+import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
 import { explain, failureOf } from '../upstream/failure.ts';
-import type { ForwardFailure } from './forward.ts';
+import type { ForwardFailure } from '../upstream/failure.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { requestHead } from '../http1/request-head.ts';
 import { sendUpgrade, type Upgrade } from './upgrade-proxy.ts';
@@ -56,14 +56,14 @@ function createUpgrade({ req, socket, to, upstream, endpoint }: UpgradeParts): U
     connected: false,
     fail(failure, flag, why) {
       if (status !== 0) return;
-      upgrade.answered(failure.status);
+      upgrade.onResponse(failure.status);
       flags = flag;
       details = why;
       refuse(socket, failure);
     },
-    answered(answer) {
-      status = answer;
-      stats.answered(answer);
+    onResponse(sent) {
+      status = sent;
+      stats.responded(sent);
     },
   };
   const done = (): void => {

@@ -86,7 +86,7 @@ export class RequestWriter implements BodySink {
 const flush = (writer: RequestWriter): void => writer.flush();
 
 /** Writes a request whose body is there, if it has one, and gives the number of bytes. */
-export function writeWhole(socket: Socket, head: string, body: Buffer | undefined): number {
+export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined): number {
   if (body === undefined || body.length === 0) {
     socket.write(head, 'latin1');
     return head.length;

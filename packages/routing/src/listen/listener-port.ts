@@ -42,7 +42,7 @@ const IDLE_GRACE_MS = 500;
 /** Makes a listener that does not listen yet. */
 export function createListenerPort(name: string, parts: ListenerPortParts): ListenerPort {
   const { context, handler, onRefused } = parts;
-  const refuse = createRefuse({ context, listener: name, answers: () => stats?.answers, onRefused });
+  const refuse = createRefuse({ context, listener: name, responses: () => stats?.responses, onRefused });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
   let current: Front | undefined;

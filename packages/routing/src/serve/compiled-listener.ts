@@ -2,10 +2,9 @@ import type { ActionKind, Concern, Context, Listener, SnapshotSettings, VirtualH
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
-import { listenerLabel } from '../listen/listen-stats.ts';
 import { compileManagerSettings } from '../route/options/manager-settings.ts';
 import type { RouteTable } from '../route/route-request.ts';
-import { createAnswerStats, type AnswerStats } from './http-stats.ts';
+import { createResponseStats, type ResponseStats } from './http-stats.ts';
 import { isStale } from '../route/compile/secret-use.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
 
@@ -18,7 +17,7 @@ export interface CompiledListener extends RouteTable {
   readonly shared: SnapshotSettings;
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
   readonly logs: readonly AccessLog[];
-  readonly answers: AnswerStats;
+  readonly responses: ResponseStats;
 }
 
 /** What compiling a listener takes from outside. */
@@ -73,7 +72,7 @@ export function compileListener(
     hosts,
     findHost: createDomainIndex(domainsOf(hosts)),
     logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
-    answers: createAnswerStats(environment.context.metrics, listenerLabel(source.bindAddress, source.bindPort)),
+    responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),
     failed,
   };
 }

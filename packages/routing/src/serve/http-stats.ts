@@ -1,72 +1,72 @@
-import { httpStat, type Counter, type Gauge, type Histogram, type Metrics } from '@edge-gateway/core';
+import { httpStat, type Counter, type Gauge, type Histogram, type Metrics, type StatName } from '@edge-gateway/core';
+import { statsOf } from '../upstream/stats.ts';
 
 /** Counts of responses. */
-export interface AnswerStats {
+export interface ResponseStats {
   readonly completed: Counter;
   /** By first digit of the status, from 1. */
   readonly classes: readonly Counter[];
 }
 
+const COUNTERS = {
+  total: 'downstream_rq_total',
+  routed: 'rq_total',
+  noRoute: 'no_route',
+  noCluster: 'no_cluster',
+  redirect: 'rq_redirect',
+  resetBeforeEnd: 'downstream_rq_rx_reset',
+} as const;
+
 /** What the router counts of all requests (reference: security-graphql 7.4). */
-export interface HttpStats extends AnswerStats {
-  readonly total: Counter;
+export interface HttpStats extends ResponseStats, Readonly<Record<keyof typeof COUNTERS, Counter>> {
   readonly active: Gauge;
   readonly time: Histogram;
-  readonly routed: Counter;
-  readonly noRoute: Counter;
-  readonly noCluster: Counter;
-  readonly redirect: Counter;
-  readonly resetBeforeEnd: Counter;
 }
 
 /** The statistics of HTTP managers; asking again gives the same numbers. */
 export function createHttpStats(metrics: Metrics): HttpStats {
-  const labels = { envoy_http_conn_manager_prefix: 'http' };
-  const classes = [1, 2, 3, 4, 5].map((digit) =>
-    metrics.counter({
-      path: `http.http.downstream_rq_${digit}xx`,
-      metric: 'envoy_http_downstream_rq_xx',
-      labels: { ...labels, envoy_response_code_class: String(digit) },
-    }),
-  );
   return {
-    total: metrics.counter(httpStat('downstream_rq_total')),
+    ...statsOf(COUNTERS, (name) => metrics.counter(httpStat(name))),
+    ...responseStats(metrics, httpStat('downstream_rq_')),
     active: metrics.gauge(httpStat('downstream_rq_active')),
-    completed: metrics.counter(httpStat('downstream_rq_completed')),
-    classes,
     time: metrics.histogram(httpStat('downstream_rq_time')),
-    routed: metrics.counter(httpStat('rq_total')),
-    noRoute: metrics.counter(httpStat('no_route')),
-    noCluster: metrics.counter(httpStat('no_cluster')),
-    redirect: metrics.counter(httpStat('rq_redirect')),
-    resetBeforeEnd: metrics.counter(httpStat('downstream_rq_rx_reset')),
   };
 }
 
+/** `0.0.0.0_8080`, `[__]_8080`: colons are not allowed in the paths of statistics. */
+export const listenerLabel = (address: string, port: number): string =>
+  `${address.includes(':') ? `[${address}]` : address}_${port}`.replaceAll(':', '_');
+
 /** What a listener counts of its responses; asking again for the same address gives the same numbers. */
-export function createAnswerStats(metrics: Metrics, label: string): AnswerStats {
-  const labels = { envoy_listener_address: label, envoy_http_conn_manager_prefix: 'http' };
-  const path = `listener.${label}.http.http.downstream_rq_`;
-  const metric = 'envoy_listener_http_downstream_rq_';
-  const completed = metrics.counter({ path: `${path}completed`, metric: `${metric}completed`, labels });
-  const classes = [1, 2, 3, 4, 5].map((digit) =>
-    metrics.counter({
-      path: `${path}${digit}xx`,
-      metric: `${metric}xx`,
-      labels: { ...labels, envoy_response_code_class: String(digit) },
-    }),
-  );
-  return { completed, classes };
+export function createResponseStats(metrics: Metrics, address: string, port: number): ResponseStats {
+  const label = listenerLabel(address, port);
+  return responseStats(metrics, {
+    path: `listener.${label}.http.http.downstream_rq_`,
+    metric: 'envoy_listener_http_downstream_rq_',
+    labels: { envoy_listener_address: label, envoy_http_conn_manager_prefix: 'http' },
+  });
+}
+
+function responseStats(metrics: Metrics, { path, metric, labels }: StatName): ResponseStats {
+  const ofClass = (digit: number): StatName => ({
+    path: `${path}${digit}xx`,
+    metric: `${metric}xx`,
+    labels: { ...labels, envoy_response_code_class: String(digit) },
+  });
+  return {
+    completed: metrics.counter({ path: `${path}completed`, metric: `${metric}completed`, labels }),
+    classes: [1, 2, 3, 4, 5].map((digit) => metrics.counter(ofClass(digit))),
+  };
 }
 
 /** Counts a request that is over; a status of 0 was never sent. */
-export function countAnswer(stats: AnswerStats, status: number): void {
+export function countResponse(stats: ResponseStats, status: number): void {
   stats.completed.value++;
   countStatus(stats, status);
 }
 
 /** Counts the status alone. */
-export function countStatus({ classes }: AnswerStats, status: number): void {
+export function countStatus({ classes }: ResponseStats, status: number): void {
   const counted = classes[Math.floor(status / 100) - 1];
   if (counted) counted.value++;
 }

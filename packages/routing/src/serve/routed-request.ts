@@ -36,7 +36,7 @@ import {
 import type { RoutingErrorCode } from '../error-codes.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import { RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
-import { countAnswer, type HttpStats } from './http-stats.ts';
+import { countResponse, type HttpStats } from './http-stats.ts';
 
 /** What requests need of their router. */
 export interface RequestEnvironment {
@@ -244,8 +244,8 @@ export class RoutedRequest implements OutgoingRequest {
   #count(): void {
     const { stats } = this.environment;
     stats.active.value--;
-    countAnswer(stats, this.result.status);
-    countAnswer(this.listener.answers, this.result.status);
+    countResponse(stats, this.result.status);
+    countResponse(this.listener.responses, this.result.status);
     stats.time.observe(this.result.durationMs);
     if (this.result.flags === 'DC') stats.resetBeforeEnd.value++;
     if (this.route.host) this.#leave(this.route.host);

@@ -1,23 +1,20 @@
 import {
   clusterName,
-  GatewayError,
   type CallUpstream,
   type Endpoint,
   type ResourceRef,
   type UpstreamAnswer,
   type UpstreamCall,
 } from '@edge-gateway/core';
-import { failureOf, type FailureReason } from './failure.ts';
-import type { ForwardFailure } from '../forward/forward.ts';
+import { errorOf, failureOf, type FailureReason, type ForwardFailure } from './failure.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
-import { forgetCancel, onCancel } from './cancellation.ts';
 import { Cluster } from './cluster.ts';
 import { createUpstreamConnector } from './connect.ts';
 import { UpstreamExchange } from './exchange.ts';
 import { retrying } from './retrying.ts';
 import type { Upstreams } from './upstream.ts';
 
-const SENT_TWICE = new Set(['GET', 'HEAD', 'OPTIONS']);
+const RETRYABLE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Makes the {@link CallUpstream} of a data plane: small exchanges, wholly in memory, over the same connections, TLS and
@@ -28,7 +25,7 @@ const SENT_TWICE = new Set(['GET', 'HEAD', 'OPTIONS']);
  *
  * @example
  * const call = createUpstreamCaller(upstreams);
- * const answer = await call({ name: 'idp', namespace: 'gw-system' }, { method: 'GET', path: '/jwks', timeoutMs: 5000, maxBodyBytes: 65_536 });
+ * const response = await call({ name: 'idp', namespace: 'gw-system' }, { method: 'GET', path: '/jwks', timeoutMs: 5000, maxBodyBytes: 65_536 });
  */
 export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
   const names = new WeakMap<ResourceRef, string>();
@@ -37,34 +34,57 @@ export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
     if (name === undefined) names.set(ref, (name = clusterName(ref)));
     return name;
   };
-  const once: CallUpstream = (ref, asked) =>
+  const cancellations = new Cancellations();
+  const once: CallUpstream = (ref, call) =>
     new Promise((resolve, reject) => {
       const name = nameOf(ref);
       const cluster = upstreams.get(name);
       const endpoint = cluster?.pick();
-      if (cluster instanceof Cluster && endpoint) new Call({ cluster, endpoint, call: asked, resolve, reject }).start();
+      if (cluster instanceof Cluster && endpoint)
+        new Call({ cluster, endpoint, call, cancellations, resolve, reject }).start();
       else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
     });
   return Object.assign(retrying(upstreams, once), { connect: createUpstreamConnector(upstreams) });
+}
+
+/** Calls by their signals. Many calls share one: they are kept in a set behind one listener, which costs a fraction of a listener each. */
+class Cancellations {
+  readonly #bySignal = new WeakMap<AbortSignal, Set<() => void>>();
+
+  /** Calls `cancel` when the signal is aborted. */
+  add(signal: AbortSignal, cancel: () => void): void {
+    let cancels = this.#bySignal.get(signal);
+    if (!cancels) {
+      const made = new Set<() => void>();
+      signal.addEventListener('abort', () => made.forEach((each) => each()), { once: true });
+      this.#bySignal.set(signal, (cancels = made));
+    }
+    cancels.add(cancel);
+  }
+
+  remove(signal: AbortSignal, cancel: () => void): void {
+    this.#bySignal.get(signal)?.delete(cancel);
+  }
 }
 
 interface CallParts {
   readonly cluster: Cluster;
   readonly endpoint: Endpoint;
   readonly call: UpstreamCall;
-  readonly resolve: (answer: UpstreamAnswer) => void;
+  readonly cancellations: Cancellations;
+  readonly resolve: (response: UpstreamAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Many answers have one head. */
-const answers = new WeakMap<ResponseHead, Omit<UpstreamAnswer, 'body'>>();
+/** Many responses have one head. */
+const heads = new WeakMap<ResponseHead, Omit<UpstreamAnswer, 'body'>>();
 
-/** One exchange whose answer is gathered in memory. */
+/** One exchange whose response is gathered in memory. */
 class Call extends UpstreamExchange {
-  protected readonly sentTwice = SENT_TWICE;
+  protected readonly retryableMethods = RETRYABLE_METHODS;
   readonly #parts: CallParts;
   readonly #chunks: Buffer[] = [];
-  #answer: Omit<UpstreamAnswer, 'body'> | undefined;
+  #response: Omit<UpstreamAnswer, 'body'> | undefined;
   #size = 0;
 
   constructor(parts: CallParts) {
@@ -75,7 +95,7 @@ class Call extends UpstreamExchange {
   start(): void {
     const { signal, method, path, headers = [], body, timeoutMs } = this.#parts.call;
     if (signal?.aborted) return this.#cancel();
-    if (signal) onCancel(signal, this.#cancel);
+    if (signal) this.#parts.cancellations.add(signal, this.#cancel);
     this.send({ method, path, headers, body: bytesOf(body), timeoutMs: Math.max(timeoutMs, 1) });
   }
 
@@ -85,7 +105,7 @@ class Call extends UpstreamExchange {
     if (this.over) return;
     const chunk = this.connection!.take(buffer, start, end);
     const { onData, maxBodyBytes } = this.#parts.call;
-    if (onData) return onData(chunk, this.#answer!);
+    if (onData) return onData(chunk, this.#response!);
     this.#size += chunk.length;
     this.#chunks.push(chunk);
     if (this.#size <= maxBodyBytes) return;
@@ -98,33 +118,33 @@ class Call extends UpstreamExchange {
     if (this.over) return;
     const { cluster, resolve } = this.#parts;
     cluster.stats.rqTime.observe(this.elapsedMs);
-    cluster.stats.answered(this.#answer!.status);
+    cluster.stats.responded(this.#response!.status);
     this.#finish();
-    const { status, headers } = this.#answer!;
+    const { status, headers } = this.#response!;
     resolve({ status, headers, body: this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks) });
   }
 
-  protected answered(head: ResponseHead): void {
-    let answer = answers.get(head);
-    if (!answer) answers.set(head, (answer = { status: head.status, headers: byName(head.headers) }));
-    this.#answer = answer;
+  protected onResponse(head: ResponseHead): void {
+    let response = heads.get(head);
+    if (!response) heads.set(head, (response = { status: head.status, headers: byName(head.headers) }));
+    this.#response = response;
   }
 
-  protected failed({ failure, details }: FailureReason): void {
+  protected onFailure({ failure, details }: FailureReason): void {
     this.#end(failure, details);
   }
 
   #end(failure: ForwardFailure, details: string): void {
     if (this.over) return;
     this.#finish();
-    this.cluster.stats.answered(failure.status);
+    this.cluster.stats.responded(failure.status);
     this.#parts.reject(errorOf(failure, `${this.cluster.name}: ${details}`));
   }
 
   #finish(): void {
     this.finish();
     const { signal } = this.#parts.call;
-    if (signal) forgetCancel(signal, this.#cancel);
+    if (signal) this.#parts.cancellations.remove(signal, this.#cancel);
   }
 
   readonly #cancel = (): void => {
@@ -141,10 +161,6 @@ function bytesOf(body: string | Uint8Array | undefined): Buffer | undefined {
   if (body === undefined || body.length === 0) return undefined;
   if (typeof body === 'string') return Buffer.from(body);
   return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-}
-
-function errorOf({ status, code, message }: ForwardFailure, details: string): GatewayError {
-  return new GatewayError(message, { status, code, cause: new Error(details) });
 }
 
 function byName(flat: readonly string[]): Readonly<Record<string, string>> {

@@ -1,6 +1,7 @@
 import { createRoundRobin, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
 import { ConnectionPool } from './pool.ts';
 import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
+import type { Deadlines } from './deadlines.ts';
 import { createClusterStats, type ClusterStats } from './stats.ts';
 import { loadUpstreamTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';
@@ -10,6 +11,7 @@ export class Cluster implements Upstream {
   readonly name: string;
   readonly snapshot: SnapshotUpstream;
   readonly stats: ClusterStats;
+  readonly deadlines: Deadlines;
   readonly #context: Context;
   readonly #settings: ConnectionSettings;
   readonly #next: () => Endpoint | undefined;
@@ -19,9 +21,10 @@ export class Cluster implements Upstream {
   readonly #closing = new Set<Promise<void>>();
   #closed = false;
 
-  constructor(snapshot: SnapshotUpstream, context: Context) {
+  constructor(snapshot: SnapshotUpstream, context: Context, deadlines: Deadlines) {
     this.name = snapshot.name;
     this.snapshot = snapshot;
+    this.deadlines = deadlines;
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
     this.#settings = connectionSettings(snapshot);

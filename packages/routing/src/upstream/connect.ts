@@ -1,8 +1,6 @@
-import { clusterName, GatewayError, type CallUpstream } from '@edge-gateway/core';
-import { explain, failureOf } from './failure.ts';
-import type { ForwardFailure } from '../forward/forward.ts';
+import { clusterName, type CallUpstream } from '@edge-gateway/core';
+import { errorOf, explain, failureOf } from './failure.ts';
 import { Cluster } from './cluster.ts';
-import { connectAlone } from './connect-alone.ts';
 import { hostOf } from './host-of.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -27,7 +25,7 @@ export function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallU
         reject(errorOf(failure, `${name}: ${details}`));
       };
       try {
-        connectAlone(cluster.pool(endpoint), (error, socket) => {
+        cluster.pool(endpoint).connectUnpooled((error, socket) => {
           if (socket) resolve({ socket, host: hostOf(endpoint), basePath: '' });
           else failed(error!);
         });
@@ -35,8 +33,4 @@ export function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallU
         failed(error as Error);
       }
     });
-}
-
-function errorOf({ status, code, message }: ForwardFailure, details: string): GatewayError {
-  return new GatewayError(message, { status, code, cause: new Error(details) });
 }

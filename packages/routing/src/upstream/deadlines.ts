@@ -1,50 +1,47 @@
 import { MAX_DELAY_MS } from '@edge-gateway/core';
 
-/** What may take only so long. */
+/** Something with a time limit. */
 export interface Limited {
   /** The time is up. */
   expire(): void;
 }
 
-/** All that may take equally long, in the order in which it began: one timer waits for the first of them. */
+/** The exchanges with one time limit, in the order in which they began: one timer waits for the first of them. */
 class Queue {
   readonly #limitMs: number;
-  #first: Deadline | undefined;
-  #last: Deadline | undefined;
+  readonly #onEmpty: () => void;
+  readonly #waiting = new Set<Deadline>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limitMs: number) {
+  constructor(limitMs: number, onEmpty: () => void) {
     this.#limitMs = limitMs;
+    this.#onEmpty = onEmpty;
   }
 
   add(deadline: Deadline, now: number): void {
     deadline.at = now + this.#limitMs;
-    deadline.before = this.#last;
-    if (this.#last) this.#last.after = deadline;
-    else this.#first = deadline;
-    this.#last = deadline;
+    this.#waiting.add(deadline);
     if (!this.#timer) this.#wait(this.#limitMs);
   }
 
-  remove(deadline: Deadline): void {
-    const { before, after } = deadline;
-    if (before) before.after = after;
-    else this.#first = after;
-    if (after) after.before = before;
-    else this.#last = before;
-    deadline.before = undefined;
-    deadline.after = undefined;
+  /** Returns false if the deadline is over. */
+  remove(deadline: Deadline): boolean {
+    return this.#waiting.delete(deadline);
   }
 
   /** Expires all whose time is up, and waits for the next. */
   readonly #sweep = (): void => {
     const now = performance.now();
     try {
-      while (this.#first && this.#first.at <= now) this.#first.expire();
+      for (const deadline of this.#waiting) {
+        if (deadline.at > now) break;
+        deadline.expire();
+      }
     } finally {
       this.#timer = undefined;
-      if (this.#first) this.#wait(Math.max(Math.ceil(this.#first.at - performance.now()), 1));
-      else queues.delete(this.#limitMs);
+      const [next] = this.#waiting;
+      if (next) this.#wait(Math.max(Math.ceil(next.at - performance.now()), 1));
+      else this.#onEmpty();
     }
   };
 
@@ -52,46 +49,29 @@ class Queue {
     this.#timer = setTimeout(this.#due, delayMs).unref();
   }
 
-  /** What has come in the meantime is read first: after a standstill of this process nobody is to blame for it. */
+  /** What arrived in the meantime is read first: after a standstill of this process it may be in time. */
   readonly #due = (): void => void setImmediate(this.#sweep);
 }
 
-const queues = new Map<number, Queue>();
-
-/**
- * The time limit of one of many: a fraction of the cost of a timer each, for they are kept in the order in which they end.
- * Whole milliseconds, about 25 days at most; keeps no process alive.
- */
+/** The time limit of one exchange. */
 export class Deadline {
-  /** When it ends, on the clock of `performance.now()`; the other two are its neighbours. For the queue. */
+  /** When it ends, on the clock of `performance.now()`. */
   at = 0;
-  before: Deadline | undefined;
-  after: Deadline | undefined;
   readonly #limited: Limited;
   readonly #queue: Queue;
-  #waiting = true;
 
-  /** Begins at `now`. */
-  constructor(limited: Limited, limitMs: number, now: number) {
-    const whole = Math.min(Math.ceil(limitMs), MAX_DELAY_MS);
-    let queue = queues.get(whole);
-    if (!queue) queues.set(whole, (queue = new Queue(whole)));
+  constructor(limited: Limited, queue: Queue) {
     this.#limited = limited;
     this.#queue = queue;
-    queue.add(this, now);
   }
 
   /** Begins again, unless it is over. */
   restart(): void {
-    if (!this.#waiting) return;
-    this.#queue.remove(this);
-    this.#queue.add(this, performance.now());
+    if (this.#queue.remove(this)) this.#queue.add(this, performance.now());
   }
 
   /** Ends it without anything else. */
   cancel(): void {
-    if (!this.#waiting) return;
-    this.#waiting = false;
     this.#queue.remove(this);
   }
 
@@ -99,5 +79,23 @@ export class Deadline {
   expire(): void {
     this.cancel();
     this.#limited.expire();
+  }
+}
+
+/**
+ * The time limits of many exchanges: a fraction of the cost of a timer each, because those with the same limit are kept in the order
+ * in which they end. Whole milliseconds, about 25 days at most; keeps no process alive.
+ */
+export class Deadlines {
+  readonly #queues = new Map<number, Queue>();
+
+  /** Begins a time limit at `now`. */
+  start(limited: Limited, limitMs: number, now: number): Deadline {
+    const whole = Math.min(Math.ceil(limitMs), MAX_DELAY_MS);
+    let queue = this.#queues.get(whole);
+    if (!queue) this.#queues.set(whole, (queue = new Queue(whole, () => this.#queues.delete(whole))));
+    const deadline = new Deadline(limited, queue);
+    queue.add(deadline, now);
+    return deadline;
   }
 }

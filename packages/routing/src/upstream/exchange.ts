@@ -1,4 +1,3 @@
-import { MAX_DELAY_MS } from '@edge-gateway/core';
 import type { Endpoint } from '@edge-gateway/core';
 import { explain, failureOf, isDisconnect, type FailureReason } from './failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
@@ -7,7 +6,7 @@ import { requestHead } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
 import type { Connection, ConnectionUser } from './upstream-connection.ts';
-import { Deadline, type Limited } from './deadlines.ts';
+import type { Deadline, Limited } from './deadlines.ts';
 import { hostOf } from './host-of.ts';
 import type { ConnectionPool } from './pool.ts';
 
@@ -46,11 +45,11 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   }
 
   /** The response begins. What it throws breaks the exchange off. */
-  protected abstract answered(head: ResponseHead): void;
+  protected abstract onResponse(head: ResponseHead): void;
   /** It will not be answered, or not to the end. */
-  protected abstract failed(reason: FailureReason): void;
+  protected abstract onFailure(reason: FailureReason): void;
   /** Methods whose request may be sent again when nobody can have seen it. */
-  protected abstract readonly sentTwice: ReadonlySet<string>;
+  protected abstract readonly retryableMethods: ReadonlySet<string>;
 
   abstract onHeadAlone(): void;
   abstract onBody(buffer: Buffer, start: number, end: number): void;
@@ -64,15 +63,15 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected send(request: UpstreamRequest): void {
     const { body, timeoutMs } = request;
     this.#request = request;
-    if (timeoutMs > 0) this.#deadline = new Deadline(this, Math.min(timeoutMs, MAX_DELAY_MS), this.#startedAt);
+    if (timeoutMs > 0) this.#deadline = this.cluster.deadlines.start(this, timeoutMs, this.#startedAt);
     try {
       this.#head = requestHead(request, hostOf(this.endpoint), framingOf(body));
       this.#pool = this.cluster.pool(this.endpoint);
     } catch (error) {
-      return this.failed(explain(error as Error, 'connecting'));
+      return this.onFailure(explain(error as Error, 'connecting'));
     }
     if (this.#pool.acquire(this)) return;
-    this.failed({
+    this.onFailure({
       failure: failureOf('ERR_ROUTING_UPSTREAM_OVERFLOW'),
       flags: 'UO',
       details: 'too many requests wait for a connection',
@@ -109,7 +108,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   onHead(head: ResponseHead): void {
     if (this.over) return;
     try {
-      this.answered(head);
+      this.onResponse(head);
     } catch (error) {
       throw new UpstreamProtocolError((error as Error).message);
     }
@@ -125,7 +124,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
         return;
       }
     }
-    this.failed(explain(error, connection.sent ? 'sent' : 'connecting'));
+    this.onFailure(explain(error, connection.sent ? 'sent' : 'connecting'));
   }
 
   /** The time is up. */
@@ -133,10 +132,10 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.cluster.stats.rqTimeout.value++;
     const limit = this.#request!.timeoutMs;
     this.leave();
-    this.failed({
+    this.onFailure({
       failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'),
       flags: 'UT',
-      details: `no answer in ${limit} ms`,
+      details: `no response in ${limit} ms`,
     });
   }
 
@@ -144,7 +143,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   #mayRepeat({ reused, sent, answering }: Connection, error: Error): boolean {
     const { method, body } = this.#request!;
     const untouched = reused && sent && !answering && !this.#retried;
-    return untouched && body === undefined && this.sentTwice.has(method) && isDisconnect(error);
+    return untouched && body === undefined && this.retryableMethods.has(method) && isDisconnect(error);
   }
 }
 

@@ -1,6 +1,15 @@
+import { GatewayError } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
-import type { ForwardFailure } from '../forward/forward.ts';
+
+export interface ForwardFailure {
+  /** 502 not HTTP, 503 refused, reset, or no endpoint, 504 too slow. */
+  readonly status: number;
+  /** `ERR_ROUTING_…`. */
+  readonly code: string;
+  /** Short plain text for the body. */
+  readonly message: string;
+}
 
 /** Why an exchange failed: what the caller answers, the response flag, and what to log. */
 export interface FailureReason {
@@ -14,7 +23,12 @@ export type Phase = 'connecting' | 'sent';
 
 /** Makes the failure of an error code. */
 export function failureOf(code: RoutingErrorCode): ForwardFailure {
-  return { status: ERROR_CODES[code].status, code, message: ERROR_CODES[code].message };
+  return { code, ...ERROR_CODES[code] };
+}
+
+/** Makes the error of a failure; its details are for the log. */
+export function errorOf({ status, code, message }: ForwardFailure, details: string): GatewayError {
+  return new GatewayError(message, { status, code, cause: new Error(details) });
 }
 
 /** Says why an exchange failed, from the error that ended it. */

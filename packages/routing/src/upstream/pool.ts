@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
 import { HeadCache } from '../http1/head-cache.ts';
 import { Connection, type ConnectionOwner, type ConnectionUser } from './upstream-connection.ts';
@@ -56,6 +56,19 @@ export class ConnectionPool implements ConnectionOwner {
     const connection = this.#create();
     if (connection) connection.give(user);
     return connection !== undefined;
+  }
+
+  /** Opens a connection that is never shared or kept, and counts it with the others. */
+  connectUnpooled(callback: (error: Error | null, socket?: Socket) => void): void {
+    this.connect((error, socket) => {
+      if (!socket) {
+        this.stats.cxConnectFail.value++;
+        return callback(error);
+      }
+      this.stats.connected();
+      socket.once('close', () => this.stats.disconnected());
+      callback(null, socket);
+    });
   }
 
   /** Takes a user out of the queue; one that has its connection is not touched. */

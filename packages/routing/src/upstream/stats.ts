@@ -1,93 +1,98 @@
 import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
 
+const COUNTERS = {
+  rqTotal: 'upstream_rq_total',
+  rqCompleted: 'upstream_rq_completed',
+  rqTimeout: 'upstream_rq_timeout',
+  rqRetry: 'upstream_rq_retry',
+  rqCancelled: 'upstream_rq_cancelled',
+  rqPendingTotal: 'upstream_rq_pending_total',
+  rqPendingOverflow: 'upstream_rq_pending_overflow',
+  cxTotal: 'upstream_cx_total',
+  cxHttp1Total: 'upstream_cx_http1_total',
+  cxConnectFail: 'upstream_cx_connect_fail',
+  cxDestroy: 'upstream_cx_destroy',
+  cxRxBytes: 'upstream_cx_rx_bytes_total',
+  cxTxBytes: 'upstream_cx_tx_bytes_total',
+} as const;
+
+const GAUGES = {
+  rqActive: 'upstream_rq_active',
+  rqPendingActive: 'upstream_rq_pending_active',
+  cxActive: 'upstream_cx_active',
+  membershipTotal: 'membership_total',
+  membershipHealthy: 'membership_healthy',
+} as const;
+
+/** Creates the statistics of a table of names. */
+export function statsOf<K extends string, S>(
+  names: Readonly<Record<K, string>>,
+  create: (name: string) => S,
+): Readonly<Record<K, S>> {
+  const entries = Object.entries<string>(names).map(([key, name]) => [key, create(name)] as const);
+  return Object.fromEntries(entries) as Record<K, S>;
+}
+
+type NamedStats = Readonly<Record<keyof typeof COUNTERS, Counter> & Record<keyof typeof GAUGES, Gauge>>;
+
 /** The statistics of one cluster (reference: security-graphql 7.4). Asking again for the same cluster gives the same numbers. */
-export interface ClusterStats {
-  readonly rqTotal: Counter;
-  readonly rqActive: Gauge;
-  readonly rqCompleted: Counter;
+export interface ClusterStats extends NamedStats {
   readonly rqTime: Histogram;
-  readonly rqTimeout: Counter;
-  readonly rqRetry: Counter;
-  readonly rqCancelled: Counter;
-  readonly rqPendingTotal: Counter;
-  readonly rqPendingActive: Gauge;
-  readonly rqPendingOverflow: Counter;
-  readonly cxTotal: Counter;
-  readonly cxHttp1Total: Counter;
-  readonly cxActive: Gauge;
-  readonly cxConnectFail: Counter;
-  readonly cxDestroy: Counter;
-  readonly cxRxBytes: Counter;
-  readonly cxTxBytes: Counter;
-  readonly membershipTotal: Gauge;
-  readonly membershipHealthy: Gauge;
-  /** Counts one answered request, under its status and the class of it. */
-  answered(status: number): void;
+  /** Counts one response, under its status and the class of it. */
+  responded(status: number): void;
+  /** Counts a connection that was made. */
+  connected(): void;
+  /** Counts the end of such a connection. */
+  disconnected(): void;
   /** Takes them out of the metrics. They go on counting for the exchanges that still run, unseen. */
   forget(): void;
 }
-
-const LABEL = 'envoy_cluster_name';
 
 /** The statistics of a cluster in `metrics`. */
 export function createClusterStats(metrics: Metrics, cluster: string): ClusterStats {
   const prefix = `cluster.${cluster}.`;
   let forgotten = false;
-  const labels = { [LABEL]: cluster };
+  const labels = { envoy_cluster_name: cluster };
   const named = (name: string): StatName => ({ path: prefix + name, metric: `envoy_cluster_${name}`, labels });
-  const counter = (name: string): Counter => metrics.counter(named(name));
-  const gauge = (name: string): Gauge => metrics.gauge(named(name));
-  return {
-    rqTotal: counter('upstream_rq_total'),
-    rqActive: gauge('upstream_rq_active'),
-    rqCompleted: counter('upstream_rq_completed'),
+  const stats: ClusterStats = {
+    ...statsOf(COUNTERS, (name) => metrics.counter(named(name))),
+    ...statsOf(GAUGES, (name) => metrics.gauge(named(name))),
     rqTime: metrics.histogram(named('upstream_rq_time')),
-    rqTimeout: counter('upstream_rq_timeout'),
-    rqRetry: counter('upstream_rq_retry'),
-    rqCancelled: counter('upstream_rq_cancelled'),
-    rqPendingTotal: counter('upstream_rq_pending_total'),
-    rqPendingActive: gauge('upstream_rq_pending_active'),
-    rqPendingOverflow: counter('upstream_rq_pending_overflow'),
-    cxTotal: counter('upstream_cx_total'),
-    cxHttp1Total: counter('upstream_cx_http1_total'),
-    cxActive: gauge('upstream_cx_active'),
-    cxConnectFail: counter('upstream_cx_connect_fail'),
-    cxDestroy: counter('upstream_cx_destroy'),
-    cxRxBytes: counter('upstream_cx_rx_bytes_total'),
-    cxTxBytes: counter('upstream_cx_tx_bytes_total'),
-    membershipTotal: gauge('membership_total'),
-    membershipHealthy: gauge('membership_healthy'),
-    answered: createStatusCounters((name) => (forgotten ? { value: 0 } : metrics.counter(name)), prefix, labels),
+    responded: createStatusCounters((name) => (forgotten ? { value: 0 } : metrics.counter(name)), prefix, labels),
+    connected() {
+      stats.cxTotal.value++;
+      stats.cxHttp1Total.value++;
+      stats.cxActive.value++;
+    },
+    disconnected() {
+      stats.cxActive.value--;
+      stats.cxDestroy.value++;
+    },
     forget() {
       forgotten = true;
       metrics.remove(prefix);
     },
   };
+  return stats;
 }
 
 function createStatusCounters(
   counter: (name: StatName) => Counter,
   prefix: string,
-  labels: Readonly<Record<string, string>>,
+  clusterLabels: Readonly<Record<string, string>>,
 ): (status: number) => void {
   const codes = new Map<number, Counter>();
   const classes: Counter[] = [];
+  const create = (text: string, metric: string, label: Readonly<Record<string, string>>): Counter =>
+    counter({ path: `${prefix}upstream_rq_${text}`, metric, labels: { ...clusterLabels, ...label } });
   return (status) => {
     const digit = Math.floor(status / 100);
     let code = codes.get(status);
     if (!code) {
-      const codeLabels = { ...labels, envoy_response_code: String(status) };
-      code = counter({
-        path: `${prefix}upstream_rq_${status}`,
-        metric: 'envoy_cluster_upstream_rq',
-        labels: codeLabels,
-      });
+      code = create(String(status), 'envoy_cluster_upstream_rq', { envoy_response_code: String(status) });
       codes.set(status, code);
-      classes[digit] ??= counter({
-        path: `${prefix}upstream_rq_${digit}xx`,
-        metric: 'envoy_cluster_upstream_rq_xx',
-        labels: { ...labels, envoy_response_code_class: String(digit) },
-      });
+      const label = { envoy_response_code_class: String(digit) };
+      classes[digit] ??= create(`${digit}xx`, 'envoy_cluster_upstream_rq_xx', label);
     }
     code.value++;
     classes[digit]!.value++;

@@ -3,7 +3,7 @@ import { UpstreamClosedError } from '../http1/errors.ts';
 import type { HeadCache } from '../http1/head-cache.ts';
 import { ReadBuffer } from '../http1/read-buffer.ts';
 import type { RequestBody } from '../http1/request-body.ts';
-import { RequestWriter, writeWhole } from '../http1/request-writer.ts';
+import { RequestWriter, writeBuffered } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
 import { readBeforeFailing } from './failed-writes.ts';
@@ -82,7 +82,7 @@ export class Connection implements ResponseSink {
     this.#served++;
     this.#parser.expect(method);
     if (body === undefined || Buffer.isBuffer(body)) {
-      this.#pool.stats.cxTxBytes.value += writeWhole(socket, head, body);
+      this.#pool.stats.cxTxBytes.value += writeBuffered(socket, head, body);
       return;
     }
     this.#body = body;
@@ -150,10 +150,7 @@ export class Connection implements ResponseSink {
   }
 
   #opened(socket: Socket): void {
-    const { stats } = this.#pool;
-    stats.cxTotal.value++;
-    stats.cxHttp1Total.value++;
-    stats.cxActive.value++;
+    this.#pool.stats.connected();
     this.#socket = socket;
     readBeforeFailing(socket, () => this.#writer !== undefined);
     socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
@@ -232,9 +229,7 @@ export class Connection implements ResponseSink {
     this.#forgetBody();
     this.#buffer.reset();
     if (this.#socket) {
-      const { stats } = this.#pool;
-      stats.cxActive.value--;
-      stats.cxDestroy.value++;
+      this.#pool.stats.disconnected();
       this.#socket.destroy();
     }
     const user = this.#user;

@@ -1,5 +1,6 @@
 import type { Context, SnapshotUpstream } from '@edge-gateway/core';
 import { Cluster } from './cluster.ts';
+import { Deadlines } from './deadlines.ts';
 import type { Upstreams } from './upstream.ts';
 
 /**
@@ -15,6 +16,7 @@ import type { Upstreams } from './upstream.ts';
 export function createUpstreams(context: Context): Upstreams {
   let clusters = new Map<string, Cluster>();
   const closing = new Set<Promise<void>>();
+  const deadlines = new Deadlines();
 
   function retire(cluster: Cluster): void {
     const { name } = cluster;
@@ -34,7 +36,7 @@ export function createUpstreams(context: Context): Upstreams {
       for (const snapshot of upstreams) {
         const known = before.get(snapshot.name);
         if (known?.snapshot === snapshot) known.refresh();
-        clusters.set(snapshot.name, known?.snapshot === snapshot ? known : new Cluster(snapshot, context));
+        clusters.set(snapshot.name, known?.snapshot === snapshot ? known : new Cluster(snapshot, context, deadlines));
       }
       for (const [name, cluster] of before) {
         if (clusters.get(name) === cluster) continue;

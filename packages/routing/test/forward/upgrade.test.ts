@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createContext, setCloseDelay, type Context, type SnapshotUpstream } from '@edge-gateway/core';
 import { forwardUpgrade } from '../../src/forward/upgrade.ts';
-import type { UpgradeOutcome } from '../../src/upstream/upstream.ts';
+import type { UpgradeOutcome } from '../../src/forward/forward.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { closeAll, listen, rawClient, rawUpstream, snapshotOf, until, whenDone } from './harness.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';

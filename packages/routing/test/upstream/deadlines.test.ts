@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises';
-import { Deadline } from '../../src/upstream/deadlines.ts';
-
-const MODULE = import.meta.resolve('../../src/upstream/deadlines.ts');
+import { Deadlines, type Deadline } from '../../src/upstream/deadlines.ts';
 
 /** Notes who expired, in order. */
 function limits() {
   const expired: string[] = [];
+  const deadlines = new Deadlines();
   const start = (name: string, limitMs: number, then?: () => void): Deadline => {
     const limited = { expire: () => (expired.push(name), then?.()) };
-    return new Deadline(limited, limitMs, performance.now());
+    return deadlines.start(limited, limitMs, performance.now());
   };
   return { expired, start };
 }
@@ -142,7 +141,7 @@ describe('the deadlines', () => {
       const onWarning = ({ name }: Error): void => void warnings.push(name);
       process.on('warning', onWarning);
       let expired = 0;
-      const deadline = new Deadline({ expire: () => expired++ }, limitMs, performance.now());
+      const deadline = new Deadlines().start({ expire: () => expired++ }, limitMs, performance.now());
       await new Promise((resolve) => setTimeout(resolve, 30));
       deadline.cancel();
       process.off('warning', onWarning);
@@ -159,8 +158,7 @@ describe('the deadlines', () => {
   });
 
   it('come in time, each once, however they are begun, begun again and cancelled', async () => {
-    // One of its own: timers of others that still run do not know the clock.
-    const { Deadline: Fresh } = (await import(`${MODULE}?fake-clock`)) as { Deadline: typeof Deadline };
+    const deadlines = new Deadlines();
     const { clock, restore } = fakeClock();
     try {
       const random = createRandom(3);
@@ -178,7 +176,7 @@ describe('the deadlines', () => {
             for (let i = random(3); i > 0; i--) act();
           },
         };
-        const deadline = new Fresh(limited, limitMs, clock.now);
+        const deadline = deadlines.start(limited, limitMs, clock.now);
         live.set(deadline, clock.now + Math.ceil(limitMs));
         limits.set(deadline, Math.ceil(limitMs));
       };

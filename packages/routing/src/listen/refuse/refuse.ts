@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { linger, type Context } from '@edge-gateway/core';
 import type { RequestRecord } from '../../format/record.ts';
 import { closeGracefully, type Connection } from '../connection.ts';
-import { countAnswer, countStatus, createHttpStats, type AnswerStats } from '../../serve/http-stats.ts';
+import { countResponse, countStatus, createHttpStats, type ResponseStats } from '../../serve/http-stats.ts';
 import { refusalBody, type Refusal } from '../../check/refusal.ts';
 import { refusedRecord, type RefusedRequest } from './refused-record.ts';
 
@@ -27,7 +27,7 @@ export interface RefuseParts {
   /** Its name. */
   readonly listener: string;
   /** What the listener counts; `undefined` before it knows its address. */
-  readonly answers: () => AnswerStats | undefined;
+  readonly responses: () => ResponseStats | undefined;
   /** Writes the access log. */
   readonly onRefused: (record: RequestRecord) => void;
 }
@@ -36,20 +36,20 @@ export interface RefuseParts {
 type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly connection?: Connection };
 
 /** Makes the {@link Refuse} of a listener. */
-export function createRefuse({ context, listener, answers, onRefused }: RefuseParts): Refuse {
+export function createRefuse({ context, listener, responses, onRefused }: RefuseParts): Refuse {
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
   /** A request that a handler has is counted by that; only how it was answered is not known there. */
   function count(status: number, connection: Connection | undefined): void {
-    const own = answers();
+    const own = responses();
     const all = own ? [stats, own] : [stats];
     if (connection?.res && connection.handled) {
       if (!connection.res.headersSent) for (const each of all) countStatus(each, status);
       return;
     }
     stats.total.value++;
-    for (const each of all) countAnswer(each, status);
+    for (const each of all) countResponse(each, status);
   }
 
   /** Logs a request that does not reach a handler. */
