@@ -10,17 +10,14 @@ type FileSink = NonNullable<
   NonNullable<NonNullable<Listener['options']['accessLoggingService']>['accessLog']>[number]['fileSink']
 >;
 
-/** One log of a listener. */
 export interface AccessLog {
   /** Writes the line of a finished request, if the filter lets it. Never throws and never waits. */
   write(record: RequestRecord): void;
 }
 
-/** What access logs are made with. */
 export interface AccessLogEnvironment {
   readonly context: Context;
   readonly sinks: Sinks;
-  /** The logs of a listener that names none. */
   readonly defaultLogs: readonly AccessLog[];
 }
 

@@ -7,7 +7,6 @@ type Filter = NonNullable<
 >;
 type Comparison = NonNullable<Filter['statusCodeFilter']>['comparison'];
 
-/** Says whether a request is logged. */
 export type LogFilter = (record: RequestRecord) => boolean;
 
 const DENOMINATOR = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;

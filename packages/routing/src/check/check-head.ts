@@ -4,10 +4,8 @@ import { checkUpgrade } from './check-upgrade.ts';
 import { refusal, type Refusal } from './refusal.ts';
 import type { ListenLimits } from '../listen/limits.ts';
 
-/** What a request head is checked against. */
 export interface HeadRules {
   readonly limits: ListenLimits;
-  /** True for an upgrade request (WebSocket). */
   readonly isUpgrade: boolean;
   /** Returns why a host must not be served on the connection of a request. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;

@@ -12,14 +12,12 @@ export interface Refusal {
   readonly headers?: readonly string[];
 }
 
-/** What may differ from the row of the table. */
 export interface RefusalParts {
   readonly detail?: string;
   readonly status?: number;
   readonly headers?: readonly string[];
 }
 
-/** The refusal of a code. */
 export function refusal(code: RoutingErrorCode, parts: RefusalParts = {}): Refusal {
   return { code, ...ERROR_CODES[code], ...parts };
 }

@@ -15,7 +15,6 @@ export interface ExplainedTable extends RouteTable {
   transformationOf(action: CompiledAction, stage: 'early' | 'regular'): Handler | undefined;
 }
 
-/** Creates the table of a listener. */
 export function createExplainedTable(snapshot: Snapshot, listener: Listener, context: Context): ExplainedTable {
   const { settings, failed } = compileSettings(listener);
   const stages = new Map<Handler, Stage>();

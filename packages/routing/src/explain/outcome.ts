@@ -12,7 +12,6 @@ import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/ou
 import type { ExplainedRequest } from './explained-request.ts';
 import type { ExplainedDestination, Outcome } from './explanation.ts';
 
-/** What a route does with a request. */
 export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: RouteEntry<MatchedRoute>): Outcome {
   const action = resolveAction(request.head, entry);
   if (action.type === 'failed') return { type: 'reply', status: 500, body: '', reason: action.reason };

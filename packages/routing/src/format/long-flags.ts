@@ -1,4 +1,3 @@
-/** Response flags in full. */
 const LONG: Readonly<Record<string, string>> = {
   DC: 'DownstreamConnectionTermination',
   DI: 'DelayInjected',

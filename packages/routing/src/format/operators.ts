@@ -26,7 +26,6 @@ const address = (host: string, port: number): string => `${host.includes(':') ? 
 type PlainOperator = Exclude<(typeof PLAIN_OPERATORS)[number], 'START_TIME'> | (typeof RESPONSE_OPERATORS)[number];
 type ArgumentOperator = (typeof ARGUMENT_OPERATORS)[number] | (typeof RESPONSE_ARGUMENT_OPERATORS)[number];
 
-/** Operators without an argument. */
 const PLAIN: Readonly<Record<PlainOperator, Operator>> = {
   PROTOCOL: (r) => r.connection.protocol,
   RESPONSE_CODE: (r) => r.result.status,
@@ -72,7 +71,6 @@ const NOTHING: Operator = () => undefined;
 /** Operators of a response, which a request that is on its way up does not have yet. */
 const RESPONSE_ONLY: ReadonlySet<string> = new Set([...RESPONSE_OPERATORS, ...RESPONSE_ARGUMENT_OPERATORS]);
 
-/** Names of all operators. */
 export const OPERATOR_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Object.keys(WITH_ARGUMENT)].sort();
 
 /** Where a format is used: a request has no answer yet, and a log shows no secret. */

@@ -96,7 +96,6 @@ function report({ failure }: ForwardOutcome, next: Next): void {
   if (failure) next(new GatewayError(failure.message, { code: failure.code, status: failure.status }));
 }
 
-/** Throws for what is no WebSocket handshake. */
 function rejectBadUpgrade(req: IncomingMessage): void {
   const refused = checkOwnUpgrade(req);
   if (!refused) return;

@@ -57,7 +57,6 @@ function readRoots(rootCa: string): SecretValue {
   return secret;
 }
 
-/** An error about the options of the forward middleware. */
 export function refuse(reason: string): GatewayError {
   const code = 'ERR_ROUTING_FORWARD_OPTIONS';
   return routingError(code, `${ERROR_CODES[code].message}: ${reason}`);

@@ -25,7 +25,6 @@ export interface Upgrade {
 /** http-proxy-middleware asks a request for its server and does nothing without one. */
 const SERVER = {};
 
-/** The handshake as it goes upstream. */
 export interface Handshake {
   readonly pool: ConnectionPool;
   readonly endpoint: Endpoint;

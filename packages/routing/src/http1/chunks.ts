@@ -13,7 +13,6 @@ const LF = 10;
 
 type State = 'size' | 'extension' | 'sizeEnd' | 'data' | 'dataCr' | 'dataLf' | 'trailers';
 
-/** Called with each stretch of data in the buffer. */
 export type OnChunkData = (start: number, end: number) => void;
 
 /**

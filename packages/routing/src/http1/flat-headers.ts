@@ -38,7 +38,6 @@ export function setHeader(flat: string[], lower: string, value: string): void {
   flat.push(lower, value);
 }
 
-/** True when the list has the header. */
 export function hasHeader(flat: readonly string[], lower: string): boolean {
   for (let i = 0; i < flat.length; i += 2) if (sameName(flat[i]!, lower)) return true;
   return false;

@@ -2,7 +2,6 @@ import { readResponseHead, type ResponseHead } from './response-head.ts';
 
 /** Heads that are remembered; then they are forgotten all together, for most of them carry a date. */
 const MAX_HEADS = 64;
-/** Longer heads are not remembered. */
 const MAX_LENGTH = 1024;
 
 /** A head that was read, and the whole text of it, with its blank line. */
@@ -29,7 +28,6 @@ export class HeadCache {
     return stop <= end && buffer.toString('latin1', start, stop) === latest.text ? latest : undefined;
   }
 
-  /** See {@link readResponseHead}. */
   read(text: string, bodiless: boolean): ResponseHead {
     if (text.length > MAX_LENGTH) return readResponseHead(text, bodiless);
     const all = bodiless ? this.#bodiless : this.#known;

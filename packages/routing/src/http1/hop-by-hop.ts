@@ -33,7 +33,6 @@ export const acceptsTrailers = (value: string): boolean => TRAILERS.test(value);
 const TRAILERS = /(?:^|,)[\t ]*trailers[\t ]*(?:,|$)/i;
 const KEEP_ALIVE: readonly string[] = ['keep-alive'];
 
-/** The names in a `Connection` header, lower case. */
 export function namedByConnection(value: string): readonly string[] {
   if (value === 'keep-alive') return KEEP_ALIVE;
   return value

@@ -18,7 +18,6 @@ const SHARED = process.platform === 'win32' ? undefined : allocate();
 export class ReadBuffer {
   #current = SHARED ?? allocate();
 
-  /** The buffer of the next read. */
   get current(): Buffer {
     return this.#current;
   }
@@ -35,7 +34,6 @@ export class ReadBuffer {
     return taken;
   }
 
-  /** A body is over. */
   reset(): void {
     if (SHARED) this.#current = SHARED;
   }

@@ -21,7 +21,6 @@ export class RequestBody {
   #sink: BodySink | undefined;
   #released = false;
 
-  /** `onProgress` is called for each chunk and at the end. */
   constructor(req: IncomingMessage, onProgress: () => void) {
     this.#req = req;
     this.#onProgress = onProgress;

@@ -11,7 +11,6 @@ export class RequestWriter implements BodySink {
   readonly #chunked: boolean;
   #head: string;
   #left: number;
-  /** Bytes that were written. */
   written = 0;
 
   constructor(socket: Socket, head: string, body: RequestBody) {
@@ -28,12 +27,10 @@ export class RequestWriter implements BodySink {
     process.nextTick(flush, this);
   }
 
-  /** The socket takes more. */
   resume(): void {
     this.#body.resume();
   }
 
-  /** Writes the head if it still waits. */
   flush(): void {
     if (this.#head === '' || this.#socket.destroyed) return;
     this.written += this.#head.length;

@@ -3,7 +3,6 @@ import { UpstreamProtocolError } from './errors.ts';
 import { hasBrokenLines } from './flat-headers.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
-/** The head of a response. */
 export interface ResponseHead {
   readonly status: number;
   /** Flat, names as they came, without hop-by-hop headers and those that `Connection` names. */

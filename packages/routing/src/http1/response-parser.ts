@@ -9,7 +9,6 @@ const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_INTERIM = 16;
 /** Reads up to this size become text at once, which is cheaper than looking for the end of the head first. */
 const SMALL = 16 * 1024;
-/** What a response begins with. */
 const BEGINNING = 'HTTP/1.';
 
 /** Who gets what the parser reads. What it throws ends the reading. */
@@ -52,7 +51,6 @@ export class ResponseParser {
     return this.#head;
   }
 
-  /** Expects the response to a request. */
   expect(method: string): void {
     this.#state = 'head';
     this.#bodiless = method === 'HEAD';

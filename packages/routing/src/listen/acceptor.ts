@@ -1,7 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { routingError } from '../error-codes.ts';
 
-/** A socket that accepts connections. */
 export interface Acceptor {
   readonly address: string;
   readonly port: number;

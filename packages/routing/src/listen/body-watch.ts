@@ -6,7 +6,6 @@ import { refusal, type Refusal } from '../check/refusal.ts';
 const FORBIDDEN =
   /^(?:authorization|connection|content-.*|cookie|expect|forwarded|host|keep-alive|max-forwards|proxy-.*|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-envoy-.*|x-forwarded-.*|x-real-ip|x-request-id)$/;
 
-/** Returns the first trailer field that is not allowed. */
 function forbiddenTrailer(rawTrailers: readonly string[]): string | undefined {
   return rawTrailers.find((name, i) => i % 2 === 0 && FORBIDDEN.test(name.toLowerCase().replaceAll('_', '-')));
 }

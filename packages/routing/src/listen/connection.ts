@@ -8,7 +8,6 @@ import type { ListenLimits } from './limits.ts';
 export interface Connection {
   readonly socket: Socket;
   readonly limits: ListenLimits;
-  /** Requests so far. */
   requests: number;
   /** Requests whose response is not over. */
   inflight: number;
@@ -31,7 +30,6 @@ export interface Connection {
 const CONNECTION = Symbol('edge-gateway.connection');
 type Carrier = Socket & { [CONNECTION]?: Connection };
 
-/** Begins to follow a socket. */
 export function trackConnection(socket: Socket, limits: ListenLimits): Connection {
   const connection: Connection = {
     socket,

@@ -31,7 +31,6 @@ export interface FrontParts {
   readonly tls?: TlsFront;
 }
 
-/** Makes a front; `tls` makes it speak TLS. */
 export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts): Front {
   const connections = new Set<Connection>();
   const options = serverOptions(limits, upgrades);

@@ -29,7 +29,6 @@ const OF_LISTENER = {
   failVerifySan: 'ssl.fail_verify_san',
 } as const;
 
-/** The statistics of one listener. */
 export interface ListenStats extends Readonly<Record<keyof typeof OF_MANAGER | keyof typeof OF_LISTENER, Counter>> {
   readonly connections: readonly ConnectionStats[];
   readonly responses: ResponseStats;

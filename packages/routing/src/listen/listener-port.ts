@@ -39,7 +39,6 @@ export interface ListenerPortParts {
 /** Longest time in milliseconds that a connection without a request stays open for one that is just being sent. */
 const IDLE_GRACE_MS = 500;
 
-/** Makes a listener that does not listen yet. */
 export function createListenerPort(name: string, parts: ListenerPortParts): ListenerPort {
   const { context, handler, onRefused } = parts;
   const refuse = createRefuse({ context, listener: name, responses: () => stats?.responses, onRefused });

@@ -11,10 +11,8 @@ import { refusal, type Refusal } from '../check/refusal.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { createRunHandler } from './run-handler.ts';
 
-/** What an HTTP server does at its events. */
 export interface Serve {
   request(req: IncomingMessage, res: ServerResponse): void;
-  /** A request with `Expect: 100-continue`. */
   expecting(req: IncomingMessage, res: ServerResponse): void;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   connect(req: IncomingMessage, socket: Duplex): void;

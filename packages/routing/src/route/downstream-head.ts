@@ -43,7 +43,6 @@ export class DownstreamHead implements RecordedHead {
     this.path = this.originalPath = target;
   }
 
-  /** Sets the canonical path. */
   setPath(path: string): void {
     const cut = path.indexOf('?');
     this.path = path;
@@ -57,7 +56,6 @@ export class DownstreamHead implements RecordedHead {
     if (facts.requestChanges.length > 0) this.authority = facts.header('host') ?? this.authority;
   }
 
-  /** Returns a copy to change. */
   copy(): DownstreamHead {
     return Object.assign(new DownstreamHead(this.method, this.path), this, { headers: [...this.headers] });
   }
@@ -72,7 +70,6 @@ const PLAIN_CONNECTION_VALUES: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What was found in the head on the way through. */
 interface Found {
   authority: string | undefined;
   connection: string | undefined;
@@ -181,7 +178,6 @@ interface ForwardedHeaders {
   readonly settings: ManagerSettings;
 }
 
-/** Adds the headers that the gateway sets. */
 function addOwn(
   { headers, requestId, scheme }: DownstreamHead,
   { forwarded, given, connection, settings }: ForwardedHeaders,

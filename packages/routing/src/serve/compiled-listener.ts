@@ -8,10 +8,8 @@ import { createResponseStats, type ResponseStats } from './http-stats.ts';
 import { isStale } from '../route/compile/secret-use.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
 
-/** A listener ready to serve. */
 export interface CompiledListener extends RouteTable {
   readonly source: Listener;
-  /** The settings of the snapshot. */
   readonly written: SnapshotSettings;
   /** The settings that hold here. */
   readonly shared: SnapshotSettings;
@@ -20,7 +18,6 @@ export interface CompiledListener extends RouteTable {
   readonly responses: ResponseStats;
 }
 
-/** What compiling a listener takes from outside. */
 export interface ListenerEnvironment {
   /** In order. */
   readonly concerns: readonly Concern[];

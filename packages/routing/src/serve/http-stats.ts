@@ -1,7 +1,6 @@
 import { httpStat, type Counter, type Gauge, type Histogram, type Metrics, type StatName } from '@edge-gateway/core';
 import { statsOf } from '../upstream/stats.ts';
 
-/** Counts of responses. */
 export interface ResponseStats {
   readonly completed: Counter;
   /** By first digit of the status, from 1. */
@@ -65,7 +64,6 @@ export function countResponse(stats: ResponseStats, status: number): void {
   countStatus(stats, status);
 }
 
-/** Counts the status alone. */
 export function countStatus({ classes }: ResponseStats, status: number): void {
   const counted = classes[Math.floor(status / 100) - 1];
   if (counted) counted.value++;

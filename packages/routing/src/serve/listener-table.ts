@@ -17,7 +17,6 @@ export interface ListenerTable {
 
 type Listeners = ReadonlyMap<string, CompiledListener>;
 
-/** Makes an empty table. */
 export function createListenerTable(environment: ListenerEnvironment): ListenerTable {
   const closing = new Set<Promise<void>>();
   /** Replaced, with requests under way. */

@@ -22,7 +22,6 @@ import { rewritePrefix } from '../route/options/rewrite.ts';
 import { ClientView } from './connection-record.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
 
-/** What was decided about a request. */
 export class RequestRoute implements RecordedRoute {
   host: CompiledHost | undefined;
   entry: RouteEntry<MatchedRoute> | undefined;
@@ -67,18 +66,15 @@ export function shareFacts(request: OutgoingRequest): Facts {
   return facts;
 }
 
-/** Why a request is not sent to its destination. */
 export type SendProblem =
   | { readonly type: 'replaced'; readonly by: NonNullable<Destination['broken']> }
   | { readonly type: 'noCluster' }
   | { readonly type: 'rejected'; readonly code: RoutingErrorCode };
 
-/** Selects the endpoint of a request. */
 export interface EndpointPicker {
   pick(): Endpoint | undefined;
 }
 
-/** Where a request goes. */
 export interface UpstreamChoice {
   readonly destination: CompiledDestination;
   readonly action: ForwardAction;

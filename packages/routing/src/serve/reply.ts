@@ -4,7 +4,6 @@ import { hasBody } from '../http1/request-body.ts';
 import { hasHeader } from '../http1/flat-headers.ts';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 
-/** A response of the gateway itself. */
 export type LocalReply = ErrorResponse;
 
 const TEXT = 'text/plain';
@@ -20,7 +19,6 @@ export function failureReply(status: number, message: string): LocalReply {
   return { ...textReply(status, message), error: { message } };
 }
 
-/** A response that sends the client elsewhere. */
 export function redirectReply(status: number, location: string): LocalReply {
   return { status, body: '', contentType: '', headers: ['location', location] };
 }

@@ -5,7 +5,6 @@ import type { RespondAction } from '../route/compile/route.ts';
 import { prepareResponder } from './outgoing-request.ts';
 import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
 
-/** How else a request to such an action may end. */
 export interface RespondExits {
   readonly upgrade?: UpgradeSocket;
   fail(request: RoutedRequest, error: unknown): void;

@@ -86,7 +86,6 @@ export class RoutedRequest implements OutgoingRequest {
   readonly result = new RequestResult();
   facts: Facts | undefined;
   endpoint: Endpoint | undefined;
-  /** Handlers of routes that the request has left. */
   met: Set<Handler> | undefined;
   /** True from the moment the forwarder has it. */
   sent = false;
@@ -117,7 +116,6 @@ export class RoutedRequest implements OutgoingRequest {
     return this.facts?.metadata ?? NO_METADATA;
   }
 
-  /** Takes what was decided of the request. */
   take({ head, host, entry }: RouteDecision): void {
     this.head = head;
     this.route.host = host?.value;
@@ -151,7 +149,6 @@ export class RoutedRequest implements OutgoingRequest {
     this.#release?.();
   }
 
-  /** Notes that the request goes upstream now. */
   sending(): void {
     this.sent = true;
     this.#sentAt = performance.now();

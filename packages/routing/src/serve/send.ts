@@ -12,7 +12,6 @@ import { textReply } from './reply.ts';
 import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
 import { noCluster } from './serve-request.ts';
 
-/** Where a request goes. */
 export interface SendTarget {
   readonly destination: CompiledDestination;
   readonly action: ForwardAction;
@@ -33,7 +32,6 @@ export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   request.release();
 }
 
-/** A request as the forwarder gets it. */
 class ForwardedRequest implements ForwardHead {
   readonly method: string;
   readonly path: string;

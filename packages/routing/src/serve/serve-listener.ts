@@ -9,7 +9,6 @@ import { sendUpgrade, sendUpstream } from './send.ts';
 import { serve } from './serve-request.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 
-/** A request with its response. */
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -25,22 +24,18 @@ export interface ServeListener {
 export interface Mount {
   /** Handles requests that no route matches; without it they get 404. */
   readonly passOn: Next | undefined;
-  /** True in a user's own server. */
   readonly embedded: boolean;
 }
 
-/** An upgrade with its request. */
 export interface Handshake extends UpgradeSocket {
   readonly req: IncomingMessage;
 }
 
-/** The dependencies on the router. */
 export interface ServeEnvironment extends RequestEnvironment {
   /** Missing if requests never wait for an access log. */
   readonly backPressure: BackPressure | undefined;
 }
 
-/** Makes the {@link ServeListener} of a router. */
 export function createServeListener(
   table: ListenerTable,
   upstreams: Upstreams,

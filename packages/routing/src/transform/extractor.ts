@@ -6,7 +6,6 @@ import { routingError } from '../error-codes.ts';
 
 type ExtractorSpec = NonNullable<TransformationTemplate['extractors']>[string];
 
-/** Takes a value out of a header. */
 export interface Extractor {
   /** Lower case; empty reads nothing. */
   readonly header: string;
@@ -14,7 +13,6 @@ export interface Extractor {
   extract(value: string): string;
 }
 
-/** Compiles an extractor. Throws `ERR_ROUTING_OPTION` for one that cannot work. */
 export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
   const problem = extractorProblem(spec);
   if (problem) throw routingError('ERR_ROUTING_OPTION', `extractor ${name}: ${problem}`);

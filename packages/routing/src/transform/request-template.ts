@@ -6,11 +6,8 @@ import { badRequest, headerValue, setHead } from './head-change.ts';
 import type { Message } from './message.ts';
 import { RequestData, TRANSFORMATION_NAMESPACE } from './request-data.ts';
 
-/** What compiling a transformation takes from around it. */
 export interface TransformEnvironment {
-  /** Variables that `env()` gives. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Default of `escapeCharacters`. */
   readonly escape: boolean;
 }
 

@@ -4,7 +4,6 @@ import { compileMatcher, pathFits, type CompiledMatcher } from '../route/match/m
 import type { Message } from './message.ts';
 import { compileRequestTemplate, type ChangeRequest, type TransformEnvironment } from './request-template.ts';
 
-/** One entry of `requestTransforms`. */
 interface Entry {
   /** `undefined` fits every request. */
   readonly matcher: CompiledMatcher | undefined;

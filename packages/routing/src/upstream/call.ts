@@ -51,7 +51,6 @@ export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
 class Cancellations {
   readonly #bySignal = new WeakMap<AbortSignal, Set<() => void>>();
 
-  /** Calls `cancel` when the signal is aborted. */
   add(signal: AbortSignal, cancel: () => void): void {
     let cancels = this.#bySignal.get(signal);
     if (!cancels) {

@@ -1,8 +1,6 @@
 import { MAX_DELAY_MS } from '@edge-gateway/core';
 
-/** Something with a time limit. */
 export interface Limited {
-  /** The time is up. */
   expire(): void;
 }
 
@@ -75,7 +73,6 @@ export class Deadline {
     this.#queue.remove(this);
   }
 
-  /** Ends it. */
   expire(): void {
     this.cancel();
     this.#limited.expire();
@@ -89,7 +86,6 @@ export class Deadline {
 export class Deadlines {
   readonly #queues = new Map<number, Queue>();
 
-  /** Begins a time limit at `now`. */
   start(limited: Limited, limitMs: number, now: number): Deadline {
     const whole = Math.min(Math.ceil(limitMs), MAX_DELAY_MS);
     let queue = this.#queues.get(whole);

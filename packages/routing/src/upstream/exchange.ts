@@ -55,7 +55,6 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   abstract onBody(buffer: Buffer, start: number, end: number): void;
   abstract onEnd(buffer: Buffer, start: number, end: number): void;
 
-  /** Milliseconds since it began. */
   protected get elapsedMs(): number {
     return performance.now() - this.#startedAt;
   }
@@ -127,7 +126,6 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.onFailure(explain(error, connection.sent ? 'sent' : 'connecting'));
   }
 
-  /** The time is up. */
   expire(): void {
     this.cluster.stats.rqTimeout.value++;
     const limit = this.#request!.timeoutMs;

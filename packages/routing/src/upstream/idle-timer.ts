@@ -15,7 +15,6 @@ export class IdleTimer {
     return this.#limitMs > 0;
   }
 
-  /** Shortens the limit, never lengthens it. */
   limit(limitMs: number): void {
     if (limitMs >= this.#limitMs) return;
     this.#limitMs = limitMs;
@@ -34,12 +33,10 @@ export class IdleTimer {
     this.#since = undefined;
   }
 
-  /** It is gone. */
   stop(): void {
     clearTimeout(this.#timer);
   }
 
-  /** The timer has come. */
   expire(): void {
     this.#timer = undefined;
     if (this.#since === undefined) return;

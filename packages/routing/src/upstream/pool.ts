@@ -6,7 +6,6 @@ import { createConnector, type Connector } from './connector.ts';
 import type { ConnectionSettings } from './cluster-settings.ts';
 import type { ClusterStats } from './stats.ts';
 
-/** What the connections of a pool share. */
 export interface PoolOptions {
   readonly endpoint: Endpoint;
   readonly settings: ConnectionSettings;

@@ -40,15 +40,12 @@ export interface ClusterStats extends NamedStats {
   readonly rqTime: Histogram;
   /** Counts one response, under its status and the class of it. */
   responded(status: number): void;
-  /** Counts a connection that was made. */
   connected(): void;
-  /** Counts the end of such a connection. */
   disconnected(): void;
   /** Takes them out of the metrics. They go on counting for the exchanges that still run, unseen. */
   forget(): void;
 }
 
-/** The statistics of a cluster in `metrics`. */
 export function createClusterStats(metrics: Metrics, cluster: string): ClusterStats {
   const prefix = `cluster.${cluster}.`;
   let forgotten = false;

@@ -90,7 +90,6 @@ export class Connection implements ResponseSink {
     this.#writer.start();
   }
 
-  /** Stops reading the response until {@link resume}. */
   pause(): void {
     if (this.#paused || this.#gone) return;
     this.#paused = true;
@@ -115,7 +114,6 @@ export class Connection implements ResponseSink {
     else if (this.#socket) this.#release();
   }
 
-  /** Closes it, unless it is in use. */
   destroy(): void {
     if (!this.#user) this.#close();
   }

@@ -24,18 +24,14 @@ export interface Refuse {
 /** What refusals of a listener are told to. */
 export interface RefuseParts {
   readonly context: Context;
-  /** Its name. */
   readonly listener: string;
   /** What the listener counts; `undefined` before it knows its address. */
   readonly responses: () => ResponseStats | undefined;
-  /** Writes the access log. */
   readonly onRefused: (record: RequestRecord) => void;
 }
 
-/** The origin of a rejected request. */
 type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly connection?: Connection };
 
-/** Makes the {@link Refuse} of a listener. */
 export function createRefuse({ context, listener, responses, onRefused }: RefuseParts): Refuse {
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
@@ -61,7 +57,6 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
     onRefused(refusedRecord({ socket, req, startedAt: context.now(), ...parts }));
   }
 
-  /** Returns the head and the body of the response. */
   function answer(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
     const { connection } = origin;
     const requestId = randomUUID();

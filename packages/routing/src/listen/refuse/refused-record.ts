@@ -38,7 +38,6 @@ const DETAILS: Partial<Record<RoutingErrorCode, string>> = {
 /** Statuses of requests that are not supported HTTP. */
 const PROTOCOL_ERRORS: ReadonlySet<number> = new Set([400, 414, 431, 501, 505]);
 
-/** Makes the record for the access log. */
 export function refusedRecord(parts: RefusedRequest): RequestRecord {
   const { socket, req, refused, requestId, status, bytesSent, startedAt } = parts;
   const connection = new ConnectionRecord(req ?? { socket, httpVersion: '1.1' });

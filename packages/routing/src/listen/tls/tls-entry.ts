@@ -13,14 +13,12 @@ import {
 import { routingError } from '../../error-codes.ts';
 import { requiresClientCertificate } from '../../check/check-connection.ts';
 
-/** One certificate of a listener, ready for handshakes. */
 export interface TlsEntry {
   readonly configuration: TlsConfiguration;
   /** PEM texts, and the secret or files they are from: the entry is rebuilt when either changes. */
   readonly material: TlsMaterial;
   readonly secret: SecretValue;
   readonly context: SecureContext;
-  /** What the context was made of. */
   readonly options: SecureContextOptions;
   readonly minVersion: SecureVersion;
   readonly maxVersion: SecureVersion;

@@ -9,7 +9,6 @@ import type { ListenLimits } from '../limits.ts';
 import type { TlsEntry } from './tls-entry.ts';
 import type { TlsTable } from './tls-table.ts';
 
-/** How a front speaks TLS. */
 export interface TlsFront {
   readonly options: TlsOptions;
   /** After the handshake: false when the connection must be closed. */

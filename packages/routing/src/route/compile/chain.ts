@@ -12,13 +12,11 @@ export function orderConcerns(concerns: readonly Concern[]): Concern[] {
 export interface ChainCompiler {
   /** Throws what a concern throws. */
   compile(levels: OptionLevels): readonly Handler[];
-  /** Every handler made so far. */
   readonly handlers: ReadonlySet<Handler>;
 }
 
 const EMPTY: readonly Handler[] = [];
 
-/** What the chains of a virtual host are compiled with. */
 export interface ChainEnvironment {
   /** In order. */
   readonly concerns: readonly Concern[];

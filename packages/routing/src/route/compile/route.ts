@@ -25,7 +25,6 @@ export interface Plan {
   readonly headers: HeaderOps;
 }
 
-/** One weighted destination of a route. */
 export interface CompiledDestination extends Plan {
   readonly upstream: string;
   readonly weight: number;
@@ -64,7 +63,6 @@ export interface RespondAction {
   readonly plan: Plan;
 }
 
-/** What a route does. */
 export type CompiledAction =
   | ForwardAction
   | RespondAction
@@ -79,7 +77,6 @@ export type CompiledAction =
   /** A route that cannot be compiled: it answers 500, so that no later route takes what it was to guard. */
   | { readonly type: 'failed'; readonly reason: string };
 
-/** A route ready to serve. */
 export interface CompiledRoute {
   readonly source: Route;
   readonly action: CompiledAction;
@@ -92,7 +89,6 @@ export interface MatchedRoute {
   readonly compiled: CompiledRoute;
 }
 
-/** What compiling a route takes from its virtual host and listener. */
 export interface RouteEnvironment {
   plan(levels: OptionLevels): Plan;
   /** What answers an action that a package brings. Throws where there is none, or it cannot be compiled. */
@@ -165,7 +161,6 @@ function compileForward(
   };
 }
 
-/** The plan of no concerns and no changes. */
 export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false) };
 
 /** What happens to a request that every concern accepted. */

@@ -6,7 +6,6 @@ interface Use {
   read(secrets: Secrets): SecretValue | undefined;
 }
 
-/** Which secrets a compiled part was made with. */
 export interface SecretUse {
   /** The context to compile with: it notes what is read. */
   readonly context: Context;

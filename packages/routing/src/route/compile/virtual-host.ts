@@ -16,7 +16,6 @@ import { createChainCompiler, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
 import { noteSecrets, type SecretUse } from './secret-use.ts';
 
-/** A virtual host ready to serve. */
 export interface CompiledHost {
   readonly source: VirtualHost;
   readonly index: RouteIndex<MatchedRoute>;
@@ -29,7 +28,6 @@ export interface CompiledHost {
   retired: boolean;
 }
 
-/** What compiling a virtual host takes from outside. */
 export interface HostEnvironment {
   /** In order. */
   readonly concerns: readonly Concern[];

@@ -44,7 +44,6 @@ export function pathReference(path: string): string {
   return /^\/[/\\]/.test(path) ? `/.${path}` : path;
 }
 
-/** The settings of a listener that says nothing. */
 export const DEFAULT_PATH_SETTINGS: PathSettings = {
   normalizePath: true,
   mergeSlashes: false,

@@ -37,7 +37,6 @@ function valueOf({ value, regex }: { readonly value?: string; readonly regex?: b
   return { ...BLANK, value, regex: regex ? compileRegex(value) : undefined };
 }
 
-/** True when the request fulfils the condition. */
 export function holds(condition: Condition, view: RequestView): boolean {
   if (condition.type === 'method') return condition.methods.includes(view.method);
   const found = foundValue(condition, view);
@@ -48,7 +47,6 @@ export function holds(condition: Condition, view: RequestView): boolean {
   return fits !== condition.invert;
 }
 
-/** True when all conditions hold. */
 export function allHold(conditions: readonly Condition[], view: RequestView): boolean {
   for (const condition of conditions) if (!holds(condition, view)) return false;
   return true;
@@ -71,7 +69,6 @@ export function foundValue({ type, name }: Condition, view: RequestView): string
   }
 }
 
-/** The condition in words. */
 export function wanted(condition: Condition): string {
   if (condition.type === 'method') return condition.methods.join(' or ');
   const not = condition.invert;

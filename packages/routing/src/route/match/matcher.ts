@@ -4,7 +4,6 @@ import { compileConditions, type Condition } from './conditions.ts';
 
 type Matcher = Route['matchers'][number];
 
-/** A matcher taken apart once. */
 export interface CompiledMatcher {
   readonly kind: 'prefix' | 'exact' | 'regex' | 'connect';
   /** Prefix, exact path or pattern; in lower case when `ignoreCase`. */

@@ -8,7 +8,6 @@ export interface PrefixNode<T> {
   children: Map<number, PrefixNode<T>> | undefined;
 }
 
-/** An empty tree. */
 export function createPrefixTree<T>(): PrefixNode<T> {
   return { label: '', entries: [], children: undefined };
 }
@@ -39,7 +38,6 @@ function sharedLength(label: string, text: string, at: number): number {
   return shared;
 }
 
-/** Puts a node where a label and a new text part. */
 function split<T>(siblings: Map<number, PrefixNode<T>>, child: PrefixNode<T>, at: number): PrefixNode<T> {
   const upper: PrefixNode<T> = { label: child.label.slice(0, at), entries: [], children: new Map() };
   siblings.set(upper.label.charCodeAt(0), upper);

@@ -3,7 +3,6 @@ import { literalPrefix, type CompiledMatcher } from './matcher.ts';
 import { addPrefix, createPrefixTree, type PrefixNode } from './prefix-tree.ts';
 import type { RequestView } from '../../format/record.ts';
 
-/** One matcher of one route. */
 export interface RouteEntry<R> {
   /** Place in the list of all matchers; the lowest that fits wins. */
   readonly order: number;
@@ -34,7 +33,6 @@ export function createRouteIndex<R>(entries: readonly RouteEntry<R>[]): RouteInd
   return { exact, prefixes, folded };
 }
 
-/** The first entry that fits, or `undefined`. */
 export function findRoute<R>(index: RouteIndex<R>, view: RequestView): RouteEntry<R> | undefined {
   let best: RouteEntry<R> | undefined;
   const exact = index.exact.get(view.pathname);
@@ -44,7 +42,6 @@ export function findRoute<R>(index: RouteIndex<R>, view: RequestView): RouteEntr
   return best;
 }
 
-/** Follows the path down the tree. Every node on the way holds prefixes of it. */
 function walk<R>(
   tree: PrefixNode<RouteEntry<R>>,
   path: string,

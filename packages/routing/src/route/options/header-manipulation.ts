@@ -6,7 +6,6 @@ import type { RequestRecord } from '../../format/record.ts';
 
 type HeaderManipulation = NonNullable<VirtualHost['options']['headerManipulation']>;
 
-/** One change of a message head. */
 export interface HeaderOp {
   readonly op: 'set' | 'append' | 'remove';
   /** Lower case. */
@@ -64,7 +63,6 @@ export function applyHeaderOps(flat: string[], ops: readonly HeaderOp[], record:
   }
 }
 
-/** Removes one header. */
 export function removal(written: string): HeaderOp {
   return { op: 'remove', name: headerName(written), value: undefined };
 }

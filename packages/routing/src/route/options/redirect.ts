@@ -26,7 +26,6 @@ export interface CompiledRedirect {
   readonly stripQuery: boolean;
 }
 
-/** What a redirect is computed from. */
 export interface RedirectInput {
   readonly scheme: 'http' | 'https';
   readonly authority: string;
@@ -76,7 +75,6 @@ function newAuthority(redirect: CompiledRedirect, input: RedirectInput, scheme: 
   return host;
 }
 
-/** Cuts `:port` off a host. */
 export function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
